@@ -10,8 +10,9 @@ import time
 import orjson
 import pytest
 
-from cortex.front.cli import picture, render
-from cortex.front.cli.waiting import first_index, under_way
+from cortex.front.cli import commands, picture, render
+from cortex.front.cli.waiting import first_index
+from cortex.front.cli.working import under_way
 from cortex.front.link import Link
 from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
@@ -100,6 +101,21 @@ def test_what_takes_longer_than_a_moment_says_so_on_a_terminal_and_nowhere_else(
     with under_way("`cortex doctor`", HANGS_S):
         pass
     assert screen.getvalue() == ""
-    with under_way("`cortex doctor`", 0.0):
-        until(screen.getvalue, "a line")
-    assert screen.getvalue() == "cortex: `cortex doctor` is under way …\n"
+    with under_way("`cortex doctor`", 0.001):
+        until(lambda: screen.getvalue().count("\n") >= 2, "two lines")
+    first, second, *_ = screen.getvalue().splitlines()
+    assert first == "cortex: `cortex doctor` is under way …"
+    assert second == "cortex: `cortex doctor` is under way, 0 s …"
+
+
+#: commands that show what they are at, ask a person, do next to nothing, or go on until they are
+#: ended; what is asked of workers says by itself that it waits
+SHOW = {
+    "init", "index", "install", "uninstall", "mcp", "up", "trust", "clean", "version", "upgrade", "manual", "completion",
+    "complete", "memory up", "memory encrypt", "memory decrypt", "memory follow", "hook install", "hook uninstall",
+    "serve", "open", "token", "key forget", "key recovery", "key recover", "embed serve",
+}  # fmt: skip
+
+
+def test_every_other_command_says_that_it_is_at_work():
+    assert {command.name for command in commands.COMMANDS if not command.silent} == SHOW

@@ -11,6 +11,8 @@ import urllib.parse
 from dataclasses import dataclass
 from pathlib import Path
 
+from cortex.front.cli.render import Progress
+from cortex.front.cli.working import under_way
 from cortex.settings import config as configuration
 from cortex.settings import dependencies
 from cortex.settings.home import is_loopback
@@ -77,7 +79,9 @@ def fetch(told: str) -> Path:
     try:
         files.make_folder(folder.parent, anywhere=True)
         files.remove_tree(new)
-        if problem := git.clone(address.url, new, address.protocol, CLONE_S):
+        with under_way(f"fetching {in_line(address.url)}"):
+            problem = git.clone(address.url, new, address.protocol, CLONE_S)
+        if problem:
             raise Unavailable(f"{address.url} cannot be fetched: {in_line(problem)}.")
         files.remove_tree(folder)
         files.move(new, folder)
@@ -104,7 +108,8 @@ def index_packages(root: Path) -> int:
             shown(f"cortex: indexing {in_line(f'{root.name}:{name}')}, {in_line(str(place))}"),
             file=sys.stderr,
         )
-        report = index(configuration.load(place))
+        with Progress() as progress:
+            report = index(configuration.load(place), on_progress=progress)
         print(shown(f"{in_line(f'{root.name}:{name}')}: {report.files} files, to be asked as a project"))
     if not places:
         print(

@@ -30,7 +30,7 @@ from cortex.front.cli import (
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, declare_sandbox, make_tree
-from cortex.front.cli.waiting import under_way
+from cortex.front.cli.working import under_way
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings import trust
@@ -58,7 +58,9 @@ def run(arguments: list[str]) -> int:
     before, words = _before_command(arguments)
     named = 2 if words[:1] and words[0] in GROUPS else 1
     if command := find(" ".join(words[:named])):
-        return command.run(command.parser().read([*before, *words[named:]]))
+        options = command.parser().read([*before, *words[named:]])
+        with under_way(f"`cortex {command.name}`") if command.silent else contextlib.nullcontext():
+            return command.run(options)
     everything, _ = make_tree(all_commands(), GROUPS)
     chosen = everything.parse_args(arguments)  # help, or no command of ours: ends here
     chosen.shown.print_help(sys.stderr)
@@ -267,8 +269,7 @@ def status(options: Namespace) -> int:
 def doctor(options: Namespace) -> int:
     from cortex.front.cli.doctor import examine
 
-    with under_way("`cortex doctor`"):
-        checks = examine(options.project)
+    checks = examine(options.project)
     if options.as_json:
         print(orjson.dumps(checks, option=orjson.OPT_INDENT_2).decode())
     else:
@@ -392,19 +393,26 @@ COMMANDS = (
         sets.up,
         sets.declare_project_up,
     ),
-    Command("down", "Stop the project's workers; memory's, which all projects share, go on.", sets.down),
-    Command("status", "What runs, what is indexed, and what is amiss.", status, _json_option),
+    Command(
+        "down",
+        "Stop the project's workers; memory's, which all projects share, go on.",
+        sets.down,
+        silent=True,
+    ),
+    Command("status", "What runs, what is indexed, and what is amiss.", status, _json_option, silent=True),
     Command(
         "doctor",
         "Check everything that Cortex needs, and say what to do about what is missing.",
         doctor,
         _json_option,
+        silent=True,
     ),
     Command(
         "why",
         "Say why a file is indexed or not, or at which place a question finds it, and by which signals.",
         why,
         _why_options,
+        silent=True,
     ),
     Command(
         "trust",
@@ -417,6 +425,7 @@ COMMANDS = (
         "List the projects that are indexed or have a name: size, last use, and whether they are served.",
         projects.list_all,
         projects.declare_list,
+        silent=True,
     ),
     Command(
         "clean",
@@ -429,6 +438,7 @@ COMMANDS = (
         "What was asked in the last 30 days, what the answers took and what reading the files would have.",
         figures.stats,
         figures.declare,
+        silent=True,
     ),
     Command("version", "The version (also --version).", version),
     Command("upgrade", "Say how this installation is brought to the newest version.", upgrade),
@@ -456,12 +466,14 @@ COMMANDS = (
         "Stop memory's worker, whoever uses it; the next call starts it.",
         sets.memory_down,
         _data_dir_option,
+        silent=True,
     ),
     Command(
         "memory status",
         "Where memory is, what runs for it, and what is amiss.",
         sets.memory_status,
         _memory_status_options,
+        silent=True,
     ),
     Command(
         "memory encrypt",
@@ -503,12 +515,15 @@ COMMANDS = (
     Command(
         "token", "Print the token of `cortex serve`, or make named ones.", remote.token, remote.declare_token
     ),
-    Command("key show-location", "Say where the master key is, and what it wraps.", key.show_location),
+    Command(
+        "key show-location", "Say where the master key is, and what it wraps.", key.show_location, silent=True
+    ),
     Command(
         "key rotate",
         "Make another master key, and wrap the projects' keys by it.",
         key.rotate,
         key.declare_rotate,
+        silent=True,
     ),
     Command(
         "key forget",

@@ -20,7 +20,8 @@ import orjson
 from cortex.front.cli import answers, memory, past, picture, streams
 from cortex.front.cli.paging import paged
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
-from cortex.front.cli.waiting import first_index, under_way
+from cortex.front.cli.waiting import first_index
+from cortex.front.cli.working import under_way
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.settings import config as configuration

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from cortex.front.cli.parser import Parser
+from cortex.front.cli.working import under_way
 from cortex.processes import attach
 from cortex.sealing import holding, keys, places
 from cortex.sealing.recovery import has_recovery
@@ -51,8 +52,9 @@ def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
     """
     config = configuration.load(project, flags | {"security": {"encrypt_index": True}})
     assert config.sealing is not None
-    attach.stop(config)
-    holding.use(config.sealing)
+    with under_way("sealing the project"):
+        attach.stop(config)
+        holding.use(config.sealing)
 
 
 def unseal(project: str | Path | None) -> None:
@@ -67,8 +69,9 @@ def unseal(project: str | Path | None) -> None:
             f"security.encrypt_index is on for {config.root}: switch it off where it is set (your config.yml, the "
             "project's, CORTEX_SECURITY_ENCRYPT_INDEX), then say --decrypt again."
         )
-    attach.stop(config)
-    holding.give_up(config.sealing)
+    with under_way("giving up what is sealed"):
+        attach.stop(config)
+        holding.give_up(config.sealing)
 
 
 def show_location(options: Namespace) -> int:

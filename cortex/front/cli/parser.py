@@ -173,6 +173,9 @@ class Command:
     #: whether --project may stand without a folder, for the one that is found from the working
     #: folder
     bare_project: bool = False
+    #: whether it shows nothing before its end, and may take longer than a moment: a line says that
+    #: it is at work then
+    silent: bool = False
 
     def parser(self) -> Parser:
         """A parser of this command alone: the others need not be made."""

@@ -12,7 +12,7 @@ import orjson
 
 from cortex.front.cli.hooks import agreed
 from cortex.front.cli.parser import Parser, seconds_of
-from cortex.front.cli.waiting import under_way
+from cortex.front.cli.working import under_way
 from cortex.processes import kept
 from cortex.processes.kept import Kept
 from cortex.settings.part import root_id, whole_of
@@ -29,8 +29,7 @@ def declare_list(parser: Parser) -> None:
 
 
 def list_all(options: Namespace) -> int:
-    with under_way("`cortex projects`"):
-        rows = _rows(kept.kept_projects())
+    rows = _rows(kept.kept_projects())
     if options.as_json:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
     else:

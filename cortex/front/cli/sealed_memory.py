@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cortex.front.cli.parser import DATA_DIR, Parser
+from cortex.front.cli.working import under_way
 from cortex.processes import attach
 from cortex.sealing.holding import open_key
 from cortex.sealing.places import sealed_base
@@ -44,7 +45,8 @@ def encrypt(options: Namespace) -> int:
     sqlcipher()
     data = _data_of(options, seals=True)
     data.make()
-    _alone(data, seal_folder)
+    with under_way("`cortex memory encrypt`"):
+        _alone(data, seal_folder)
     print(shown(f"Memory in {data.root} is sealed."))
     if not has_recovery(data.root / SEALED):
         _show_recovery(data)
@@ -69,7 +71,8 @@ def decrypt(options: Namespace) -> int:
         )
     if data.is_sealed:
         data.make()
-        _alone(data, unseal_folder)
+        with under_way("`cortex memory decrypt`"):
+            _alone(data, unseal_folder)
     print(shown(f"Memory in {data.root} lies plain."))
     return EXIT_OK
 

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from cortex.front.cli.parser import Parser, declare_sandbox
+from cortex.front.cli.working import under_way
 from cortex.processes import attach
 from cortex.processes.names import HTTP
 from cortex.processes.starting import Owner, kind_of
@@ -98,7 +99,8 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
         finally:
             await attachment.close()
 
-    problem = hosts.run(start())
+    with under_way(f"`{kind_of(owner).command} up`"):
+        problem = hosts.run(start())
     ended = f"`{kind_of(owner).command} down`"
     opens = " `cortex open` shows the page." if http else ""
     print(shown(problem or f"The workers of {owner.root} run until {ended}.{opens}"))

@@ -5,11 +5,7 @@ than ask again.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import sys
-import threading
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cortex.front.cli.render import Progress
@@ -20,24 +16,8 @@ if TYPE_CHECKING:  # commands that ask nobody need neither
 
 #: seconds that a command waits for the first index; what is served by then is answered from
 FIRST_INDEX_S = 30.0
-#: seconds after which a command that has shown nothing says that it is at work
-SLOW_S = 1.0
 #: seconds between two looks at how far it is
 LOOK_S = 0.05
-
-
-@contextlib.contextmanager
-def under_way(what: str, slow_s: float = SLOW_S) -> Iterator[None]:
-    """What takes longer than that says so, in a line on the terminal of standard error."""
-    line = f"cortex: {what} is under way …"
-    timer = threading.Timer(slow_s, lambda: print(line, file=sys.stderr, flush=True))
-    timer.daemon = True
-    if sys.stderr.isatty():
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 async def first_index(link: Link, patience_s: float = FIRST_INDEX_S) -> bool:
