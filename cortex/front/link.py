@@ -226,7 +226,7 @@ class Link:
         one = next((one for one in found["processes"] if one["name"].partition(".")[0] == worker), None)
         if one is None or one["state"] not in ("waiting", "running"):
             return ""
-        return "restarting" if one["restarts"] else "starting"
+        return "restarting" if one["restarts"] or one["last_error"] else "starting"
 
     def _with_news(self, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer, the first one with a sentence about settings that are ignored."""

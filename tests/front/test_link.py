@@ -10,6 +10,7 @@ from cortex.front.link import Link
 from cortex.front.tools import TOOLS
 from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
+from cortex.processes.attach import Attachment
 from cortex.settings.config import Config
 from cortex.settings.projects import clones_base
 from ipc.errors import BadRequest, Unavailable
@@ -83,6 +84,26 @@ def test_a_command_asks_again_while_the_workers_are_starting_and_not_for_ever(co
     with pytest.raises(Starting):
         asyncio.run(link.call_patiently(tool, {"query": "x"}, 0.0))
     assert len(tries) == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "stands"),
+    [
+        (("waiting", 0, ""), "starting"),
+        (("running", 0, ""), "starting"),
+        (("running", 2, "killed"), "restarting"),
+        (("waiting", 0, "cannot be started: No space left on device"), "restarting"),
+        (("failed", 0, "The model is missing."), ""),
+    ],
+)
+def test_a_worker_that_has_failed_once_is_not_waited_for_as_one_that_comes_up(
+    config, monkeypatch, told, stands
+):
+    one = dict(zip(("state", "restarts", "last_error"), told, strict=True)) | {"name": "text.0"}
+    monkeypatch.setattr("cortex.processes.attach.set_status", lambda _config: {"processes": [one]})
+    link = Link(config)
+    link._attachment = Attachment(config, start=False)
+    assert asyncio.run(link._standing("text")) == stands
 
 
 def test_a_project_that_was_moved_is_a_sentence_at_once(config, tmp_path):
