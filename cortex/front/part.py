@@ -28,7 +28,7 @@ Ask = Callable[[], Awaitable[dict[str, Any]]]
 
 #: arguments that are one path, place or name; that are several; that are globs
 _NAMES = frozenset(("file", "file_path", "path", "target", "to"))
-_LISTS = frozenset(("files", "anchors", "tags"))
+_LISTS = frozenset(("files", "anchors", "files_read", "files_modified", "tags"))
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns", "scope"))
 #: what an answer holds of other people's words, in which nothing is a path of ours; and names that
 #: are told from the folder already (`NameSearch.within`)
@@ -78,10 +78,16 @@ class Part:
             said = str(whole.get("suggestion", ""))
         return answer | {"suggestion": said}
 
-    def given(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a tool, as they are written from here, as the project has them."""
+    def given(self, tool: str, arguments: Mapping[str, Any], *, of_notes: bool = False) -> dict[str, Any]:
+        """The arguments of a tool, as they are written from here, as the project has them.
+        `of_notes`: its tags are people's own words, and a `file` is one that is read or written.
+        """
         places = _NAMES | {"query"} if tool == "cortex_explore" else _NAMES
-        return {name: self._argument(name, value, places) for name, value in arguments.items()}
+        meant = _LISTS - {"tags"} if of_notes else arguments.keys()
+        return {
+            name: self._argument(name, value, places) if name in meant else value
+            for name, value in arguments.items()
+        }
 
     def told(self, answer: Mapping[str, Any], *, of_notes: bool = False) -> dict[str, Any]:
         """An answer of the project in the paths from here; `of_notes`: all else in it is people's

@@ -78,9 +78,10 @@ class Tool:
         An empty one says which filter made it so.
         """
         given, part = msgspec.structs.asdict(arguments), Part.of(asking)
+        of_notes = self.asks(given) == "memory"
         if part is not None:
-            given |= part.given(self.name, self._free(given))
-        if self.asks(given) == "memory":
+            given |= part.given(self.name, self._free(given), of_notes=of_notes)
+        if of_notes:
             answer = await self._remember(asking, given)
             return part.told(answer, of_notes=True) if part is not None else answer
         try:

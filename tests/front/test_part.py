@@ -82,6 +82,14 @@ def test_a_tag_is_a_path_only_where_it_is_a_files():
     assert told == {"tags": ("src", "go", "packages/api/main.py")}
 
 
+def test_of_what_is_asked_of_notes_only_the_files_that_they_are_about_are_read_from_the_folder():
+    """A tag is a person's own word, and where notes are written to is no file of the project."""
+    written = {"tags": ("main.py",), "file": "../notes.jsonl", "to": "./main.py"}
+    about = dict.fromkeys(("files", "anchors", "files_read", "files_modified"), ("main.py",))
+    told = PART.given("cortex_store", written | about, of_notes=True)
+    assert told == written | dict.fromkeys(about, ("packages/api/main.py",))
+
+
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
