@@ -17,7 +17,7 @@ _LINE_BITS = 32
 #: entries of the table of keys for each row; with more gaps than that, searching is better
 _TABLE_SPARSE = 8
 #: share of new rows up to which each is given its place in the order of ids that is known
-_FEW_NEW = 1 / 64
+_FEW_NEW = 1 / 256
 
 
 @dataclass(frozen=True, slots=True)
