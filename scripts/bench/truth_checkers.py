@@ -318,9 +318,9 @@ def ask_typescript(
         told.seek(0)
         found: dict[Site, list[Target]] = {}
         for line in told:
-            path, row, column, *target = line.rstrip("\n").split("\t")
-            if len(target) < 3:
+            if not line.endswith("\n"):
                 break  # cut off
+            path, row, column, *target = line.rstrip("\n").split("\t")
             targets = found.setdefault(asked[path, row, column], [])
             if target[0] != "?":
                 place = (target[0], int(target[1]), int(target[2])) if target[0] != "-" else None
