@@ -504,6 +504,14 @@ CASES = {
         "def save(): ...\ntry:\n    from ._fast import save\nexcept ImportError:\n    pass\ndef run():\n    save()\n",
         {(7, "a:save")},
     ),
+    "a name space that holds another one alone, in C++": (
+        "a.cpp",
+        (
+            "namespace shop::store { struct Disk { void save() {} }; void run() {} }\nusing D = shop::store::Disk;\n"
+            "void f(shop::store::Disk& x, D& y) {\n  x.save();\n  y.save();\n  shop::store::run();\n}\n"
+        ),
+        {(4, "a:shop.store.Disk.save"), (5, "a:shop.store.Disk.save"), (6, "a:shop.store.run")},
+    ),
     "what a closure that a name is given takes, in Rust": (
         "a.rs",
         (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -101,6 +102,8 @@ class Project:
         self._members: dict[tuple[str, str], dict[str, list[Ref]]] = {}
         self._fields: dict[tuple[str, str], dict[str, list[str]]] = {}
         self._tops: dict[tuple[str, str], list[str]] = {}
+        #: (home, scope) → definitions in scopes within it: name spaces may hold others alone
+        self._within: Counter[tuple[str, str]] = Counter()
         self._young: dict[str, FileIndex] = {}
         self._old: dict[str, FileIndex] = {}
         self._weight = 0
@@ -177,7 +180,7 @@ class Project:
     def has_scope(self, home: str, scope: str) -> bool:
         if home in self.packed:
             return scope in self.index(home).members
-        return (home, scope) in self._members
+        return (home, scope) in self._members or (home, scope) in self._within
 
     def fields_of(self, home: str, qualified: str, name: str) -> Iterator[tuple[str, Binding]]:
         """(path, binding) of what a type's field may hold."""
@@ -229,7 +232,7 @@ class Project:
 
     def _space(self, home: str, module: str) -> str:
         """`@home|scope` for a namespace that the project has."""
-        return f"@{home}|{module}" if (home, module) in self._members else ""
+        return f"@{home}|{module}" if self.has_scope(home, module) else ""
 
     def paths_of(self, key: str) -> list[str]:
         """The files of a module's key."""
@@ -351,6 +354,8 @@ class Project:
             # In one order, whatever came first: of several the first counts in places.
             if home != path:
                 _put(self._members.setdefault((home, scope), {}), name, ref)
+                if family == "c" and "." in scope:
+                    self._within.update((home, outer) for outer in _around(scope))
             if _is_found_by_name(one, family):
                 _put(self.methods, (family, name), ref)
                 if family in _OPEN:
@@ -376,6 +381,11 @@ class Project:
             ref = (path, at)
             if home != path:
                 _drop_inner(self._members, (home, one.scope), one.name, ref)
+                if family == "c" and "." in one.scope:
+                    for outer in _around(one.scope):
+                        self._within[home, outer] -= 1
+                        if not self._within[home, outer]:
+                            del self._within[home, outer]
             if _is_found_by_name(one, family):
                 _drop(self.methods, (family, one.name), ref)
                 if family in _OPEN:
@@ -409,6 +419,12 @@ class Project:
 def _is_found_by_name(one: Definition, family: str) -> bool:
     """Methods, and Rust's macros: these are known by where they stand in the text."""
     return one.kind == "method" or (family == "rust" and "macro" in one.flags)
+
+
+def _around(scope: str) -> Iterator[str]:
+    """The scopes in which a scope lies."""
+    while scope := scope.rpartition(".")[0]:
+        yield sys.intern(scope)
 
 
 def _put(table: dict[K, list[V]], key: K, value: V) -> None:
