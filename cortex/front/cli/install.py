@@ -14,7 +14,7 @@ from pathlib import Path
 from cortex.front.agents import plan as planning
 from cortex.front.agents import record
 from cortex.front.agents.table import AGENTS, BY_NAME, Agent, Scope
-from cortex.front.cli import hooks
+from cortex.front.cli import columns, hooks
 from cortex.settings.home import find_root
 from cortex.system.terminal import shown
 from cortex.terms.suggestions import hint_for
@@ -26,9 +26,8 @@ PROGRAM = "cortex"
 def install(options: Namespace) -> int:
     """Show what changes, ask, and write it."""
     if options.list:
-        for agent in AGENTS:
-            there = "there" if is_there(agent) else "     "
-            print(f"{agent.name:<15} {there}  {agent.title}, {agent.docs}")
+        rows = [(one.name, "there" if is_there(one) else "", f"{one.title}, {one.docs}") for one in AGENTS]
+        print("\n".join(columns.table(rows)))
         return EXIT_OK
     if options.user and options.project:
         raise Misconfigured("--user and --project are two ways; choose one.")

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from cortex.front.cli import columns
 from cortex.front.cli.hooks import agreed
 from cortex.front.cli.parser import Parser, seconds_of
 from cortex.front.cli.working import under_way
@@ -33,7 +34,7 @@ def list_all(options: Namespace) -> int:
     if options.as_json:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
     else:
-        print(shown("\n".join(map(_line, rows)) or "No project was indexed yet."))
+        print(shown("\n".join(_lines(rows)) or "No project was indexed yet."))
     return EXIT_OK
 
 
@@ -73,11 +74,14 @@ def _state(one: Kept, *, read_only: bool) -> str:
     return "read only" if read_only else "at rest"
 
 
-def _line(row: dict[str, Any]) -> str:
+def _lines(rows: Iterable[dict[str, Any]]) -> list[str]:
+    return columns.table([_cells(row) for row in rows], (1, 2))
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     used = _ago(time.time() - row["used"]) if row["used"] else "never"
-    size = f"{row['bytes'] / 1e6:.1f} MB"
     root = in_line(row["root"] or f"unknown ({row['home']})")
-    return f"{in_line(row['name']):<24} {size:>10}  {used:>9}  {row['state']:<11}  {root}"
+    return in_line(row["name"]), f"{row['bytes'] / 1e6:.1f} MB", used, row["state"], root
 
 
 def _ago(seconds: float) -> str:
@@ -108,7 +112,7 @@ def clean(options: Namespace) -> int:
     if not chosen:
         print("There is nothing to remove.")
         return EXIT_OK
-    print(shown("\n".join(map(_line, rows))))
+    print(shown("\n".join(_lines(rows))))
     print(f"{sum(one.bytes for one in chosen) / 1e6:.1f} MB. The projects' own files stay as they are.")
     if not (options.yes or agreed("Remove this?")):
         print("Nothing is removed.")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
+from cortex.front.cli import columns
 from cortex.front.cli.sets import say_memory
 from cortex.system.terminal import in_line, shown
 
@@ -197,10 +198,11 @@ def print_status(found: dict[str, Any]) -> None:
         out.print(
             f"part     {escape(in_line(found['part']))} is asked about, and served from the project's index"
         )
-    out.print(
-        f"index    generation {index['generation']}, {index['chunks']} chunks ({index['without_vector']} without vector) "
-        f"of {index['files']} files in {index['segments']} segments, {index['chunk_files']} chunk files, model {escape(index['model'] or '-')}"
+    made = (
+        f"generation {index['generation']}, {index['chunks']} chunks ({index['without_vector']} without vector) "
+        f"of {index['files']} files in {index['segments']} segments, {index['chunk_files']} chunk files, model {index['model'] or '-'}"
     )
+    out.print(f"index    {escape(columns.folded(made, 9))}")
     if progress := index.get("indexing"):
         out.print(f"indexer  {progress['done']} of {progress['total']} files")
     if index["pending_count"]:
@@ -241,4 +243,5 @@ def print_checks(checks: list[Check]) -> None:
     from rich.markup import escape
 
     for check in checks:
-        out.print(f"{marks[check.state]} {check.name:14} {escape(in_line(check.text))}")
+        text = columns.folded(in_line(check.text), 17)
+        out.print(f"{marks[check.state]} {check.name:14} {escape(text)}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from cortex.front.cli import columns
 from cortex.front.cli.parser import Parser
 from cortex.front.usage import DAYS, Call, noted
 from cortex.settings import config as configuration
@@ -74,19 +75,22 @@ def _lines(told: dict[str, Any], *, kept: bool) -> list[str]:
     lines = [] if kept else ["`server.stats` is off: nothing new is noted."]
     if not told["all"]["calls"]:
         return [*lines, "Nothing was asked of this project yet."]
+    rows: list[tuple[str, ...]] = [("tool", "calls", "failed", "p50 ms", "p95 ms", "tokens", "of files")]
+    for row in [*told["tools"], {"tool": "all"} | told["all"]]:
+        numbers = (row["calls"], row["failed"], row["p50_ms"], row["p95_ms"])
+        tokens = (f"{row['tokens']:,}", f"{row['tokens_of_files']:,}")
+        rows.append((in_line(row["tool"]), *map(str, numbers), *tokens))
+    lines += [*columns.table(rows, range(1, len(rows[0])), headed=True), ""]
     lines.append(
-        f"{'tool':<22}{'calls':>7}{'failed':>8}{'p50 ms':>9}{'p95 ms':>9}{'tokens':>11}{'of files':>12}"
-    )
-    lines += [
-        f"{in_line(row['tool']):<22}{row['calls']:>7}{row['failed']:>8}{row['p50_ms']:>9}{row['p95_ms']:>9}"
-        f"{row['tokens']:>11,}{row['tokens_of_files']:>12,}"
-        for row in [*told["tools"], {"tool": "all"} | told["all"]]
-    ]
-    lines.append("")
-    lines.append(
-        "tokens: of the answers; of files: what reading each file that an answer names would have taken."
+        columns.folded(
+            "tokens: of the answers; of files: what reading each file that an answer names would have taken.",
+            0,
+        )
     )
     if told["nothing_found"]:
         lines += ["", "Nothing was found for:"]
-        lines += [f"{row['times']:>5} ×  {in_line(row['question'])}" for row in told["nothing_found"]]
+        lines += [
+            f"{row['times']:>5} ×  {columns.folded(in_line(row['question']), 9)}"
+            for row in told["nothing_found"]
+        ]
     return lines

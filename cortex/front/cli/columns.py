@@ -1,0 +1,64 @@
+"""Tables and labelled lines as wide as the terminal. Programs get each row and text in one line,
+however long it is.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+
+#: columns that a folded text has at least: in fewer the terminal may break it
+TEXT_MIN = 20
+#: spaces between two columns, and before what belongs to the line above
+GAP, INDENT = 2, 2
+
+
+def width() -> int:
+    """Of the terminal of standard output; 0 where there is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def folded(text: str, label: int) -> str:
+    """A text behind a label of so many columns: its further lines begin below its first one."""
+    columns = width() - label
+    if columns < TEXT_MIN:
+        return text
+    lines = textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False)
+    return ("\n" + " " * label).join(lines)
+
+
+def table(rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), *, headed: bool = False) -> list[str]:
+    """Rows in columns, those of `numbers` to the right. On a terminal that is too narrow each
+    row is its first cell, and the others below it, with their heads where there are some.
+    """
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = [
+        (" " * GAP)
+        .join(
+            cell.rjust(wide) if at in numbers else cell.ljust(wide)
+            for at, (cell, wide) in enumerate(zip(row, widths, strict=True))
+        )
+        .rstrip()
+        for row in rows
+    ]
+    columns = width()
+    if not columns or max(map(len, lines), default=0) <= columns:
+        return lines
+    heads, told = (rows[0], rows[1:]) if headed else ([""] * len(widths), rows)
+    return [line for first, *others in told for line in _block(first, others, heads[1:], columns)]
+
+
+def _block(first: str, others: Sequence[str], heads: Sequence[str], columns: int) -> list[str]:
+    cells = [f"{head} {cell}".lstrip() for head, cell in zip(heads, others, strict=True) if cell]
+    margin = " " * INDENT
+    wrapped = textwrap.wrap(
+        ", ".join(cells),
+        max(columns, TEXT_MIN),
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [first, *wrapped]
