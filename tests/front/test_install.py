@@ -278,3 +278,18 @@ def test_each_agent_starts_the_server_for_the_project_at_hand(agent, scope, home
     assert Path(program).name == "cortex"
     assert words in (["mcp"], ["mcp", "--project", str(root)])
     assert words[1:] or not agent.placeless
+
+
+def test_codex_asks_nobody_about_the_tools_that_only_read(home):
+    put(home / ".codex" / "config.toml", 'model = "m"  # mine\n\n[tools]\nweb = true\n')
+    assert run("install", "codex", "--yes") == EXIT_OK
+    told = tomllib.loads((home / ".codex" / "config.toml").read_text())
+    tools = told["mcp_servers"]["cortex"]["tools"]
+    assert tools == {name: {"approval_mode": "approve"} for name in reading_tools()}
+    assert "cortex_search" in tools
+    assert not {name for name in tools if "store" in name or "forget" in name}
+    assert told["tools"] == {"web": True}
+    assert run("install", "codex", "--yes") == EXIT_OK
+    assert tomllib.loads((home / ".codex" / "config.toml").read_text()) == told
+    assert run("uninstall", "--yes") == EXIT_OK
+    assert (home / ".codex" / "config.toml").read_text() == 'model = "m"  # mine\n\n[tools]\nweb = true\n'

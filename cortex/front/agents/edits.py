@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -246,14 +246,24 @@ def toml_table(text: str, keys: Keys, value: Mapping[str, Any]) -> Piece | None:
         raise NotUnderstoodError(f'it has another "{keys[-1]}" already')
     newline = "\r\n" if "\r\n" in text else "\n"
     before = "" if not text else newline if text.endswith("\n") else newline * 2
-    # A string of JSON, an array of them and a boolean are written alike in TOML.
-    lines = [f"[{'.'.join(keys)}]", *(f"{key} = {json.dumps(each)}" for key, each in value.items())]
+    lines = [f"[{'.'.join(keys)}]", *_toml_lines(value)]
     piece = Piece(len(text), before + newline.join(lines) + newline)
     try:
         _toml(piece.into(text))
     except NotUnderstoodError as error:
         raise NotUnderstoodError(f"a table [{'.'.join(keys)}] cannot stand at its end") from error
     return piece
+
+
+def _toml_lines(value: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """A string of JSON, an array of them and a boolean are written alike in TOML; what is inside of
+    another is named by both.
+    """
+    for key, each in value.items():
+        if isinstance(each, Mapping):
+            yield from _toml_lines(each, f"{before}{key}.")
+        else:
+            yield f"{before}{key} = {json.dumps(each)}"
 
 
 def _toml(text: str) -> dict[str, Any]:

@@ -91,6 +91,10 @@ def _allowing(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
     return _plain(command, reading) | {"disabled": False, "alwaysAllow": list(reading)}
 
 
+def _approved(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
+    return _plain(command, reading) | {"tools": {name: {"approval_mode": "approve"} for name in reading}}
+
+
 def _local(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
     return {"type": "local", "command": list(command), "enabled": True}
 
@@ -181,10 +185,10 @@ AGENTS = (
         ("~/.codex",),
         "codex",
         Scope(
-            Place("~/.codex/config.toml", "toml", ("mcp_servers", NAME), _plain),
+            Place("~/.codex/config.toml", "toml", ("mcp_servers", NAME), _approved),
             Written("~/.codex/AGENTS.md"),
         ),
-        Scope(Place(".codex/config.toml", "toml", ("mcp_servers", NAME), _plain), Written("AGENTS.md")),
+        Scope(Place(".codex/config.toml", "toml", ("mcp_servers", NAME), _approved), Written("AGENTS.md")),
     ),
     Agent(
         "gemini",
