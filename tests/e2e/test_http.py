@@ -12,7 +12,7 @@ import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 import orjson
@@ -38,7 +38,12 @@ TOLD = {200, 503, 504}
 @dataclass
 class Serving:
     process: subprocess.Popen[bytes]
-    url: str
+    #: what it has said when it began to listen
+    said: list[str]
+
+    @property
+    def url(self) -> str:
+        return self.said[-1].split()[-1]
 
     def ask(self, path, body=None):
         """(status, Retry-After, answer)."""
@@ -91,8 +96,12 @@ def serving(project, monkeypatch, *more) -> Iterator[Serving]:
         stderr=subprocess.PIPE,
     )
     try:
-        url = next(line for line in process.stderr if b" on http://" in line).decode().split()[-1]
-        yield Serving(process, url)
+        said = []
+        while not said or " on http://" not in said[-1]:
+            line = process.stderr.readline().decode()
+            assert line, said
+            said.append(line.rstrip("\n"))
+        yield Serving(process, said)
     finally:
         process.kill()
         process.wait()
@@ -122,6 +131,18 @@ def test_a_set_that_is_killed_under_many_askers_is_told_and_made_again_and_a_bri
     status = until(lambda: (found := project.status())["running"] and found, "the set says who it is")
     assert {told[:2] for told in without_workers(status, served)} == {(503, "1")}
     until(served.whole, "the workers are there again")
+
+
+def test_a_folder_of_an_indexed_project_is_served_with_all_of_its_project_which_is_said(project, monkeypatch):
+    done = project.run("index")
+    assert done.returncode == 0, done.stderr
+    part = replace(project, root=project.root / "auth")
+    with serving(part, monkeypatch) as one:
+        until(one.whole, "all of the project is served, by paths from its root")
+    assert one.said[0] == (
+        f"cortex: {part.root} is a part of {project.root} and has its index. All of that is served."
+    )
+    assert one.said[-1].startswith(f"cortex: serving {project.root} on ")
 
 
 def test_a_server_that_is_told_to_end_answers_what_it_was_asked(project, served):

@@ -9,6 +9,7 @@ import orjson
 
 from cortex.front.cli import parts
 from cortex.front.cli.parser import Parser, declare_sandbox, seconds_of
+from cortex.front.cli.working import under_way
 from cortex.system.terminal import shown
 from ipc.errors import EXIT_OK
 
@@ -31,8 +32,9 @@ def declare_serve(parser: Parser) -> None:
 
 
 def serve(options: Namespace) -> int:
-    from cortex.front.http.serving import Place
-    from cortex.front.http.serving import serve as serve_http
+    with under_way("starting `cortex serve`"):  # what it imports takes a while on a busy machine
+        from cortex.front.http.serving import Place
+        from cortex.front.http.serving import serve as serve_http
 
     place = Place(
         options.host,
