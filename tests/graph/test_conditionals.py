@@ -67,6 +67,36 @@ def test_a_condition_without_an_end_is_left_alone():
     assert straighten(lines) == lines
 
 
+SIDES = """\
+#if defined(WIDE) && \\
+  (defined(MAC) || \\
+   defined(PHONE))
+/* 1) it is asked (once
+   2) it is told { */
+void save(int n) {}
+#define BOTH(n) do { \\
+  save(n); \\
+} while (0)
+#elif (defined(TALL) /* or (so
+  said) */ && \\
+  (TALL > 1))
+void save(long n) {}
+#else /* (of all
+ others */
+void save(void) {}
+#endif
+"""
+
+
+def test_remarks_and_directives_that_go_on_over_lines_are_no_code():
+    assert straighten(SIDES.splitlines()) == SIDES.splitlines()
+
+
+def test_a_directive_that_goes_with_its_condition_goes_with_all_its_lines():
+    kept = straighten(["int x =", "#if A && \\", "  B", "1", "#else", "2", "#endif", ";"])
+    assert kept == ["int x =", "", "", "1", "", "", "", ";"]
+
+
 ANNOTATED = """\
 void save(int a)
     REQUIRES(lock)

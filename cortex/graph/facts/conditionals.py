@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|else|endif)\b(.*)")
-#: what is no code of a line
-_NO_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//.*|/\*.*?\*/')
+#: what is no code: texts, and remarks, which may go on over lines
+_NO_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)')
+#: a directive with the lines on which it goes on
+_WHOLE_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 #: the end of a line after which something is to follow
 _OPEN_END = re.compile(r"(?:[,(&|+=?<]|\)\s*:|^\s*:)$")
 #: lines before a condition among which code is looked for
@@ -44,9 +46,15 @@ def straighten(lines: Sequence[str]) -> list[str]:
             if number != kept:
                 for at in branch:
                     found[at] = ""
-        for at in one.at:
-            found[at] = ""
+        for first in one.at:
+            for at in range(first, _end(lines, first)):
+                found[at] = ""
     return found
+
+
+def _end(lines: Sequence[str], at: int) -> int:
+    """The line after a directive, which may go on over several."""
+    return next((end + 1 for end in range(at, len(lines)) if not lines[end].endswith("\\")), at + 1)
 
 
 def _conditions(lines: Sequence[str]) -> list[_Condition]:
@@ -69,25 +77,24 @@ def _is_inside(one: _Condition, lines: Sequence[str]) -> bool:
     if _OPEN_END.search(_code_before(lines, one.at[0])):
         return True
     for branch in one.branches:
-        code = [_code(lines[at]) for at in branch if not lines[at].lstrip().startswith("#")]
+        code = [line for line in _code(lines[branch.start - 1 : branch.stop]) if line != "#"]
         text = "\n".join(code)
         if text.count("{") != text.count("}") or text.count("(") != text.count(")"):
             return True
-        last = next((line for line in reversed(code) if line), "")
-        if _OPEN_END.search(last) and not last.endswith("\\"):
+        if code and _OPEN_END.search(code[-1]):
             return True
     return False
 
 
-def _code(line: str) -> str:
-    return _NO_CODE.sub("0", line).rstrip() if '"' in line or "/" in line or "'" in line else line.rstrip()
+def _code(lines: Sequence[str]) -> list[str]:
+    """The lines that hold any, without remarks and what stands in texts; "#" for a directive."""
+    text = _NO_CODE.sub(lambda found: "" if found[0].startswith("/") else "0", "\n".join(lines))
+    text = _WHOLE_DIRECTIVE.sub("#", text)
+    return [line.rstrip() for line in text.split("\n") if line.strip()]
 
 
 def _code_before(lines: Sequence[str], at: int) -> str:
     """The last line of code before a directive that is none itself."""
-    for line in reversed(lines[max(0, at - LINES_BACK) : at]):
-        if line.lstrip().startswith("#"):
-            return ""
-        if (code := _code(line)).strip() not in ("", "0"):
-            return code
-    return ""
+    code = _code(lines[max(0, at - LINES_BACK) : at])
+    last = code[-1].rpartition("*/")[2] if code else ""  # of a remark that began further above
+    return "" if last == "#" else last
