@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from cortex.sealing.keys import begin_change, end_change, project_key, project_keys
+from cortex.sealing.keys import begin_change, end_change, forget_elsewhere, project_key, project_keys
 from cortex.sealing.mirror import LIST, LIST_BYTES_MAX, OBJECTS, Listed, Mirror
 from cortex.sealing.places import NAME, Place, check_room, is_in_memory, make_base, plain_base, plain_of
 from cortex.system import files
@@ -113,6 +113,8 @@ def give_up_open(place: Place) -> None:
     with _turn(place.base):
         _clear(place.base)
         files.remove_tree(place.store)
+    if place.keys:
+        forget_elsewhere(place.keys, place.store)
 
 
 def seal_anew(place: Place) -> None:
@@ -144,7 +146,7 @@ def _seal_anew(place: Place) -> None:
     mirror.restore()
     key = begin_change(place.store, place.key_path)
     anew = Mirror(place.store, place.home, key)
-    anew.seal()
+    anew.seal({one.object for one in mirror.listed.files.values()})
     end_change(place.store, place.key_path, key)
 
 

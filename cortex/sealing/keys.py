@@ -142,7 +142,9 @@ def rotate(base: Path, key_path: str) -> tuple[int, list[str]]:
             raise Misconfigured("Nothing is sealed yet, so that there is no key to be changed.")
         masters = _renewed(base, _look(place, name, key_path))
         done = {str(store): _wrap_anew(store, masters) for store in (*stores(base), *_noted(base))}
-        keep_masters(masters[0].place, [masters[0].key])
+        # what is not mounted cannot be made anew: it opens by the old key until a rotation meets it
+        kept = masters if _away(base) else masters[:1]
+        keep_masters(masters[0].place, [one.key for one in kept])
     return sum(done.values()), [store for store, is_done in done.items() if not is_done]
 
 
@@ -151,9 +153,15 @@ def forget(base: Path, key_path: str = "", *, everything: bool = False) -> str:
     ours to empty, "" for none. What is sealed elsewhere is wrapped by another master key then, but
     for `everything`.
 
-    Raises Misconfigured and Unavailable; then nothing is given up.
+    Raises Misconfigured, as for what is elsewhere and not mounted, and Unavailable; then nothing is
+    given up.
     """
     with _changing(base):
+        if not everything and (away := _away(base)):
+            raise Misconfigured(
+                f"{away[0]} is not there, and would open no more without the key: bring it back first, or delete "
+                f"{base / ELSEWHERE} if it is gone for good."
+            )
         place, name = place_of(base)
         spared = [] if everything else [store for store in elsewhere(base) if _intact(store)]
         left, new = "", list[bytes]()
@@ -200,6 +208,16 @@ def _noted(base: Path) -> list[Path]:
     except Damaged:
         told = {}
     return [Path(store) for store in sorted(told)]
+
+
+def _away(base: Path) -> list[Path]:
+    return [store for store in _noted(base) if not store.is_dir()]
+
+
+def forget_elsewhere(base: Path, store: Path) -> None:
+    """A folder that was in another place is sealed no more."""
+    with _changing(base):
+        write_note(base / ELSEWHERE, {os.fspath(each): "" for each in _noted(base) if each != store})
 
 
 def _check_kept(store: Path, wrapped: Wrapped | None) -> None:

@@ -12,7 +12,7 @@ import io
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -103,15 +103,16 @@ class Mirror:
             found[path] = Entry(entry.object, entry.path, entry.number, entry.size, entry.mtime_ns, inode)
         self.listed = Listed(self.listed.number, found)
 
-    def seal(self) -> bool:
+    def seal(self, spared: Collection[str] = ()) -> bool:
         """Seal what changed since `listed`, which becomes what there is now; whether anything had.
+        `spared`: objects that a list by another key names, until this one is in its place.
 
         Raises OSError, and `listed` is what it was: the sealed list before is as good as it was.
         """
         try:
             return self._seal_changed()
         except OSError:
-            self._prune()  # what was sealed until then would take the next try's room
+            self._prune(spared)  # what was sealed until then would take the next try's room
             raise
 
     def _seal_changed(self) -> bool:
@@ -167,8 +168,8 @@ class Mirror:
         files.sync(self.store)
         self.listed = listed
 
-    def _prune(self) -> None:
-        named = {one.object for one in self.listed.files.values()}
+    def _prune(self, spared: Collection[str] = ()) -> None:
+        named = {one.object for one in self.listed.files.values()} | set(spared)
         try:
             left = [name for name in files.names(self.store / OBJECTS) if name not in named]
         except FileNotFoundError:

@@ -15,7 +15,7 @@ from cortex.memory import copies, rendering, turning
 from cortex.memory.database import NAME
 from cortex.memory.driver import Driver, is_plain
 from cortex.memory.library import finish
-from cortex.memory.sealed import unpacking
+from cortex.memory.sealed import unpacking, unseal_folder
 from cortex.memory.serving import MemoryWorker, opened
 from cortex.memory.transcripts import spool, spooled
 from cortex.sealing import holding, keys, masters, recovery
@@ -394,5 +394,21 @@ def test_a_memory_that_is_not_mounted_is_named_by_a_rotation(folder, key_file, d
     leave(folder)
     away = data.with_name("away")
     data.rename(away)
-    store = data / SEALED
-    assert keys.rotate(folder.sealing.keys, str(key_file)) == (0, [str(store)])
+    store, base = data / SEALED, folder.sealing.keys
+    assert keys.rotate(base, str(key_file)) == (0, [str(store)])
+    with pytest.raises(Misconfigured, match="is not there"):
+        keys.forget(base, str(key_file))
+    away.rename(data)
+    worker = opened(folder)  # by the old key, which was kept for it
+    worker.close()
+    leave(folder)
+    assert keys.rotate(base, str(key_file)) == (1, [])
+    opened(folder).close()
+
+
+def test_a_memory_that_is_plain_again_is_no_business_of_a_rotation(folder, data, key_file):
+    opened(folder).close()
+    base = folder.sealing.keys
+    unseal_folder(folder)
+    leave(folder)
+    assert keys.rotate(base, str(key_file)) == (0, [])

@@ -1,5 +1,6 @@
 """Who opens the plain folder of a sealed project, and who closes it."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -177,6 +178,7 @@ def test_too_little_memory_is_said_before_anything_is_opened(place, monkeypatch)
 
 def test_without_a_file_system_in_memory_it_says_so(monkeypatch):
     monkeypatch.setattr(places, "IN_MEMORY", frozenset())
+    monkeypatch.setattr(places, "_permitted", [])  # a test that read such settings may have been here
     places._plain_base.cache_clear()
     with pytest.raises(Misconfigured, match=r"neither /dev/shm nor \$XDG_RUNTIME_DIR is a tmpfs"):
         places.plain_base()
@@ -292,6 +294,24 @@ def test_all_is_sealed_by_another_key_and_opens_wherever_that_is_broken_off(plac
         Mirror(place.store, place.home, older).read()
     use(place)
     assert (place.home / "other").read_text() == "two"
+
+
+def test_a_disk_that_is_full_while_all_is_sealed_by_another_key_costs_nothing(place, monkeypatch):
+    use(place)
+    put(place, "one")
+    leave(place)
+
+    def full(*_given):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    replace = Mirror._replace
+    monkeypatch.setattr(Mirror, "_replace", full)
+    with pytest.raises(OSError, match="no space"):
+        holding.seal_anew(place)
+    monkeypatch.setattr(Mirror, "_replace", replace)
+    use(place)
+    assert (place.home / "manifest.json").read_text() == "one"
+    assert not holding.sealed_fault(place.base)
 
 
 def test_what_is_in_use_is_not_sealed_anew(place):

@@ -102,13 +102,17 @@ def declare_rotate(parser: Parser) -> None:
 def rotate(options: Namespace) -> int:
     """The exit code: EXIT_UNAVAILABLE where a project could not be sealed anew."""
     path = configuration.load_security().key_path
-    count, others = keys.rotate(places.sealed_base(cache_base()), path)
+    base = places.sealed_base(cache_base())
+    count, others = keys.rotate(base, path)
     print(f"The master key is another one; the keys of {count} sealed folders are wrapped by it.")
     for other in others:
-        print(
-            shown(f"cortex: {other} is damaged, or wrapped by a key that is not there, and stays as it is."),
-            file=sys.stderr,
+        why = (
+            "is damaged, or wrapped by a key that is not there, and stays as it is."
+            if Path(other).is_dir()
+            else "is not there, and the old key is kept for it: bring it back and say `cortex key rotate` again, or "
+            f"delete {base / keys.ELSEWHERE} if it is gone for good."
         )
+        print(shown(f"cortex: {other} {why}"), file=sys.stderr)
     return _reseal(path) if options.reseal else EXIT_OK
 
 
@@ -119,7 +123,7 @@ def _reseal(path: str) -> int:
         try:
             holding.seal_anew(places.Place(store, places.plain_of(store), None, path))
             print(shown(f"{store} is sealed anew."))
-        except CortexError as error:
+        except (CortexError, OSError) as error:
             print(shown(f"cortex: {store} stays as it is: {error}"), file=sys.stderr)
             code = EXIT_UNAVAILABLE
     for store in keys.elsewhere(base):
