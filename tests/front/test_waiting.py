@@ -9,6 +9,7 @@ import time
 
 import orjson
 import pytest
+from rich.console import Console
 
 from cortex.front.cli import commands, picture, render
 from cortex.front.cli.waiting import first_index
@@ -119,3 +120,16 @@ SHOW = {
 
 def test_every_other_command_says_that_it_is_at_work():
     assert {command.name for command in commands.COMMANDS if not command.silent} == SHOW
+
+
+@pytest.mark.parametrize(("columns", "bars"), [(40, False), (80, True), (200, True)])
+def test_what_is_said_beside_a_bar_is_whole_at_any_width(columns, bars):
+    screen = Console(file=io.StringIO(), force_terminal=True, width=columns, color_system=None)
+    with render.Progress(screen, serves=True) as progress:
+        progress(400, 482, 7383)
+        progress.serve(482, 482)
+    shown = screen.file.getvalue()
+    assert " ".join("serving 400 of 482 files read, 482 of 482 served".split()) in " ".join(
+        shown.replace("━", " ").split()
+    )
+    assert ("━" in shown) is bars

@@ -74,6 +74,10 @@ def agent_snippets(root: Path) -> str:
     )
 
 
+#: columns of a bar, and those that what is said beside it takes: in a narrow terminal it goes first
+BAR_MIN, BAR_MAX, TOLD = 5, 40, 68
+
+
 class Progress:
     """Called by the indexer with (files done, files to do, chunks): a bar on a terminal, else a
     line now and then. With `serves` the bar has a second half, which is drawn by `serve`.
@@ -98,9 +102,12 @@ class Progress:
         if self._screen is not None or sys.stderr.isatty():
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
+            from rich.table import Column
 
-            columns = (TextColumn("{task.fields[what]}"), BarColumn(), TextColumn("{task.fields[told]}"))
-            self._bar = Bar(*columns, console=self._screen or console(stderr=True))
+            screen = self._screen or console(stderr=True)
+            told = TextColumn("{task.fields[told]}", table_column=Column(no_wrap=False))
+            bar = [BarColumn(min(BAR_MAX, room))] if (room := screen.width - TOLD) >= BAR_MIN else []
+            self._bar = Bar(TextColumn("{task.fields[what]}"), *bar, told, console=screen)
             self._task = self._bar.add_task("index", total=None, what="indexing", told="")
             self._bar.start()
         return self
