@@ -24,6 +24,7 @@ from cortex.front.without import count_of
 from cortex.settings.config import Config
 from cortex.settings.home import USAGE
 from cortex.system import files
+from cortex.terms.spelling import read_place
 
 #: days that are kept
 DAYS = 30
@@ -46,7 +47,9 @@ _QUESTIONS = ("query", "pattern", "target", "symbol")
 #: the paths that an answer names, wherever in it. A quote within a string has a backslash before
 #: it: what looks like this in a text that is shown is none. It begins with a byte, for which
 #: texts are searched six times as fast
-_PATHS = re.compile(rb'"(?<!\\")(?:file(?:_path)?|path)":("(?:[^"\\]|\\.)*+")')
+_PATHS = re.compile(rb'"(?<!\\")(file(?:_path)?|path|at|defined|from)":("(?:[^"\\]|\\.)*+")')
+#: keys of places, which end with their line
+_PLACES = frozenset((b"at", b"defined", b"from"))
 _NAME = re.compile(USAGE + r"(\d{4}-\d\d-\d\d)\.jsonl")
 
 
@@ -130,7 +133,7 @@ def _weighed(root: Path, call: Call, arguments: Mapping[str, Any], answer: Any) 
     if answer is None:
         return call
     raw = orjson.dumps(answer, default=str, option=orjson.OPT_NON_STR_KEYS)
-    named = [orjson.loads(path) for path in dict.fromkeys(_PATHS.findall(raw))][:FILES_MAX]
+    named = list(dict.fromkeys(_named(raw)))[:FILES_MAX]
     nothing = count_of(answer) == 0
     return msgspec.structs.replace(
         call,
@@ -138,6 +141,13 @@ def _weighed(root: Path, call: Call, arguments: Mapping[str, Any], answer: Any) 
         files=sum(_size(f"{root}/{name}") for name in named) // TOKEN_BYTES,
         question=_question(arguments) if nothing else "",
     )
+
+
+def _named(raw: bytes) -> Iterator[str]:
+    """The paths in an answer, as JSON."""
+    for key, text in dict.fromkeys(_PATHS.findall(raw)):
+        told = str(orjson.loads(text))
+        yield read_place(told).path if key in _PLACES else told
 
 
 def _size(path: str) -> int:

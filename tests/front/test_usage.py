@@ -53,6 +53,17 @@ def test_an_answer_is_noted_with_its_tokens_and_those_of_the_files_that_it_names
     assert call.tokens > 0
 
 
+def test_files_that_callers_are_in_count_each_once_as_they_are_named_with_their_lines(sample):
+    asked = {"operation": "callers", "target": "rotate"}
+    answer = orjson.loads(orjson.dumps(answer_of(sample, "cortex_graph", **asked)))
+    sample.config.run_dir.mkdir(parents=True, exist_ok=True)
+    note(sample.config, ("cortex_graph", 0.0125, "ok", asked, answer))
+    *_, call = noted(sample.config)
+    names = {row["at"].rpartition(":")[0] for row in answer["results"]}
+    assert names
+    assert call.files >= sum((sample.config.root / name).stat().st_size for name in names) // 4 > 0
+
+
 def test_of_questions_only_those_that_found_nothing_are_kept(config):
     found = {"results": [{"file_path": "a.py"}]}
     note(
