@@ -75,7 +75,7 @@ def bring_back(database: Path, driver: Driver) -> None:
 
 def turn(database: Path, source: Driver, target: Driver) -> None:
     """Write a database anew, as `target` reads it, and over the old one. Raises Damaged where it
-    cannot be read to its end, and then it stays as it is, and OSError.
+    cannot be read to its end, and then it stays as it is, and OSError, as where no space is left.
     """
     module, before = sqlcipher(), database.with_name(database.name + BEFORE)
     try:
@@ -86,6 +86,9 @@ def turn(database: Path, source: Driver, target: Driver) -> None:
             _check_same(database, temporary, source, target)
             files.link(database, before)
         files.sync(database.parent)
+    except (module.OperationalError, sqlite3.OperationalError) as error:  # it is whole
+        wipe_all(database, BEFORE)
+        raise OSError(str(error)) from error
     except (module.DatabaseError, sqlite3.DatabaseError) as error:
         wipe_all(database, BEFORE)
         raise Damaged(str(error)) from error
@@ -125,7 +128,7 @@ def _counted(connection: Any) -> Iterator[tuple[str, int]]:
 def _turn_or_seal(copy: Path, driver: Driver) -> None:
     try:
         turn(copy, PLAIN, driver)
-    except Damaged:
+    except (Damaged, OSError):
         _seal_bytes(copy, driver)
 
 

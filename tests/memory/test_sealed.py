@@ -23,7 +23,7 @@ from cortex.sealing.keys import KEY
 from cortex.sealing.streams import MAGIC
 from cortex.settings.data import SEALED, DataFolder
 from cortex.settings.identity import identity_of
-from ipc.errors import BadRequest, Damaged, Misconfigured, Occupied
+from ipc.errors import BadRequest, Damaged, Misconfigured, Occupied, Unavailable
 from ipc.messages import MemoryCall
 
 pytest.importorskip("sqlcipher3")
@@ -341,6 +341,21 @@ def test_a_sealed_memory_is_moved_to_no_place_where_it_would_be_plain(folder, tm
         assert not (tmp_path / "plain").exists()
     finally:
         worker.close()
+
+
+def test_a_disk_that_is_full_while_memory_is_sealed_makes_no_damaged_one_of_it(folder, data, monkeypatch):
+    opened(DataFolder(data)).close()
+
+    def full(*_given):
+        raise turning.sqlcipher().OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(turning, "_export", full)
+        with pytest.raises(Unavailable, match="disk is full"):
+            opened(folder)
+    assert is_plain(data / NAME)
+    opened(folder).close()
+    assert not is_plain(data / NAME)
 
 
 def test_two_owners_of_one_sealed_memory_are_one_too_many(folder):
