@@ -44,6 +44,8 @@ FREE = {
 #: what no project may set, and what one might
 PERSONAL = {
     "memory.data_dir": "/tmp/elsewhere",
+    "memory.database": "postgresql://elsewhere/memory",
+    "memory.team": "elsewhere",
     "memory.remotes": ["example.org/anybody/shop"],
     "memory.sessions": "all",
     "memory.git": "true",
