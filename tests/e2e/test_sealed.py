@@ -253,7 +253,7 @@ def test_a_key_that_is_changed_opens_the_same_and_one_that_is_forgotten_nothing(
     until(lambda: not (base / "home").exists(), "what was plain is gone")
     before, key = check_disk(tmp_path), (tmp_path / "keys" / "master").read_bytes()
     done = sealed.run("key", "rotate")
-    assert "of 1 projects" in done.stdout, done.stderr
+    assert "of 1 sealed folders" in done.stdout, done.stderr
     assert (tmp_path / "keys" / "master").read_bytes() != key
     asyncio.run(serve(sealed))
     sealed.nothing_left()

@@ -201,7 +201,7 @@ def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data, driver):
     files.replace(data / NAME, b"")
     config = Config()
     config.set_main_option("script_location", str(HERE))
-    config.attributes["engine"] = driver.engine(data / NAME)
+    config.attributes["connecting"] = driver.engine(data / NAME).connect
     command.upgrade(config, "0001")
     config.attributes["engine"].dispose()
     with driver.connected(data / NAME) as connection:

@@ -27,9 +27,10 @@ from cortex.front.cli import (
     sealed_memory,
     sets,
 )
+from cortex.front.cli import options as options_of
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
-from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, declare_sandbox, make_tree
+from cortex.front.cli.parser import Command, make_tree
 from cortex.front.cli.working import under_way
 from cortex.processes import attach
 from cortex.settings import config as configuration
@@ -109,28 +110,6 @@ def init(options: Namespace) -> int:
     return EXIT_OK
 
 
-def _index_options(parser: Parser) -> None:
-    parser.add_folder(
-        "path", nargs="?", help="the project's folder, or https://… of a repository to be fetched and read"
-    )
-    parser.add_argument(
-        "--dependencies", action="store_true", help="also the sources of its installed packages, to be read"
-    )
-    parser.add_argument("--watch", action="store_true", help="go on, and follow every saved file")
-    parser.add_argument(
-        "--no-wait", action="store_true", help="write the chunk files only, and wait for nobody to serve them"
-    )
-    parser.add_argument("--force", action="store_true", help="read and embed every file anew")
-    parser.add_folder(
-        "--chunks-dir",
-        metavar="DIR",
-        help="write the chunk files to this folder of the project, as .cortex/chunks, and wait for nobody",
-    )
-    key.declare_index(parser)
-    parts.declare(parser)
-    parser.add_argument("-v", "--verbose", action="store_true", help="list the files that were left out")
-
-
 def index(options: Namespace) -> int:
     flags = {"server": {"chunks_dir": options.chunks_dir}} if options.chunks_dir else None
     path = options.project or options.path
@@ -208,23 +187,6 @@ def _watch(config: Config) -> int:
     return watch(config, stop)
 
 
-def _data_dir_option(parser: Parser) -> None:
-    parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
-
-
-def _follow_options(parser: Parser) -> None:
-    _data_dir_option(parser)
-    parser.add_argument("--stay", action="store_true", help="wait for the end where nothing is to be read")
-
-
-def _mcp_options(parser: Parser) -> None:
-    parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
-    _data_dir_option(parser)
-    parts.declare(parser)
-    parser.add_argument("--server", metavar="URL", help="ask that `cortex serve`; --project is a name there")
-    declare_sandbox(parser)
-
-
 def mcp(options: Namespace) -> int:
     if options.server:
         return remote.bridge(options)
@@ -239,20 +201,6 @@ def mcp(options: Namespace) -> int:
     except CortexError:
         attach.end_begun()
         raise
-
-
-def _json_option(parser: Parser) -> None:
-    parser.add_argument("--json", dest="as_json", action="store_true", help="as JSON")
-
-
-def _memory_up_options(parser: Parser) -> None:
-    sets.declare_up(parser)
-    _data_dir_option(parser)
-
-
-def _memory_status_options(parser: Parser) -> None:
-    _json_option(parser)
-    _data_dir_option(parser)
 
 
 def status(options: Namespace) -> int:
@@ -283,11 +231,6 @@ def memory_follow(options: Namespace) -> int:
     return run_follow(options)
 
 
-def _serve_options(parser: Parser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", default=8121, type=int, help="port to listen on (default: 8121)")
-
-
 def embed_serve(options: Namespace) -> int:
     from cortex.front.http.embedding import serve_embedder
 
@@ -309,10 +252,6 @@ def version(_options: Namespace) -> int:
     return EXIT_OK
 
 
-def _shell_word(parser: Parser) -> None:
-    parser.add_argument("shell", choices=completing.SHELLS, help="the shell")
-
-
 def manual(_options: Namespace) -> int:
     """As troff reads it: `cortex manual | man -l -`."""
     from cortex.front.cli.manual import page
@@ -325,31 +264,6 @@ def completion(options: Namespace) -> int:
     """Commands and options are in it; `cortex complete` runs where a path or a symbol is wanted."""
     print(completing.script(*make_tree(all_commands(), GROUPS), options.shell))
     return EXIT_OK
-
-
-def _install_options(parser: Parser) -> None:
-    _agent_options(parser, "the agents to connect; default: those that are there")
-    parser.add_argument("--user", action="store_true", help="for all your projects (the default)")
-    parser.add_argument(
-        "--memory-hooks", action="store_true", help="also have Claude Code tell what happens in its sessions"
-    )
-    parser.add_argument("--list", action="store_true", help="list the agents that are known, and end")
-
-
-def _uninstall_options(parser: Parser) -> None:
-    _agent_options(parser, "the agents to disconnect; default: all that were connected")
-
-
-def _agent_options(parser: Parser, agents: str) -> None:
-    parser.add_argument("agents", nargs="*", metavar="AGENT", help=agents)
-    parser.add_argument("-y", "--yes", action="store_true", help="write without asking")
-    parser.add_argument("--print", dest="only_print", action="store_true", help="show it, and write nothing")
-
-
-def _why_options(parser: Parser) -> None:
-    told = "a file, a chunk's id, or a question"
-    parser.add_named("path", "what", metavar="PATH|ID|QUESTION", help=told)
-    parser.add_argument("question", nargs="?", default="", help="the question that should find the file")
 
 
 def why(options: Namespace) -> int:
@@ -372,21 +286,23 @@ def uninstall(options: Namespace) -> int:
 
 COMMANDS = (
     Command("init", "Make .cortex/config.yml with the defaults, and show how to connect an agent.", init),
-    Command("index", "Index the project, and return when all of it is served.", index, _index_options),
+    Command(
+        "index", "Index the project, and return when all of it is served.", index, options_of.index_options
+    ),
     Command(
         "install",
         "Connect the coding agents that are there: shows each change of their files, and asks.",
         install,
-        _install_options,
+        options_of.install_options,
         bare_project=True,
     ),
     Command(
         "uninstall",
         "Take out of agents' files exactly what `cortex install` put in.",
         uninstall,
-        _uninstall_options,
+        options_of.uninstall_options,
     ),
-    Command("mcp", "Serve MCP over standard input and output (alias: stdio).", mcp, _mcp_options),
+    Command("mcp", "Serve MCP over standard input and output (alias: stdio).", mcp, options_of.mcp_options),
     Command(
         "up",
         "Start the project's workers, in the foreground until Ctrl-C, or with --detach until `cortex down`.",
@@ -399,19 +315,25 @@ COMMANDS = (
         sets.down,
         silent=True,
     ),
-    Command("status", "What runs, what is indexed, and what is amiss.", status, _json_option, silent=True),
+    Command(
+        "status",
+        "What runs, what is indexed, and what is amiss.",
+        status,
+        options_of.json_option,
+        silent=True,
+    ),
     Command(
         "doctor",
         "Check everything that Cortex needs, and say what to do about what is missing.",
         doctor,
-        _json_option,
+        options_of.json_option,
         silent=True,
     ),
     Command(
         "why",
         "Say why a file is indexed or not, or at which place a question finds it, and by which signals.",
         why,
-        _why_options,
+        options_of.why_options,
         silent=True,
     ),
     Command(
@@ -447,7 +369,7 @@ COMMANDS = (
         "completion",
         "Print what makes Tab complete commands, options, and the project's paths and symbols.",
         completion,
-        _shell_word,
+        options_of.shell_word,
     ),
     Command(
         "complete",
@@ -459,20 +381,20 @@ COMMANDS = (
         "memory up",
         "Start memory's worker, in the foreground until Ctrl-C, or with --detach until `cortex memory down`.",
         sets.memory_up,
-        _memory_up_options,
+        options_of.memory_up_options,
     ),
     Command(
         "memory down",
         "Stop memory's worker, whoever uses it; the next call starts it.",
         sets.memory_down,
-        _data_dir_option,
+        options_of.data_dir_option,
         silent=True,
     ),
     Command(
         "memory status",
         "Where memory is, what runs for it, and what is amiss.",
         sets.memory_status,
-        _memory_status_options,
+        options_of.memory_status_options,
         silent=True,
     ),
     Command(
@@ -486,7 +408,7 @@ COMMANDS = (
         "memory follow",
         "Read sessions with agents as they go on; memory's set runs it.",
         memory_follow,
-        _follow_options,
+        options_of.follow_options,
     ),
     Command(
         "hook install",
@@ -543,5 +465,10 @@ COMMANDS = (
         sealed_memory.recover_memory,
         sealed_memory.declare_recover,
     ),
-    Command("embed serve", "Offer the embedding model over HTTP (POST /embed).", embed_serve, _serve_options),
+    Command(
+        "embed serve",
+        "Offer the embedding model over HTTP (POST /embed).",
+        embed_serve,
+        options_of.serve_options,
+    ),
 )
