@@ -201,9 +201,10 @@ def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data, driver):
     files.replace(data / NAME, b"")
     config = Config()
     config.set_main_option("script_location", str(HERE))
-    config.attributes["connecting"] = driver.engine(data / NAME).connect
+    engine = driver.engine(data / NAME)
+    config.attributes["connecting"] = engine.connect
     command.upgrade(config, "0001")
-    config.attributes["engine"].dispose()
+    engine.dispose()
     with driver.connected(data / NAME) as connection:
         connection.execute(
             "INSERT INTO note (id, kind, title, body, facts, metadata, importance, relevance, state, created_at) VALUES "
