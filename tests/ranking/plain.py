@@ -146,7 +146,8 @@ def rank(
     # These come on top: a question that names no file and no kind of file loses nothing by them.
     usual = np.array([name not in ("cited", "asked") for name in signals])
     positive = float(scales[usual & (scales > 0)].sum()) or 1.0
-    totals = (values * scales[:, None]).sum(axis=0)
+    # One after the other: `sum` adds in another order where there is one file alone.
+    totals = np.add.accumulate(values * scales[:, None], axis=0)[-1]
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
     strength = _shares(found.lanes["body"]) + cosine
     shown = _pick(found, strength)
