@@ -13,7 +13,7 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -117,12 +117,9 @@ def give_up_open(place: Place) -> None:
         forget_elsewhere(place.keys, place.store)
 
 
-def seal_anew(place: Place) -> None:
-    """Have all that is sealed of a project be sealed by another key. Broken off anywhere, it opens
-    by the key that it has then.
-
-    Raises Misconfigured, Unavailable while somebody uses it, Damaged and OSError.
-    """
+@contextlib.contextmanager
+def _alone(place: Place) -> Iterator[None]:
+    """With nobody else there, and nothing plain. Raises Unavailable while somebody uses it."""
     make_base(place.base)
     _leave(place.base)
     with _turn(place.base):
@@ -133,11 +130,21 @@ def seal_anew(place: Place) -> None:
             )
         with alone:
             _clear(place.base)
-            try:
-                files.make_private(place.home)
-                _seal_anew(place)
-            finally:
-                _clear(place.base)
+            yield
+
+
+def seal_anew(place: Place) -> None:
+    """Have all that is sealed of a project be sealed by another key. Broken off anywhere, it opens
+    by the key that it has then.
+
+    Raises Misconfigured, Unavailable while somebody uses it, Damaged and OSError.
+    """
+    with _alone(place):
+        try:
+            files.make_private(place.home)
+            _seal_anew(place)
+        finally:
+            _clear(place.base)
 
 
 def _seal_anew(place: Place) -> None:
@@ -178,17 +185,8 @@ def give_up(place: Place) -> None:
     """Remove what is sealed of a project and what is plain in memory. Raises Unavailable while
     somebody uses it.
     """
-    make_base(place.base)
-    _leave(place.base)
-    with _turn(place.base):
-        alone = try_lock(place.base / USED)
-        if alone is None:
-            raise Unavailable(
-                f"What is sealed of the project is in use: close the agents' windows that have it open ({place.base})."
-            )
-        with alone:
-            _clear(place.base)
-            files.remove_tree(place.store)
+    with _alone(place):
+        files.remove_tree(place.store)
 
 
 def open_folders() -> list[Path]:
