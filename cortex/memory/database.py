@@ -109,6 +109,15 @@ class Database:
         yield True
 
     @contextlib.contextmanager
+    def moment(self) -> Iterator[None]:
+        """What is read meanwhile is as it was at one moment: nobody else writes."""
+        yield
+
+    def is_new(self, _what: str) -> bool:
+        """Whether what was read has to be read again."""
+        return False
+
+    @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction that is on disk when the `with` ends, or never was.
 

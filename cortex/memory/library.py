@@ -472,7 +472,7 @@ class Library:
         store = self._memory.store
         self._memory.follow()
         if after < 0:
-            return {"reached": self._memory.reached, "nodes": []}
+            return {"reached": self._memory.reached.number, "nodes": []}
         found = store.changes_after(after, CHANGES)
         edges = store.edges_by_number([number for _, what, number in found if what == "edge"])
         numbers = {number for _, what, number in found if what == "note"}

@@ -115,6 +115,9 @@ class Shared:
         self._url, self._team, self.folder = read_address(server.address), read_team(server.team), folder
         #: transactions that wrote, since it was opened
         self.writes = 0
+        #: how many `moment`s there are one in another, what was read in it, and its connection
+        self._moments, self._read = 0, set[str]()
+        self._held: Connection | None = None
         shown = self._url.difference_update_query([name for name in self._url.query if "password" in name])
         self.told = f"{shown.render_as_string(hide_password=True)} (team {self._team})"
         try:
@@ -146,16 +149,53 @@ class Shared:
         """One transaction that is kept when the `with` ends, or never was; nobody else of the team
         writes meanwhile. Raises Unavailable when the server is away or refuses.
         """
-        with self._telling("written to"), self._engine.begin() as connection:
-            connection.execute(_WRITERS)
-            self.writes += 1
-            yield connection
+        self._end_moment()
+        try:
+            with self._telling("written to"), self._engine.begin() as connection:
+                connection.execute(_WRITERS)
+                self.writes += 1
+                yield connection
+        finally:
+            self._end_moment()
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection to read with: all of it as it was at one moment."""
-        with self._telling("read from"), self._engine.connect() as connection:
-            yield connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        with self.moment(), self._telling("read from"):
+            try:
+                if self._held is None:
+                    how = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+                    self._held = self._engine.connect().execution_options(**how)
+                yield self._held
+            except BaseException:  # what failed can be asked nothing more
+                self._end_moment()
+                raise
+
+    @contextlib.contextmanager
+    def moment(self) -> Iterator[None]:
+        """What is read meanwhile is as it was at one moment, over one connection, which saves the
+        messages of all other beginnings and ends. It ends sooner where something is written.
+        """
+        self._moments += 1
+        try:
+            yield
+        finally:
+            self._moments -= 1
+            if not self._moments:
+                self._end_moment()
+
+    def _end_moment(self) -> None:
+        held, self._held = self._held, None
+        self._read.clear()
+        if held is not None:
+            held.close()
+
+    def is_new(self, what: str) -> bool:
+        """Whether what was read has to be read again: once in a moment."""
+        known = what in self._read
+        if self._moments:
+            self._read.add(what)
+        return not known
 
     @contextlib.contextmanager
     def _telling(self, what: str) -> Iterator[None]:

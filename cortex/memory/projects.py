@@ -23,7 +23,7 @@ class Projects:
 
     def home_of(self, project: str) -> str:
         """The project that keeps the notes of this one: itself, unless it was joined to another."""
-        if self._store.homes is None or self._store.database.shared:
+        if self._store.homes is None or self._store.database.is_new("homes"):
             with self._store.database.read() as connection:
                 query = select(JOINED.c.project, JOINED.c.into)
                 self._store.homes = {row.project: row.into for row in connection.execute(query)}

@@ -18,6 +18,7 @@ from cortex.memory.observations.queries import Queries
 from cortex.memory.postgresql import Server
 from cortex.memory.projects import Projects
 from cortex.memory.ranking import Lanes, Ranked, rank, similarities, with_neighbours
+from cortex.memory.records import Point
 from cortex.memory.rows import outline_of
 from cortex.memory.store import Store
 from cortex.memory.text import asks_time, gist, question_words
@@ -77,7 +78,7 @@ class Memory:
         self._folder, self._embedder = folder, embedder
         self.words = Words(self._folder / "words")
         self.vectors = Vectors(self._folder / "vectors", embedder)
-        self._reached = -1
+        self._reached: Point | None = None
         self._said: Said | None = None
         self.follow()
 
@@ -100,14 +101,15 @@ class Memory:
         return self._said
 
     @property
-    def reached(self) -> int:
-        """The number of the last change that was taken in."""
-        return self._reached
+    def reached(self) -> Point:
+        """The last change that was taken in."""
+        return self._reached or Point()
 
     def follow(self) -> None:
         """Take in what changed in the store since. An index that cannot be used is made anew."""
         try:
-            self._keep_up()
+            with self.store.database.moment():
+                self._keep_up()
         except (OSError, ValueError) as error:  # what tantivy and the system say of broken files
             log.warning("an index of memory is made anew: %s", error)
             for index in INDEXES:
@@ -115,35 +117,35 @@ class Memory:
                     pass
 
     def _keep_up(self) -> None:
-        if self._reached < 0:
+        if self._reached is None:
             for _ in self._load():
                 pass
-            for index in self._ahead():
+            for index in self._of_another_past():
                 for _ in self.rebuild(index):
                     pass
-        reached, news = {self._reached, self.words.reached, self.vectors.reached}, self.store.news
-        there = self.store.reached
+        reached, news = {self.reached, self.words.reached, self.vectors.reached}, self.store.news
+        there = self.store.newest
         if reached == {there}:
-            return
-        if max(reached) > there:  # it was put back, or another server has taken over
-            self._reached = -1
-            self._keep_up()
             return
         if reached == {news.after} and news.reached == there:
             found = [note for note in news.notes.values() if note]
-            self._take(news.reached, dict.fromkeys(news.notes, news.reached), news.edges, found)
+            self._take(news.reached, dict.fromkeys(news.notes, news.reached.number), news.edges, found)
             return
-        for _ in self._take_in(min(reached)):
+        if any(self.store.point_at(point.number) != point for point in reached):
+            self._reached = None  # the store was put back, or another server has taken over
+            self._keep_up()
+            return
+        for _ in self._take_in(min(reached).number):
             pass
 
-    def _ahead(self) -> list[str]:
-        """The indexes that tell of changes which the store never saw: it was put back."""
+    def _of_another_past(self) -> list[str]:
+        """The indexes that took in changes which the store never saw: it was put back."""
         reached = {"words": self.words.reached, "vectors": self.vectors.reached}
-        return [index for index, at in reached.items() if at > self.store.reached]
+        return [index for index, point in reached.items() if self.store.point_at(point.number) != point]
 
     def _load(self) -> Iterator[None]:
         """Fill the catalog and the links from the store; what changes meanwhile is followed."""
-        reached, catalog, links = self.store.reached, Catalog(), Links()
+        reached, catalog, links = self.store.newest, Catalog(), Links()
         last = 0
         while some := self.store.outlines(last, CHANGES):
             catalog.take(some)
@@ -161,27 +163,28 @@ class Memory:
             after = changes[-1][0]
             notes = {number: at for at, what, number in changes if what == "note"}
             edges = {number for _, what, number in changes if what == "edge"}
-            self._take(after, notes, edges, self.store.notes_by_number(sorted(notes)))
+            reached = self.store.point_at(after) or Point()
+            self._take(reached, notes, edges, self.store.notes_by_number(sorted(notes)))
             yield
 
-    def _take(self, reached: int, notes: Mapping[int, int], edges: set[int], found: Sequence[Note]) -> None:
+    def _take(self, reached: Point, notes: Mapping[int, int], edges: set[int], found: Sequence[Note]) -> None:
         """What changed until `reached`: note → its last change, numbers of edges, and those of the
         notes that are there.
         """
-        if reached > self._reached:
+        if reached > self.reached:
             self.catalog.take([outline_of(note) for note in found])
             self.catalog.drop(notes.keys() - {note.number for note in found})
-            there = self.store.edges_by_number(sorted(edges))
+            there = self.store.edges_by_number(sorted(edges)) if edges else []
             self.links.take(there, edges - {edge.number for edge in there})
         kept = [note for note in found if note.state != "deleted"]
         gone = notes.keys() - {note.number for note in kept}
         if reached > self.words.reached:
-            new = [note for note in kept if notes[note.number] > self.words.reached]
+            new = [note for note in kept if notes[note.number] > self.words.reached.number]
             self.words.take(reached, new, gone)
         if reached > self.vectors.reached:
-            new = [note for note in kept if notes[note.number] > self.vectors.reached]
+            new = [note for note in kept if notes[note.number] > self.vectors.reached.number]
             self.vectors.take(reached, new)
-        self._reached = max(reached, self._reached)
+        self._reached = max(reached, self.reached)
 
     def rebuild(self, index: str) -> Iterator[None]:
         """Make "words", "vectors" or "edges" anew from the store, in slices."""
@@ -193,7 +196,7 @@ class Memory:
             self.vectors = Vectors(self._folder / "vectors", self._embedder)
         else:
             yield from self._load()
-        yield from self._take_in(min(self._reached, self.words.reached, self.vectors.reached))
+        yield from self._take_in(min(self.reached, self.words.reached, self.vectors.reached).number)
 
     def differences(self, live: Sequence[int]) -> dict[str, str]:
         """Index → what is wrong with it, "" for nothing; `live`: the notes that should be there."""
@@ -228,10 +231,11 @@ class Memory:
         """The notes that are about the question, the best first; none when none is. With `as_of`
         they are as they were at that moment. The graph is walked from the best and the `anchors`.
         """
-        self.follow()
-        then = self.then(chosen.as_of)
-        best = self.ranked(query, chosen, limit, alpha, anchors, then)
-        there = self.store.notes_by_number([one.number for one in best if one.number not in then])
+        with self.store.database.moment():
+            self.follow()
+            then = self.then(chosen.as_of)
+            best = self.ranked(query, chosen, limit, alpha, anchors, then)
+            there = self.store.notes_by_number([one.number for one in best if one.number not in then])
         notes = {note.number: note for note in there} | then
         return [Recalled(notes[one.number], one.score, one.parts) for one in best if one.number in notes]
 

@@ -4,9 +4,10 @@ a change leaves behind: a revision, a number in the log of changes, and what tak
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import uuid6
 from sqlalchemy import (
@@ -14,7 +15,6 @@ from sqlalchemy import (
     Connection,
     bindparam,
     delete,
-    func,
     insert,
     select,
     update,
@@ -31,6 +31,8 @@ from ipc.errors import NotFound
 UPKEEP = "upkeep"
 #: numbers in one statement; SQLite takes 32 766
 MANY = 10_000
+#: bits of a change's mark: a BIGINT has a sign
+MARK_BITS = 62
 
 # Statements that are made once: to make one takes longer than to carry it out.
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
@@ -48,7 +50,8 @@ _FILES_OF = (
     .order_by(NOTE_FILE.c.note, NOTE_FILE.c.place)
 )
 _INSERT = {table: insert(table) for table in (NOTE, LABEL, NOTE_FILE, REVISION, EDGE, CHANGE)}
-_REACHED = select(func.max(CHANGE.c.number))
+_LAST = select(CHANGE.c.number, CHANGE.c.mark).order_by(CHANGE.c.number.desc()).limit(1)
+_MARK = select(CHANGE.c.mark).where(CHANGE.c.number == bindparam("change"))
 _OUTLINES = (
     select(*OUTLINE)
     .where(NOTE.c.number > bindparam("after"))
@@ -60,14 +63,21 @@ _LABELS = select(LABEL.c.note, LABEL.c.label).where(
 )
 
 
+class Point(NamedTuple):
+    """A place in the log of changes: the number of a change, 0 for its beginning, and its mark."""
+
+    number: int = 0
+    mark: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class News:
-    """What one transaction changed: all changes after the number `after` up to `reached`; `notes`:
-    by number, None for one that is gone; `edges`: numbers.
+    """What one transaction changed: all changes after `after` up to `reached`; `notes`: by number,
+    None for one that is gone; `edges`: numbers.
     """
 
-    after: int
-    reached: int
+    after: Point
+    reached: Point
     notes: dict[int, Note | None]
     edges: set[int]
 
@@ -179,12 +189,13 @@ class Records:
     def log(self, what: str, number: int) -> None:
         self._logged.append({"what": what, "of": number})
 
-    def finish(self, after: int) -> News:
+    def finish(self, after: Point) -> News:
         """Write the log, last of all; `after`: the change before it."""
         numbers = [each["of"] for each in self._logged if each["what"] == "note"]
         edges = {each["of"] for each in self._logged if each["what"] == "edge"}
         if self._logged:
-            self.connection.execute(_INSERT[CHANGE], self._logged)
+            mark = {"mark": secrets.randbits(MARK_BITS)}
+            self.connection.execute(_INSERT[CHANGE], [each | mark for each in self._logged])
         reached = last_change(self.connection) if self._logged else after
         return News(after, reached, {number: self.notes.get(number) for number in numbers}, edges)
 
@@ -199,9 +210,15 @@ def parts(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
     return (numbers[at : at + MANY] for at in range(0, len(numbers), MANY))
 
 
-def last_change(connection: Connection) -> int:
-    """The number of the last change."""
-    return connection.execute(_REACHED).scalar() or 0
+def last_change(connection: Connection) -> Point:
+    found = connection.execute(_LAST).first()
+    return Point(*found) if found else Point()
+
+
+def point_at(connection: Connection, number: int) -> Point | None:
+    """The change of this number, where the log holds it; its beginning is the same for all."""
+    mark = connection.execute(_MARK, {"change": number}).scalar() if number else 0
+    return None if mark is None else Point(number, mark)
 
 
 def outlines(connection: Connection, after: int, limit: int) -> list[Outline]:

@@ -120,7 +120,7 @@ class MemoryWorker:
         if operation is not None and operation.writes and not request.writes:
             raise BadRequest(f"The operation {operation.name} writes; it has to be asked as a write.")
         library = self.ready()
-        with self._noticing(writes=request.writes):
+        with self._noticing(writes=request.writes), library.memory.store.database.moment():
             if request.project and request.channel != SESSIONS:
                 self._following.remember(library, request.project, request.place[:PLACE_CHARS_MAX])
             answer: Any = carry_out(

@@ -27,7 +27,7 @@ from cortex.memory.exchange import Line, Record
 from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, anchored, checked, read_relation
 from cortex.memory.postgresql import Server
-from cortex.memory.records import UPKEEP, News, Records, last_change, outlines, parts
+from cortex.memory.records import UPKEEP, News, Point, Records, last_change, outlines, parts, point_at
 from cortex.memory.rows import edge_of, note_held
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
 from cortex.memory.times import just_now
@@ -82,14 +82,14 @@ class Store:
     ) -> None:
         self.database = open_database(folder, driver)
         self._now = now
-        self._reached = -1
+        self._newest: Point | None = None
         self._cleaned = 0
         #: the operations of this process, the newest last
         self._made: list[str] = []
         #: project → the one that keeps its notes, of those that are joined; None: to be read
         self.homes: dict[str, str] | None = None
         #: what the last transaction changed
-        self.news = News(0, 0, {}, set())
+        self.news = News(Point(), Point(), {}, set())
 
     def close(self) -> None:
         self.database.close()
@@ -280,12 +280,24 @@ class Store:
             return list(connection.execute(select(NOTE.c.number).where(NOTE.c.state != "deleted")).scalars())
 
     @property
-    def reached(self) -> int:
-        """The number of the last change. Where there is one owner, nobody else makes any."""
-        if self._reached < 0 or self.database.shared:
+    def newest(self) -> Point:
+        """The last change. Where there is one owner, nobody else makes any; else it is asked for
+        once in a `moment`.
+        """
+        if self._newest is None or self.database.is_new("newest"):
             with self.database.read() as connection:
-                self._reached = last_change(connection)
-        return self._reached
+                self._newest = last_change(connection)
+        return self._newest
+
+    @property
+    def reached(self) -> int:
+        """The number of the last change."""
+        return self.newest.number
+
+    def point_at(self, number: int) -> Point | None:
+        """The change of this number, None where there is none."""
+        with self.database.read() as connection:
+            return point_at(connection, number)
 
     def outlines(self, after: int, limit: int) -> list[Outline]:
         """What the catalog asks of the notes after the number `after`, by number."""
@@ -421,14 +433,14 @@ class Store:
     @contextlib.contextmanager
     def changing(self) -> Iterator[Records]:
         """A transaction; what it changed is news when it is committed."""
-        after = 0 if self.database.shared else self.reached
+        after = Point() if self.database.shared else self.newest
         with self.database.write() as connection:
             if self.database.shared:
                 after = last_change(connection)
             records = Records(connection, self._now())
             yield records
             news = records.finish(after)
-        self.news, self._reached = news, news.reached
+        self.news, self._newest = news, news.reached
 
 
 def _changed(there: Note, changes: Mapping[str, Any]) -> Note:

@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 METADATA = MetaData()
 #: the version of the store that this code reads and writes: the newest in migrations/versions
-VERSION = "0005"
+VERSION = "0006"
 
 #: SQLite counts up only in a column of the type INTEGER
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
@@ -153,13 +153,15 @@ OPERATION = Table(
 )
 
 #: what changed, in the order of the commits: derived indexes read on from the number that they have
-#: reached. `what` is "note" or "edge", `of` its number
+#: reached. `what` is "note" or "edge", `of` its number; `mark`: a number drawn for the transaction,
+#: by which an index knows its log again: one that was put back counts on from an older number
 CHANGE = Table(
     "change",
     METADATA,
     Column("number", _NUMBER, primary_key=True, autoincrement=True),
     Column("what", String(8), nullable=False),
     Column("of", BigInteger, nullable=False),
+    Column("mark", BigInteger, nullable=False, server_default="0"),
     sqlite_autoincrement=True,
 )
 

@@ -17,6 +17,7 @@ import numpy as np
 from cortex.embedders import Embedder
 from cortex.memory.background import BACKGROUND
 from cortex.memory.note import Note
+from cortex.memory.records import Point
 from cortex.memory.sketch import Sketch, grown
 from cortex.memory.text import embedded_text
 from cortex.system import files
@@ -55,8 +56,8 @@ class Cosines:
 class Vectors:
     """`reached`: the change that everything up to is in here.
 
-    A row of the file is note, change, checksum and vector; the last row of a note counts. Rows of a
-    file that was cut or damaged end where they cannot be read.
+    A row of the file is note, change and its mark, checksum and vector; the last row of a note
+    counts. Rows of a file that was cut or damaged end where they cannot be read.
     """
 
     def __init__(self, folder: Path, embedder: Embedder, exact_max: int = EXACT_MAX) -> None:
@@ -65,15 +66,21 @@ class Vectors:
         self._others: Array | None = None
         files.make_private(folder)
         self._dtype = np.dtype(
-            [("number", "<u8"), ("change", "<u8"), ("crc", "<u4"), ("vector", "<f2", embedder.dimensions)]
+            [
+                *((name, "<u8") for name in ("number", "change", "mark")),
+                ("crc", "<u4"),
+                ("vector", "<f2", embedder.dimensions),
+            ]
         )
         name = "".join(c if c.isalnum() else "-" for c in embedder.identity)
         self._path = folder / f"{name}.rows"
-        self.reached = 0
+        self.reached = Point()
         self._load(self._read())
 
     def _load(self, rows: Array) -> None:
-        self.reached = max(self.reached, int(rows["change"].max()) if len(rows) else 0)
+        if len(rows):
+            newest = rows[rows["change"].argmax()]
+            self.reached = max(self.reached, Point(int(newest["change"]), int(newest["mark"])))
         numbers, back = np.unique(rows["number"][::-1], return_index=True)
         last = np.sort(len(rows) - 1 - back)
         self._count = len(last)
@@ -111,7 +118,7 @@ class Vectors:
         self._write_anew(kept)
         self._load(kept)
 
-    def take(self, change: int, changed: Sequence[Note]) -> None:
+    def take(self, change: Point, changed: Sequence[Note]) -> None:
         """Embed what changed until `change`, each note once, and keep it."""
         self.reached = change
         if not changed:
@@ -119,7 +126,7 @@ class Vectors:
         vectors = self._embedder.embed([embedded_text(note) for note in changed], "passage")
         rows = np.zeros(len(changed), self._dtype)
         rows["number"] = [note.number for note in changed]
-        rows["change"] = change
+        rows["change"], rows["mark"] = change
         rows["vector"] = vectors
         rows["crc"] = _checksums(rows)
         with os.fdopen(files.open_log(self._path), "ab") as file:

@@ -10,6 +10,7 @@ from pathlib import Path
 import tantivy
 from tantivy import Query
 
+from cortex.memory.records import Point
 from cortex.system import files
 from cortex.system.timers import late_threads
 from cortex.terms import tokens
@@ -20,10 +21,10 @@ _READY = "cortex_ready"
 
 def open_index(folder: Path, fields: Iterable[str], *, whole: Iterable[str] = ()) -> tantivy.Index:
     """The index in `folder`, made anew where it is damaged or of another version: documents with
-    the numbers `number` and `change`, `fields` of words and those that are compared `whole`.
+    the numbers `number`, `change` and `mark`, `fields` of words and those compared `whole`.
     """
     builder = tantivy.SchemaBuilder()
-    for name in ("number", "change"):
+    for name in ("number", "change", "mark"):
         builder.add_unsigned_field(name, indexed=True, fast=True)
     for name in whole:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
@@ -50,8 +51,8 @@ def _open(schema: tantivy.Schema, folder: Path) -> tantivy.Index:
         return tantivy.Index(schema, path=str(folder))
 
 
-def reached(searcher: tantivy.Searcher) -> int:
-    """The number of the last change that is in the index; 0 for none."""
-    newest = searcher.search(Query.all_query(), 1, order_by_field="change").hits
-    order = newest[0][0] if newest else None
-    return order if isinstance(order, int) else 0
+def reached(searcher: tantivy.Searcher) -> Point:
+    """The last change that is in the index."""
+    newest = [at for _, at in searcher.search(Query.all_query(), 1, order_by_field="change").hits]
+    numbers, marks = (searcher.fast_field_values(name, newest) for name in ("change", "mark"))
+    return Point(int(numbers[0] or 0), int(marks[0] or 0)) if newest else Point()

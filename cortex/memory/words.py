@@ -18,6 +18,7 @@ import tantivy
 from tantivy import Occur, Query
 
 from cortex.memory.note import Note
+from cortex.memory.records import Point
 from cortex.memory.text import text_words, title_words
 from cortex.memory.word_index import open_index, reached
 from cortex.system import files
@@ -131,7 +132,7 @@ class Words:
         self._masked: set[int] = set()
         self.reached = reached(self._searcher)
 
-    def take(self, change: int, changed: Sequence[Note], gone: Iterable[int] = ()) -> None:
+    def take(self, change: Point, changed: Sequence[Note], gone: Iterable[int] = ()) -> None:
         """What changed until `change`: found at once, in tantivy when enough has come together."""
         for number in gone:
             self._tail.remove(number)
@@ -154,7 +155,8 @@ class Words:
         for number, one in self._tail.words.items():
             document = tantivy.Document()
             document.add_unsigned("number", number)
-            document.add_unsigned("change", self.reached)
+            document.add_unsigned("change", self.reached.number)
+            document.add_unsigned("mark", self.reached.mark)
             for name, told in one.items():
                 document.add_text(name, " ".join(told))
             writer.add_document(document)

@@ -7,7 +7,7 @@ import sys
 import threading
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from cortex.memory.library import Library
 from cortex.memory.note import Note
@@ -210,6 +210,56 @@ def _call(operation, channel="library", *, writes=False):
         operation_id="",
         writes=writes,
     )
+
+
+def test_an_index_that_followed_another_past_is_made_anew_though_the_numbers_went_on(tmp_path, server):
+    address = server.database()
+    name = address.partition("@/")[2].partition("?")[0]
+    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address):
+        one.store("Fact: both pasts know it")
+    older = server.database(name)  # what pg_restore brings back
+    with opened(tmp_path / "a", address) as one:
+        one.store("Fact: gulls are counted in May")
+        one.memory.said.commit(wait=True)
+    with opened(tmp_path / "c", older) as other:
+        other.store("Fact: herons are counted in June")
+        other.store("Fact: so are storks")
+    with opened(tmp_path / "a", older) as one:
+        assert titles(one, "when are herons counted?") == ["Fact: herons are counted in June"]
+        assert "Fact: gulls are counted in May" not in titles(one, "when are gulls counted?")
+        assert all(not told for told in one.memory.differences(one.memory.store.numbers()).values())
+
+
+def test_a_past_that_changes_while_a_machine_asks_is_noticed_with_the_next_question(tmp_path, server):
+    address = server.database()
+    name = address.partition("@/")[2].partition("?")[0]
+    with opened(tmp_path / "a", address) as one:
+        one.store("Fact: both pasts know it")
+        with server.asking(name) as connection:
+            kept = connection.execute(text("SELECT * FROM cortex.note")).mappings().all()
+        one.store("Fact: gulls are counted in May")
+        assert titles(one, "when are gulls counted?") == ["Fact: gulls are counted in May"]
+        with server.asking(name) as connection:  # as it was, and as many changes as before
+            connection.execute(
+                text("DELETE FROM cortex.note WHERE number > :last"), {"last": kept[-1]["number"]}
+            )
+            connection.execute(text("UPDATE cortex.change SET mark = mark + 1 WHERE number > 1"))
+        assert titles(one, "when are gulls counted?") == []
+        assert set(one.memory.catalog.live()) == {kept[-1]["number"]}
+
+
+def test_a_question_is_one_transaction_and_a_note_two(tmp_path, address):
+    with opened(tmp_path / "a", address) as one:
+        one.store("Fact: gulls are counted in May")
+        begun = []
+        event.listen(one.memory.store.database._engine, "begin", lambda _connection: begun.append(1))
+        assert titles(one, "when are gulls counted?") == ["Fact: gulls are counted in May"]
+        assert len(begun) == 1
+        one.store("Fact: herons are counted in June")
+        assert len(begun) == 3
+        one.memory.store.reached  # noqa: B018 - outside of a question each look is one of its own
+        assert one.memory.store.newest.number == 2
+        assert len(begun) == 5
 
 
 def test_a_second_server_takes_over_by_the_address_alone(tmp_path):

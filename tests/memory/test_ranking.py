@@ -5,6 +5,7 @@ import pytest
 from cortex.memory import ranking
 from cortex.memory.library import Library
 from cortex.memory.note import Note
+from cortex.memory.records import Point
 from cortex.memory.text import gist, question_words
 from cortex.memory.words import HELD_WORDS, Words
 
@@ -65,7 +66,7 @@ def test_which_words_notes_hold_is_the_same_in_the_tail_and_in_tantivy(data):
     ]
     asked = ["green", "red", "blue", "gethttprespons", "unknown"]
     words = Words(data / "words")
-    words.take(1, notes)
+    words.take(Point(1), notes)
     assert words._tail
     tail = words.held(asked)
     words.commit()
@@ -77,8 +78,10 @@ def test_which_words_notes_hold_is_the_same_in_the_tail_and_in_tantivy(data):
 
 def test_of_a_long_question_the_rarest_words_are_looked_for(data):
     words = Words(data / "words")
-    words.take(1, [Note(title=" ".join(f"common{at}" for at in range(40)), number=at) for at in range(1, 9)])
-    words.take(2, [Note(title="rare", number=9)])
+    words.take(
+        Point(1), [Note(title=" ".join(f"common{at}" for at in range(40)), number=at) for at in range(1, 9)]
+    )
+    words.take(Point(2), [Note(title="rare", number=9)])
     words.commit()
     held = words.held([f"common{at}" for at in range(40)] + ["rare"])
     assert len(held.worth) == HELD_WORDS
@@ -89,7 +92,7 @@ def test_of_a_long_question_the_rarest_words_are_looked_for(data):
 def test_of_many_notes_those_that_hold_the_rarest_words_are_told_with_all_that_they_hold(data, most):
     texts = ("common", "common seldom", "common rare", "common seldom rare", "seldom", "rare", "none")
     words = Words(data / "words")
-    words.take(1, [Note(title=texts[at % 7], number=at + 1) for at in range(35)])
+    words.take(Point(1), [Note(title=texts[at % 7], number=at + 1) for at in range(35)])
     words.commit()
     held = words.held(["common", "seldom", "rare"], most=most)
     worth = dict(zip(("common", "seldom", "rare"), (1, 2, 4), strict=True))

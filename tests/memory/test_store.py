@@ -289,6 +289,6 @@ def test_what_a_write_tells_the_indexes_is_what_is_in_the_store(store):
     for one in told:
         newest |= one.notes
     assert list(newest.values()) == store.notes_by_number(list(newest))
-    assert told[-1].reached == store.reached == store.changes_after(0, 100)[-1][0]
+    assert told[-1].reached.number == store.reached == store.changes_after(0, 100)[-1][0]
     store.erase([other.id])
     assert store.news.notes[other.number] is None

@@ -7,6 +7,7 @@ import pytest
 
 from cortex.embedders.static import open_static
 from cortex.memory.note import Note
+from cortex.memory.records import Point
 from cortex.memory.vectors import PROPOSED, Vectors, _greatest, distinct
 
 WORDS = (
@@ -26,7 +27,7 @@ def notes():
 def test_few_numbers_of_vectors_propose_what_all_would_have_found(notes, tmp_path):
     some = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
     for at in range(0, len(notes), 100):  # the sketch is made on the way, and grows
-        some.take(at + 1, notes[at : at + 100])
+        some.take(Point(at + 1), notes[at : at + 100])
     again = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
     for vectors in (some, again):
         found = [
@@ -38,7 +39,7 @@ def test_few_numbers_of_vectors_propose_what_all_would_have_found(notes, tmp_pat
     everything = np.ones(notes[-1].number + 1, bool)
     near = some.cosines(["window of the door"], everything, also=[1])
     exact = Vectors(tmp_path / "exact", open_static())
-    exact.take(1, notes)
+    exact.take(Point(1), notes)
     whole = exact.cosines(["window of the door"], everything)
     assert len(near.numbers) < len(whole.numbers)
     assert 1 in near.numbers
@@ -51,8 +52,8 @@ def test_few_numbers_of_vectors_propose_what_all_would_have_found(notes, tmp_pat
 def test_a_vector_stands_for_what_its_note_says_now(notes, tmp_path, exact_max):
     notes = notes[:60]
     some = Vectors(tmp_path / "vectors", open_static(), exact_max=exact_max)
-    some.take(1, notes)
-    some.take(2, [replace(notes[7], title="Bread is baked on Mondays")])
+    some.take(Point(1), notes)
+    some.take(Point(2), [replace(notes[7], title="Bread is baked on Mondays")])
     everything = np.ones(notes[-1].number + 1, bool)
     for vectors in (some, Vectors(tmp_path / "vectors", open_static(), exact_max=exact_max)):
         assert len(vectors.numbers()) == len(notes)
@@ -81,17 +82,17 @@ def test_numbers_of_several_lists_are_told_once_and_in_order():
 
 def test_a_selection_that_is_asked_again_has_the_notes_that_came_since(notes, tmp_path):
     some = Vectors(tmp_path / "vectors", open_static())
-    some.take(1, notes[:60])
+    some.take(Point(1), notes[:60])
     everything = np.ones(notes[-1].number + 1, bool)
     everything.flags.writeable = False
     assert notes[60].number not in some.cosines(["window"], everything).numbers
-    some.take(2, notes[60:61])
+    some.take(Point(2), notes[60:61])
     assert notes[60].number in some.cosines(["window"], everything).numbers
 
 
 def test_a_question_is_compared_in_all_its_wordings_together(notes, tmp_path):
     some = Vectors(tmp_path / "vectors", open_static())
-    some.take(1, notes[:60])
+    some.take(Point(1), notes[:60])
     everything = np.ones(notes[-1].number + 1, bool)
     wordings = ["when do we paint the door", "door"]
     one, other, both = (

@@ -199,7 +199,7 @@ def _indexes(library: Library) -> tuple[list[str], Answer]:
     """How many changes each index is behind the store."""
     memory = library.memory
     reached = {"words": memory.words.reached, "vectors": memory.vectors.reached, "edges": memory.reached}
-    lag = {index: max(0, memory.store.reached - at) for index, at in reached.items()}
+    lag = {index: max(0, memory.store.reached - at.number) for index, at in reached.items()}
     behind = tuple(f"{index} is {count} changes behind." for index, count in lag.items() if count)
     return ["lag"] if behind else [], _sub({"changes": memory.store.reached, "lag": lag}, behind)
 
@@ -221,7 +221,7 @@ def _workers(library: Library) -> Answer:
     memory = library.memory
     owner = holder_of(memory.store.database.folder / LOCK)
     with memory.store.database.read() as connection:
-        new = (CHANGE.c.what == EXCHANGES) & (CHANGE.c.number > memory.said.reached)
+        new = (CHANGE.c.what == EXCHANGES) & (CHANGE.c.number > memory.said.reached.number)
         untold = connection.execute(select(func.count()).select_from(CHANGE).where(new)).scalar_one()
     heard = memory.queries.tally.heard.get(READER)
     metrics = {

@@ -21,6 +21,7 @@ import tantivy
 from sqlalchemy import Row, select
 from tantivy import Occur, Query
 
+from cortex.memory.records import Point
 from cortex.memory.store import Store
 from cortex.memory.tables import CHANGE, EXCHANGE, SESSION
 from cortex.memory.transcripts.intake import EXCHANGES
@@ -62,21 +63,19 @@ class Said:
         self._committed = 0.0
         #: the change that everything up to is in here, or handed to the writer
         self.reached = reached(self._searcher)
-        if self.reached > store.reached:  # the store was put back
-            self._make_anew()
 
     def _make_anew(self) -> None:
         self._writer = None
         files.remove_tree(self._folder)
         self._index = open_index(self._folder, FIELDS, whole=("project",))
-        self._searcher, self.reached = self._index.searcher(), 0
+        self._searcher, self.reached = self._index.searcher(), Point()
 
     def close(self) -> None:
         self.commit(wait=True)
 
     @property
     def behind(self) -> bool:
-        return self.reached < self._store.reached
+        return self.reached != self._store.newest
 
     @property
     def unfound(self) -> bool:
@@ -86,14 +85,20 @@ class Said:
     def follow(self) -> Iterator[None]:
         """Take in what changed in the store since, in slices; later, while a thread commits."""
         self._end_commit(wait=False)
+        if (
+            self.behind
+            and self._committing is None
+            and self._store.point_at(self.reached.number) != self.reached
+        ):
+            self._make_anew()  # the store was put back
         while self.behind and self._committing is None:
-            reached = self._store.reached
+            reached = self._store.newest
             with self._store.database.read() as connection:
-                chosen = select(CHANGE.c.number, CHANGE.c.of).where(
-                    CHANGE.c.number > self.reached, CHANGE.c.what == EXCHANGES
+                chosen = select(CHANGE.c.number, CHANGE.c.mark, CHANGE.c.of).where(
+                    CHANGE.c.number > self.reached.number, CHANGE.c.what == EXCHANGES
                 )
                 changes = list(connection.execute(chosen.order_by(CHANGE.c.number).limit(SLICE)))
-                numbers = {change.of: change.number for change in changes}
+                numbers = {change.of: Point(change.number, change.mark) for change in changes}
                 rows = list(
                     connection.execute(
                         select(EXCHANGE, SESSION.c.project)
@@ -104,7 +109,7 @@ class Said:
             for row in rows:
                 self._write(row, numbers[row.number])
             self._delete(numbers.keys() - {row.number for row in rows})
-            self.reached = changes[-1].number if len(changes) == SLICE else reached
+            self.reached = Point(changes[-1].number, changes[-1].mark) if len(changes) == SLICE else reached
             yield
 
     def catch_up(self) -> None:
@@ -131,7 +136,7 @@ class Said:
             self._writer = self._writer or self._index.writer(_HEAP_BYTES, 1)
             self._writer.delete_documents_by_term("number", number)
 
-    def _write(self, row: Row[Any], change: int) -> None:
+    def _write(self, row: Row[Any], change: Point) -> None:
         if self._writer is None:
             self._writer = self._index.writer(_HEAP_BYTES, 1)
         names = (path.rpartition("/")[2] for paths in row.files.values() for path in paths)
@@ -139,7 +144,8 @@ class Said:
         self._writer.delete_documents_by_term("number", row.number)
         document = tantivy.Document()
         document.add_unsigned("number", row.number)
-        document.add_unsigned("change", change)
+        document.add_unsigned("change", change.number)
+        document.add_unsigned("mark", change.mark)
         document.add_text("project", row.project)
         document.add_text("asked", tokens.lane_text(tokens.words(asked)))
         document.add_text("all", tokens.lane_text(tokens.words(" ".join((asked, said, *names)))))
