@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.types import alternatives
+from cortex.graph.facts.types import ITSELF, alternatives
 
 #: links of a chain that are kept; a longer one says nothing
 LINKS_MAX = 12
 UNKNOWN, LITERAL = "?", "#"
+#: characters of a declared type that are kept: TypeScript's types of functions are long
+TYPE_CHARS_MAX = 400
 #: begins a link that is a whole module, as `require("./x")` is: its path follows, HIDDEN
 MODULE = "@"
 #: begins a link that is one of several values, as `a or b` is: their chains follow, HIDDEN, between
@@ -41,6 +43,12 @@ _SHOWN = {value: key for key, value in HIDDEN.items()}
 def text_of(node: Node) -> str:
     text = node.text  # cut out of the file with each look
     return text.decode("utf-8", "replace") if text else ""
+
+
+def type_text(node: Node) -> str:
+    """A declared type, on one line."""
+    text = text_of(node).lstrip(": ")
+    return (" ".join(text.split()) if "\n" in text else text)[:TYPE_CHARS_MAX]
 
 
 def child_of(node: Node, place: str) -> Node | None:
@@ -232,6 +240,8 @@ def _cast(target: Node | None, depth: int) -> str:
     if depth == 0:
         return f":{text}"
     names = alternatives(text)
+    if len(names) == 1 and names[0].startswith(ITSELF):
+        return names[0][1:]
     known = len(names) == 1 and not names[0].endswith("*") and names[0] not in _ANYTHING
     return f"{names[0]}()" if known else UNKNOWN
 

@@ -11,15 +11,16 @@ from cortex.graph.facts.arguments import passed
 from cortex.graph.facts.captures import MATCHES_MAX, main, query_of
 from cortex.graph.facts.chains import (
     LITERAL,
+    TYPE_CHARS_MAX,
     UNKNOWN,
     arguments_of,
     chain_of,
     child_of,
-    either,
     name_of,
     narrowed,
     required,
     text_of,
+    type_text,
 )
 from cortex.graph.facts.comments import Comments, told_of
 from cortex.graph.facts.facts import (
@@ -35,7 +36,7 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.flags import flags_of
-from cortex.graph.facts.frames import Frame, Open, bound_from, end_around, is_in_impl, whole
+from cortex.graph.facts.frames import Frame, Open, bound_from, end_around, is_in_impl
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported, module_around, within
 from cortex.graph.facts.macros import calls, tested
@@ -44,11 +45,9 @@ from cortex.graph.facts.results import types_of, value_of
 from cortex.graph.facts.script_sweep import ScriptSweep
 from cortex.graph.facts.scripts import WHOLE
 from cortex.graph.facts.tokens import chain_of_tokens
-from cortex.graph.facts.types import alternatives, names_in
+from cortex.graph.facts.types import ITSELF, alternatives, names_in
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: characters of a declared type that are kept
-TYPE_CHARS_MAX = 200
 _COVERS = frozenset({"parenthesized_expression", "await_expression"})
 #: last links of a chain that name nothing
 _NOTHING = frozenset({UNKNOWN, LITERAL, ""})
@@ -181,10 +180,20 @@ class _Sweep:
             self.package = text_of(node).strip().replace("\\", ".")
 
     def _return(self, value: Node) -> None:
+        frame = self.stack[-1]
+        if frame.node is not None and frame.node.byte_range == value.byte_range:
+            self._return_own(self.opened[frame.index])
+            return
         owner = self._callable(through_blocks=True)
         yields = value.parent is not None and value.parent.type == "yield"
         if owner is not None and (not yields or YIELDING.intersection(owner.flags)):
             owner.inferred.append(chain_of(value, self.syntax))
+
+    def _return_own(self, one: Open) -> None:
+        """`return function load() {…}`: the function around it gives that one."""
+        outer = self.opened[one.parent] if one.parent >= 0 else None
+        if outer is not None and outer.kind in CALLABLE_KINDS:
+            outer.inferred.append(one.name)
 
     def _define(self, kind: str, node: Node, captures: _Captures) -> None:
         if self.script is not None and kind in ("assigned", "member", "container"):
@@ -275,13 +284,17 @@ class _Sweep:
         )
 
     def _base(self, relation: str, node: Node) -> None:
+        if node.type == "intersection_type":  # `A & B & C` is `(A & B) & C`
+            for one in node.named_children:
+                self._base(relation, one)
+            return
         frame = self.stack[-1]
         chain = chain_of(node, self.syntax).removesuffix("()").removesuffix("[]")
         if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
             names = alternatives(text_of(node))
             if not names:
                 return
-            chain = names[0]
+            chain = names[0].removeprefix(ITSELF)
         base = Base(relation, chain, node.start_point[0] + 1, node.start_point[1])
         if frame.kind == "container":
             self.extensions.append(Extension(frame.qualified, base))
@@ -303,7 +316,7 @@ class _Sweep:
     def _parameter(self, captures: _Captures) -> None:
         names, types = captures.get("param.name"), captures.get("param.type")
         items, values = captures.get("param.item"), captures.get("param.value")
-        declared = text_of(types[0]).lstrip(": ")[:TYPE_CHARS_MAX] if types else ""
+        declared = type_text(types[0]) if types else ""
         if items:
             declared = f"[]{text_of(items[0])}"[:TYPE_CHARS_MAX]
         owner = self._callable()
@@ -314,7 +327,9 @@ class _Sweep:
         anchor = next(iter(names or types or items or ()), None)
         if owner is not None and anchor is not None and anchor.start_byte > owner.name_node.start_byte:
             name = text_of(anchor) if names else "_"
-            if name == "_" or all(parameter.name != name for parameter in owner.parameters):
+            if name != "this" and (
+                name == "_" or all(parameter.name != name for parameter in owner.parameters)
+            ):
                 owner.parameters.append(Parameter(name, declared))
         for node in names or ():
             self.add_binding(text_of(node), value, node)
@@ -362,7 +377,7 @@ class _Sweep:
 
     def _value(self, captures: _Captures) -> str:
         if types := captures.get("bind.type"):
-            return ":" + text_of(types[0]).lstrip(": ")[:TYPE_CHARS_MAX]
+            return ":" + type_text(types[0])
         if values := captures.get("bind.value"):
             return chain_of(values[0], self.syntax)
         if items := captures.get("bind.item"):
@@ -468,28 +483,6 @@ class _Sweep:
         )
 
     def _definitions(self) -> tuple[Definition, ...]:
-        made = []
-        for one in self.opened:
-            node = whole(one.node)
-            known = [chain for chain in one.inferred if chain not in (UNKNOWN, LITERAL)]
-            told = f":{said}"[:TYPE_CHARS_MAX] if (said := one.told.result("")) else ""
-            returns = one.returns or told or (either(known) if known else "")
-            made.append(
-                Definition(
-                    one.name,
-                    one.kind,
-                    one.scope,
-                    one.parent,
-                    node.start_point[0] + 1,
-                    max(node.start_point[0] + 1, node.end_point[0] + (node.end_point[1] > 0)),
-                    one.name_node.start_point[0] + 1,
-                    one.name_node.start_point[1],
-                    node.start_byte,
-                    node.end_byte,
-                    tuple(one.bases),
-                    tuple(one.parameters),
-                    returns,
-                    one.flags if self.script is None else self.script.flags(one),
-                )
-            )
-        return tuple(made)
+        return tuple(
+            one.made(one.flags if self.script is None else self.script.flags(one)) for one in self.opened
+        )

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from cortex.graph.facts.chains import LITERAL, TYPE_CHARS_MAX, UNKNOWN, either
 from cortex.graph.facts.comments import NOTHING_TOLD, Told
-from cortex.graph.facts.facts import Base, Parameter
+from cortex.graph.facts.facts import Base, Definition, Parameter
 
 #: patterns inside one another that a name may stand in
 PATTERNS_MAX = 3
@@ -37,6 +38,28 @@ class Open:
     inferred: list[str] = field(default_factory=list)
     flags: tuple[str, ...] = ()
     told: Told = NOTHING_TOLD
+
+    def made(self, flags: tuple[str, ...]) -> Definition:
+        """The definition when all that is in it was seen."""
+        node = whole(self.node)
+        known = [chain for chain in self.inferred if chain not in (UNKNOWN, LITERAL)]
+        told = f":{said}"[:TYPE_CHARS_MAX] if (said := self.told.result("")) else ""
+        return Definition(
+            self.name,
+            self.kind,
+            self.scope,
+            self.parent,
+            node.start_point[0] + 1,
+            max(node.start_point[0] + 1, node.end_point[0] + (node.end_point[1] > 0)),
+            self.name_node.start_point[0] + 1,
+            self.name_node.start_point[1],
+            node.start_byte,
+            node.end_byte,
+            tuple(self.bases),
+            tuple(self.parameters),
+            self.returns or told or (either(known) if known else ""),
+            flags,
+        )
 
 
 @dataclass(slots=True)

@@ -94,6 +94,7 @@ _JS: dict[str, Any] = {
         "string template_string number array object regex true false null arrow_function".split()
     ),
 }
+_TS: dict[str, Any] = {**_JS, "wraps": {**_JS["wraps"], "type_query": ""}}
 _JS_NAMES = frozenset(
     "identifier this super property_identifier private_property_identifier type_identifier undefined".split()
 )
@@ -153,14 +154,14 @@ SYNTAX: dict[str, Syntax] = {
         values=("script", "typescript"),
         names=_JS_NAMES,
         casts={"as_expression": "", "type_assertion": "0"},
-        **_JS,
+        **_TS,
     ),
     "tsx": Syntax(
         queries=("typescript", "jsx"),
         values=("script", "typescript", "jsx"),
         names=_JS_NAMES,
         casts={"as_expression": "", "type_assertion": "0"},
-        **_JS,
+        **_TS,
     ),
     "javascript": Syntax(
         queries=("javascript",), values=("script", "javascript", "jsx"), names=_JS_NAMES, **_JS

@@ -183,15 +183,20 @@ class ScriptSweep:
         if module := required(call):
             self._sweep.add_import(("", module, "", False), call)
         elif (found := scripts.inherits(call)) is not None:
-            who, base = found
-            chain = chain_of(base, self._sweep.syntax)
-            if chain not in (UNKNOWN, LITERAL):
-                place = base.start_point[0] + 1, base.start_point[1]
-                self._sweep.extensions.append(Extension(who.name, Base("extends", chain, *place)))
-                self._give(who.name, constructor=True)
+            self._inherit(*found, "extends")
+        else:
+            for who, given in scripts.mixed_in(call):
+                self._inherit(who, given, "embeds")
         while callee.type in _AROUND_CALLEE and (inner := callee.named_child(0)) is not None:
             callee = inner
         return callee
+
+    def _inherit(self, who: scripts.Owner, base: Node, relation: str) -> None:
+        chain = chain_of(base, self._sweep.syntax)
+        if chain not in (UNKNOWN, LITERAL):
+            place = base.start_point[0] + 1, base.start_point[1]
+            self._sweep.extensions.append(Extension(who.name, Base(relation, chain, *place)))
+            self._give(who.name, constructor=relation == "extends" or who.prototype)
 
 
 def _joined(scope: str, name: str) -> str:

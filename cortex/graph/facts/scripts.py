@@ -22,8 +22,11 @@ _COVERS = frozenset("as_expression satisfies_expression parenthesized_expression
 #: calls that make their first argument inherit from the second
 _INHERIT = frozenset({b"util.inherits", b"inherits", b"Object.setPrototypeOf"})
 _CREATE = b"Object.create"
+#: calls that give their first argument the members of the others, and how these are named
+_MIX = frozenset({b"Object.assign", b"_.extend", b"_.assign", b"$.extend", b"jQuery.extend", b"extend"})
+_NAMED = frozenset({"identifier", "member_expression", "call_expression"})
 #: bytes of the longest of those callees
-_CALLEE_BYTES_MAX = max(map(len, (*_INHERIT, _CREATE)))
+_CALLEE_BYTES_MAX = max(map(len, (*_INHERIT, *_MIX, _CREATE)))
 
 
 class Owner(NamedTuple):
@@ -65,7 +68,7 @@ def owner_of_literal(literal: Node) -> Owner:
     if around.type == "assignment_expression":
         return owner_of(around.child_by_field_name("left"))
     call = around.parent
-    if around.type == "arguments" and call is not None and _field(call, "function") == "Object.assign":
+    if around.type == "arguments" and call is not None and _field(call, "function").encode() in _MIX:
         return owner_of(around.named_child(0))
     return Owner("")
 
@@ -129,6 +132,19 @@ def taken_apart(node: Node) -> tuple[str, Node | None]:
     if around is None or around.type != "variable_declarator" or around.child_by_field_name("type"):
         return "", None
     return member, around.child_by_field_name("value")
+
+
+def mixed_in(call: Node) -> Iterator[tuple[Owner, Node]]:
+    """(who, what it takes in whole) of `Object.assign(P.prototype, methods, …)`."""
+    callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    if callee is None or arguments is None or callee.end_byte - callee.start_byte > _CALLEE_BYTES_MAX:
+        return
+    held = arguments.named_children
+    if callee.text not in _MIX or not held:
+        return
+    who = owner_of(held[0])
+    if who.name not in ("", "this", EXPORTS):
+        yield from ((who, one) for one in held[1:] if one.type in _NAMED)
 
 
 def inherits(call: Node) -> tuple[Owner, Node] | None:

@@ -15,7 +15,7 @@ WRAPPERS = frozenset(
     "Optional Union Annotated Final ClassVar Required NotRequired ReadOnly Awaitable Coroutine "
     "Promise Readonly Partial NonNullable Option Result Box Rc Arc Ref RefCell Mutex RwLock Cow "
     "Pin Weak ManuallyDrop MutexGuard RwLockReadGuard RwLockWriteGuard RefMut unique_ptr shared_ptr weak_ptr optional Task ValueTask Lazy CompletableFuture Future "
-    "Self Type".split()
+    "Self Type Awaited Pick Omit".split()
 )
 #: generic types that hold elements of their last argument (tuple and Generator: of their first)
 CONTAINERS = frozenset(
@@ -25,9 +25,22 @@ CONTAINERS = frozenset(
     "HashMap BTreeMap HashSet vector map unordered_map array ArrayList LinkedList IEnumerable "
     "IList Dictionary ICollection MutableList MutableMap Queue Stack Seq Stream".split()
 )
+#: begins what is no type's name but a chain, whose value itself is meant: TypeScript's `typeof x`
+ITSELF = "="
 #: generic types whose value is of any of their arguments
 UNIONS = frozenset({"Union"})
 
+
+def _result_of(name: str) -> list[str]:
+    return [f"{name}()"] if name.startswith(ITSELF) else []
+
+
+def _instance_of(name: str) -> list[str]:
+    return [name.removeprefix(ITSELF)] if name.startswith(ITSELF) else []
+
+
+#: TypeScript's types that are made of what a value is: `ReturnType<typeof make>`
+_OF_FUNCTIONS = {"ReturnType": _result_of, "InstanceType": _instance_of}
 _WORDS = re.compile(
     r"\b(?:const|mut|dyn|impl|ref|readonly|final|volatile|struct|class|enum|typename|inout|out|unique|keyof)\b"
 )
@@ -40,6 +53,8 @@ _NO_TYPES = frozenset(
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
 _OUTER = re.compile(r"<[^<>]*>(?=::)")
+#: TypeScript's type of one member, `Disk["save"]`
+_MEMBER_OF = re.compile(r"""\[\s*["']([a-z_$][\w$]*)["']\s*\]$""")
 _OPEN, _CLOSE = "[<(", "]>)"
 
 
@@ -52,9 +67,11 @@ def result(text: str, number: int) -> str:
 
 @functools.lru_cache(maxsize=20_000)
 def alternatives(text: str) -> tuple[str, ...]:
-    """The chains that a declared type stands for, `*` at the end for each level of container; ()
-    when it says nothing.
+    """The chains that a declared type stands for, `*` at the end for each level of container,
+    ITSELF before one that is a value; () when it says nothing.
     """
+    if text.startswith("keyof "):
+        return ()
     text = text.strip().strip("\"'") if text[:1] in "\"'" else text.strip()
     text = _LIFETIME.sub("", _WORDS.sub(" ", text)).strip()
     if len(text) > 400:
@@ -88,6 +105,9 @@ def _one(text: str) -> list[str]:
         return [found for one in _split(text[1:-1], ",")[:1] for found in _one(one)]
     if text.endswith("[]"):
         return _star(_one(text[:-2]))
+    if text.startswith("typeof "):
+        named = _NAME.fullmatch(text[7:].strip())
+        return [f"{ITSELF}{named[0]}"] if named else []
     match = _NAME.match(text)
     if match is None:
         return []
@@ -95,11 +115,16 @@ def _one(text: str) -> list[str]:
     rest = text[match.end() :].lstrip()
     last = name.rpartition(".")[2]
     if rest[:1] in ("[", "<"):
+        if member := _MEMBER_OF.search(rest):
+            whole = not rest[: member.start()] or _closing(rest, 0) == member.start() - 1
+            return [f"{ITSELF}{name}().{member[1]}"] if whole else []
         arguments = _split(rest[1 : _closing(rest, 0)], ",")
         if last in UNIONS:
             return [found for one in arguments for found in _one(one)]
         if last in ("type", "Type"):
             return []
+        if last in _OF_FUNCTIONS:
+            return [made for one in _one(arguments[0]) for made in _OF_FUNCTIONS[last](one)]
         if last in WRAPPERS:
             return list(alternatives(arguments[0])) if arguments else []
         if last in CONTAINERS and arguments:

@@ -14,10 +14,11 @@ from typing import Any
 from cortex.graph.facts.chains import either_of, module_of, narrowed
 from cortex.graph.facts.facts import CALLED, DECORATED, HOLDER, SPREAD, YIELDING, Binding, Definition
 from cortex.graph.facts.grammars import RULES
-from cortex.graph.facts.types import alternatives, result
+from cortex.graph.facts.types import ITSELF, alternatives, result
 from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
+from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Recursion, Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -45,7 +46,7 @@ class Evaluator:
         self.project = project
         self._recursion = Recursion()
         self.scopes = Scopes(project, self, self._recursion)
-        self._supers: dict[Ref, tuple[tuple[Ref, ...], bool]] = {}
+        self.supertypes = Supertypes(project, self, self._recursion)
         self._members: dict[tuple[Ref, str], tuple[Value, ...]] = {}
         self._returns: dict[Ref, tuple[Value, ...]] = {}
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
@@ -54,10 +55,11 @@ class Evaluator:
     def relax(self) -> None:
         """Forget what was found when it has become much; called between two files."""
         known: tuple[dict[Any, Any], ...] = (self._memo, self._members, self._returns)
-        for memo in (*known, self._supers, self._named):
+        for memo in (*known, self._named):
             if len(memo) > MEMO_MAX:
                 memo.clear()
         self.scopes.relax(MEMO_MAX)
+        self.supertypes.relax(MEMO_MAX)
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
         """Every method of that name in languages that can call one another, without mere
@@ -102,7 +104,7 @@ class Evaluator:
             values = tuple(given for value in values for given in self._bare(value, links[0]))
         if not values and len(links) > 1:
             values, links = self._qualified(links, path)
-        dotted = links[0]
+        dotted, owners = links[0], values
         for number, link in enumerate(links[1:]):
             if not number and scope >= 0 and (known := self._narrowed(links, path, scope, at)):
                 values, dotted = known, ""
@@ -117,11 +119,13 @@ class Evaluator:
             values = self.worth(values)
             if link[0] == "(":  # f(1): the second result
                 which = int(link[1:-1] or 0)
-                values = self._several(self.called(value, which) for value in values)
+                values = self._several(
+                    self.called(value, which) or self._given_back(value, owners) for value in values
+                )
             elif link == "[]":
                 values = self._several(self._element(value) for value in values)
             else:
-                dotted = f"{dotted}.{link}" if dotted else ""
+                dotted, owners = f"{dotted}.{link}" if dotted else "", values
                 whole = self.scopes.dotted_import(dotted, path) if dotted.count(".") else ()
                 values = whole or self._several(
                     (self.attribute(value, link) for value in values), OVERLOADS_MAX
@@ -201,6 +205,9 @@ class Evaluator:
         """Instances of a declared type."""
         values: list[Value] = []
         for starred in alternatives(text):
+            if starred.startswith(ITSELF):
+                values += self.evaluate(starred[1:], path, scope) if starred[-1] != "*" else ()
+                continue
             name = starred.rstrip("*")
             stars = len(starred) - len(name)
             if name in ("Self", "this"):
@@ -281,10 +288,13 @@ class Evaluator:
         if cuts is None:
             return ()
         found: tuple[Value, ...] = ()
-        for one in self.supers(owner)[0] if past else (owner, *self.supers(owner)[0]):
+        above = self.supertypes.of(owner)
+        for one in above.types if past else (owner, *above.types):
             found = self._own_member(one, name)
             if found:
                 break
+        if not found and above.spaces:
+            found = self._several(self.scopes.given_away(space.path, name) for space in above.spaces)
         if self._recursion.leave(memo, cuts):
             self._members[memo] = found
         return found
@@ -339,55 +349,6 @@ class Evaluator:
             values += found
         return self._several([tuple(values)])
 
-    def supers(self, owner: Ref) -> tuple[tuple[Ref, ...], bool]:
-        """The types that `owner` inherits from, nearest first, and whether all of them are of this
-        project.
-        """
-        if owner in self._supers:
-            return self._supers[owner]
-        cuts = self._recursion.enter(("supers", owner))
-        if cuts is None:
-            return (), True
-        found: list[Ref] = []
-        whole = True
-        pending: list[Ref] = [owner]
-        while pending:
-            one = pending.pop(0)
-            bases = self.project.definition(one).bases
-            if self.project.language(one[0]) == "php":  # a trait's before the class's above
-                bases = tuple(sorted(bases, key=lambda base: base.relation != "embeds"))
-            for base in bases:
-                refs = self.base(one, base.chain)
-                whole = whole and bool(refs)
-                for ref in refs:
-                    if ref not in found and ref != owner:
-                        found.append(ref)
-                        pending.append(ref)
-            for ref in self.given(one):
-                if ref not in found and ref != owner:
-                    found.append(ref)
-                    pending.append(ref)
-        # A class's method counts before an interface's, however far away it is.
-        found.sort(key=lambda ref: self.project.definition(ref).kind == "interface")
-        result = (tuple(found), whole)
-        if self._recursion.leave(("supers", owner), cuts):
-            self._supers[owner] = result
-        return result
-
-    def given(self, owner: Ref) -> list[Ref]:
-        """The supertypes that extensions give to a type."""
-        found = []
-        for path, extension in self.project.extensions.get(self.project.definition(owner).name, ()):
-            if self.extended(path, extension.type) == owner:
-                found += [ref for ref in self.types_of(extension.base.chain, path) if ref != owner]
-        return found
-
-    def extended(self, path: str, name: str) -> Ref | None:
-        """The type that an extension is of."""
-        for ref in self.project.types_named(self.project.home(path), name):
-            return ref
-        return next((value.ref for value in self.evaluate(name, path, -1) if self._is_type(value)), None)
-
     def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]:
         """The definitions with members that `chain` names, what a required file exports too."""
         values = self.evaluate(chain, path, scope, at)
@@ -400,14 +361,6 @@ class Evaluator:
 
     def _may_have_members(self, one: Definition) -> bool:
         return one.has_members or one.kind == "module"
-
-    def base(self, owner: Ref, chain: str) -> tuple[Ref, ...]:
-        """The types of this project that a base of `owner` names."""
-        parent = self.project.definition(owner).parent
-        begin = self.project.definition(owner).begin
-        scope = owner[1] if parent < 0 and self.project.definition(owner).scope else parent  # in a namespace
-        refs = self.types_of(chain, owner[0], scope, begin if parent >= 0 else ANYWHERE)
-        return tuple(ref for ref in refs if ref != owner and self.project.definition(ref).makes_instances)
 
     def called(self, value: Value, number: int = 0) -> tuple[Value, ...]:
         """What a call of `value` gives: the first of its results, or the one after `number`."""
@@ -429,6 +382,19 @@ class Evaluator:
             whole = (one for one in self.scopes.commonjs.unwrapped(value) if one.tag != "mod")
             return self._several(self.called(one) for one in whole)
         return ()
+
+    def _given_back(self, value: Value, owners: tuple[Value, ...]) -> tuple[Value, ...]:
+        """What a method is called on, where it says that it gives that back: TypeScript's
+        `add<T extends Disk>(this: T): T`.
+        """
+        if value.tag != "def" or RULES[self.project.language(value.path)].family != "script":
+            return ()
+        returns = self.project.definition(value.ref).returns
+        if not self._is_parameter(returns[1:], value.ref):
+            return ()
+        held = self.project.index(value.path).places(value.at, "this")
+        given = held and isinstance(held[-1], Binding) and held[-1].value == returns
+        return owners if given else ()
 
     def _promised(self, name: str, path: str) -> tuple[Value, ...]:
         """What a script's constant gives that is declared to hold a function, `(x: A) => Disk`."""

@@ -212,10 +212,10 @@ class Overloads:
         own = self._own(given)
         if own is None:
             return 0.0
-        supers, whole = self.evaluator.supers(own)
-        if any(self.project.definition(ref).name == wanted for ref in supers):
+        supers = self.evaluator.supertypes.of(own)
+        if any(self.project.definition(ref).name == wanted for ref in supers.types):
             return 3.0
-        return None if whole or self._own(wanted) is not None else 0.0
+        return None if supers.whole or self._own(wanted) is not None else 0.0
 
     def _type_of(self, chain: str, scope: int, at: int, depth: int = 0) -> str:
         """The bare type of an expression, "" when it is not evident."""

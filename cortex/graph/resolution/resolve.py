@@ -114,7 +114,7 @@ class _Resolver:
             for base in one.bases:
                 if base.relation == ALIAS:
                     continue
-                for ref in self.evaluator.base((self.path, index), base.chain):
+                for ref in self.evaluator.supertypes.base((self.path, index), base.chain):
                     kind = self._relation(base.relation, one, self.project.definition(ref), ref)
                     confidence = (
                         "exact" if self.project.home(ref[0]) == self.project.home(self.path) else "import"
@@ -125,7 +125,7 @@ class _Resolver:
 
     def _extensions(self) -> Iterator[Edge]:
         for extension in self.facts.extensions:
-            owner = self.evaluator.extended(self.path, extension.type)
+            owner = self.evaluator.supertypes.extended(self.path, extension.type)
             if owner is None:
                 continue
             base = extension.base

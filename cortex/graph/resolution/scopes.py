@@ -7,19 +7,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import BRANCH, COMPANION, HOLDER, OBJECT, Binding, Import
-from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.tables import Place
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
 from cortex.graph.resolution.crates import Crates
 from cortex.graph.resolution.fixtures import fixture_of
+from cortex.graph.resolution.linkage import linked
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, How, Recursion, Value, near
+from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, How, Recursion, Value
 from cortex.terms.kinds import TYPE_KINDS
 
 #: the home of all files of C and C++
 C_HOME = "c:"
-#: files of C and C++ that others read
-HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
 #: definitions of one name (a function for each system, overloads) that are told apart
 TWINS_MAX = 12
 #: flags of what stands beside the definition of its name that is meant
@@ -63,6 +62,8 @@ class Scopes:
             return Value("def", *enclosing) if enclosing is not None else None
         while scope >= 0:
             one = facts.definitions[scope]
+            if rules.family == "script" and (held := index.places(scope, name)):
+                return self._declared_this(held[-1], path, scope)
             if one.kind == "method":
                 first = one.parameters[0].name if one.parameters else ""
                 named = name in rules.self_names
@@ -79,6 +80,11 @@ class Scopes:
                 return Value("inst", path, scope)
             scope = one.parent
         return None
+
+    def _declared_this(self, held: Place, path: str, scope: int) -> Value | None:
+        """TypeScript's parameter `this: Disk`."""
+        value = held.value if isinstance(held, Binding) else "?"
+        return next(iter(self._meanings.evaluate(value, path, scope)), None)
 
     def owner(self, path: str, index: int) -> Ref | None:
         """The type that a method belongs to."""
@@ -279,7 +285,9 @@ class Scopes:
             return ()
         value = binding.value
         at = binding.at - 1 if value.partition(".")[0].partition("(")[0] == binding.name else binding.at
-        return self._meanings.evaluate(value, path, binding.scope, at if not binding.until else ANYWHERE)
+        if binding.until and SYNTAX[self.project.language(path)].hoisted:
+            at = ANYWHERE  # it says where the block begins
+        return self._meanings.evaluate(value, path, binding.scope, at)
 
     def _beyond(self, name: str, path: str, inside: str = "") -> tuple[tuple[Value, ...], How]:
         """Names of the whole home (of the scopes around `inside` first), then what star imports
@@ -342,30 +350,8 @@ class Scopes:
         found = [ref for ref in refs if self.project.definition(ref).kind != "constant"]
         here = [ref for ref in found if ref[0] == path]
         if not here and path and home == C_HOME:
-            found = self._linked(found, path)
+            found = linked(self.project, found, path)
         return tuple(Value("def", *ref) for ref in self.bodies(here or found))[:TWINS_MAX]
-
-    def _linked(self, refs: list[Ref], path: str) -> list[Ref]:
-        """Of C's definitions of one name those that a file can mean: without what other files keep
-        to themselves, and the nearest of several by their folders (`unix/x.c` for `unix/y.c`; both
-        `unix/x.c` and `win/x.c` for a file above them).
-        """
-        seen = [ref for ref in refs if not self._private(ref)]
-        if len(seen) < len(refs):
-            project = self.project
-            read = {project.find_module(one.module, path) for one in project.index(path).facts.imports}
-            seen = [ref for ref in refs if ref in seen or ref[0] in read]
-        if len(seen) < 2:
-            return seen
-        types = [ref for ref in seen if self.project.definition(ref).kind in TYPE_KINDS]
-        return [*near(types, path), *near([ref for ref in seen if ref not in types], path)]
-
-    def _private(self, ref: Ref) -> bool:
-        """C's `static` functions and macros, unless in a header."""
-        if ref[0].endswith(HEADERS):
-            return False
-        flags = self.project.definition(ref).flags
-        return "static" in flags or "macro" in flags
 
     def bodies(self, refs: list[Ref]) -> list[Ref]:
         """Without the declarations of what is defined as well (C++)."""
@@ -426,6 +412,14 @@ class Scopes:
         if whole:
             self._exports[memo] = found
         return found
+
+    def given_away(self, key: str, name: str) -> tuple[Value, ...]:
+        """What a script exports by a name, and nothing that it only imports by it."""
+        index = self.project.index(key.partition("|")[0])
+        imports = index.imports.get((-1, name), ())
+        if imports and name not in index.facts.exports and not any(one.exported for one in imports):
+            return ()
+        return self.exported(key, name)
 
     def _exported(self, key: str, name: str, hops: int) -> tuple[Value, ...]:
         project = self.project

@@ -25,7 +25,7 @@ class MethodSets:
         """Name → method, own and inherited or promoted ones."""
         if ref not in self._sets:
             found: dict[str, Ref] = {}
-            for one in (ref, *self.evaluator.supers(ref)[0]):
+            for one in (ref, *self.evaluator.supertypes.of(ref).types):
                 home, qualified = self.project.home(one[0]), self.project.definition(one).qualified
                 for name, refs in self.project.members_of(home, qualified).items():
                     if self.project.definition(refs[0]).kind == "method":
@@ -44,10 +44,12 @@ def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[E
             needed = sets.of(interface)
             if not needed:
                 continue
-            whole = evaluator.supers(interface)[1]  # else what it takes over from outside is unknown
+            whole = evaluator.supertypes.of(
+                interface
+            ).whole  # else what it takes over from outside is unknown
             rarest = min(needed, key=lambda name: (len(having.get(name, ())), name))
             for ref in having.get(rarest, ()):
-                if interface in evaluator.supers(ref)[0] and family == "script":
+                if interface in evaluator.supertypes.of(ref).types and family == "script":
                     continue  # written
                 if _fits(project, sets.of(ref), needed, strict=family == "go"):
                     one = project.definition(ref)

@@ -8,6 +8,7 @@
 (program (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant))
 (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant)))
 (program (variable_declaration (variable_declarator name: (identifier) @name) @def.constant))
+(return_statement (function_expression name: (identifier) @name) @def.function)
 (export_statement "default" @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
 (export_statement "default" @name value: (class)) @def.class
 (assignment_expression left: (member_expression property: (_) @name)
@@ -21,7 +22,7 @@
 (assignment_expression left: (member_expression) right: (object) @container)
 (export_statement value: (object) @container)
 (call_expression function: (member_expression object: (identifier) property: (property_identifier) @_assign)
-  arguments: (arguments . (_) . (object) @container) (#eq? @_assign "assign"))
+  arguments: (arguments . (_) (object) @container) (#any-of? @_assign "assign" "extend"))
 
 (class_heritage (_) @base.extends)
 (return_statement (_) @return.value)

@@ -20,6 +20,7 @@
 (program (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant))
 (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant)))
 (internal_module name: (_) @name) @def.module
+(return_statement (function_expression name: (identifier) @name) @def.function)
 (export_statement "default" @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
 (export_statement "default" @name value: (class)) @def.class
 (assignment_expression left: (member_expression property: (_) @name)
@@ -32,13 +33,14 @@
 (program (_ (variable_declarator value: (ternary_expression (object) @container))))
 (assignment_expression left: (member_expression) right: (object) @container)
 (export_statement value: (object) @container)
+(call_expression function: (member_expression object: (identifier) property: (property_identifier) @_assign)
+  arguments: (arguments . (_) (object) @container) (#any-of? @_assign "assign" "extend"))
 (pair key: (_) @name value: (as_expression [(arrow_function) (parenthesized_expression [(arrow_function) (function_expression)])])) @def.member
 
 (class_heritage (extends_clause value: (_) @base.extends))
 (class_heritage (implements_clause (_) @base.implements))
 (extends_type_clause type: (_) @base.extends)
-(type_alias_declaration value: [(type_identifier) (generic_type) (nested_type_identifier)] @base.alias)
-(type_alias_declaration value: (intersection_type [(type_identifier) (generic_type) (nested_type_identifier)] @base.alias))
+(type_alias_declaration value: [(type_identifier) (generic_type) (nested_type_identifier) (type_query) (intersection_type)] @base.alias)
 (function_declaration return_type: (type_annotation (_) @returns))
 (function_signature return_type: (type_annotation (_) @returns))
 (generator_function_declaration return_type: (type_annotation (_) @returns))
@@ -52,7 +54,7 @@
 (arrow_function body: [(identifier) (call_expression) (new_expression) (member_expression) (await_expression)] @return.value)
 (return_statement (_) @return.value)
 
-(required_parameter pattern: (identifier) @param.name type: (type_annotation (_) @param.type)? value: (_)? @param.value)
+(required_parameter pattern: [(identifier) (this)] @param.name type: (type_annotation (_) @param.type)? value: (_)? @param.value)
 (required_parameter (accessibility_modifier) @field pattern: (identifier) @param.name type: (type_annotation (_) @param.type)?)
 (optional_parameter pattern: (identifier) @param.name type: (type_annotation (_) @param.type)?)
 (required_parameter pattern: (rest_pattern (identifier) @param.name))

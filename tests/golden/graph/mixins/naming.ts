@@ -1,0 +1,2 @@
+export function clean() {}
+export function label(this: unknown) {}
