@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""What 100 000 repositories with 2 000 000 000 chunks would take in Milvus. Nothing is run: this is
+arithmetic over one table of inputs, with repositories drawn by a fixed seed.
+
+    scripts/bench/simulate.py [--set NAME=VALUE ...] [--json]
+
+INPUTS says of each number where it comes from: measured by a program of ours, published by the
+engine's authors, or an *assumption*, which is what has no source. Printed are where rows lie, how
+large indexes are by kind, how many query nodes hold and answer them, what a change and another
+model cost, and by how much the number of nodes moves when one input is at its lowest or highest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import report
+
+SEED = 22
+GB = 1e9
+DAY_S = 86_400
+#: of a sparse vector in Milvus: a uint32 and a float32
+ENTRY_BYTES = 8
+#: of a link of HNSW: `M * 8-10 bytes per stored element`, nmslib/hnswlib ALGO_PARAMS.md
+LINK_BYTES = 10
+#: of a neighbour of a Vamana graph: a uint32
+NEIGHBOUR_BYTES = 4
+ASSUMED = "assumption"
+MEASURED = "results/2026-11-23-deb3825-chunk_sizes.json"
+TEXT = "milvus.io/docs"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A number with its source; `low`, `high`: how far it may be from it, where it is uncertain."""
+
+    value: float
+    unit: str
+    source: str
+    low: float = 0.0
+    high: float = 0.0
+
+
+INPUTS: dict[str, Input] = {
+    "repositories": Input(100_000, "", "the task"),
+    "chunks": Input(2e9, "", "the task", 1e9, 4e9),
+    "spread": Input(1.7, "deviation of log(chunks)", ASSUMED + ": .84 of 12 that we chose", 0.8, 2.4),
+    "dimensions": Input(384, "", "cortex-static-384", 256, 1024),
+    "chunk_json": Input(2_350, "bytes", MEASURED, 1_500, 3_500),
+    "lane_text": Input(941, "bytes", MEASURED, 700, 1_400),
+    "lane_entries": Input(65.8, "of four lanes", MEASURED, 50, 100),
+    "other_fields": Input(300, "bytes: keys, path, tags, names, hash", ASSUMED, 200, 600),
+    "links": Input(18, "M of HNSW", "milvus-io/milvus configs/milvus.yaml, autoIndex.params.build", 12, 30),
+    "sparse_kept": Input(1.0, "share of 8 bytes an entry", ASSUMED + ": no compression", 0.35, 1.2),
+    "loadable": Input(0.9, "share of memory", f"{TEXT}/limitations.md, Load limits", 0.7, 0.9),
+    "replicas": Input(2, "", ASSUMED, 1, 3),
+    "partitions": Input(1_024, "of the key `project`", f"{TEXT}/use-partition-key.md: at most", 64, 1_024),
+    "shards": Input(16, "", f"{TEXT}/limitations.md: at most", 4, 16),
+    "units_max": Input(65_536, "shards x partitions", f"{TEXT}/limit_collection_counts.md"),
+    "segment": Input(1.024, "GB", f"{TEXT}/configure_datacoord.md, segment.maxSize", 1.024, 4.096),
+    "node_memory": Input(128, "GB", ASSUMED, 64, 512),
+    "node_disk": Input(3_800, "GB of NVMe", ASSUMED, 1_900, 7_600),
+    "node_cores": Input(16, "", ASSUMED, 8, 32),
+    "busy": Input(0.5, "share of cores at the peak", ASSUMED, 0.3, 0.7),
+    "search": Input(
+        1.12, "ms of a core, 1 M vectors of 128", f"{TEXT}/benchmark.md: 8 cores, 7 153 a second", 0.8, 2.3
+    ),
+    "lane_cost": Input(1.0, "of a vector's search, a lane", ASSUMED, 0.3, 3.0),
+    "people": Input(20_000, "", ASSUMED, 5_000, 50_000),
+    "questions": Input(300, "a person and day, agents' own", ASSUMED, 50, 1_000),
+    "peak": Input(4, "times the mean", ASSUMED, 2, 8),
+    "front": Input(
+        11.2, "ms of a core, a question", "results/2026-11-23-dcc7168-load.json, 32 clients", 8, 25
+    ),
+    "commits": Input(2, "a repository and day", ASSUMED, 0.2, 10),
+    "changed_chunks": Input(15, "of a commit", ASSUMED, 5, 60),
+    "embedding": Input(0.141, "ms of a core, a chunk", MEASURED, 0.05, 0.5),
+    "graph": Input(0.256, "ms of a core, a vector", MEASURED + ": usearch, 5 000 of them", 0.2, 3.0),
+    "write": Input(10, "MB/s, a shard", ASSUMED, 3, 30),
+}
+
+#: kind of vector index → (what it is, bytes of a row in memory, bytes of a row on the node's disk)
+KINDS: dict[str, str] = {
+    "HNSW float32": "AUTOINDEX as it comes",
+    "HNSW float16": "vectors of two bytes a number",
+    "HNSW int8": "HNSW_SQ, SQ8",
+    "DiskANN": "PQ codes and a cache of .125 and .1 of the vectors (milvus.yaml), the rest on NVMe",
+    "IVF_RABITQ + SQ8": "one bit a number, refined by a byte: 28 % of float32 (Milvus 2.6's announcement)",
+}
+
+Values = Mapping[str, float]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", dest="other")
+    report.add_json(parser)
+    options = parser.parse_args()
+    values = values_of(dict(pair.split("=", 1) for pair in options.other))
+    told = simulate(values)
+    show(values, told)
+    if options.json:
+        inputs = {name: {"value": values[name], "source": one.source} for name, one in INPUTS.items()}
+        report.write(report.begin("simulate") | {"seed": SEED, "inputs": inputs} | told)
+
+
+def values_of(other: Mapping[str, Any] | None = None) -> dict[str, float]:
+    """The inputs as numbers, some of them others."""
+    if unknown := sorted((other or {}).keys() - INPUTS.keys()):
+        raise SystemExit(f"There is no input {unknown[0]}; there are: {', '.join(INPUTS)}.")
+    return {name: one.value for name, one in INPUTS.items()} | {
+        name: float(value) for name, value in (other or {}).items()
+    }
+
+
+def simulate(values: Values) -> dict[str, Any]:
+    sizes = draw(values)
+    kinds = {kind: index_of(kind, values, sizes) for kind in KINDS}
+    return {
+        "placement": placed(values, sizes),
+        "row": row_of(values),
+        "indexes": kinds,
+        "questions": asked(values),
+        "change": changed(values),
+        "another_model": embedded_anew(values),
+        "sensitivity": sensitivity(values),
+    }
+
+
+def draw(values: Values) -> np.ndarray:
+    """Chunks of each repository, lognormal; they add up to all chunks but for rounding."""
+    drawn = np.random.default_rng(SEED).lognormal(0.0, values["spread"], int(values["repositories"]))
+    return np.maximum(1, np.rint(drawn * values["chunks"] / drawn.sum()))
+
+
+def placed(values: Values, sizes: np.ndarray) -> dict[str, float]:
+    """How evenly repositories fill the partitions, which are chosen by a hash of their names."""
+    partitions, shards = int(values["partitions"]), int(values["shards"])
+    where = np.random.default_rng(SEED + 1).integers(0, partitions, len(sizes))
+    rows = np.bincount(where, weights=sizes, minlength=partitions)
+    return {
+        "median_repository": float(np.median(sizes)),
+        "p99_repository": round(float(np.percentile(sizes, 99))),
+        "largest_repository": float(sizes.max()),
+        "share_of_largest_1000": round(float(np.sort(sizes)[-1000:].sum() / sizes.sum()), 3),
+        "mean_partition": round(float(rows.mean())),
+        "largest_partition": float(rows.max()),
+        "largest_by_mean": round(float(rows.max() / rows.mean()), 2),
+        "units": partitions * shards,
+        "fits_units": partitions * shards <= values["units_max"],
+        "segments": segments_of(values, rows),
+        "segments_of_mean_partition": round(segments_of(values, rows) / partitions, 1),
+    }
+
+
+def segments_of(values: Values, rows: np.ndarray) -> float:
+    """Sealed segments: of each partition at least one in each shard that it has rows in."""
+    data = rows * row_of(values)["stored"] / (values["segment"] * GB) / values["shards"]
+    return float((values["shards"] * np.maximum(np.ceil(data), rows > 0)).sum())
+
+
+def row_of(values: Values) -> dict[str, float]:
+    """Bytes of a chunk: as stored, and what the lanes take in memory."""
+    sparse = values["lane_entries"] * ENTRY_BYTES
+    fields = values["chunk_json"] + values["lane_text"] + values["other_fields"]
+    return {
+        "vector": 4 * values["dimensions"],
+        "sparse": sparse,
+        "fields": fields,
+        "stored": 4 * values["dimensions"] + sparse + fields,
+        "lanes_in_memory": sparse * values["sparse_kept"],
+    }
+
+
+def vector_bytes(kind: str, values: Values) -> tuple[float, float]:
+    """Bytes of a row's vector index: (in memory, on the node's disk)."""
+    raw, links = 4 * values["dimensions"], LINK_BYTES * values["links"]
+    return {
+        "HNSW float32": (raw + links, 0.0),
+        "HNSW float16": (raw / 2 + links, 0.0),
+        "HNSW int8": (raw / 4 + links, 0.0),
+        "DiskANN": (raw * (0.125 + 0.1), raw + 56 * NEIGHBOUR_BYTES),
+        "IVF_RABITQ + SQ8": (raw * 0.28, 0.0),
+    }[kind]
+
+
+def index_of(kind: str, values: Values, sizes: np.ndarray) -> dict[str, float]:
+    """All replicas: GB in memory and on disks, and nodes. Fields are mapped from the nodes' disks,
+    lanes are in memory.
+    """
+    memory, disk = vector_bytes(kind, values)
+    row, copies = row_of(values), sizes.sum() * values["replicas"] / GB
+    held, mapped = copies * (memory + row["lanes_in_memory"]), copies * (disk + row["fields"])
+    by_memory = held / (values["node_memory"] * values["loadable"])
+    by_disk = mapped / values["node_disk"]
+    return {
+        "memory_bytes_a_row": round(memory + row["lanes_in_memory"]),
+        "memory_gb": round(held),
+        "disk_gb": round(mapped),
+        "nodes": math.ceil(max(by_memory, by_disk, values["replicas"])),
+        "bound_by": "disk" if by_disk > by_memory else "memory",
+    }
+
+
+def asked(values: Values) -> dict[str, float]:
+    """Cores that questions take at the peak. A question about one project searches each segment of
+    its partition, by the vector and four lanes; one over all searches all partitions.
+    """
+    a_second = values["people"] * values["questions"] * values["peak"] / DAY_S
+    rows = np.full(int(values["partitions"]), values["chunks"] / values["partitions"])
+    segments = segments_of(values, rows) / values["partitions"]
+    one = values["search"] * values["dimensions"] / 128 * (1 + 4 * values["lane_cost"])
+    cores = a_second * one * segments / 1000 / values["busy"]
+    return {
+        "a_second": round(a_second, 1),
+        "segments": segments,
+        "core_ms": round(one * segments, 1),
+        "cores": math.ceil(cores),
+        "nodes": math.ceil(cores / values["node_cores"]),
+        "front_cores": math.ceil(a_second * values["front"] / 1000 / values["busy"]),
+        "over_all_core_s": round(one * segments * values["partitions"] / 1000, 1),
+    }
+
+
+def changed(values: Values) -> dict[str, float]:
+    """What a day's commits write: a changed chunk is a new row, and the old one dies."""
+    rows = values["repositories"] * values["commits"] * values["changed_chunks"]
+    bytes_ = rows * row_of(values)["stored"]
+    return {
+        "rows_a_commit": values["changed_chunks"],
+        "kb_a_commit": round(values["changed_chunks"] * row_of(values)["stored"] / 1000, 1),
+        "rows_a_day": rows,
+        "gb_a_day": round(bytes_ / GB, 1),
+        "mb_a_second_at_peak": round(bytes_ / 1e6 / DAY_S * values["peak"], 2),
+        "share_of_writing": round(
+            bytes_ / 1e6 / DAY_S * values["peak"] / values["write"] / values["shards"], 3
+        ),
+        "embedding_cores": round(rows * values["embedding"] / 1000 / DAY_S * values["peak"], 2),
+        "share_of_rows_a_day": round(rows / values["chunks"], 4),
+    }
+
+
+def embedded_anew(values: Values) -> dict[str, float]:
+    """Another model: each chunk is embedded and written again, and each graph is made again."""
+    rows = values["chunks"]
+    return {
+        "embedding_core_hours": round(rows * values["embedding"] / 3.6e6, 1),
+        "graph_core_hours": round(rows * values["graph"] * values["dimensions"] / 384 / 3.6e6, 1),
+        "written_tb": round(rows * row_of(values)["stored"] / 1e12, 2),
+        "writing_hours": round(
+            rows * row_of(values)["stored"] / 1e6 / values["write"] / values["shards"] / 3600, 1
+        ),
+    }
+
+
+def nodes_of(values: Values, kind: str = "HNSW int8") -> int:
+    """Query nodes that hold all rows and answer all questions."""
+    return max(int(index_of(kind, values, draw(values))["nodes"]), int(asked(values)["nodes"]))
+
+
+def sensitivity(values: Values) -> dict[str, tuple[int, int]]:
+    """Input → nodes with it at its lowest and at its highest, those that move them most first."""
+    found = {
+        name: (nodes_of({**values, name: one.low}), nodes_of({**values, name: one.high}))
+        for name, one in INPUTS.items()
+        if one.high
+    }
+    moved = {name: pair for name, pair in found.items() if set(pair) != {nodes_of(values)}}
+    return dict(sorted(moved.items(), key=lambda each: min(each[1]) - max(each[1])))
+
+
+def show(values: Values, told: Mapping[str, Any]) -> None:
+    report.print_table(
+        ("input", "value", "lowest", "highest", "unit and source"),
+        [
+            (name, f"{values[name]:g}", *_bounds(one), f"{one.unit}; {one.source}".removeprefix("; "))
+            for name, one in INPUTS.items()
+        ],
+    )
+    for name in ("placement", "row", "questions", "change", "another_model"):
+        print(f"\n{name.replace('_', ' ')}")
+        report.print_figures({key: f"{value:,}" for key, value in told[name].items()})
+    print("\nindexes, all replicas")
+    heads = ("memory_bytes_a_row", "memory_gb", "disk_gb", "nodes", "bound_by")
+    report.print_table(
+        ("kind", *heads), [(kind, *(one[head] for head in heads)) for kind, one in told["indexes"].items()]
+    )
+    print(f"\nquery nodes with HNSW int8 ({nodes_of(values)}), one input at its lowest and highest")
+    report.print_table(
+        ("input", "lowest", "highest"), [(name, *pair) for name, pair in told["sensitivity"].items()]
+    )
+
+
+def _bounds(one: Input) -> Sequence[str]:
+    return (f"{one.low:g}", f"{one.high:g}") if one.high else ("", "")
+
+
+if __name__ == "__main__":
+    main()
