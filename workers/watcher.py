@@ -20,6 +20,7 @@ from cortex.generation.contract import chunk_folders
 from cortex.generation.current import PRUNE_AFTER_S
 from cortex.publish.builder import Builder
 from cortex.publish.following import BLIND_LOOK_S, Following
+from cortex.publish.mirroring import MirrorWorker
 from cortex.settings.config import Config
 from ipc.errors import CortexError
 from ipc.events import Announcer
@@ -293,7 +294,7 @@ class WatcherWorker:
 
 
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
-    worker = WatcherWorker(config)
+    worker = MirrorWorker(config) if config.remote else WatcherWorker(config)
     worker.start()
     try:
         return serve("watcher", worker, config.runtime_dir, replica=replica, bind=bind)

@@ -9,13 +9,24 @@ from cortex.settings.config import Config
 
 __all__ = ["ENGINES", "Engine", "open_engine"]
 
-#: engine, which is also the name of its worker → who makes it from a Config. Imported when it is
+#: engine → who makes it from a Config, mostly for the worker of that name. Imported when it is
 #: wanted: no worker loads the libraries of another
 ENGINES = {
     "text": "cortex.engines.text.engine:TextEngine",
     "vector": "cortex.engines.vector.engine:VectorEngine",
     "graph": "cortex.engines.graph.engine:GraphEngine",
+    "milvus": "cortex.engines.milvus.engine:MilvusEngine",
 }
+
+#: those that the watcher builds on this machine, each a worker of its own
+LOCAL = ("text", "vector", "graph")
+#: those of an index that Milvus keeps
+FAR = ("milvus", "graph")
+
+
+def engine_of(worker: str, config: Config) -> str:
+    """The engine from which the worker of that name answers."""
+    return "milvus" if config.remote and worker in ("text", "vector") else worker
 
 
 def open_engine(maker: str, config: Config) -> Engine:

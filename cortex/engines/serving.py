@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex import __version__
-from cortex.engines import ENGINES, open_engine
+from cortex.engines import ENGINES, engine_of, open_engine
 from cortex.engines.protocol import Engine, Handlers
 from cortex.generation.damage import Seal, is_panic, look, mark
 from cortex.generation.read import Published
@@ -31,7 +31,9 @@ class EngineWorker:
     def __init__(self, name: str, config: Config, engine: Engine | None = None) -> None:
         """`engine`: another than the one of that name in ENGINES."""
         self._name = name
-        self._engine = engine or open_engine(ENGINES[name], config)
+        #: its name in what is published
+        self._token_name = name if engine else engine_of(name, config)
+        self._engine = engine or open_engine(ENGINES[self._token_name], config)
         self._identity = Identity(name, __version__, config.hash())
         self._run_dir, self._index_dir = config.run_dir, config.index_dir
         #: generation → its files as they were when it was opened
@@ -49,10 +51,12 @@ class EngineWorker:
 
     def _open(self, published: Published) -> Handlers:
         tokens = published.generation.tokens
-        if published.generation.number and self._name not in tokens:
-            raise NotReady(f"The index has nothing of the engine {self._name}; it is about to be built anew.")
+        if published.generation.number and self._token_name not in tokens:
+            raise NotReady(
+                f"The index has nothing of the engine {self._token_name}; it is about to be built anew."
+            )
         self._asked = True
-        token = tokens.get(self._name, "")
+        token = tokens.get(self._token_name, "")
         files = look((*published.files(), *self._engine.files(token)))
         handlers = self._engine.open(token, published)
         self._files = {number: seen for number, seen in self._files.items() if self._snapshots.has(number)}
@@ -111,7 +115,7 @@ class EngineWorker:
     def status(self) -> Status:
         self.reload()
         generation = self._snapshots.generation
-        info = self._engine.status(generation.tokens.get(self._name, ""), generation)
+        info = self._engine.status(generation.tokens.get(self._token_name, ""), generation)
         info |= {"fault": self._snapshots.fault}
         if self._engine.lacks:
             info["lacks"] = sorted(self._engine.lacks)

@@ -43,19 +43,20 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
     )
     has_vector = order.small("has_vector")
     meta: dict[str, Any] = {"dimensions": rows.dimensions}
+    lean = any("text_bytes" not in segment.arrays for segment in segments)
     sections: dict[str, Array | Blocks] = {
         "keys": keys[by_key],
-        "vectors": order.large("vectors"),
+        **({} if lean else {"vectors": order.large("vectors")}),
         "has_vector": has_vector,
         **{name: order.small(name) for name in ("digests", "start_line", "end_line")},
     }
     for column in ("path", "type", "language", "chunk_file", "model"):
         ordinals, meta[f"{column}_names"] = _merge_names(segments, live, column)
         sections[column] = ordinals[by_key]
-    for what in ("chunk", "text", "id"):
+    for what in ("id",) if lean else ("chunk", "text", "id"):
         sections |= order.ragged(f"{what}_offsets", f"{what}_bytes")
     tags, meta["tag_names"] = order.tags()
-    write_segment(path, sections | tags | _merge_tables(segments, live, places), meta)
+    write_segment(path, sections | tags | _merge_tables(segments, live, places, lean=lean), meta)
     return count, int(has_vector.sum())
 
 
@@ -125,7 +126,9 @@ def _cut(segment: Segment, name: str, offsets: str, first: int, end: int) -> Arr
     return segment.arrays[name][begin:after]
 
 
-def _merge_tables(segments: Sequence[Segment], live: Sequence[Array], places: Array) -> dict[str, Array]:
+def _merge_tables(
+    segments: Sequence[Segment], live: Sequence[Array], places: Array, *, lean: bool
+) -> dict[str, Array]:
     """The words and trigrams of the live rows of all segments,
     which go to `places` one after the other.
     """
@@ -136,7 +139,9 @@ def _merge_tables(segments: Sequence[Segment], live: Sequence[Array], places: Ar
         rows[keep] = places[first : first + kept]
         first += kept
         sources.append((segment.arrays, rows))
-    grams = postings.merge("gram", [postings.Source(*source) for source in sources], len(places))
+    grams: dict[str, Array] = {}
+    if not lean:
+        grams = postings.merge("gram", [postings.Source(*source) for source in sources], len(places))
     return grams | words.merge_sections(sources, len(places))
 
 

@@ -35,8 +35,14 @@ class Row:
     model: str
 
 
-def write_rows(path: Path, rows: Sequence[Row], dimensions: int) -> int:
-    """Write rows, ascending by key, as a segment; returns how many have a vector."""
+#: sections that a lean segment lacks: who keeps the rows elsewhere fetches them by their keys
+_ELSEWHERE = ("vectors", "chunk_offsets", "chunk_bytes", "text_offsets", "text_bytes")
+
+
+def write_rows(path: Path, rows: Sequence[Row], dimensions: int, *, lean: bool = False) -> int:
+    """Write rows, ascending by key, as a segment; returns how many have a vector. `lean`: without
+    what takes most of the space, vectors, texts, their trigrams and what else chunks say.
+    """
     table = _Tables()
     vectors = np.zeros((len(rows), dimensions), "<f2")
     has_vector = np.zeros(len(rows), "|u1")
@@ -67,15 +73,20 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int) -> int:
         **table.arrays(),
     }
     meta = {"dimensions": dimensions, **table.names()}
-    write_segment(path, arrays | _tables(arrays, meta), meta)
+    sections = arrays | _tables(arrays, meta, lean=lean)
+    if lean:
+        sections = {name: array for name, array in sections.items() if name not in _ELSEWHERE}
+    write_segment(path, sections, meta)
     return int(has_vector.sum())
 
 
-def _tables(arrays: dict[str, Array], meta: dict[str, Any]) -> dict[str, Array]:
+def _tables(arrays: dict[str, Array], meta: dict[str, Any], *, lean: bool) -> dict[str, Array]:
     """The words of all rows, and the trigrams of those rows that hold each line of a file once."""
     covering = [at for at, name in enumerate(meta["type_names"]) if covers(name)]
     data = arrays["text_bytes"].data
     texts = [bytes(data[begin:end]) for begin, end in pairwise(arrays["text_offsets"].tolist())]
+    if lean:
+        return words.make_sections(text.decode() for text in texts)
     wanted = np.isin(arrays["type"], covering).tolist()
     grams = trigrams.make_sections([text if want else None for text, want in zip(texts, wanted, strict=True)])
     return grams | words.make_sections(text.decode() for text in texts)

@@ -64,7 +64,7 @@ def migrate(library: Library, *, to: str, team: str = "") -> Generator[None, Non
 
 def _open(folder: Path, to: str, team: str) -> Database | Shared:
     if to.startswith("$") or "://" in to:
-        return Shared(folder / MEANWHILE, Server(read_reference(to), team))
+        return Shared(folder / MEANWHILE, Server(read_reference(to, "--to"), team))
     place = Path(to).expanduser().absolute()
     if place == folder:
         raise BadRequest(f"The memory in {folder} cannot be moved to itself: name another folder.")

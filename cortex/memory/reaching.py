@@ -19,4 +19,4 @@ def server_of(data: DataFolder) -> Server | None:
             f"memory.database names a server, and the memory in {data.root} is sealed: what a server keeps it can read. "
             "Set security.encrypt_memory to off and say `cortex memory decrypt` first, if that is meant."
         )
-    return Server(read_reference(data.settings.database), data.settings.team)
+    return Server(read_reference(data.settings.database, "memory.database"), data.settings.team)

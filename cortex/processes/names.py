@@ -65,6 +65,8 @@ class Kind:
 EMBED = "embed"
 #: the one that is there for server.auto_index only
 INDEXER = "indexer"
+#: the one that is there where a file of milvus-lite keeps the index only
+MILVUS = "milvus"
 #: the one that is there where it was asked for only (`cortex up --http`)
 HTTP = "http"
 #: the one that is there for memory.sessions only
@@ -80,6 +82,7 @@ PROJECT = Kind(
         Process(EMBED, "cortex-worker", (EMBED,), stage=2),
         Process("vector", "cortex-worker", ("vector",), stage=2),
         Process("graph", "cortex-worker", ("graph",), stage=2),
+        Process(MILVUS, "cortex-worker", (MILVUS,), stage=2),
         Process("watcher", "cortex-worker", ("watcher",), stage=1),
         Process(INDEXER, "cortex", ("index", "--watch"), stage=0, finishes=True),
         Process(HTTP, "cortex", ("serve",), stage=0),

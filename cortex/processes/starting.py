@@ -12,11 +12,11 @@ from cortex import __version__
 from cortex.generation.contract import chunk_folders, files_in, folder_of
 from cortex.generation.current import CURRENT
 from cortex.processes.child import SetSpec
-from cortex.processes.names import EMBED, HTTP, INDEXER, MEMORY, PROJECT, SESSIONS, Kind
+from cortex.processes.names import EMBED, HTTP, INDEXER, MEMORY, MILVUS, PROJECT, SESSIONS, Kind
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
-from cortex.settings.table import Embedding
+from cortex.settings.table import FILE_ENDING, Embedding
 from cortex.system import files
 from cortex.system.cores import count_cores
 from ipc.errors import Misconfigured, Unavailable
@@ -64,7 +64,12 @@ def _at_once(owner: Owner) -> int | None:
 def unneeded(owner: Owner, *, http: bool = False) -> tuple[str, ...]:
     """The processes that a set of this configuration does without; `http` as in `spec_of`."""
     if isinstance(owner, Config):
-        needed = {EMBED: not owner.embedding.quick, INDEXER: owner.server.auto_index, HTTP: http}
+        needed = {
+            EMBED: not owner.embedding.quick,
+            MILVUS: owner.remote and owner.milvus.uri.endswith(FILE_ENDING),
+            INDEXER: owner.server.auto_index and not owner.remote,
+            HTTP: http,
+        }
     else:
         needed = {SESSIONS: owner.settings.sessions != "off"}
     return tuple(name for name, wanted in needed.items() if not wanted)
@@ -124,7 +129,7 @@ def check_project(config: Config) -> None:
             f"The chunks folder {config.chunks_dir} does not exist; make it, or correct server.chunks_dir."
         )
     folders = [folder.path for folder in chunk_folders(config)]
-    if not config.server.auto_index and not any(path.is_dir() for path in folders):
+    if not config.server.auto_index and not config.remote and not any(path.is_dir() for path in folders):
         raise Misconfigured(
             f"server.auto_index is off and there are no chunk files: make {folders[-1]}, run `cortex index`, or "
             "switch server.auto_index on."

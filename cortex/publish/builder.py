@@ -22,7 +22,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from cortex.engines import ENGINES, Engine, open_engine
+from cortex.engines import ENGINES, LOCAL, Engine, open_engine
 from cortex.engines.protocol import Change
 from cortex.generation import current as generations
 from cortex.generation.contract import chunk_folders, graph_folders
@@ -53,20 +53,25 @@ class Builder:
     """The one writer of an index. Used by one thread; `close` when done."""
 
     def __init__(
-        self, config: Config, *, engines: Mapping[str, Engine] | None = None, limits: Limits | None = None
+        self,
+        config: Config,
+        *,
+        engines: Mapping[str, Engine] | None = None,
+        limits: Limits | None = None,
+        lean: bool = False,
     ) -> None:
-        """Take the writer's lock and the published generation; `engines` in place of all of
-        ENGINES.
+        """Take the writer's lock and the published generation; `engines` in place of those of this
+        machine, `lean`: one of them keeps texts and vectors, which then are in no segment.
 
         Raises Occupied when another writer has the lock, Misconfigured when the index folder cannot
         be written.
         """
         self._config = config
         self._dir = config.index_dir
-        self._limits = limits or Limits()
+        self._limits, self._lean = limits or Limits(), lean
         self._lock = _take_lock(config)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="rows")
-        self._engines = engines or {name: open_engine(maker, config) for name, maker in ENGINES.items()}
+        self._engines = engines or {name: open_engine(ENGINES[name], config) for name in LOCAL}
         self._manager = ChunkManager(chunk_folders(config), config.embedding.dimensions)
         self._graph = GraphFiles(graph_folders(config), self._segments)
         self._references = References(self._segments)
@@ -244,7 +249,8 @@ class Builder:
         name = f"rows-{number:08d}.seg"
         written: Future[int] | None = None
         if rows:  # Beside the text index: half of either lets other threads run.
-            written = self._pool.submit(write_rows, self._segments / name, rows, state.dimensions)
+            path = self._segments / name
+            written = self._pool.submit(write_rows, path, rows, state.dimensions, lean=self._lean)
         if gone:
             deleted, count = write_deleted(self._segments, number, deleted_keys(self._segments, state), gone)
             state = dataclasses.replace(state, deleted=deleted, deleted_count=count)
@@ -397,7 +403,7 @@ class Builder:
                 raise Damaged(fault)
             engine.resume(self.current.tokens[name])
         except (CortexError, OSError, ValueError) as error:
-            if not is_damage(error):
+            if not is_damage(error) or self._lean:  # the rows are where the engine has them
                 raise
             log.warning("%s is built again: %s", name, error)
             engine.resume("")

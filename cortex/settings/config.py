@@ -40,7 +40,18 @@ from cortex.settings.home import (
 from cortex.settings.part import root_id, whole_of
 from cortex.settings.projects import place_of
 from cortex.settings.reading import parse_settings, read_raw, read_settings
-from cortex.settings.table import SECTIONS, Embedding, Fusion, Indexing, Memory, Security, Server, rules
+from cortex.settings.table import (
+    SECTIONS,
+    Embedding,
+    Engines,
+    Fusion,
+    Indexing,
+    Memory,
+    Milvus,
+    Security,
+    Server,
+    rules,
+)
 from cortex.settings.trust import Layer, ProjectFile, find_asked
 from cortex.terms.languages import canonical, nearest
 from cortex.terms.suggestions import hint, hint_for
@@ -64,6 +75,8 @@ class Config:
     fusion: Fusion = field(default_factory=Fusion)
     memory: Memory = field(default_factory=Memory)
     security: Security = field(default_factory=Security)
+    engines: Engines = field(default_factory=Engines)
+    milvus: Milvus = field(default_factory=Milvus)
     #: True when --project, CORTEX_PROJECT or CLAUDE_PROJECT_DIR named the root
     explicit_root: bool = False
     #: True when server.chunks_dir was set
@@ -72,6 +85,8 @@ class Config:
     kept_sealed: bool = False
     #: settings of the project's file that count for nothing, because its user did not agree to them
     ignored: tuple[str, ...] = ()
+    #: whether this process indexes for Milvus: it has a copy of its own of what is current there
+    writes: bool = False
     #: what its user set of `security`, without the project: memory is of all projects
     own_security: Security = field(default_factory=Security)
 
@@ -122,9 +137,15 @@ class Config:
         return self.home / "graph"
 
     @property
+    def remote(self) -> bool:
+        """Whether Milvus keeps the index: this machine has a copy of its small files alone."""
+        return self.engines.text == "milvus"
+
+    @property
     def index_dir(self) -> Path:
         """The index of this format; those of other formats are beside it."""
-        return self.home / "index" / str(INDEX_FORMAT)
+        kept = "index" if not self.remote else "milvus-written" if self.writes else "milvus"
+        return self.home / kept / str(INDEX_FORMAT)
 
     @property
     def run_dir(self) -> Path:
@@ -168,6 +189,8 @@ class Config:
             "indexing": self.indexing,
             "format": INDEX_FORMAT,
             "sealed": self.security.encrypt_index,
+            "engines": self.engines,
+            "milvus": self.milvus if self.remote else None,
             "cache": os.fspath(cache_base()),
         }
         return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
@@ -241,6 +264,7 @@ def load(
     )
     _permit(config.own_security)
     _check_sealing(config)
+    _check_engines(config)
     return config
 
 
@@ -258,6 +282,27 @@ def _check_sealing(config: Config) -> None:
         raise Misconfigured(
             f"server.chunks_dir is {config.server.chunks_dir!r}, a plain folder, and the project is to be sealed: leave "
             f"it out, {off}."
+        )
+
+
+def _check_engines(config: Config) -> None:
+    """Raises Misconfigured for an index in Milvus that cannot be."""
+    if config.engines.text != config.engines.vector:
+        raise Misconfigured(
+            f"engines.text is {config.engines.text} and engines.vector {config.engines.vector}: one generation is "
+            "kept in one place; set both to milvus, or both to local."
+        )
+    if not config.remote:
+        return
+    if not config.milvus.uri:
+        raise Misconfigured(
+            "engines.text is milvus, and milvus.uri says no place: set it to a server, http://host:19530, or to a "
+            "file of milvus-lite, ~/.cortex/milvus.db."
+        )
+    if config.sealing:
+        raise Misconfigured(
+            "security.encrypt_index is on and the index is to be in Milvus, which keeps texts as they are: switch one "
+            "of the two off."
         )
 
 

@@ -31,7 +31,7 @@ def _of_memory(config: Config) -> str:
     if not named:
         return ""
     try:
-        address = urlsplit(read_reference(named))
+        address = urlsplit(read_reference(named, "memory.database"))
     except (Misconfigured, ValueError):  # whoever opens it says so
         return ""
     hosts = [address.hostname or "", *parse_qs(address.query).get("host", [])]

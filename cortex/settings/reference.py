@@ -7,7 +7,7 @@ import os
 from ipc.errors import Misconfigured
 
 
-def read_reference(told: str) -> str:
+def read_reference(told: str, setting: str) -> str:
     """What is told, or for `$NAME` what the variable NAME holds. Raises Misconfigured when it
     holds nothing.
     """
@@ -15,4 +15,4 @@ def read_reference(told: str) -> str:
         return told
     if found := os.environ.get(told[1:].strip("{}")):
         return found
-    raise Misconfigured(f"memory.database is {told}, and the environment has no such variable: set it.")
+    raise Misconfigured(f"{setting} is {told}, and the environment has no such variable: set it.")

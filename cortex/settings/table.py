@@ -16,6 +16,12 @@ Sessions = Literal["project", "all", "off"]
 #: when memory is sealed: with the index, always, or never
 SealsMemory = Literal["index", "on", "off"]
 
+#: who keeps vectors and words: this machine, or a Milvus that many ask
+Keeper = Literal["local", "milvus"]
+
+#: how the name of a file of milvus-lite ends
+FILE_ENDING = ".db"
+
 #: where an embedding server is looked for when nothing is configured; its other spelling has no
 #: path
 ENDPOINT_DEFAULT = "http://localhost:8121/embed"
@@ -181,6 +187,29 @@ class Security:
     key_path: Annotated[str, Rule(personal=True)] = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Engines:
+    vector: Annotated[Keeper, Rule(personal=True)] = "local"
+    text: Annotated[Keeper, Rule(personal=True)] = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Milvus:
+    #: a server, http(s)://…, or a file, ….db, of milvus-lite
+    uri: Annotated[str, Rule(personal=True)] = ""
+    #: what the server lets in, or $NAME of a variable
+    token: Annotated[str, Rule(personal=True)] = ""
+    #: what its collections are called
+    collection: Annotated[str, Rule(personal=True)] = "cortex"
+    #: how the project is called there; "": by the origin of its repository, else by its folder
+    project: Annotated[str, Rule(personal=True)] = ""
+    #: a PostgreSQL server by whose locks one indexer at a time writes a project, or $NAME of a
+    #: variable
+    lease: Annotated[str, Rule(personal=True)] = ""
+    #: whether the person vouches that one indexer at a time writes a project
+    single_writer: Annotated[bool, Rule(personal=True)] = False
+
+
 SECTIONS: dict[str, type] = {
     "embedding": Embedding,
     "server": Server,
@@ -188,6 +217,8 @@ SECTIONS: dict[str, type] = {
     "fusion": Fusion,
     "memory": Memory,
     "security": Security,
+    "engines": Engines,
+    "milvus": Milvus,
 }
 
 

@@ -21,6 +21,7 @@ DISTRIBUTION = "cortex-context-engine"
 #: 14) and that most projects do well without
 EXTRAS: dict[str, tuple[str, ...]] = {
     "documents": ("docx", "openpyxl", "pptx", "pypdf"),
+    "milvus": ("milvus_lite", "pymilvus"),
     "onnx": ("onnxruntime", "tokenizers"),
     "patterns": ("ast_grep_py",),
     "postgresql": ("psycopg",),

@@ -31,7 +31,7 @@ from report import Figures, add_json, begin, print_machine, print_table, summari
 from speed import HOP_S, WARM_UP, draw, settle, timed
 
 from cortex.ask.freshness import Freshness
-from cortex.engines import ENGINES
+from cortex.engines import LOCAL
 from cortex.engines.serving import EngineWorker
 from cortex.front.link import Link
 from cortex.front.mcp.server import run_tool
@@ -61,7 +61,7 @@ class Together:
     """
 
     def __init__(self, config: Config) -> None:
-        self._workers = {name: EngineWorker(name, config) for name in ENGINES}
+        self._workers = {name: EngineWorker(name, config) for name in LOCAL}
         self._workers["vector"] = vector.make(config)
         for worker in self._workers.values():
             worker.reload()

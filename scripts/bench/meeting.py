@@ -32,7 +32,7 @@ from cortex.ask.freshness import Freshness
 from cortex.ask.meeting.ranked import STRONG, order
 from cortex.ask.questions import Search
 from cortex.ask.search import find
-from cortex.engines import ENGINES
+from cortex.engines import LOCAL
 from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
 from cortex.memory.library import Library
@@ -58,7 +58,7 @@ class Workers:
     """The project's workers in this process."""
 
     def __init__(self, config: Config) -> None:
-        self.workers: dict[str, Any] = {name: EngineWorker(name, config) for name in ENGINES}
+        self.workers: dict[str, Any] = {name: EngineWorker(name, config) for name in LOCAL}
         self.workers["vector"] = vector.make(config)
         for worker in self.workers.values():
             worker.reload()

@@ -19,7 +19,7 @@ from typing import get_args
 import orjson
 import pytest
 
-from cortex.engines import ENGINES, open_engine
+from cortex.engines import ENGINES, LOCAL, open_engine
 from cortex.engines.protocol import Change, Feature
 from cortex.engines.serving import EngineWorker
 from cortex.generation.write import Row
@@ -40,6 +40,7 @@ from ipc.messages import (
     VectorSearch,
 )
 from tests.engines.forest import TREES, HnswEngine, PlainEngine, World, chunk, text, vector
+from tests.lite import LiteEngine
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,13 +48,15 @@ ROOT = Path(__file__).parents[2]
 def pytest_generate_tests(metafunc):
     if "maker" in metafunc.fixturenames:
         asked = metafunc.config.getoption("--engine")
-        ours = ENGINES | {"hnsw": HnswEngine, "plain": PlainEngine}
+        ours = ENGINES | {"milvus": LiteEngine, "hnsw": HnswEngine, "plain": PlainEngine}
         makers = {asked: asked} if asked else ours
         metafunc.parametrize("maker", makers.values(), ids=makers)
 
 
 @pytest.fixture
-def world(tmp_path, maker):
+def world(request, tmp_path, maker):
+    if maker is LiteEngine:
+        request.getfixturevalue("milvus")
     with contextlib.closing(World(tmp_path / "project", maker)) as made:
         yield made
 
@@ -341,11 +344,11 @@ def test_closing_twice_does_no_harm_and_it_can_be_taken_up_again(world):
 def test_every_engine_that_is_listed_is_told_of_rows_and_graph(tmp_path):
     world = World(tmp_path / "project", PlainEngine)
     plain = world.make()
-    others = {name: open_engine(maker, world.config) for name, maker in ENGINES.items()}
+    others = {name: open_engine(ENGINES[name], world.config) for name in LOCAL}
     world.builder = Builder(world.config, engines=others | {"tested": plain})
     with contextlib.closing(world):
         generation = world.publish(*TREES)
-        assert set(generation.tokens) == {*ENGINES, "tested"}
+        assert set(generation.tokens) == {*LOCAL, "tested"}
         assert plain.status("", generation)["graph_files"] == list(generation.graph) == ["graph.json"]
         assert found(world.open(), "oak") == {ExactSearch, Locate}
         worker = EngineWorker("text", world.config)
@@ -354,10 +357,10 @@ def test_every_engine_that_is_listed_is_told_of_rows_and_graph(tmp_path):
 
 
 #: a package that only one engine needs
-HEAVY = {"text": "tantivy", "vector": "usearch", "graph": "ast_grep_py"}
+HEAVY = {"text": "tantivy", "vector": "usearch", "graph": "ast_grep_py", "milvus": "pymilvus"}
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", LOCAL)
 def test_a_worker_loads_the_libraries_of_its_own_engine_only(name):
     program = (
         f"import sys, pathlib, workers.{name}\n"

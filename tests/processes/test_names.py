@@ -10,10 +10,10 @@ import pytest
 from cortex.embedders import EMBEDDERS
 from cortex.processes import starting
 from cortex.processes.child import SetSpec
-from cortex.processes.names import EMBED, HTTP, INDEXER, KINDS, MEMORY, PROJECT, SESSIONS
+from cortex.processes.names import EMBED, HTTP, INDEXER, KINDS, MEMORY, MILVUS, PROJECT, SESSIONS
 from cortex.settings.config import Config, Server
 from cortex.settings.data import DataFolder
-from cortex.settings.table import Embedding, Memory, Provider
+from cortex.settings.table import Embedding, Engines, Memory, Milvus, Provider
 from ipc.errors import Misconfigured
 from workers.memory import run as run_memory
 
@@ -37,17 +37,31 @@ def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
 
 
 def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> None:
-    assert PROJECT.stop_order == (("indexer", "http"), ("watcher",), ("text", "embed", "vector", "graph"))
+    assert PROJECT.stop_order == (
+        ("indexer", "http"),
+        ("watcher",),
+        ("text", "embed", "vector", "graph", "milvus"),
+    )
     assert MEMORY.stop_order == (("sessions",), ("memory",))
 
 
 def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> None:
     remote = dataclasses.replace(config, embedding=Embedding("http"))
     made = starting.spec_of(remote, idle_exit=True, http=True)
-    assert list(made.command_lines()) == [one.name for one in PROJECT.processes]
+    assert list(made.command_lines()) == [one.name for one in PROJECT.processes if one.name != MILVUS]
     assert HTTP not in starting.spec_of(config, idle_exit=True).command_lines()
     without = starting.spec_of(dataclasses.replace(remote, server=Server(auto_index=False)), idle_exit=True)
-    assert set(without.command_lines()) == set(PROJECT.workers)
+    assert set(without.command_lines()) == set(PROJECT.workers) - {MILVUS}
+
+
+@pytest.mark.parametrize("uri", ["/elsewhere/index.db", "http://127.0.0.1:19530"])
+def test_where_milvus_keeps_the_index_nobody_indexes_and_a_file_has_its_process(
+    config: Config, uri: str
+) -> None:
+    there = dataclasses.replace(config, engines=Engines("milvus", "milvus"), milvus=Milvus(uri))
+    started = starting.spec_of(there, idle_exit=True).command_lines()
+    assert INDEXER not in started
+    assert (MILVUS in started) == uri.endswith(".db")
 
 
 @pytest.mark.parametrize("provider", sorted(set(EMBEDDERS) - {"static"}))

@@ -58,6 +58,14 @@ PERSONAL = {
     "security.encrypt_memory": "off",
     "security.key_path": "/tmp/elsewhere",
     "security.plain_runtime": "true",
+    "engines.vector": "milvus",
+    "engines.text": "milvus",
+    "milvus.uri": "http://elsewhere:19530",
+    "milvus.token": "elsewhere",
+    "milvus.collection": "elsewhere",
+    "milvus.project": "elsewhere",
+    "milvus.lease": "postgresql://elsewhere/locks",
+    "milvus.single_writer": "true",
 }
 
 

@@ -142,18 +142,61 @@ def _add_lanes(
     document: tantivy.Document, read: _Chunk, found: list[str], defined: list[tuple[str, bool]]
 ) -> None:
     """The ranking lanes, of covering chunks only: each line and each file counts once."""
-    document.add_text("lane_body", tokens.lane_text([*found, *tokens.words(_capsule(read))]))
+    for lane, text in _lane_texts(read, found, defined).items():
+        document.add_text(LANE_FIELDS[lane], text)
+    for term in _defined_terms(defined):
+        document.add_text("defx", term)
+
+
+def _lane_texts(read: _Chunk, found: list[str], defined: list[tuple[str, bool]]) -> dict[str, str]:
     comments = comments_of(read.metadata, read.kind, read.text)
-    document.add_text("lane_comments", tokens.lane_text(tokens.words(comments)))
-    if _is_file_head(read):
-        document.add_text(
-            "lane_path", tokens.lane_text(tokens.words(read.path.rpartition(".")[0] or read.path))
-        )
     names = dict.fromkeys(name for name, _ in defined)
-    document.add_text("lane_defs", tokens.lane_text(tokens.words(" ".join(names))))
+    texts = {
+        "body": tokens.lane_text([*found, *tokens.words(_capsule(read))]),
+        "comments": tokens.lane_text(tokens.words(comments)),
+        "defs": tokens.lane_text(tokens.words(" ".join(names))),
+    }
+    if _is_file_head(read):
+        texts["path"] = tokens.lane_text(tokens.words(read.path.rpartition(".")[0] or read.path))
+    return texts
+
+
+def _defined_terms(defined: list[tuple[str, bool]]) -> list[str]:
+    """The terms of the field `defx`."""
+    terms = []
     for name, is_type in dict.fromkeys(defined):
-        document.add_text("defx", (DEFINED_TYPE if is_type else DEFINED_FUNCTION) + name)
-        document.add_text("defx", (FOLDED_TYPE if is_type else FOLDED_FUNCTION) + fold_name(name))
+        terms.append((DEFINED_TYPE if is_type else DEFINED_FUNCTION) + name)
+        terms.append((FOLDED_TYPE if is_type else FOLDED_FUNCTION) + fold_name(name))
+    return terms
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """The ranking lanes of a chunk as ready tokens, for an engine of another make. Of one that
+    covers no lines: the tokens of the plain fields that stand in for them.
+    """
+
+    covers: bool
+    #: lane → its tokens, in their order
+    tokens: dict[str, list[str]]
+    #: the terms of `defx`
+    defined: list[str]
+
+
+def lanes_of(chunk: Mapping[str, Any]) -> Lanes:
+    read = _read(chunk)
+    found = tokens.words(read.text)
+    defined = definitions_of(read.metadata, read.text) if read.kind != "documentation" else []
+    if covers(read.kind):
+        texts = _lane_texts(read, found, defined)
+        return Lanes(True, {lane: text.split() for lane, text in texts.items()}, _defined_terms(defined))
+    names = dict.fromkeys([*(name for name, _ in defined), *_strings(read.metadata.get("symbols"))])
+    plain = {
+        "body": tokens.split_text(found),
+        "path": tokens.split_text(tokens.words(read.path)),
+        "defs": " ".join(map(tokens.split_name, names)),
+    }
+    return Lanes(False, {lane: text.lower().split() for lane, text in plain.items()}, [])
 
 
 def _capsule(read: _Chunk) -> str:

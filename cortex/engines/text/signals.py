@@ -22,13 +22,13 @@ from ipc.messages import Filters
 #: names of the lanes, in the order of the values
 LANES = ("body", "path", "defs", "comments", "defx")
 #: words of a question that are looked up; a longer one is a pasted text, and they tell enough
-_WORDS_MAX = 64
+WORDS_MAX = 64
 #: value of defx for a type, a function, and the factor where only the folded name matches
 #: (retrieval figures)
 _TYPE, _FUNCTION, _FOLDED = 1.0, 0.5, 0.7
 
 #: fields of every kind of chunk: they stand in for the lanes where no covering chunk is searched
-_VIEW_FIELDS = {"body": "parts", "path": "file_path", "defs": "symbols"}
+VIEW_LANES = {"body": "parts", "path": "file_path", "defs": "symbols"}
 
 #: what is looked for: the number of a lane, its query, and the rows that may be found
 _Wanted = tuple[int, Query, Array]
@@ -67,9 +67,9 @@ def make_sieve(
     mask = rows.mask(filters)
     share = float(mask.mean()) if len(mask) else 1.0
     by_mask = filters == Filters() or share >= MASK_SHARE
-    has_lanes = _has_lanes(rows, mask)
-    views = mask & alone if has_lanes else mask
-    return Sieve(mask, share, None if by_mask else query(), views if views.any() else None, has_lanes, locate)
+    covering = has_lanes(rows, mask)
+    views = mask & alone if covering else mask
+    return Sieve(mask, share, None if by_mask else query(), views if views.any() else None, covering, locate)
 
 
 def find_lanes(
@@ -85,7 +85,7 @@ def find_lanes(
     schema = index.schema
     wanted: list[_Wanted] = []
     if sieve.has_lanes:
-        words = tokens.lane_words(question)[:_WORDS_MAX]
+        words = tokens.lane_words(question)[:WORDS_MAX]
         queries = {lane: _lane_query(schema, name, words) for lane, name in schema_of.LANE_FIELDS.items()}
         queries["defx"] = _defined(schema, question)
         wanted += [
@@ -94,9 +94,9 @@ def find_lanes(
             if (query := queries.get(lane)) is not None
         ]
     if sieve.views is not None:
-        words = tokens.part_words(question)[:_WORDS_MAX]
+        words = tokens.part_words(question)[:WORDS_MAX]
         for at, lane in enumerate(LANES):
-            if (name := _VIEW_FIELDS.get(lane)) and (query := _lane_query(schema, name, words)) is not None:
+            if (name := VIEW_LANES.get(lane)) and (query := _lane_query(schema, name, words)) is not None:
                 wanted.append((at, query, sieve.views))
     found = _best(searcher, wanted, limit, sieve)
     ordinals = np.unique(np.concatenate([mine for _, mine, _ in found])) if found else np.zeros(0, np.int64)
@@ -106,7 +106,7 @@ def find_lanes(
     return ordinals, values
 
 
-def _has_lanes(rows: Rows, mask: Array) -> bool:
+def has_lanes(rows: Rows, mask: Array) -> bool:
     """Whether a covering chunk passes: only those have lanes. A filter may ask for views alone, and
     chunk files of another program may hold nothing else.
     """
@@ -154,21 +154,28 @@ def _lane_query(schema: tantivy.Schema, name: str, words: list[str]) -> Query | 
 
 
 def _defined(schema: tantivy.Schema, question: str) -> Query | None:
-    """What defines the last name of a question that is one identifier: types before functions,
-    exact before folded.
-    """
-    if not _IDENTIFIER.fullmatch(question.strip()):
+    """What defines the last name of a question that is one identifier."""
+    ways = defining_terms(question)
+    if not ways:
         return None
-    name = tokens.words(question)[-1]
-    ways = (
-        (schema_of.DEFINED_TYPE + name, _TYPE),
-        (schema_of.DEFINED_FUNCTION + name, _FUNCTION),
-        (schema_of.FOLDED_TYPE + schema_of.fold_name(name), _TYPE * _FOLDED),
-        (schema_of.FOLDED_FUNCTION + schema_of.fold_name(name), _FUNCTION * _FOLDED),
-    )
     return Query.disjunction_max_query(
         [
             Query.const_score_query(Query.term_query(schema, "defx", term, "basic"), value)
-            for term, value in ways
+            for term, value in ways.items()
         ]
     )
+
+
+def defining_terms(question: str) -> dict[str, float]:
+    """The terms of `defx` for the last name of a question that is one identifier, and what each is
+    worth: types before functions, exact before folded; none for another question.
+    """
+    if not _IDENTIFIER.fullmatch(question.strip()):
+        return {}
+    name = tokens.words(question)[-1]
+    return {
+        schema_of.DEFINED_TYPE + name: _TYPE,
+        schema_of.DEFINED_FUNCTION + name: _FUNCTION,
+        schema_of.FOLDED_TYPE + schema_of.fold_name(name): _TYPE * _FOLDED,
+        schema_of.FOLDED_FUNCTION + schema_of.fold_name(name): _FUNCTION * _FOLDED,
+    }

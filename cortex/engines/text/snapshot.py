@@ -118,12 +118,14 @@ class TextSnapshot:
         rows: Rows,
         limits: Limits = LIMITS,
         reuse: TextSnapshot | None = None,
+        words: Words | None = None,
     ) -> None:
+        """`words`: the table of `rows`, where it is known."""
         self._limits = limits
         self._index = index
         self._searcher = index.searcher()
         self._rows = rows
-        self.words: Words = Words(rows, reuse.words if reuse else None)
+        self.words: Words = words or Words(rows, reuse.words if reuse else None)
         self._matching = Matching(index.schema, self._searcher, rows, self.words)
         self.ids: IdOrder = IdOrder(rows, self._matching.places, reuse.ids if reuse else None)
         self._paths = frozenset(rows.path_names)

@@ -31,7 +31,7 @@ WRITER = "writer"
 #: chunks; a change of more is written with a large heap, because fewer, larger segments come of it
 _BULK_CHUNKS = 4_000
 #: bytes of heap: tantivy takes at least 15 MB; 1 000 chunks fill some 10 MB
-_SMALL_HEAP, _BULK_HEAP = 30_000_000, 200_000_000
+_LEAST_HEAP, _SMALL_HEAP, _BULK_HEAP = 15_000_000, 30_000_000, 200_000_000
 #: With two, each commit leaves two segments, which every query pays for, and takes a quarter more
 #: time in all: the other core is busy with making the documents.
 _THREADS = 1
@@ -208,6 +208,19 @@ def open_index(folder: Path) -> tantivy.Index:
         with late_threads():
             index = tantivy.Index(make_schema(), path=str(folder))
     register(index)
+    return index
+
+
+def index_in_memory(chunks: Iterable[tuple[int, dict[str, Any]]]) -> tantivy.Index:
+    """An index of these chunks (row key, chunk) that is in no file."""
+    index = tantivy.Index(make_schema())
+    register(index)
+    writer = index.writer(_LEAST_HEAP, _THREADS)
+    for key, chunk in chunks:
+        writer.add_document(make_document(key, chunk))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
     return index
 
 

@@ -17,6 +17,7 @@ from cortex import __version__
 from cortex.front.cli import (
     cloning,
     completing,
+    far,
     hooks,
     key,
     opening,
@@ -111,6 +112,8 @@ def init(options: Namespace) -> int:
 
 
 def index(options: Namespace) -> int:
+    if options.to:
+        return far.index(options)
     flags = {"server": {"chunks_dir": options.chunks_dir}} if options.chunks_dir else None
     path = options.project or options.path
     path = cloning.fetch(path) if cloning.is_address(path) else path

@@ -25,6 +25,14 @@ def index_options(parser: Parser) -> None:
     )
     key.declare_index(parser)
     parts.declare(parser)
+    parser.add_argument(
+        "--to", choices=("milvus",), help="publish the index there (milvus.uri), for all who serve it"
+    )
+    parser.add_argument(
+        "--single-writer",
+        action="store_true",
+        help="with --to: nobody else indexes this project at the same time, I see to that",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="list the files that were left out")
 
 

@@ -137,7 +137,7 @@ async def memory_migrate(
     """Copy all of memory to another place, ids and numbers kept, and compare what arrived. What is
     here stays; afterwards set memory.database (or memory.data_dir) to the new place.
     """
-    place = read_reference(to)
+    place = read_reference(to, "--to")
     asked = given(to=place if "://" in place else _place(place), team=team)
     return await asking.remember("migrate", asked, writes=True)
 

@@ -1,0 +1,89 @@
+"""Searches in Milvus over the rows of one generation; what they find are ordinals of its rows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cortex.engines.milvus.collection import HITS_MAX, Collection
+from cortex.generation.read import Rows
+from ipc.arrays import Array
+from ipc.errors import NotReady
+
+#: the share of the rows from which on a filter is applied to what is found, and not said to Milvus
+MASK_SHARE = 0.2
+#: keys that a filter names at most; of more that pass, hits are fetched until there are enough
+NAMED_MAX = 2_000
+#: seconds after which it is looked whether rows of this generation may be gone: they are kept for
+#: sixty after it is neither the current one nor the one before
+LOOKED_AGAIN_S = 30.0
+
+
+def quoted(text: str) -> str:
+    """`text` as it stands in a filter."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+@dataclass
+class Asking:
+    """Asks for one generation. Frozen, but for when it was looked at."""
+
+    collection: Collection
+    rows: Rows
+    _looked_at: float = field(default_factory=time.monotonic)
+
+    def best(
+        self, field_name: str, asked: Any, mask: Array, limit: int, *, vectors: bool = False, more: str = ""
+    ) -> tuple[Array, Array]:
+        """(i64 [m] ordinals, float32 [m] scores): the best `limit` rows of `mask` (bool [rows]),
+        best first. `more`: a filter beside. Raises NotReady, Unavailable.
+        """
+        self.look()
+        wanted = self.collection.at(self.rows.generation)
+        wanted += " and has_vector == true" if vectors else ""
+        wanted += f" and {more}" if more else ""
+        passing = int(np.count_nonzero(mask))
+        if not passing:
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        if passing <= NAMED_MAX and passing < MASK_SHARE * self.rows.live_count:
+            wanted += f" and key in {self.rows.keys[mask].tolist()}"
+            fetch = limit
+        else:
+            fetch = int(limit * self.rows.live_count / passing) + 1
+        while True:
+            hits = self.collection.search(field_name, asked, wanted, min(fetch, HITS_MAX))
+            ordinals = self.rows.locate(np.array([key for key, _ in hits], np.uint64))
+            kept = (ordinals >= 0) & mask[ordinals]
+            if len(hits) < min(fetch, HITS_MAX) or kept.sum() >= limit or fetch >= HITS_MAX:
+                scores = np.array([score for _, score in hits], np.float32)
+                return ordinals[kept][:limit], scores[kept][:limit]
+            fetch *= 4
+
+    def defining(self, terms: list[str], mask: Array) -> dict[int, list[str]]:
+        """Ordinal of each row of `mask` that has one of `terms` among its definitions → those."""
+        self.look()
+        named = ", ".join(quoted(term) for term in terms)
+        wanted = f"{self.collection.at(self.rows.generation)} and array_contains_any(defined, [{named}])"
+        found = self.collection.find(wanted, ["key", "defined"])
+        ordinals = self.rows.locate(np.array([row["key"] for row in found], np.uint64))
+        return {
+            ordinal: [term for term in terms if term in row["defined"]]
+            for ordinal, row in zip(ordinals.tolist(), found, strict=True)
+            if ordinal >= 0 and mask[ordinal]
+        }
+
+    def look(self) -> None:
+        """Raises NotReady when the project has gone on so far that rows may be missing."""
+        from cortex.engines.milvus.documents import read_document
+
+        now = time.monotonic()
+        if now - self._looked_at < LOOKED_AGAIN_S:
+            return
+        document = read_document(self.collection)
+        if document is not None and document.generation - 1 > self.rows.generation:
+            raise NotReady("The index in Milvus has moved on; ask again in a second.")
+        self._looked_at = now

@@ -1,0 +1,311 @@
+"""The collections in Milvus: what a row is made of, and each thing that is asked of them. The only
+place that knows pymilvus.
+
+Every question has a deadline and sees all that was written before it (Strong). Milvus has no
+transactions: what makes several of these steps one is in `publishing`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from cortex.settings.milvus import Place
+from cortex.system.installation import how_to_add, is_installed
+from ipc.errors import Misconfigured, NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from pymilvus import MilvusClient
+
+#: what a row and a part look like; another number is another shape
+SCHEMA = 1
+#: generation in which a row that is there dies
+FOREVER = (1 << 62) - 1
+#: seconds for a connection, a question, and for what is written
+CONNECT_S, ASK_S, WRITE_S = 4.0, 5.0, 60.0
+#: rows of one message; of each some 10 kB
+BATCH_ROWS = 200
+#: rows that are asked for by their keys at once, and hits of one search: Milvus's own bound
+KEYS_MAX, HITS_MAX = 500, 16_384
+#: bytes of a text in Milvus, and of what is kept in one
+TEXT_MAX, TEXT_BYTES = 65_535, 60_000
+#: tags, symbols and definitions of a row, and bytes of each
+MANY_MAX, NAME_BYTES = 1_000, 400
+#: the ranking lanes, each a text of ready tokens with its BM25 function; tantivy has these numbers
+BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
+#: lane → its field
+FIELDS = {"body": "body", "path": "path_words", "defs": "defs", "comments": "comments"}
+
+
+class Collection:
+    """One project in the collections of `place`. Used by one thread; connects with the first
+    question, and anew after a failure.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.rows = f"{place.collection}_{place.dimensions}"
+        self.parts = f"{place.collection}_parts"
+        self._client: MilvusClient | None = None
+
+    @property
+    def project(self) -> str:
+        """A filter: the rows of this project."""
+        return f'project == "{self.place.project}"'
+
+    def at(self, generation: int) -> str:
+        """A filter: the rows of a generation of this project."""
+        return f"{self.project} and born <= {generation} and died > {generation}"
+
+    def insert(self, rows: Iterable[dict[str, Any]]) -> None:
+        self._insert(self.rows, rows)
+
+    def insert_parts(self, parts: Iterable[dict[str, Any]]) -> None:
+        self._insert(self.parts, ({"nothing": [0.0, 0.0], **part} for part in parts))
+
+    def _insert(self, name: str, rows: Iterable[dict[str, Any]], **how: bool) -> None:
+        left = iter(rows)
+        while batch := list(islice(left, BATCH_ROWS)):
+            self._do("write", lambda client, some=batch: client.upsert(name, some, timeout=WRITE_S, **how))
+
+    def change(self, keys: Iterable[str], died: int) -> None:
+        """Say of the rows with these primary keys in which generation they died."""
+        changed = ({"pk": key, "died": died} for key in keys)
+        self._insert(self.rows, changed, partial_update=True)
+
+    def delete(self, wanted: str, *, parts: bool = False) -> None:
+        name = self.parts if parts else self.rows
+        self._do("delete", lambda client: client.delete(name, filter=wanted, timeout=WRITE_S))
+
+    def delete_parts(self, keys: list[str]) -> None:
+        for at in range(0, len(keys), KEYS_MAX):
+            some = keys[at : at + KEYS_MAX]
+            self._do("delete", lambda client, ids=some: client.delete(self.parts, ids=ids, timeout=WRITE_S))
+
+    def count(self, wanted: str) -> int:
+        found = self._query(self.rows, wanted, ["count(*)"])
+        return int(found[0]["count(*)"])
+
+    def keys(self, wanted: str) -> list[str]:
+        """The primary keys of all rows that a filter finds."""
+        return [row["pk"] for row in self._every(self.rows, wanted, ["pk"])]
+
+    def get(self, keys: Sequence[str], fields: list[str], *, parts: bool = False) -> list[dict[str, Any]]:
+        """Those of the rows with these primary keys that are there, in any order."""
+        name, found = self.parts if parts else self.rows, []
+        left = iter(keys)
+        while some := list(islice(left, KEYS_MAX)):
+            found += self._do(
+                "read",
+                lambda client, ids=some: client.get(name, ids=ids, output_fields=fields, timeout=ASK_S),
+            )
+        return found
+
+    def find(self, wanted: str, fields: list[str]) -> list[dict[str, Any]]:
+        """All rows that a filter finds."""
+        return list(self._every(self.rows, wanted, fields))
+
+    def parts_like(self, wanted: str, fields: list[str]) -> list[dict[str, Any]]:
+        return list(self._every(self.parts, f"{self.project} and {wanted}", fields))
+
+    def search(self, field: str, asked: Any, wanted: str, limit: int) -> list[tuple[int, float]]:
+        """(row key, score) of the nearest rows that a filter finds, best first."""
+        metric = "COSINE" if field == "vector" else "BM25"
+        (hits,) = self._do(
+            "search",
+            lambda client: client.search(
+                self.rows,
+                data=[asked],
+                anns_field=field,
+                filter=wanted,
+                limit=min(limit, HITS_MAX),
+                output_fields=["key"],
+                search_params={"metric_type": metric},
+                consistency_level="Strong",
+                timeout=ASK_S,
+            ),
+        )
+        sign = 1.0 if metric == "COSINE" else -1.0 if any(hit["distance"] < 0 for hit in hits) else 1.0
+        return [(int(hit["entity"]["key"]), sign * float(hit["distance"])) for hit in hits]
+
+    def make(self) -> None:
+        """The collections, where they are not yet. Raises Misconfigured for those of another
+        shape.
+        """
+        for name, schema, index in (
+            (self.rows, self._row, self._row_index),
+            (self.parts, _part, _part_index),
+        ):
+            if not self._do("look", lambda client, one=name: client.has_collection(one, timeout=ASK_S)):
+                self._do(
+                    "make the collection",
+                    lambda client, one=name, fields=schema, by=index: client.create_collection(
+                        one, schema=fields(client), index_params=by(client), timeout=WRITE_S
+                    ),
+                )
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _every(self, name: str, wanted: str, fields: list[str]) -> Iterator[dict[str, Any]]:
+        """All rows that a filter finds, in portions by their primary keys."""
+        last = ""
+        while True:
+            more = f'{wanted} and pk > "{last}"' if last else wanted
+            found = self._query(name, more, list({"pk", *fields}), limit=HITS_MAX)
+            yield from sorted(found, key=lambda row: row["pk"])
+            if len(found) < HITS_MAX:
+                return
+            last = max(row["pk"] for row in found)
+
+    def _query(self, name: str, wanted: str, fields: list[str], limit: int | None = None) -> list[Any]:
+        return list(
+            self._do(
+                "read",
+                lambda client: client.query(
+                    name,
+                    filter=wanted,
+                    output_fields=fields,
+                    limit=limit,
+                    consistency_level="Strong",
+                    timeout=ASK_S,
+                ),
+            )
+        )
+
+    def _do(self, what: str, ask: Any) -> Any:
+        from pymilvus.exceptions import MilvusException
+
+        try:
+            return ask(self._connected())
+        except MilvusException as error:
+            self.close()
+            raise _told(self.place, what, error) from error
+        except (ValueError, OSError) as error:  # pymilvus asks a channel that was closed
+            self.close()
+            raise Unavailable(f"Milvus at {self.place.told} cannot be asked to {what}: {error}.") from error
+
+    def _connected(self) -> MilvusClient:
+        if self._client is None:
+            client = connect(self.place)
+            self._check(client)
+            self._client = client
+        return self._client
+
+    def _check(self, client: MilvusClient) -> None:
+        schemas = {self.rows: self._row(client), self.parts: _part(client)}
+        for name, schema in schemas.items():
+            if not client.has_collection(name, timeout=ASK_S):
+                continue
+            told = client.describe_collection(name, timeout=ASK_S)["fields"]
+            if {one["name"] for one in told} != {one.name for one in schema.fields}:
+                client.close()
+                raise Misconfigured(
+                    f"The collection {name} at {self.place.told} has other fields than this version of Cortex "
+                    "writes: set milvus.collection to another name and index again, or take the version that made it."
+                )
+            client.load_collection(name, timeout=CONNECT_S)  # a server that was started anew has released it
+
+    def _row(self, client: MilvusClient) -> Any:
+        return _row_schema(client, self.place.dimensions)
+
+    def _row_index(self, client: MilvusClient) -> Any:
+        index = client.prepare_index_params()
+        index.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
+        for lane in FIELDS.values():
+            index.add_index(
+                f"{lane}_bm25", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=dict(BM25)
+            )
+        return index
+
+
+def connect(place: Place) -> MilvusClient:
+    """A client of its own. Raises Misconfigured without the package, Unavailable."""
+    if not is_installed("pymilvus"):
+        raise Misconfigured(
+            f"The index is to be in Milvus, and the package pymilvus is not installed: {how_to_add('milvus')}."
+        )
+    from pymilvus import MilvusClient
+    from pymilvus.exceptions import MilvusException
+
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # each failure is told by who asked
+    if place.file is not None and not place.address.startswith("unix:"):
+        raise Misconfigured(f"{place.address} is no socket.")
+    try:
+        return MilvusClient(place.address, token=place.token, timeout=CONNECT_S)
+    except MilvusException as error:
+        raise _told(place, "connect", error) from error
+
+
+def _told(place: Place, what: str, error: Exception) -> Exception:
+    """The failure in one sentence, without what was sent."""
+    reason = str(getattr(error, "message", "") or error).split("\n", 1)[0].strip().rstrip(".")[:200]
+    lower = reason.lower()
+    if "permission" in lower or "privilege" in lower or "auth" in lower:
+        return Misconfigured(
+            f"Milvus at {place.told} refuses the token of milvus.token for {place.project} ({reason}): ask for the "
+            "right to it, or set another."
+        )
+    if "not found" in lower and "collection" in lower:
+        return NotFound(
+            f"Milvus at {place.told} has nothing of {place.collection}: run `cortex index --to milvus` first."
+        )
+    advice = "its process is being started" if place.file else "start it, or correct milvus.uri"
+    return Unavailable(
+        f"Milvus at {place.told} cannot be asked to {what} ({reason}): {advice}; ask again then."
+    )
+
+
+def _row_schema(client: MilvusClient, dimensions: int) -> Any:
+    from pymilvus import DataType, Function, FunctionType
+
+    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+    add, text = schema.add_field, DataType.VARCHAR
+    add("pk", text, is_primary=True, max_length=300)
+    add("project", text, is_partition_key=True, max_length=300)
+    for name in ("key", "born", "died", "start_line", "end_line", "parts"):
+        add(name, DataType.INT64)
+    for name in ("covers", "has_vector"):
+        add(name, DataType.BOOL)
+    for name in ("model", "path", "type", "language", "id"):
+        add(name, text, max_length=4 * NAME_BYTES)
+    for name in ("tags", "symbols", "defined"):
+        add(name, DataType.ARRAY, element_type=text, max_capacity=MANY_MAX, max_length=NAME_BYTES)
+    add("hash", text, max_length=64)
+    add("chunk", text, max_length=TEXT_MAX)
+    add("vector", DataType.FLOAT_VECTOR, dim=dimensions)
+    for lane in FIELDS.values():
+        words = {"enable_analyzer": True, "analyzer_params": {"tokenizer": "standard"}}
+        add(lane, text, max_length=TEXT_MAX, **words)
+        add(f"{lane}_bm25", DataType.SPARSE_FLOAT_VECTOR)
+        schema.add_function(
+            Function(
+                name=f"{lane}_to_bm25",
+                function_type=FunctionType.BM25,
+                input_field_names=[lane],
+                output_field_names=[f"{lane}_bm25"],
+            )
+        )
+    return schema
+
+
+def _part(client: MilvusClient) -> Any:
+    """What lies beside the rows: a name, a content, and the vector that each row has to have."""
+    from pymilvus import DataType
+
+    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+    schema.add_field("pk", DataType.VARCHAR, is_primary=True, max_length=600)
+    schema.add_field("project", DataType.VARCHAR, is_partition_key=True, max_length=300)
+    schema.add_field("content", DataType.VARCHAR, max_length=TEXT_MAX)
+    schema.add_field("nothing", DataType.FLOAT_VECTOR, dim=2)
+    return schema
+
+
+def _part_index(client: MilvusClient) -> Any:
+    index = client.prepare_index_params()
+    index.add_index("nothing", index_type="FLAT", metric_type="L2")
+    return index

@@ -1,0 +1,150 @@
+"""The engine over Milvus: the rows of a project in a collection of all projects, each with the
+generations in which it was born and died. Its token says at which generation rows changed last, and
+how many there were.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection as Group
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
+from cortex.engines.milvus.asking import Asking
+from cortex.engines.milvus.collection import FOREVER, KEYS_MAX, Collection
+from cortex.engines.milvus.entries import entry, rest
+from cortex.engines.milvus.exact import ExactSnapshot
+from cortex.engines.milvus.lanes import LaneSnapshot
+from cortex.engines.milvus.nearest import Nearest
+from cortex.engines.milvus.rows import Fetched, far
+from cortex.engines.protocol import Change, Feature, Handlers
+from cortex.engines.vector.coarse import Coarse
+from cortex.generation.current import PRUNE_AFTER_S, Generation
+from cortex.generation.read import Published
+from cortex.settings.config import Config
+from cortex.settings.milvus import place_of
+from ipc.errors import Damaged
+from ipc.messages import ExactSearch, TextSignals, VectorSearch
+
+_TOKEN = re.compile(r"([0-9]+)-([0-9]+)")
+
+
+class MilvusEngine:
+    """See `protocol.Engine`. Expressions need trigrams of texts, which are not in Milvus."""
+
+    answers = (ExactSearch, TextSignals, VectorSearch, *ANSWERS)
+    lacks: frozenset[Feature] = frozenset({"expression"})
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._takes_unnamed = config.embedding.provider != "static"
+        self._token = ""
+        #: whether what is there is to die with the next change
+        self._anew = False
+        self._known: Collection | None = None
+        self._kept: Fetched | None = None
+        self._exact: ExactSnapshot | None = None
+
+    @property
+    def _collection(self) -> Collection:
+        if self._known is None:
+            self._known = Collection(place_of(self._config))
+        return self._known
+
+    def resume(self, token: str) -> None:
+        collection = self._collection
+        collection.make()
+        self._token, self._anew = token, not token
+        if not token:
+            return
+        number, rows = _read(token)
+        collection.delete(f"{collection.project} and born > {number}")
+        undead = collection.keys(f"{collection.project} and died > {number} and died < {FOREVER}")
+        collection.change(undead, FOREVER)
+        _check(collection, number, rows)
+
+    def files(self, token: str) -> tuple[Path, ...]:  # noqa: ARG002
+        return ()
+
+    def build(self, change: Change) -> str:
+        if change.added or change.deleted:
+            collection, project = self._collection, self._collection.place.project
+            if self._anew:
+                collection.change(self._alive(f"born < {change.number}"), change.number)
+                self._anew = False
+            collection.change(self._there(change.deleted), change.number)
+            collection.insert_parts(part for row in change.added for part in rest(project, row))
+            dimensions = collection.place.dimensions
+            collection.insert(entry(project, row, change.number, dimensions) for row in change.added)
+            self._token = f"{change.number}-{collection.count(collection.at(change.number))}"
+        return self._token
+
+    def _alive(self, more: str) -> list[str]:
+        collection = self._collection
+        return collection.keys(f"{collection.project} and died == {FOREVER} and {more}")
+
+    def _there(self, keys: Sequence[int]) -> list[str]:
+        """Those of the rows with these keys that live: only they can die."""
+        found: list[str] = []
+        for at in range(0, len(keys), KEYS_MAX):
+            found += self._alive(f"key in {list(map(int, keys[at : at + KEYS_MAX]))}")
+        return found
+
+    def upkeep(self, published: Published) -> str:  # noqa: ARG002
+        return self._token
+
+    def open(self, token: str, published: Published) -> Handlers:
+        self._kept = self._kept or Fetched(self._collection)
+        rows = far(published.rows, self._kept)
+        if token:
+            _check(self._collection, *_read(token))
+        asking = Asking(self._collection, rows)
+        lanes = LaneSnapshot(asking)
+        near = Nearest(
+            rows=rows,
+            has_vector=rows.column("has_vector").astype(bool),
+            hnsw=None,
+            coarse=Coarse(()),
+            watermark=0,
+            takes_unnamed=self._takes_unnamed,
+            asking=asking,
+        )
+        self._exact = exact = ExactSnapshot(asking, self._exact)
+        return {
+            ExactSearch: exact.search,
+            TextSignals: lanes.signals,
+            VectorSearch: near.search,
+            **chunk_handlers(rows),
+        }
+
+    def prune(self, tokens: Group[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
+        """Nothing: rows go by the document's clock, see `cortex/publish/far`."""
+        return []
+
+    def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
+        return {"rows": generation.rows, "model": generation.model, "milvus": self._config.milvus.uri}
+
+    def rest(self) -> None:
+        """Nothing: what it has built is in Milvus."""
+
+    def close(self) -> None:
+        if self._known is not None:
+            self._known.close()
+
+
+def _read(token: str) -> tuple[int, int]:
+    found = _TOKEN.fullmatch(token)
+    if found is None:
+        raise Damaged(f"{token!r} names nothing in Milvus.")
+    return int(found[1]), int(found[2])
+
+
+def _check(collection: Collection, number: int, rows: int) -> None:
+    """Raises Damaged when not all rows of a generation are there."""
+    there = collection.count(collection.at(number))
+    if there != rows:
+        raise Damaged(
+            f"Milvus has {there} rows of generation {number} of {collection.place.project}, and {rows} were written."
+        )

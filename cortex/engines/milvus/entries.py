@@ -1,0 +1,119 @@
+"""A row as Milvus keeps it. Pure: what a chunk's fields and ranking lanes become.
+
+Lanes are stored as tokens that the house's analyzer has made already, written so that any tokenizer
+of words leaves them whole. A chunk that covers no lines has its plain fields in the same lanes, as
+tokens that no other chunk's lanes hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
+
+from cortex.engines.milvus.collection import (
+    FIELDS,
+    FOREVER,
+    MANY_MAX,
+    NAME_BYTES,
+    TEXT_BYTES,
+    TEXT_MAX,
+)
+from cortex.engines.text.schema import lanes_of
+from cortex.generation.write import Row
+
+#: what a token may hold that stands as it is
+_PLAIN = re.compile(r"[a-z0-9]+")
+#: what begins tokens that are written as the numbers of their bytes, and those of views
+_CODED, _VIEW = "zq", "zv"
+
+
+def encode_tokens(tokens: Iterable[str], *, view: bool = False) -> list[str]:
+    """Tokens as letters and digits of ASCII, one for one."""
+    return [_encode(token, _VIEW if view else "") for token in tokens]
+
+
+def _encode(token: str, begin: str) -> str:
+    plain = _PLAIN.fullmatch(token) and not token.startswith((_CODED, _VIEW))
+    return begin + (token if plain else _CODED + token.encode().hex())
+
+
+def primary_key(project: str, key: int) -> str:
+    return f"{project}:{key}"
+
+
+def entry(project: str, row: Row, born: int, dimensions: int) -> dict[str, Any]:
+    """What Milvus keeps of a row; a chunk that is too long for it begins there, see `rest`."""
+    chunk = row.chunk
+    told = chunk.get("metadata")
+    about: dict[str, Any] = told if isinstance(told, dict) else {}
+    lanes = lanes_of(chunk)
+    pieces = _pieces(orjson.dumps(chunk).decode())
+    vector = row.vector if row.vector is not None and len(row.vector) == dimensions else None
+    return {
+        "pk": primary_key(project, row.key),
+        "project": project,
+        "key": row.key,
+        "born": born,
+        "died": FOREVER,
+        "start_line": _line(about.get("start_line")),
+        "end_line": _line(about.get("end_line")),
+        "parts": len(pieces) - 1,
+        "covers": lanes.covers,
+        "has_vector": vector is not None,
+        "model": row.model,
+        "path": _cut(str(about.get("file_path") or ""), 4 * NAME_BYTES),
+        "type": _cut(str(chunk.get("chunk_type") or ""), NAME_BYTES),
+        "language": _cut(str(about.get("language") or "").lower(), NAME_BYTES),
+        "id": _cut(str(chunk["id"]), 4 * NAME_BYTES),
+        "tags": _names(str(tag).lower() for tag in chunk.get("tags") or ()),
+        "symbols": _names(one for one in about.get("symbols") or () if isinstance(one, str)),
+        "defined": _names(lanes.defined),
+        "hash": row.digest.hex(),
+        "chunk": pieces[0],
+        "vector": vector if vector is not None else [0.0] * dimensions,
+        **{FIELDS[lane]: _lane(lanes.tokens.get(lane, []), view=not lanes.covers) for lane in FIELDS},
+    }
+
+
+def rest(project: str, row: Row) -> Iterator[dict[str, Any]]:
+    """The parts in which the JSON of a long chunk goes on."""
+    pieces = _pieces(orjson.dumps(row.chunk).decode())
+    for number, piece in enumerate(pieces[1:], 1):
+        yield {"pk": rest_key(project, row.key, number), "project": project, "content": piece}
+
+
+def rest_key(project: str, key: int, number: int) -> str:
+    return f"{project}:chunk:{key}:{number}"
+
+
+def _lane(found: list[str], *, view: bool) -> str:
+    text = " ".join(encode_tokens(found, view=view))
+    return text if len(text) <= TEXT_MAX else text[:TEXT_MAX].rpartition(" ")[0]
+
+
+def _pieces(text: str) -> list[str]:
+    """`text` in pieces of at most TEXT_BYTES of UTF-8; mostly one."""
+    raw = text.encode()
+    pieces = []
+    while len(raw) > TEXT_BYTES:
+        end = TEXT_BYTES
+        while raw[end] & 0xC0 == 0x80:  # not inside a character
+            end -= 1
+        pieces.append(raw[:end].decode())
+        raw = raw[end:]
+    return [*pieces, raw.decode()]
+
+
+def _names(found: Iterable[str]) -> list[str]:
+    return [one for one in dict.fromkeys(found) if len(one.encode()) <= NAME_BYTES][:MANY_MAX]
+
+
+def _cut(text: str, most: int) -> str:
+    return text.encode()[:most].decode(errors="ignore")
+
+
+def _line(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value < 1 << 32 else 0

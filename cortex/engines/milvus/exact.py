@@ -1,0 +1,150 @@
+"""Keyword queries over rows whose texts are in Milvus.
+
+Which rows may match is told by the table of words that is here; their texts are fetched, and asked
+as the text engine asks its own, in an index in memory. So counts, order and marks are as at home,
+or the query is refused: there is no guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import orjson
+
+from cortex.engines.milvus.asking import Asking
+from cortex.engines.milvus.collection import FIELDS
+from cortex.engines.milvus.entries import encode_tokens
+from cortex.engines.text.compile import Holding, Starting, Within, find_known
+from cortex.engines.text.lines import CHUNKS_MAX
+from cortex.engines.text.snapshot import TextSnapshot
+from cortex.engines.text.words import Words
+from cortex.engines.text.writer import index_in_memory
+from cortex.query.code import read_query
+from cortex.query.tree import (
+    And,
+    Boost,
+    Fuzzy,
+    Node,
+    Or,
+    Phrase,
+    Term,
+    Wildcard,
+    leaves,
+    split_expressions,
+)
+from cortex.terms import tokens
+from ipc.arrays import Array
+from ipc.errors import BadRequest
+from ipc.messages import ExactHits, ExactSearch
+
+
+class ExactSnapshot:
+    """One generation. Frozen."""
+
+    def __init__(self, asking: Asking, reuse: ExactSnapshot | None = None) -> None:
+        self._asking, self._rows = asking, asking.rows
+        self.words: Words = Words(self._rows, reuse.words if reuse else None)
+
+    def search(self, request: ExactSearch) -> ExactHits:
+        """As `TextSnapshot.search`. Raises BadRequest for an expression, and for what too many
+        chunks may match.
+        """
+        readings = read_query(request.query, request.match_type)
+        candidates = np.zeros(len(self._rows), bool)
+        for parsed in filter(None, (readings.first, readings.otherwise)):
+            wanted, excluded, node = split_expressions(parsed.node)
+            if wanted or excluded:
+                raise BadRequest(
+                    "This engine (Milvus) has no expression: regular expressions and substrings need trigrams of all "
+                    "texts; search for words, or for a prefix (word*)."
+                )
+            assert node is not None
+            candidates |= self._candidates(node, request)
+        return self._snapshot(candidates).search(request)
+
+    def _candidates(self, node: Node, request: ExactSearch) -> Array:
+        """Bool [all rows]: all that may match, or of very many that surely do the best."""
+        mask = self._rows.mask(request.filters)
+        found = self._may(node) & mask
+        count = int(np.count_nonzero(found))
+        if count <= CHUNKS_MAX:
+            return found
+        if not all(find_known(leaf) for leaf in leaves(node, excluded=True)):
+            raise BadRequest(
+                f"The query may match {count} chunks, and where Milvus keeps the index {CHUNKS_MAX} are looked "
+                "through at most: add a word that is rarer, or a path filter."
+            )
+        return self._best(node, found)
+
+    def _best(self, node: Node, found: Array) -> Array:
+        texts = (getattr(leaf, "text", "") or "".join(getattr(leaf, "pieces", ())) for leaf in leaves(node))
+        words = list(
+            dict.fromkeys(word for text in texts for word in tokens.lane_text(tokens.words(text)).split())
+        )
+        asked = " ".join(encode_tokens(words))
+        best, _ = self._asking.best(f"{FIELDS['body']}_bm25", asked, found, CHUNKS_MAX)
+        out = np.zeros(len(found), bool)
+        out[best if len(best) else np.flatnonzero(found)[:CHUNKS_MAX]] = True
+        return out
+
+    def _may(self, node: Node) -> Array:
+        """Bool [all rows]: no fewer than those that match."""
+        match node:
+            case Boost(child=child):
+                return self._may(child)
+            case And(children=children):
+                return _joined(np.logical_and, map(self._may, children), self._rows.live)
+            case Or(children=children, required=required):
+                if required:
+                    return _joined(np.logical_and, map(self._may, required), self._rows.live)
+                return _joined(np.logical_or, map(self._may, children), self._rows.live)
+            case Term(field="text", text=text) | Phrase(field="text", text=text):
+                return self._holding(text)
+            case Wildcard(field="text") | Fuzzy(field="text"):
+                return self._near(node)
+        return self._rows.live
+
+    def _holding(self, text: str) -> Array:
+        """Rows that hold all parts of `text`, or a word of it as a whole."""
+        parts, whole = tokens.part_words(text), tokens.whole_words(text)
+        ways = [[part] for part in parts]
+        found = [self.words.holding(way) for way in ways]
+        every = _joined(np.logical_and, found, self._rows.live)
+        if len(whole) == 1:
+            word = whole[0].replace(tokens.UNDERSCORE, "_")
+            every = every | self.words.holding((word, word.replace("_", "")))
+        elif whole:
+            words = (self.words.holding((one.replace(tokens.UNDERSCORE, "_"),)) for one in whole)
+            every = every | _joined(np.logical_and, words, self._rows.live)
+        return every
+
+    def _near(self, leaf: Wildcard | Fuzzy) -> Array:
+        match find_known(leaf):
+            case Holding(terms=terms):
+                return self.words.holding(terms)
+            case Starting(starts=starts):
+                return _joined(np.logical_or, map(self.words.starting, starts), self._rows.live)
+            case Within(word=word, distance=distance, most=most):
+                return self.words.within(word, distance, most)
+        return self._rows.live
+
+    def _snapshot(self, candidates: Array) -> TextSnapshot:
+        """The text engine over those rows alone; of the others it knows the words."""
+        ordinals = np.flatnonzero(candidates)
+        heads, texts = (self._rows.cuts(what, ordinals) for what in ("chunk", "text"))
+        chunks = map(_chunk, heads, texts)
+        index = index_in_memory(zip(self._rows.keys[ordinals].tolist(), chunks, strict=True))
+        return TextSnapshot(index, self._rows, words=self.words)
+
+
+def _chunk(head: bytes, text: bytes) -> dict[str, Any]:
+    body: dict[str, Any] = orjson.loads(head)
+    return body | {"text": text[:-1].decode()}
+
+
+def _joined(how: Any, sets: Iterable[Array], nothing: Array) -> Array:
+    kept = list(sets)
+    return reduce(how, kept) if kept else nothing

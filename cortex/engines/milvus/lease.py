@@ -1,0 +1,107 @@
+"""Who may write a project in Milvus: one indexer at a time. Milvus itself has no lock: of a file it
+is a lock beside the socket, of a server one in PostgreSQL, or a person's word.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterator
+
+from cortex.settings.milvus import Place
+from cortex.settings.reference import read_reference
+from cortex.settings.table import Milvus
+from cortex.system.installation import how_to_add, is_installed
+from ipc.errors import Misconfigured, Occupied, Unavailable
+from ipc.locks import hold
+
+#: seconds for a connection and for a statement
+CONNECT_S, STATEMENT_S = 4, 5
+_TRY = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
+_HELD = (
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid() "
+    "AND (classid::bigint << 32 | objid::bigint) = hashtextextended(%s, 0)"
+)
+
+#: raises Occupied when the lease is lost
+Check = Callable[[], None]
+
+
+@contextlib.contextmanager
+def lease(place: Place, settings: Milvus) -> Iterator[Check]:
+    """Held while the `with` lasts. Raises Occupied when another indexer has it, Misconfigured where
+    nothing can give one, Unavailable.
+    """
+    if place.folder is not None:
+        with _of_file(place) as check:
+            yield check
+    elif settings.lease:
+        with _of_postgresql(place, read_reference(settings.lease, "milvus.lease")) as check:
+            yield check
+    elif settings.single_writer:
+        yield lambda: None
+    else:
+        raise Misconfigured(
+            f"Nothing keeps two indexers off {place.project} in Milvus at {place.told}: set milvus.lease to a "
+            "PostgreSQL server, or say --single-writer where one job at a time indexes it."
+        )
+
+
+@contextlib.contextmanager
+def _of_file(place: Place) -> Iterator[Check]:
+    assert place.folder is not None
+    name = hashlib.sha256(f"{place.collection}\0{place.project}".encode()).hexdigest()[:16]
+    with hold(
+        place.folder / f"index-{name}.lock", lambda holder: _occupied(place, f"process {holder}")
+    ) as lock:
+
+        def check() -> None:
+            if lock.lost:
+                raise _occupied(place, "another process")
+
+        yield check
+
+
+@contextlib.contextmanager
+def _of_postgresql(place: Place, address: str) -> Iterator[Check]:
+    if not is_installed("psycopg"):
+        raise Misconfigured(
+            f"milvus.lease names a PostgreSQL server, and the package psycopg is not installed: {how_to_add('postgresql')}."
+        )
+    import psycopg
+
+    named = f"cortex index {place.collection} {place.project}"
+    options = f"-c statement_timeout={1000 * STATEMENT_S}"
+    plain = address.replace("postgresql+psycopg://", "postgresql://", 1)
+    try:
+        with psycopg.connect(
+            plain, autocommit=True, connect_timeout=CONNECT_S, options=options
+        ) as connection:
+
+            def held(question: str) -> bool:
+                row = connection.execute(question, (named,)).fetchone()
+                return bool(row and row[0])
+
+            if not held(_TRY):
+                raise _occupied(place, "another indexer")
+
+            def check() -> None:
+                try:
+                    there = held(_HELD)
+                except psycopg.Error as error:
+                    raise _occupied(place, "perhaps another indexer") from error
+                if not there:
+                    raise _occupied(place, "another indexer")
+
+            yield check
+    except psycopg.Error as error:
+        reason = str(error).split("\n", 1)[0]
+        raise Unavailable(
+            f"The PostgreSQL server of milvus.lease cannot be asked ({reason}): start it, or correct the setting."
+        ) from error
+
+
+def _occupied(place: Place, holder: str) -> Occupied:
+    return Occupied(
+        f"The project {place.project} in Milvus at {place.told} is being indexed by {holder}: wait until that is done."
+    )

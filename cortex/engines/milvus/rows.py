@@ -1,0 +1,131 @@
+"""The rows of a generation whose texts and vectors are in Milvus: fetched by their keys when they
+are asked for, and kept for a while. What has no text (paths, lines, words, counts) is here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import orjson
+
+from cortex.engines.milvus.collection import Collection
+from cortex.engines.milvus.entries import primary_key, rest_key
+from cortex.generation.read import Rows, join_chunk
+from ipc.arrays import Array
+from ipc.errors import NotReady
+
+#: bytes of texts and of vectors that one process keeps of what it fetched: keys are never used
+#: twice, so nothing of it grows old
+KEPT_BYTES = 32 << 20
+
+
+class Fetched:
+    """What was fetched of a project's rows, by their keys, the last that was used longest."""
+
+    def __init__(self, collection: Collection, kept_bytes: int = KEPT_BYTES) -> None:
+        self._collection = collection
+        self._kept_bytes = kept_bytes
+        #: key → (the chunk without its text, its text with a line feed)
+        self._texts: OrderedDict[int, tuple[bytes, bytes]] = OrderedDict()
+        self._vectors: OrderedDict[int, Array] = OrderedDict()
+        self._bytes = 0
+
+    def texts(self, keys: Sequence[int]) -> list[tuple[bytes, bytes]]:
+        """Raises NotReady for a row that is not there any more, Unavailable."""
+        return self._all(self._texts, keys, self._fetch_texts)
+
+    def vectors(self, keys: Sequence[int]) -> list[Array]:
+        """As `texts`: float16 [dimensions] each."""
+        return self._all(self._vectors, keys, self._fetch_vectors)
+
+    def _all(self, kept: OrderedDict[int, Any], keys: Sequence[int], fetch: Any) -> list[Any]:
+        wanted = dict.fromkeys(keys)
+        found = {key: kept[key] for key in wanted if key in kept}
+        missing = [key for key in wanted if key not in found]
+        if missing:
+            new = fetch(missing)
+            if len(new) < len(missing):
+                raise NotReady("The index in Milvus has moved on; ask again in a second.")
+            found |= new
+        for key, one in found.items():
+            if key not in kept:
+                self._bytes += _size(one)
+            kept[key] = one
+            kept.move_to_end(key)
+        self._forget()
+        return [found[key] for key in keys]
+
+    def _forget(self) -> None:
+        while self._bytes > self._kept_bytes and (self._texts or self._vectors):
+            texts = len(self._texts) >= len(self._vectors)
+            _, one = (self._texts if texts else self._vectors).popitem(last=False)
+            self._bytes -= _size(one)
+
+    def _fetch_texts(self, keys: list[int]) -> dict[int, tuple[bytes, bytes]]:
+        found = self._collection.get(self._named(keys), ["key", "chunk", "parts"])
+        return {int(row["key"]): _divided(self._whole(row)) for row in found}
+
+    def _whole(self, row: dict[str, Any]) -> str:
+        """The JSON of a chunk, of all its parts."""
+        if not row["parts"]:
+            return str(row["chunk"])
+        project = self._collection.place.project
+        wanted = [rest_key(project, int(row["key"]), at) for at in range(1, int(row["parts"]) + 1)]
+        parts = {one["pk"]: one["content"] for one in self._collection.get(wanted, ["content"], parts=True)}
+        if len(parts) < len(wanted):
+            raise NotReady("The index in Milvus has moved on; ask again in a second.")
+        return "".join([str(row["chunk"]), *(parts[key] for key in wanted)])
+
+    def _fetch_vectors(self, keys: list[int]) -> dict[int, Array]:
+        found = self._collection.get(self._named(keys), ["key", "vector"])
+        return {int(row["key"]): np.array(row["vector"], np.float16) for row in found}
+
+    def _named(self, keys: Iterable[int]) -> list[str]:
+        return [primary_key(self._collection.place.project, key) for key in keys]
+
+
+def _divided(chunk: str) -> tuple[bytes, bytes]:
+    body = orjson.loads(chunk)
+    text = body.pop("text", None) or ""
+    return orjson.dumps(body), f"{text}\n".encode()
+
+
+def _size(one: tuple[bytes, bytes] | Array) -> int:
+    return one.nbytes if isinstance(one, np.ndarray) else sum(map(len, one))
+
+
+@dataclass(frozen=True)
+class FarRows(Rows):
+    """See `Rows`; only what it looks up in a segment's texts and vectors differs."""
+
+    fetched: Fetched = field(kw_only=True)
+
+    def chunk(self, ordinal: int, text: str | None = None) -> bytes:
+        head, raw = self._fetch(np.array([ordinal]))[0]
+        return join_chunk(head, raw[:-1].decode() if text is None else text)
+
+    def raw_text(self, ordinal: int) -> bytes:
+        return self._fetch(np.array([ordinal]))[0][1]
+
+    def cuts(self, what: Literal["chunk", "id", "text"], ordinals: Array) -> list[bytes]:
+        if what == "id":
+            return super().cuts(what, ordinals)
+        return [one[what == "text"] for one in self._fetch(ordinals)]
+
+    def vectors(self, ordinals: Array) -> Array:
+        if not len(ordinals):
+            return np.zeros((0, self.dimensions), np.float16)
+        return np.stack(self.fetched.vectors(self.keys[ordinals].tolist()))
+
+    def _fetch(self, ordinals: Array) -> list[tuple[bytes, bytes]]:
+        return self.fetched.texts(self.keys[ordinals].tolist())
+
+
+def far(rows: Rows, fetched: Fetched) -> FarRows:
+    """`rows`, whose texts and vectors are fetched."""
+    return FarRows(**{one.name: getattr(rows, one.name) for one in dataclasses.fields(rows)}, fetched=fetched)

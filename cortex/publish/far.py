@@ -1,0 +1,206 @@
+"""An index that Milvus keeps: publishing a generation there, and bringing its small files here.
+
+What publishing writes is the same as at home, in a folder of its own, but its rows are lean: texts
+and vectors are in Milvus alone. Beside the rows lie the files of `segments/` by their content, and
+one document that says which generation is current: so any machine can go on, and any can serve.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import orjson
+
+from cortex.engines import ENGINES, FAR, open_engine
+from cortex.engines.milvus.collection import SCHEMA, Collection
+from cortex.engines.milvus.documents import (
+    KEPT_TIMES,
+    Body,
+    Document,
+    Ref,
+    fetch,
+    fetch_body,
+    put,
+    put_body,
+    read_document,
+    sweep,
+    write_document,
+)
+from cortex.engines.milvus.lease import lease
+from cortex.generation import current as generations
+from cortex.generation.current import PRUNE_AFTER_S, Generation, segment_files
+from cortex.publish.builder import Builder
+from cortex.settings.config import Config
+from cortex.settings.home import open_home
+from cortex.settings.milvus import place_of
+from cortex.system import files
+from ipc.errors import CortexError, Damaged, NotFound
+
+#: how often a generation that goes while it is read is read again
+TRIES = 3
+#: bytes of a file of `segments/`
+FILE_BYTES_MAX = 1 << 30
+
+
+@contextlib.contextmanager
+def writing(config: Config) -> Iterator[Callable[[], Generation]]:
+    """The right to publish the project to Milvus, while the `with` lasts: a function that publishes
+    what the chunk files hold by then. `config` is that of who writes (`Config.writes`).
+
+    Raises Occupied while another indexer does, Misconfigured, Unavailable.
+    """
+    open_home(config)
+    collection = Collection(place_of(config))
+    try:
+        with lease(collection.place, config.milvus) as check:
+            collection.make()
+            pull(config.index_dir, collection)
+            yield lambda: _publish(config, collection, check)
+    finally:
+        collection.close()
+
+
+def _publish(config: Config, collection: Collection, check: Callable[[], None]) -> Generation:
+    engines = {name: open_engine(ENGINES[name], config) for name in FAR}
+    builder = Builder(config, engines=engines, lean=True)
+    try:
+        while builder.refresh() is not None:
+            check()
+        push(config.index_dir, builder.current, collection, check)
+        return builder.current
+    finally:
+        builder.close()
+
+
+def push(index_dir: Path, generation: Generation, collection: Collection, check: Callable[[], None]) -> None:
+    """Make `generation`, whose rows are in Milvus, current there. `check` raises when the right to
+    do so is lost.
+    """
+    before = read_document(collection)
+    known = fetch_body(collection, before.body) if before else Body({}, {})
+    if before is not None and before.generation == generation.number:
+        return
+    there = collection.count(collection.at(generation.number))
+    if there != generation.rows:
+        raise Damaged(
+            f"Milvus has {there} rows of generation {generation.number}, and {generation.rows} were written; run "
+            "`cortex index --to milvus` again."
+        )
+    by_content = {ref.sha256: ref for ref in known.files.values()}
+    named: dict[str, Ref] = {}
+    for name in segment_files(generation):
+        data = files.read_ours(index_dir / "segments" / name, FILE_BYTES_MAX)
+        named[name] = by_content.get(hashlib.sha256(data).hexdigest()) or put(collection, data)
+    body = Body(orjson.loads(orjson.dumps(generation)), named)
+    ref = put_body(collection, body)
+    times = dict(sorted((before.published if before else {}).items())[-KEPT_TIMES + 1 :])
+    document = Document(
+        SCHEMA,
+        generation.number,
+        generation.rows,
+        ref,
+        before.body if before else None,
+        {**times, generation.number: time.time()},
+    )
+    check()
+    write_document(collection, document)
+    kept = [(ref, body), *([(before.body, known)] if before else [])]
+    sweep(collection, kept)
+    purge(collection, document)
+
+
+def purge(collection: Collection, document: Document, older_than_s: float = PRUNE_AFTER_S) -> None:
+    """Remove the rows that no reader needs: a generation is read until it is neither the current
+    one nor the one before, and sixty seconds longer.
+    """
+    limit = time.time() - older_than_s
+    old = [
+        number
+        for number, at in document.published.items()
+        if at < limit and number <= document.generation - 1
+    ]
+    if old:
+        collection.delete(f"{collection.project} and died <= {max(old)}")
+
+
+def pull(index_dir: Path, collection: Collection) -> Generation | None:
+    """Make the folder what is current in Milvus; None where nothing is, and then it holds nothing.
+    CURRENT is written last, by one rename. Raises NotFound when it goes on while it is read.
+    """
+    for left in reversed(range(TRIES)):
+        document = read_document(collection)
+        if document is None:
+            files.remove_tree(index_dir / generations.CURRENT)
+            return None
+        try:
+            return _pull(index_dir, collection, document)
+        except NotFound:
+            if not left:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _pull(index_dir: Path, collection: Collection, document: Document) -> Generation:
+    body = fetch_body(collection, document.body)
+    try:
+        generation = msgspec.convert(body.current, Generation)
+    except msgspec.ValidationError as error:
+        raise Damaged(f"What is current in Milvus cannot be read: {error}.") from error
+    segments = index_dir / "segments"
+    files.make_folder(segments)
+    if set(segment_files(generation)) - set(body.files):
+        raise Damaged("What is current in Milvus names files that it does not list; index it again.")
+    for name in segment_files(generation):
+        _bring(segments / name, collection, body.files[name])
+    if _current(index_dir) != generation:
+        generations.publish(index_dir, generation)
+    return generation
+
+
+def _current(index_dir: Path) -> Generation | None:
+    try:
+        return generations.read_current(index_dir)
+    except (CortexError, OSError):
+        return None
+
+
+def _bring(path: Path, collection: Collection, ref: Ref) -> None:
+    """The file at `path`, where it is not there with this content."""
+    try:
+        if hashlib.sha256(files.read_ours(path, FILE_BYTES_MAX)).hexdigest() == ref.sha256:
+            return
+    except OSError:
+        pass
+    files.replace(path, fetch(collection, ref), sync=True)
+
+
+class Mirror:
+    """Follows what is current in Milvus, for the processes that serve it here."""
+
+    def __init__(self, config: Config) -> None:
+        self._dir = config.index_dir
+        self._collection = Collection(place_of(config))
+        #: what was brought last
+        self.current = _current(self._dir) or generations.EMPTY
+        self._seen: Document | None = None
+
+    def refresh(self) -> bool:
+        """Whether there is another generation now. Raises Unavailable and what `pull` raises."""
+        document = read_document(self._collection)
+        if document is None or document == self._seen:
+            return False
+        before, brought = self.current, pull(self._dir, self._collection)
+        self._seen = document
+        if brought is None:
+            return False
+        self.current = brought
+        generations.prune(self._dir, (before, brought))
+        return brought.number != before.number
+
+    def close(self) -> None:
+        self._collection.close()

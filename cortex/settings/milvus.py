@@ -1,0 +1,83 @@
+"""Where Milvus is, and how a project is called there. Reads settings, and opens nothing.
+
+A file, `….db`, is milvus-lite's: one process opens it and serves it on a unix socket in the runtime
+folder, all others ask that one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cortex.settings.config import Config
+from cortex.settings.home import real, runtime_base
+from cortex.settings.identity import origin_of
+from cortex.settings.reference import read_reference
+from cortex.settings.table import FILE_ENDING
+from ipc.errors import Misconfigured
+
+#: how addresses of servers begin
+SCHEMES = ("http://", "https://")
+#: names of projects and of collections: they stand in filters
+_PROJECT, _COLLECTION = re.compile(r"[\w./@+-]{1,200}"), re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One project in one Milvus."""
+
+    #: what a client connects to
+    address: str
+    token: str = field(repr=False)
+    #: what the collections' names begin with
+    collection: str
+    project: str
+    dimensions: int
+    #: the file of milvus-lite; None where a server is asked
+    file: Path | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        """The runtime folder of the socket and the lock of `file`."""
+        return None if self.file is None else Path(self.address.removeprefix("unix:")).parent
+
+    @property
+    def told(self) -> str:
+        """The place in a sentence; no secret is in it."""
+        return str(self.file) if self.file else self.address
+
+
+def place_of(config: Config) -> Place:
+    """Raises Misconfigured for an address or a name that cannot be."""
+    settings = config.milvus
+    project = settings.project or origin_of(config.root) or config.root.name
+    if not _PROJECT.fullmatch(project):
+        raise Misconfigured(
+            f"milvus.project is {project!r}: it takes up to 200 letters, digits and . / @ + - _; set another."
+        )
+    if not _COLLECTION.fullmatch(settings.collection):
+        raise Misconfigured(
+            f"milvus.collection is {settings.collection!r}: it takes letters, digits and _, none first that is a "
+            "digit; set another."
+        )
+    token = read_reference(settings.token, "milvus.token")
+    told, dimensions = settings.uri, config.embedding.dimensions
+    if told.startswith(SCHEMES):
+        if "@" in told:
+            raise Misconfigured("milvus.uri holds a name or a password: put it into milvus.token, as $NAME.")
+        return Place(told, token, settings.collection, project, dimensions)
+    if not told.endswith(FILE_ENDING):
+        raise Misconfigured(
+            f"milvus.uri is {told!r}: it takes the address of a server, http://host:19530, or the file of a "
+            "milvus-lite, whose name ends with .db."
+        )
+    file = real(os.path.expanduser(told))
+    if not Path(os.path.expanduser(told)).is_absolute():
+        raise Misconfigured(f"milvus.uri is {told!r}, which is not an absolute path; set it to one.")
+    name = f"milvus-{hashlib.sha256(os.fsencode(file)).hexdigest()[:16]}"
+    return Place(
+        f"unix:{runtime_base() / name / 's.sock'}", token, settings.collection, project, dimensions, file
+    )

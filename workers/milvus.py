@@ -1,0 +1,128 @@
+"""The process that alone opens the file of a milvus-lite, and serves it to all others on a unix
+socket in the runtime folder: milvus-lite itself would listen on TCP, without a token.
+
+Several projects share one file, and each set has this process: one of them has the file, the others
+wait for its place.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from cortex import __version__
+from cortex.settings.config import Config
+from cortex.settings.home import private_dir, runtime_base
+from cortex.settings.milvus import Place, place_of
+from cortex.system import files
+from cortex.system.installation import how_to_add, is_installed
+from ipc.errors import Misconfigured
+from ipc.locks import Lock, clear_place, try_lock
+from ipc.messages import Message, Status
+from ipc.service import Identity, serve
+
+log = logging.getLogger(__name__)
+
+#: questions that are answered at the same time
+THREADS = 4
+#: bytes of one message, as milvus-lite's own server has it
+MESSAGE_BYTES_MAX = 256 << 20
+#: seconds between two tries to get the file, and that what is being answered has at the end
+AGAIN_S, GRACE_S = 0.5, 2.0
+WAITS = "another process has the file, this one waits"
+
+
+class MilvusWorker:
+    """Serves the file in a thread of its own; the serving thread answers GetStatus meanwhile."""
+
+    handlers: dict[type, Callable[[Any], Message]]
+
+    def __init__(self, config: Config, place: Place | None) -> None:
+        self._identity = Identity("milvus", __version__, config.hash())
+        self._place = place
+        self.handlers = {}
+        self._stop = threading.Event()
+        self._state, self._fault = (WAITS if place else "milvus.uri names no file to be served"), ""
+        self._thread = threading.Thread(target=self._work, name="milvus")
+
+    def start(self) -> None:
+        if self._place is not None:
+            self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._place is not None:
+            self._thread.join()
+
+    def reload(self) -> bool:
+        return False
+
+    def status(self) -> Status:
+        file = self._place.told if self._place else ""
+        return self._identity.status(0, {"file": file, "state": self._state, "fault": self._fault})
+
+    def _work(self) -> None:
+        assert self._place is not None
+        assert self._place.folder is not None
+        folder = self._place.folder
+        private_dir(runtime_base())
+        private_dir(folder)
+        while not self._stop.is_set():
+            lock = try_lock(folder / "s.lock")
+            if lock is None:
+                self._stop.wait(AGAIN_S)
+                continue
+            try:
+                self._serve(lock)
+            except Exception as error:  # told by status; whoever asks is told that nobody answers
+                self._fault = f"{self._place.told} cannot be served: {error}"
+                log.exception("%s", self._fault)
+                self._stop.wait(AGAIN_S)
+            finally:
+                lock.release()
+
+    def _serve(self, lock: Lock) -> None:
+        import grpc
+        from milvus_lite.adapter.grpc.servicer import MilvusServicer
+        from milvus_lite.db import MilvusLite
+        from pymilvus.grpc_gen import milvus_pb2_grpc
+
+        logging.getLogger("grpc._server").setLevel(logging.CRITICAL)  # what it does not implement
+
+        assert self._place is not None
+        assert self._place.file is not None
+        files.make_folder(self._place.file.parent, anywhere=True)
+        database = MilvusLite(str(self._place.file))
+        options = [(f"grpc.max_{way}_message_length", MESSAGE_BYTES_MAX) for way in ("receive", "send")]
+        server = grpc.server(ThreadPoolExecutor(THREADS, thread_name_prefix="milvus"), options=options)
+        try:
+            milvus_pb2_grpc.add_MilvusServiceServicer_to_server(MilvusServicer(database), server)
+            clear_place(self._place.address.removeprefix("unix:"))
+            server.add_insecure_port(self._place.address)
+            server.start()
+            self._state, self._fault = "serves the file", ""
+            while not self._stop.wait(AGAIN_S) and not lock.lost:
+                pass
+        finally:
+            server.stop(GRACE_S).wait()
+            database.close()
+            self._state = WAITS
+
+
+def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
+    place = place_of(config) if config.remote else None
+    if place is not None and place.file is None:  # a server: the Procfile starts this always
+        place = None
+    if place is not None and not is_installed("milvus_lite"):
+        raise Misconfigured(
+            f"milvus.uri names a file of milvus-lite, which is not installed: {how_to_add('milvus')}."
+        )
+    worker = MilvusWorker(config, place)
+    worker.start()
+    try:
+        return serve("milvus", worker, config.runtime_dir, replica=replica, bind=bind)
+    finally:
+        worker.stop()
