@@ -4,8 +4,8 @@ right.
     python scripts/bench/graph_truth.py REFERENCE=FOLDER … [--peer] [--sample 4000] [--json]
 
 REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScript: `tsc`), gopls,
-clangd (C, C++), javac, rustdoc, rust-analyzer, intelephense (PHP) and ruby (truth_ruby.py); the
-command must be on PATH, jedi importable.
+clangd (C, C++), javac, rustdoc, rust-analyzer, intelephense (PHP), ruby (truth_ruby.py), kotlin and
+scala (truth_compilers.py); the command must be on PATH, jedi importable.
 FOLDER is a whole checkout: with its tests, its configuration files and its roots.
 
 Asked is every call site (truth_sites.py), or `--sample` of them, evenly, the files in an order that
@@ -35,6 +35,7 @@ from typing import Any
 
 from report import Figures, add_json, begin, print_machine, print_table, write
 from truth_checkers import SERVERS, Target, ask_javac, ask_jedi, ask_server, ask_typescript
+from truth_compilers import ask_kotlin, ask_scala
 from truth_peer import ask_codegraph
 from truth_ruby import ask_ruby
 from truth_rust import ask_rustdoc
@@ -53,6 +54,8 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
     "ruby": ("ruby",),
     "typescript": ("typescript", "tsx", "javascript"),
     "rustdoc": ("rust",),
+    "kotlin": ("kotlin",),
+    "scala": ("scala",),
     **{name: tuple(server.languages) for name, server in SERVERS.items()},
 }
 #: references that are no servers
@@ -62,6 +65,8 @@ _WHOLE = {
     "typescript": ask_typescript,
     "ruby": ask_ruby,
     "rustdoc": ask_rustdoc,
+    "kotlin": ask_kotlin,
+    "scala": ask_scala,
 }
 #: what makes an instance: a call that ends at it and one that ends at its type mean the same
 _MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "new"})

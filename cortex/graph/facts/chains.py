@@ -95,7 +95,7 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         inner, member = child_of(node, left), child_of(node, right)
         if member is None:
             return UNKNOWN
-        called = f"{text_of(member)}()"
+        called = f"{text_of(member)}{_call_mark(node, syntax)}"
         return f"{chain_of(inner, syntax, depth + 1)}.{called}" if inner is not None else called
     if kind in syntax.calls:
         if syntax.requires and (module := required(node)):
@@ -108,7 +108,7 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
             return chain_of(given, syntax, depth + 1)
         last = node.child(node.child_count - 1)  # Swift writes an element as a call
         element = last is not None and last.type == "call_suffix" and text_of(last).startswith("[")
-        mark = "[]" if element else "()"
+        mark = "[]" if element else _call_mark(node, syntax)
         callee = chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)
         return UNKNOWN if callee == LITERAL else f"{callee}{mark}"  # (x => …)(1): nobody knows
     if kind in syntax.news:
@@ -126,6 +126,15 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
             return cast
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
     return LITERAL if kind in syntax.literals else UNKNOWN
+
+
+def _call_mark(node: Node, syntax: Syntax) -> str:
+    """`()`; with the number of arguments, `(_2)`, where that tells functions apart."""
+    if not syntax.counts:
+        return "()"
+    arguments, closures = arguments_of(node)
+    count = len(arguments or ()) + closures
+    return f"(_{count})" if count else "()"
 
 
 def _either_of(node: Node, syntax: Syntax, depth: int) -> str:

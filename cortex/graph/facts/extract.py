@@ -4,6 +4,8 @@ the order of the text.
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 from tree_sitter import Node, Query, QueryCursor, Tree
 
@@ -51,6 +53,7 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 _COVERS = frozenset({"parenthesized_expression", "await_expression"})
 #: last links of a chain that name nothing
 _NOTHING = frozenset({UNKNOWN, LITERAL, ""})
+_CALLED = re.compile(r"\(_?\d*\)$")
 _END = 1 << 60
 
 
@@ -289,7 +292,7 @@ class _Sweep:
                 self._base(relation, one)
             return
         frame = self.stack[-1]
-        chain = chain_of(node, self.syntax).removesuffix("()").removesuffix("[]")
+        chain = _CALLED.sub("", chain_of(node, self.syntax)).removesuffix("[]")
         if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
             names = alternatives(text_of(node))
             if not names:

@@ -2,8 +2,9 @@
 No behaviour.
 
 Expressions are kept as chains: `self.store.get()[].name` — names joined by dots, `()` for a call,
-`[]` for an element; `?` is an expression that says nothing, `#` a literal. A chain after `:` is a
-type as it is declared (`types.py`).
+`[]` for an element; `(_2)` is a call with two arguments, where functions of one name may differ by
+that, and `(1)` the second of its results; `?` is an expression that says nothing, `#` a literal. A
+chain after `:` is a type as it is declared (`types.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 25
+FACTS_VERSION = 26
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -82,6 +83,11 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
     @property
     def qualified(self) -> str:
         return f"{self.scope}.{self.name}" if self.scope else self.name
+
+    @property
+    def is_constructor(self) -> bool:
+        """Whether it has its type's name: no member of a type that inherits from that."""
+        return self.kind == "method" and self.name == self.scope.rpartition(".")[2]
 
     @property
     def has_members(self) -> bool:

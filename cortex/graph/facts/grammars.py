@@ -42,6 +42,8 @@ class Syntax:
     casters: Mapping[str, str] = field(default_factory=dict)
     #: functions whose value acts as the first thing that they are given, by the last two names
     passes: frozenset[str] = frozenset()
+    #: functions of one name may differ by what they take: a call says how many arguments it has
+    counts: bool = False
     #: `require("x")` is a module
     requires: bool = False
     #: the queries for functions as values where they are not those of `queries`
@@ -168,6 +170,7 @@ SYNTAX: dict[str, Syntax] = {
     ),
     "java": Syntax(
         queries=("java",),
+        counts=True,
         values_hold=b"::",
         names=frozenset({"identifier", "type_identifier", "this", "super"}),
         members={
@@ -228,6 +231,7 @@ SYNTAX: dict[str, Syntax] = {
     ),
     "csharp": Syntax(
         queries=("csharp",),
+        counts=True,
         names=frozenset({"identifier", "this", "base", "this_expression", "base_expression"}),
         members={
             "member_access_expression": ("expression", "name"),
@@ -272,6 +276,7 @@ SYNTAX: dict[str, Syntax] = {
     ),
     "kotlin": Syntax(
         queries=("kotlin",),
+        counts=True,
         values_hold=b"::",
         names=frozenset({"identifier", "this_expression", "super_expression"}),
         members={"navigation_expression": ("0", "-1")},
@@ -283,6 +288,7 @@ SYNTAX: dict[str, Syntax] = {
     ),
     "scala": Syntax(
         queries=("scala",),
+        counts=True,
         casters={"asInstanceOf": "cast"},
         names=frozenset({"identifier", "type_identifier"}),
         members={"field_expression": ("value", "field"), "stable_type_identifier": ("0", "-1")},
@@ -293,6 +299,7 @@ SYNTAX: dict[str, Syntax] = {
     ),
     "swift": Syntax(
         queries=("swift",),
+        counts=True,
         names=frozenset(
             "simple_identifier type_identifier self_expression super_expression bound_identifier".split()
         ),

@@ -13,7 +13,7 @@ from typing import Any
 
 from cortex.graph.facts.chains import either_of, module_of, narrowed
 from cortex.graph.facts.facts import CALLED, DECORATED, HOLDER, SPREAD, YIELDING, Binding, Definition
-from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.types import ITSELF, alternatives, result
 from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
 from cortex.graph.resolution.project import Project, Ref
@@ -31,7 +31,7 @@ MEMO_MAX = 20_000
 
 #: stands before the result of a function's type in TypeScript
 _ARROW = "=>"
-_LINK = re.compile(r"\(\d*\)|\[\]|[^.\[\]()]+")
+_LINK = re.compile(r"\(_?\d*\)|\[\]|[^.\[\]()]+")
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
 _UNTYPED = frozenset(
@@ -118,7 +118,9 @@ class Evaluator:
                 continue
             values = self.worth(values)
             if link[0] == "(":  # f(1): the second result
-                which = int(link[1:-1] or 0)
+                which = 0 if link[1] == "_" else int(link[1:-1] or 0)
+                if len(values) > 1 and SYNTAX[self.project.language(path)].counts:
+                    values = self._taking(values, int(link.strip("(_)") or 0))
                 values = self._several(
                     self.called(value, which) or self._given_back(value, owners) for value in values
                 )
@@ -135,6 +137,12 @@ class Evaluator:
             if not values:
                 return ()
         return values
+
+    def _taking(self, values: tuple[Value, ...], count: int) -> tuple[Value, ...]:
+        """Of functions of one name those that take so many arguments; all where none does."""
+        definition = self.project.definition
+        kept = tuple(v for v in values if v.tag == "def" and len(definition(v.ref).parameters) == count)
+        return kept or values
 
     def _narrowed(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:
         """What a test around a place says of the receiver's field, `isinstance(self.x, Disk)`."""

@@ -5,6 +5,7 @@ objects, and what is declared with its type. Says several where that does not te
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 
 from cortex.graph.facts.arguments import WIDENING
@@ -13,6 +14,8 @@ from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
+#: ends a chain with a call
+_CALL = re.compile(r"\(_?(\d*)\)$")
 #: values that one is made from, followed to find a type
 FOLLOWED_MAX = 3
 _BOXES = {
@@ -230,10 +233,14 @@ class Overloads:
         if chain.endswith("[]"):
             held = self._type_of(chain[:-2], scope, at, depth + 1)
             return held[:-2] if held.endswith("[]") else ""
-        if chain.endswith("()"):
-            found = self.evaluator.evaluate(chain[:-2], self.path, scope, at)
-            told = {self._given(self.project.definition(one.ref)) for one in found if one.tag == "def"}
-            return told.pop() if len(told) == 1 else "" if told else self._outside(chain[:-2])
+        if called := _CALL.search(chain):
+            callee = chain[: called.start()]
+            found = self.evaluator.evaluate(callee, self.path, scope, at)
+            methods = [self.project.definition(one.ref) for one in found if one.tag == "def"]
+            count = int(called[1] or 0)
+            fitting = [one for one in methods if len(one.parameters) == count] or methods
+            told = {self._given(one) for one in fitting}
+            return told.pop() if len(told) == 1 else "" if told else self._outside(callee)
         return self._made(chain, scope, at) or self._field(chain, scope, at) or self._outside(chain)
 
     def _field(self, chain: str, scope: int, at: int) -> str:

@@ -125,7 +125,7 @@ class Scopes:
                     return (Value("def", path, self._class_of(path, here)),), "exact"  # not its constructor
                 if first or rules.implicit_self:
                     found = self._of_its_kind(self._meanings.member((path, here), name), path, scope)
-                    if found:
+                    if found and not self._makes(found[0]):
                         return found, "receiver" if rules.implicit_self else "exact"
             else:
                 local = self._local(name, path, here, at if first or here == scope else ANYWHERE)
@@ -136,7 +136,7 @@ class Scopes:
                     if owner is not None and self.project.definition(owner).name == name:
                         return (Value("def", *owner),), "exact"
                     found = self._meanings.member(owner, name) if owner is not None else ()
-                    if found:
+                    if found and not self._makes(found[0]):
                         return found, "receiver"
             if here < 0:
                 break
@@ -158,6 +158,9 @@ class Scopes:
         """Those of Ruby's methods that are, or are not, of the class itself; all where none is."""
         kept = (v for v in values if v.tag != "def" or static == self._is_static(v.ref))
         return tuple(kept) or values
+
+    def _makes(self, value: Value) -> bool:
+        return value.tag == "def" and self.project.definition(value.ref).is_constructor
 
     def _is_static(self, ref: Ref) -> bool:
         return "static" in self.project.definition(ref).flags

@@ -10,6 +10,7 @@ from cortex.graph.facts.conditionals import straighten
 from cortex.graph.facts.extract import extract
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.kotlin_lines import joined
 from cortex.graph.facts.macros import uncover, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.tables import Packed, pack
@@ -39,6 +40,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
             source = _uncovered(source, language)
         elif language.name in ("c", "cpp"):
             source = _plain(source)
+        elif language.name == "kotlin":
+            source = dataclasses.replace(source, lines=tuple(joined(source.lines)))
         return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
     except NoGrammar:  # its chunks say so
         return None

@@ -10,6 +10,7 @@ import java.util.*;
 import java.util.regex.*;
 import java.util.stream.*;
 import javax.lang.model.element.*;
+import javax.lang.model.util.ElementFilter;
 import javax.tools.*;
 
 public class Javac {
@@ -53,7 +54,12 @@ public class Javac {
         @Override public Void visitNewClass(NewClassTree node, Void none) {
             Tree made = node.getIdentifier();
             if (made instanceof ParameterizedTypeTree generic) made = generic.getType();
-            tell(made, trees.getElement(getCurrentPath()));
+            if (node.getClassBody() == null) tell(made, trees.getElement(getCurrentPath()));
+            else if (trees.getElement(new TreePath(getCurrentPath(), made)) instanceof TypeElement type) {
+                // Of a class without a name: what it is made from, whichever constructor that runs.
+                tell(made, type);
+                for (Element one : ElementFilter.constructorsIn(type.getEnclosedElements())) tell(made, one);
+            }
             return super.visitNewClass(node, none);
         }
 

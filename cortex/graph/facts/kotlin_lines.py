@@ -1,0 +1,51 @@
+"""Line ends that Kotlin's grammar misreads, so that a whole class is in pieces: behind a class's
+name before the modifiers of its constructor, and before a call of `get`, taken for a property's
+getter. Pure text; lines and columns of everything else stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_CLASS = re.compile(r"\bclass\s+\w+\s*(?:<[^(){}]*>)?\s*$")
+_MARKS = r"\s*(?:@[\w.:]+(?:\([^()]*\))?\s*)*"
+_ONLY_MARKS = re.compile(rf"{_MARKS}$")
+_CONSTRUCTOR = re.compile(
+    rf"{_MARKS}(?:(?:private|protected|internal|public|actual|expect)\s+)*{_MARKS}constructor\s*\("
+)
+_CALLED_GET = re.compile(r"\s*get\s*\((?!\s*\))")
+#: lines with annotations alone between a class's name and its constructor
+MARKS_MAX = 6
+
+
+def joined(lines: Sequence[str]) -> list[str]:
+    """`lines` as the grammar reads them; as many as before."""
+    found = list(lines)
+    for at, line in enumerate(lines):
+        if "constructor" in line and (opens := _CONSTRUCTOR.match(line)) is not None:
+            name = _class_above(lines, at)
+            if name is not None:
+                found[name] += "("
+                found[name + 1 : at] = [""] * (at - name - 1)
+                found[at] = " " * opens.end() + line[opens.end() :]
+        elif "get" in line and at and _CALLED_GET.match(line):
+            above = next((n for n in range(at - 1, -1, -1) if lines[n].strip()), None)
+            if above is not None and _ends_statement(lines[above]):
+                found[above] += ";"
+    return found
+
+
+def _class_above(lines: Sequence[str], at: int) -> int | None:
+    for above in range(at - 1, max(-1, at - 2 - MARKS_MAX), -1):
+        if _CLASS.search(lines[above]):
+            return above
+        if not _ONLY_MARKS.match(lines[above]):
+            return None
+    return None
+
+
+def _ends_statement(line: str) -> bool:
+    """Not a comment, nor something that goes on."""
+    last = line.rstrip()[-1:]
+    return "//" not in line and (last in ")\"'}]" or last.isalnum())

@@ -1,0 +1,176 @@
+"""What the compilers of Kotlin and of Scala say that calls lead to: each runs with a few lines of
+ours (`peers/Kotlin.kt`, `peers/Scala.scala`) that write it down. What does not compile, for want of
+libraries, is no opinion.
+
+Kotlin's needs KOTLIN_HOME, a folder with `lib/kotlin-compiler.jar` (`npm install kotlin-compiler`);
+Scala's SCALA_JARS, a folder with scala-compiler, scala-library and scala-reflect (PyPI's pyspark
+has one in `jars`). COMPILER_CLASSPATH names more, with `:` between. The ways by which a project is
+built are not read: of Kotlin's source sets those of the JVM are compiled, with the common ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+from truth_checkers import Target
+from truth_sites import File, Site
+
+_PEERS = Path(__file__).parent / "peers"
+_KOTLIN_MAIN = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
+_KOTLIN_SERVICE = "META-INF/services/org.jetbrains.kotlin.compiler.plugin.CompilerPluginRegistrar"
+#: folders of Kotlin's source sets: those for every system, and those for others than the JVM
+_COMMON = re.compile(r"/(?:common(?:Main|Test)?|main/common)/")
+_OTHERS = re.compile(
+    r"/(?:js|web|wasm\w*|native|linux|mingw|apple|ios|macos|posix|android|nix)\w*/", re.IGNORECASE
+)
+#: folders of Scala's source sets for other versions and systems than Scala 2.12 on the JVM
+_OTHER_SCALAS = re.compile(r"scala-(?:3|2\.13|2\.11)|[/-](?:js|native)/|templates-native", re.IGNORECASE)
+
+#: begins a definition, behind its comment and its modifiers
+_REMARKS = re.compile(r"(?:\s*(?:/\*.*?\*/|//[^\n]*))+", re.DOTALL)
+_DEFINES = r"\b(?:fun|class|object|interface|val|var|typealias)\b"
+
+
+def ask_kotlin(
+    root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
+) -> Iterator[tuple[Site, list[Target]]]:
+    """Raises KeyError without KOTLIN_HOME, subprocess.TimeoutExpired."""
+    home = Path(os.environ["KOTLIN_HOME"])
+    library = home / "lib"
+    every = [
+        str(one) for one in sorted(root.rglob("*.kt")) if not _OTHERS.search(f"/{one.relative_to(root)}")
+    ]
+    common = [one for one in every if _COMMON.search(one.removeprefix(str(root)))]
+    parts = ["-Xmulti-platform", "-Xfragments=common,jvm", "-Xfragment-refines=jvm:common"] if common else []
+    if common:
+        parts += [f"-Xfragment-sources={'common' if one in common else 'jvm'}:{one}" for one in every]
+    with tempfile.TemporaryDirectory() as folder:
+        plugin, told = Path(folder) / "plugin", Path(folder) / "told"
+        compiler = [
+            "java",
+            "-Xmx3g",
+            f"-Dcalls.to={told}",
+            "-cp",
+            _jars(library, "kotlin", "kotlinx-cor", "annot"),
+        ]
+        compiler += [_KOTLIN_MAIN, "-no-stdlib", "-no-reflect", "-nowarn", "-Xcontext-parameters"]
+        own = [
+            "-cp",
+            str(library / "kotlin-compiler.jar") + ":" + str(library / "kotlin-stdlib.jar"),
+            "-d",
+            str(plugin),
+        ]
+        subprocess.run(
+            [*compiler, *own, str(_PEERS / "Kotlin.kt")], check=True, capture_output=True, timeout=seconds
+        )
+        service = plugin / _KOTLIN_SERVICE
+        service.parent.mkdir(parents=True)
+        service.write_text("truth.Registrar\n", "utf-8")
+        known = [_jars(library, "kotlin-stdlib", "kotlin-reflect", "kotlin-test", "kotlinx"), _more()]
+        given = [
+            f"-Xplugin={plugin}",
+            "-cp",
+            ":".join(known),
+            "-d",
+            str(Path(folder) / "made"),
+            *parts,
+            *every,
+        ]
+        arguments = Path(folder) / "arguments"
+        arguments.write_text("\n".join(given), "utf-8")
+        subprocess.run([*compiler, f"@{arguments}"], check=False, capture_output=True, timeout=seconds)
+        lines = told.read_text("utf-8").splitlines() if told.is_file() else []
+    yield from _sites(root, files, lines)
+
+
+def ask_scala(
+    root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
+) -> Iterator[tuple[Site, list[Target]]]:
+    """Raises KeyError without SCALA_JARS, subprocess.TimeoutExpired."""
+    jars = _jars(Path(os.environ["SCALA_JARS"]), "scala") + ":" + _more()
+    every = [
+        one for one in sorted(root.rglob("*.scala")) if not _OTHER_SCALAS.search(f"/{one.relative_to(root)}")
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        java = ["java", "-Xmx3g", "-Xss8m", "-cp", f"{jars}:{folder}"]
+        made = [*java, "scala.tools.nsc.Main", "-usejavacp", "-d", folder, str(_PEERS / "Scala.scala")]
+        subprocess.run(made, check=True, capture_output=True, timeout=seconds)
+        told = Path(folder) / "told"
+        subprocess.run(
+            [*java, "Scala", str(told), *map(str, every)], check=False, capture_output=True, timeout=seconds
+        )
+        lines = told.read_text("utf-8").splitlines() if told.is_file() else []
+    yield from _sites(root, files, lines)
+
+
+def _jars(folder: Path, *begin: str) -> str:
+    found = (one for one in sorted(folder.glob("*.jar")) if one.name.startswith(begin))
+    return ":".join(str(one) for one in found if "sources" not in one.name and "preloader" not in one.name)
+
+
+def _more() -> str:
+    return os.environ.get("COMPILER_CLASSPATH", "")
+
+
+class _Text:
+    """A file as compilers count in it: UTF-16 units, a line's end one of them."""
+
+    def __init__(self, path: str) -> None:
+        self.text = Path(path).read_text("utf-8", "replace")  # every end of a line is "\n"
+        self._lines = self.text.split("\n")
+        self._starts = [0, *accumulate(_units(line) + 1 for line in self._lines)]
+
+    def at(self, offset: int) -> tuple[int, int]:
+        """Line from 1, column in bytes."""
+        line = bisect_right(self._starts, offset) - 1
+        units = self._lines[line].encode("utf-16-le")[: 2 * (offset - self._starts[line])]
+        return line + 1, len(units.decode("utf-16-le", "replace").encode())
+
+    def named(self, offset: int, name: str) -> tuple[int, int]:
+        """Where the name stands of a definition that begins at `offset`, with its comment."""
+        line, column = self.at(offset)
+        rest = "\n".join(
+            (self._lines[line - 1].encode()[column:].decode("utf-8", "replace"), *self._lines[line:])
+        )
+        word = re.escape(name)
+        begin = _REMARKS.match(rest)
+        rest = rest if begin is None else re.sub(r"[^\n]", " ", begin[0]) + rest[begin.end() :]
+        found = re.match(rf"\s*`?{word}\b", rest) or re.search(rf"{_DEFINES}[^=\n]*?\b{word}\b", rest)
+        if found is None:
+            return line, column
+        before = rest[: found.end() - len(name)]
+        lines = before.count("\n")
+        last = len(before.rpartition("\n")[2].encode())
+        return line + lines, last if lines else column + last
+
+
+def _units(line: str) -> int:
+    return len(line.encode("utf-16-le", "replace")) // 2
+
+
+def _sites(
+    root: Path, files: Iterable[tuple[File, Sequence[Site]]], lines: Iterable[str]
+) -> Iterator[tuple[Site, list[Target]]]:
+    text_of = functools.cache(_Text)
+    told: dict[Site, list[Target]] = {}
+    for line in lines:
+        path, offset, there, begin, name = line.split("\t")
+        target: Target = None
+        if there != "-" and Path(there).is_relative_to(root):
+            place = text_of(there).named(int(begin), name)
+            target = (Path(there).relative_to(root).as_posix(), *place)
+        site = (Path(path).relative_to(root).as_posix(), *text_of(path).at(int(offset)))
+        if target not in told.setdefault(site, []):
+            told[site].append(target)
+    for _, sites in files:
+        for site in sites:
+            if found := told.get(site):
+                yield site, found
