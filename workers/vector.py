@@ -23,8 +23,8 @@ def make(config: Config) -> EngineWorker:
     def answer(request: MeaningSearch) -> Message:
         embedder = open_embedder(config)  # opened once for each process
         (vector,) = embedder.embed([request.query], "query")
-        near = VectorSearch(vector, embedder.identity, request.limit, request.filters, request.generation)
-        return worker.handlers[VectorSearch](near)
+        asked = (request.limit, request.filters, request.generation, request.alone)
+        return worker.handlers[VectorSearch](VectorSearch(vector, embedder.identity, *asked))
 
     worker.handlers[MeaningSearch] = answer
     with contextlib.suppress(CortexError):  # the first question says what is wrong

@@ -36,6 +36,8 @@ from ipc.messages import (
 #: hit of the answer. Higher numbers cost time on both sides and rank no better (docs/RANKING.md)
 TEXT_CANDIDATES, VECTOR_CANDIDATES = 90, 45
 TEXT_CANDIDATES_PER_HIT, VECTOR_CANDIDATES_PER_HIT = 4, 2
+#: and that the vector worker returns where nobody else is asked: enough for distinct files
+ALONE_CANDIDATES, ALONE_CANDIDATES_PER_HIT = 90, 4
 #: chunks that the text worker returns for a name in a pasted text: enough to see that too many
 #: define it
 NAME_CANDIDATES = 8
@@ -175,7 +177,7 @@ async def _lanes(
 ) -> tuple[Signals | None, Signals | None, list[Signals]]:
     """(text, vector, what the question names), asked at the same time; None for a silent lane."""
     if question.mode == "semantic":
-        return None, await _vectors(turn, question), []
+        return None, await _vectors(turn, question, alone=True), []
     text, vector, named = await asyncio.gather(
         _words(turn, question),
         _vectors(turn, question),
@@ -190,19 +192,18 @@ async def _words(turn: Turn, question: Search) -> Signals | None:
     return await turn.lane("text", request, Signals)
 
 
-async def _vectors(turn: Turn, question: Search) -> Signals | None:
-    limit = question.limit + 1
-    if question.mode != "semantic":
-        limit = max(VECTOR_CANDIDATES, VECTOR_CANDIDATES_PER_HIT * limit)
+async def _vectors(turn: Turn, question: Search, *, alone: bool = False) -> Signals | None:
+    least, for_each = VECTOR_CANDIDATES, VECTOR_CANDIDATES_PER_HIT
+    if alone:
+        least, for_each = ALONE_CANDIDATES, ALONE_CANDIDATES_PER_HIT
+    limit, number = max(least, for_each * (question.limit + 1)), turn.generation.number
     if turn.asking.config.embedding.quick:
-        meaning = MeaningSearch(question.query, limit, question.filters, turn.generation.number)
+        meaning = MeaningSearch(question.query, limit, question.filters, number, alone)
         return await turn.lane("vector", meaning, Signals)
     embedded = await turn.lane("embed", Embed((question.query,)), Embedded)
     if embedded is None:
         return None
-    request = VectorSearch(
-        embedded.vectors[0], embedded.model, limit, question.filters, turn.generation.number
-    )
+    request = VectorSearch(embedded.vectors[0], embedded.model, limit, question.filters, number, alone)
     return await turn.lane("vector", request, Signals)
 
 
@@ -240,11 +241,10 @@ def _rank(
     limit = question.limit + 1  # one more says that there is more
     if question.mode == "semantic":
         assert vector is not None
-        ranked = rank_by_cosine(vector, limit)
-    else:
-        vector = vector if vector is not None and len(vector) else None
-        weights = weigh(vectors=vector is not None, bm25_weight=turn.asking.config.fusion.bm25_weight)
-        ranked = rank(question.query, text, vector, weights, limit, named=named)
+        return rank_by_cosine(vector, limit, question.min_score or 0.0)
+    vector = vector if vector is not None and len(vector) else None
+    weights = weigh(vectors=vector is not None, bm25_weight=turn.asking.config.fusion.bm25_weight)
+    ranked = rank(question.query, text, vector, weights, limit, named=named)
     floor = question.min_score
     return ranked if floor is None else [one for one in ranked if one.score >= floor]
 

@@ -19,6 +19,7 @@ from cortex.ranking.ranked import Ranked
 from cortex.ranking.weights import Weights
 from ipc.arrays import Array
 from ipc.messages import Signals
+from ipc.messages.signals import FILE
 
 #: score = 1 / (1 + exp(-STEEPNESS · (sum / positive - 1/2))): 0.05 at 0, 0.5 at half of all that is
 #: good, 0.95 at all
@@ -101,23 +102,39 @@ def _leading(signals: Mapping[str, Array], scales: Mapping[str, float], limit: i
     return leading
 
 
-def rank_by_cosine(vector: Signals, limit: int) -> list[Ranked]:
-    """Pure cosine, chunk by chunk; a cosine below 0 scores 0."""
-    cosines = vector.row("cosine").tolist()
-    keys = vector.keys.tolist()
-    best = sorted(range(len(cosines)), key=lambda at: (-cosines[at], vector.id(at), keys[at]))
-    return [
-        Ranked(
-            hit=vector.hit(at),
-            score=min(1.0, max(0.0, cosines[at])),
-            source="vec",
-            names=("cosine",),
-            values=(cosines[at],),
-            weights=(1.0,),
-            total=cosines[at],
+def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Ranked]:
+    """By cosine alone, of those that are not below `least`: distinct files first, each with its
+    nearest chunk, then more chunks of the same files, which score no higher than the last of the
+    files. A cosine below 0 scores 0.
+    """
+    cosines, keys, files = vector.row("cosine").tolist(), vector.keys.tolist(), vector.rows[FILE].tolist()
+    kept = [at for at, cosine in enumerate(cosines) if max(0.0, cosine) >= least]
+    best = sorted(kept, key=lambda at: (-cosines[at], vector.id(at), keys[at]))
+    counts: dict[str, int] = {}
+    places = {}
+    for at in best:
+        file = vector.paths[files[at]] or f"\0{vector.id(at).decode()}"
+        places[at] = counts[file] = counts.get(file, 0) + 1
+    order = sorted(best, key=lambda at: places[at] > 1)[:limit]
+    floor = max(0.0, min((cosines[at] for at in order if places[at] == 1), default=0.0))
+    out = []
+    for at in order:
+        score = min(1.0, max(0.0, cosines[at]))
+        factor = 1.0 if places[at] == 1 or score >= floor else score / floor
+        out.append(
+            Ranked(
+                hit=vector.hit(at),
+                score=score if places[at] == 1 else floor * factor,
+                source="vec",
+                names=("cosine",),
+                values=(cosines[at],),
+                weights=(1.0,),
+                total=cosines[at],
+                place=places[at],
+                factor=factor,
+            )
         )
-        for at in best[:limit]
-    ]
+    return out
 
 
 def _pick(found: Candidates, files: Array, strength: Array) -> Array:

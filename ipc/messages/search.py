@@ -52,7 +52,8 @@ class VectorSearch:
     """Asks the vector worker for the `limit` chunks nearest to `vector` (float32 [dimensions]).
 
     `model` must be the identity that the served rows were embedded with. `generation` 0 means the
-    newest; another number must still be open there (NotReady if not).
+    newest; another number must still be open there (NotReady if not). `alone`: no words are asked
+    beside it, so what the file of a chunk is about counts, too.
     """
 
     repeatable = True
@@ -62,14 +63,15 @@ class VectorSearch:
     limit: int
     filters: Filters = Filters()
     generation: int = 0
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MeaningSearch:
     """Asks the vector worker for the `limit` chunks nearest to what `query` means.
 
-    It embeds the question itself, which only one with a quick embedder does; `generation` as in
-    VectorSearch.
+    It embeds the question itself, which only one with a quick embedder does; `generation` and
+    `alone` as in VectorSearch.
     """
 
     repeatable = True
@@ -78,6 +80,7 @@ class MeaningSearch:
     limit: int
     filters: Filters = Filters()
     generation: int = 0
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

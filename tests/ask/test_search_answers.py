@@ -106,14 +106,19 @@ def test_semantic_mode_is_pure_cosine_and_asks_no_words(sample):
     answer = search(sample, mode="semantic", explain=True, limit=50)
     assert not [one for one in sample.asked if isinstance(one, TextSignals)]
     embedder = open_static()
-    question = VectorSearch(embedder.embed([QUESTION])[0], embedder.identity, 50)
+    question = VectorSearch(embedder.embed([QUESTION])[0], embedder.identity, 200, alone=True)
     found = sample.workers["vector"].handlers[VectorSearch](question)
     cosines = dict(zip([hit.id for hit in found.hits], found.values[0].tolist(), strict=True))
     assert answer["results"]
     for one in answer["results"]:
-        assert one["combined_score"] == pytest.approx(max(0.0, cosines[one["chunk"]["id"]]), abs=1e-3)
-        assert list(one["explain"]["signals"]) == ["cosine"]
+        cosine, explained = cosines[one["chunk"]["id"]], one["explain"]
+        assert list(explained["signals"]) == ["cosine"]
+        assert explained["sum"] == pytest.approx(cosine, abs=1e-6)
+        if explained["place_in_file"] == 1:
+            assert one["combined_score"] == pytest.approx(max(0.0, cosine), abs=1e-3)
     assert scores(answer) == sorted(scores(answer), reverse=True)
+    count = len(set(files(answer)))
+    assert len(set(files(answer)[:count])) == count < len(files(answer))
 
 
 def test_code_context_is_the_ranking_of_cortex_search(sample):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.vector import usearch
+from cortex.engines.vector import middles, usearch
 from cortex.engines.vector.coarse import Coarse
 from cortex.engines.vector.usearch import Limits, build_vectors, highest, open_vectors, same_model
 from cortex.generation.current import Generation, SegmentRef
@@ -23,7 +23,7 @@ from ipc.messages import Filters, VectorSearch
 DIMENSIONS = 16
 
 
-def publish(folder, vectors, *, cut=None, first=1, model="m@1"):
+def publish(folder, vectors, *, cut=None, first=1, model="m@1", paths=()):
     (folder / "segments").mkdir(exist_ok=True)
     rows = [
         Row(
@@ -33,6 +33,7 @@ def publish(folder, vectors, *, cut=None, first=1, model="m@1"):
                 "chunk_type": "code" if at % 2 else "symbols",
                 "text": "",
                 "tags": [f"t{at % 50}"],
+                "metadata": {"file_path": paths[at], "start_line": at + 1} if paths else {},
             },
             "f.json",
             bytes(16),
@@ -219,6 +220,68 @@ def test_hnsw_with_later_rows_answers_as_the_scan_does(tmp_path, filters):
         total += len(scanned.hits)
         assert len(walked.hits) == len(scanned.hits)
     assert same / total > 0.97
+
+
+def mixed(rows, ordinals, query):
+    """The cosines of `query` with each row and what its file is about, one after the other."""
+    found = []
+    for ordinal in ordinals:
+        path = rows.columns["path"][ordinal]
+        own = [at for at in rows.lines_of(path) if rows.column("has_vector")[at]]
+        vector = rows.vectors(np.array([ordinal]))[0].astype(np.float32)
+        if rows.path_names[path]:
+            middle = rows.vectors(np.array(own)).astype(np.float32).sum(axis=0)
+            vector = vector + middles.SHARE * middle / np.linalg.norm(middle)
+        found.append(vector @ query / np.linalg.norm(vector))
+    return found
+
+
+def of_files(count):
+    return [f"src/{at % 37}.py" if at % 41 else "" for at in range(count)]
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(scan_rows_max=100)], ids=["scan", "hnsw"])
+def test_asked_alone_the_nearest_rows_come_by_what_their_files_are_about_as_well(tmp_path, limits):
+    near = unit(11, 1)[0] + unit(12, 1999)
+    vectors = [None, *(near / np.linalg.norm(near, axis=1, keepdims=True))]
+    rows = publish(tmp_path, vectors, cut=900, paths=of_files(len(vectors)))
+    name = build_vectors(rows, tmp_path / "vectors")
+    snapshot = open_vectors(rows, tmp_path / "vectors", name, limits)
+    for query in unit(13, 10):
+        request = VectorSearch(query, "m@1", 30)
+        plain = snapshot.search(request)
+        alone = snapshot.search(dataclasses.replace(request, alone=True))
+        assert {hit.id for hit in alone.hits} == {hit.id for hit in plain.hits}
+        assert alone.hits != plain.hits
+        expected = mixed(rows, rows.locate(alone.keys), query)
+        assert alone.row("cosine") == pytest.approx(expected, abs=1e-3)
+        assert np.all(np.diff(alone.row("cosine")) <= 0)
+        assert alone.stats == plain.stats
+
+
+def test_what_files_are_about_is_kept_for_so_many_of_them_and_worked_out_again_for_others(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(middles, "FILES_MAX", 8)
+    rows = publish(tmp_path, unit(14, 400), paths=of_files(400))
+    snapshot, kept = open_vectors(rows, tmp_path), open_vectors(rows, tmp_path)
+    requests = [VectorSearch(query, "m@1", 20, alone=True) for query in unit(15, 8)]
+    for request in (*requests, *reversed(requests)):
+        again = snapshot.search(request)
+        assert again.hits == kept.search(request).hits
+        assert len(snapshot.middles["m@1"]) <= 8
+
+
+def test_asked_alone_an_empty_index_and_one_chunk_to_a_file_answer_as_ever(tmp_path):
+    (tmp_path / "segments").mkdir()
+    nothing = open_vectors(open_rows(Generation(1), tmp_path), tmp_path)
+    assert nothing.search(VectorSearch(np.ones(3, np.float32), "m@1", 10, alone=True)).hits == ()
+    rows = publish(tmp_path, unit(16, 20), paths=[f"{at}.py" for at in range(20)])
+    request = VectorSearch(unit(17, 1)[0], "m@1", 10, Filters(chunk_types=("code",)))
+    snapshot = open_vectors(rows, tmp_path)
+    plain, alone = snapshot.search(request), snapshot.search(dataclasses.replace(request, alone=True))
+    assert alone.hits == plain.hits
+    assert alone.row("cosine") == pytest.approx(plain.row("cosine"), abs=1e-3)
 
 
 @pytest.mark.parametrize("content", [b"junk" * 100, b"", None])

@@ -74,7 +74,7 @@ EXAMPLES = [
         "store", {"title": "naïve 🦊", "tags": ["a"]}, True, "0190-op", "9f2c", "claude", "s", "mcp", "/ä"
     ),
     MemoryAnswer({"id": "0190", "message": "Stored"}),
-    MeaningSearch("naïve 🦊", 5, Filters(tags=("go",)), 4),
+    MeaningSearch("naïve 🦊", 5, Filters(tags=("go",)), 4, alone=True),
     Reload(9),
     Several((encode(GetStatus()), encode(OutlineSearch("naïve 🦊")))),
     Answers((encode(Failure("not_found", "It is not there.")), encode(GraphHits(3)))),

@@ -236,9 +236,31 @@ def test_where_a_hit_comes_from_is_said():
     assert {one.hit.path: one.source for one in found} == {"a.py": "both", "b.py": "lex", "c.py": "vec"}
 
 
-def test_semantic_mode_is_the_cosine_chunk_by_chunk():
-    found = rank_by_cosine(vector((hit(1, "a.py"), 0.5), (hit(2, "a.py"), 0.75), (hit(3, "b.py"), -0.2)), 5)
-    assert [(one.hit.key, one.score) for one in found] == [(2, 0.75), (1, 0.5), (3, 0.0)]
+NEAR = vector(
+    *((hit(1, "a.py"), 0.5), (hit(2, "a.py"), 0.75), (hit(3, "b.py"), 0.25), (hit(4, "c.py"), -0.25)),
+    *((hit(5, "b.py"), 0.125), (hit(6, "a.py"), 0.625)),
+)
+
+
+def test_semantic_mode_is_the_cosine_with_distinct_files_first():
+    found = rank_by_cosine(NEAR, 3)
+    assert [(one.hit.key, one.score, one.place) for one in found] == [(2, 0.75, 1), (3, 0.25, 1), (4, 0.0, 1)]
+    assert [one.hit.key for one in rank_by_cosine(NEAR, 9)] == [2, 3, 4, 6, 1, 5]
+
+
+def test_in_semantic_mode_what_is_below_the_floor_hides_no_further_chunk_of_a_better_file():
+    found = rank_by_cosine(NEAR, 9, least=0.125)
+    assert [(one.hit.key, one.score, one.place) for one in found] == [
+        *((2, 0.75, 1), (3, 0.25, 1)),
+        *((6, 0.25, 2), (1, 0.25, 3), (5, 0.125, 2)),
+    ]
+    for one in found:
+        assert one.explanation()["signals"]["cosine"]["points"] == pytest.approx(one.score)
+
+
+def test_in_semantic_mode_chunks_without_a_path_are_files_of_their_own():
+    rows = ((hit(1, "", name="one"), 0.5), (hit(2, "", name="two"), 0.75), (hit(3, "a.py"), 0.25))
+    assert [(one.hit.key, one.place) for one in rank_by_cosine(vector(*rows), 5)] == [(2, 1), (1, 1), (3, 1)]
 
 
 def test_chunks_without_a_path_stand_for_themselves():

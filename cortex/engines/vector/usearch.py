@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cortex.engines.vector.coarse import Coarse, in_bytes
+from cortex.engines.vector.middles import Middles
 from cortex.generation.candidates import tell
 from cortex.generation.read import Rows
 from cortex.system import files
@@ -93,12 +94,15 @@ class VectorSnapshot:
     #: never made them, a server that was configured may have
     takes_unnamed: bool = True
     known: dict[tuple[Filters, str], Kept] = field(default_factory=dict)
+    #: model of a question → what the files are about
+    middles: dict[str, Middles] = field(default_factory=dict)
 
     def search(self, request: VectorSearch) -> Signals:
         """The `limit` live, matching rows nearest to the query; names ("cosine", *ABOUT).
 
         `stats`: `cosine_mean` and `cosine_std` over matching rows (a sample of them when the HNSW
-        index answered), `rows` with a vector of the asked model, `left_out` without. Raises
+        index answered), `rows` with a vector of the asked model, `left_out` without. Asked
+        `alone`, the rows are the same ones, with the cosines of Middles, in their order. Raises
         BadRequest for a vector of wrong size, NotReady when no row was embedded by `request.model`.
         """
         query = self._query(request)
@@ -108,7 +112,18 @@ class VectorSnapshot:
         ordinals, scores, stats = walked or self._scan(query, kept, wanted)
         stats |= {"rows": float(kept.usable), "left_out": float(self.rows.live_count - kept.usable)}
         chosen = self._in_order(ordinals, scores)[:wanted]
-        return tell(self.rows, ordinals[chosen], ("cosine",), scores[chosen], stats)
+        ordinals, scores = ordinals[chosen], scores[chosen]
+        if request.alone:
+            scores = self._middles(request.model).cosines(query, ordinals)
+            order = self._in_order(ordinals, scores)
+            ordinals, scores = ordinals[order], scores[order]
+        return tell(self.rows, ordinals, ("cosine",), scores, stats)
+
+    def _middles(self, model: str) -> Middles:
+        known = self.middles.get(model)
+        if known is None:
+            known = self.middles[model] = Middles(self.rows, self._usable(model))
+        return known
 
     def _in_order(self, ordinals: Array, scores: Array) -> Array:
         """I64: the places of `ordinals` by their scores, best first; equal ones by chunk id."""
