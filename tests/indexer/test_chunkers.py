@@ -9,12 +9,14 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tree_sitter import Parser
 
 from cortex.embedders.protocol import estimate_tokens
 from cortex.indexer import chunkers
 from cortex.indexer.chunkers import embed_text
 from cortex.indexer.chunkers.documentation import front_matter
 from cortex.indexer.chunkers.tiles import NEVER, parts, tile
+from cortex.indexer.syntax import parse as parsing
 from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.parse import TooComplex, parse
 from cortex.indexer.syntax.source import Source, decode
@@ -355,3 +357,33 @@ def test_what_parsers_read_is_let_go():
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.parametrize("name", ["a.c", "a.cpp"])
+def test_a_tree_with_errors_is_that_of_a_parser_that_reads_the_file_at_once(name):
+    lines = [
+        "LIST_HEAD(heads, head) all = LIST_INIT(all);",
+        "static int f(MAYBE(int x), y) { EACH(one, &all) if(one) { return DO(1) } return 0; }",
+        "#if A",
+        "void g(void) { if(x) {",
+        "#else",
+        "void g(int y) { {",
+        "#endif",
+        "}}",
+        "struct s FOO { int a BAR; };",
+    ]
+    source, language = Source(name, tuple(lines) * 20), language_of(name)
+    raw, tree = parsing.syntax_tree(source, language)
+    whole = Parser(parsing._grammar(language.grammar)).parse(raw)
+    assert whole.root_node.has_error
+
+    def nodes(of):
+        return [(one.type, one.byte_range, one.is_missing) for one in walked(of.root_node)]
+
+    assert nodes(tree) == nodes(whole)
+
+
+def walked(node):
+    yield node
+    for child in node.children:
+        yield from walked(child)

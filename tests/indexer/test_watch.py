@@ -412,14 +412,14 @@ from cortex.settings.config import Config, Indexing
 
 parsed, how = parse._parsed, sys.argv[1]
 
-def crash(parser, raw, count):
+def crash(parser, raw, *about):
     if b"fatal" in raw:
         if how == "dies":
             os.kill(os.getpid(), signal.SIGSEGV)
         while how == "stays":
             pass
         raise MemoryError
-    return parsed(parser, raw, count)
+    return parsed(parser, raw, *about)
 
 parse._parsed, here.FILE_S = crash, 1
 if len(sys.argv) == 2:

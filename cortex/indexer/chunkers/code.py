@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from cortex.indexer.chunkers.frame import DOC_CHARS, Frame
@@ -51,7 +54,7 @@ def _parent(frame: Frame, owner: Symbol | None, heads: list[tuple[int, str]], fi
     holders = [
         symbol
         for symbol in frame.outline.symbols
-        if qualified(symbol) == owner.scope and symbol.start_line <= owner.start_line <= symbol.end_line
+        if symbol.start_line <= owner.start_line <= symbol.end_line and qualified(symbol) == owner.scope
     ]
     above = [identity for line, identity in heads if holders and line <= holders[-1].start_line]
     return above[-1] if above and above[-1] != own else ""
@@ -67,8 +70,9 @@ def _silent_lines(frame: Frame) -> set[int]:
 
 def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[str, Any]:
     outline = frame.outline
-    inside = [symbol for symbol in outline.symbols if start <= symbol.start_line <= end]
-    comments = [span.text for span in outline.comments if start <= span.start <= end and span.text]
+    inside = outline.symbols[_begun(outline.symbols, start, end, attrgetter("start_line"))]
+    spans = outline.comments[_begun(outline.comments, start, end, attrgetter("start"))]
+    comments = [span.text for span in spans if span.text]
     text = "\n".join(comments)
     doc = owner.doc[:DOC_CHARS] if owner else ""
     if (
@@ -88,11 +92,18 @@ def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[
     )
 
 
+def _begun(ones: Sequence[Any], start: int, end: int, line: Callable[[Any], int]) -> slice:
+    """Which of `ones`, in order of their first `line`, begin from `start` to `end`."""
+    return slice(bisect_left(ones, start, key=line), bisect_right(ones, end, key=line))
+
+
 def _owner(symbols: tuple[Symbol, ...], start: int, end: int) -> Symbol | None:
     """The innermost definition that holds all the lines (comments above it aside)."""
     owner = None
     for symbol in symbols:
-        if symbol.start_line <= start and end <= symbol.end_line:
+        if symbol.start_line > start:
+            break
+        if end <= symbol.end_line:
             owner = symbol  # in order of their first line: a later one lies further inside
     return owner
 

@@ -33,8 +33,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What is known of one file beside its lines. `symbols` are in order of their first line;
-    `imports` are the names of what the file imports, as they are written.
+    """What is known of one file beside its lines. `symbols` and `comments` are in order of their
+    first line; `imports` are the names of what the file imports, as they are written.
     """
 
     symbols: tuple[Symbol, ...] = ()

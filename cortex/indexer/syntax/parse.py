@@ -54,6 +54,9 @@ PARSE_STEPS_MIN, PARSE_STEPS_PER_BYTE = 1_000, 0.2
 READ_BYTES = 1 << 16
 #: characters of an import that are kept
 IMPORT_CHARS_MAX = 200
+#: grammars of whose files many hold what they cannot read (macros), and of which a tree with errors
+#: is taken over as it was; where a token depends on what was read before it, errors mend otherwise
+_TAKEN_OVER = frozenset(("tree_sitter_c", "tree_sitter_cpp"))
 #: in-progress matches of a query: bounds the time that a deeply nested file can take
 MATCHES_MAX = 4096
 
@@ -87,7 +90,8 @@ def _embedded(raw: bytes, place: Range, language: Language) -> _Reader:
     """A part of a file in another language; its nodes are at their places in the whole file."""
     assert language.grammar is not None
     parser = Parser(_grammar(language.grammar), included_ranges=[place])
-    return _read(raw, _parsed(parser, raw, place.end_byte - place.start_byte), language)
+    count = place.end_byte - place.start_byte
+    return _read(raw, _parsed(parser, raw, count, language.grammar[0]), language)
 
 
 def _merged(outlines: Sequence[Outline]) -> Outline:
@@ -132,11 +136,14 @@ def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
     NoGrammar. Steps are counted, not seconds: the result is the same everywhere.
     """
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
-    return raw, _parsed(_tools(language)[0], raw, len(raw))
+    assert language.grammar is not None
+    return raw, _parsed(_tools(language)[0], raw, len(raw), language.grammar[0])
 
 
-def _parsed(parser: Parser, raw: bytes, count: int) -> Tree:
-    """The tree of `raw`, of which the parser reads `count` bytes. Raises TooComplex."""
+def _parsed(parser: Parser, raw: bytes, count: int, module: str) -> Tree:
+    """The tree of `raw`, of which the parser reads `count` bytes; its grammar is from `module`.
+    Raises TooComplex.
+    """
     steps, most = itertools.count(1), PARSE_STEPS_MIN + int(PARSE_STEPS_PER_BYTE * count)
     views: list[memoryview] = []
 
@@ -148,7 +155,8 @@ def _parsed(parser: Parser, raw: bytes, count: int) -> Tree:
         tree = parser.parse(read, progress_callback=lambda *_: next(steps) > most)
         # Nodes of a tree that was read through a callback ask it for their text byte by byte;
         # taking the tree over costs little.
-        return parser.parse(raw) if tree.root_node.has_error else parser.parse(raw, tree)
+        whole = not tree.root_node.has_error or module in _TAKEN_OVER
+        return parser.parse(raw, tree) if whole else parser.parse(raw)
     except ValueError as error:  # what a parser that was broken off ends with
         parser.reset()
         raise TooComplex("cut without a parser, which took too long") from error
