@@ -19,6 +19,7 @@ import pytest
 from cortex.engines.graph.targets import Targets
 from cortex.engines.serving import EngineWorker
 from cortex.engines.text.whole import META
+from cortex.engines.vector.usearch import VectorSnapshot
 from cortex.front.tools import TOOLS
 from cortex.generation import packing
 from cortex.generation.read import Rows
@@ -32,7 +33,7 @@ from cortex.settings import config as configuration
 from cortex.settings.home import open_home, open_runtime
 from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.codec import encode
-from ipc.messages import ExactSearch, GraphSearch, OutlineSearch, VectorSearch
+from ipc.messages import ExactSearch, Filters, GraphSearch, OutlineSearch, VectorSearch
 from ipc.service import CHECK_S
 from tests.conftest import open_project
 from workers.watcher import WatcherWorker
@@ -243,6 +244,19 @@ def test_after_a_save_the_words_and_the_order_of_what_stays_are_not_worked_out_a
     assert len(shaped) <= 1
     assert 0 < ids["id"] < 100, ids
     assert [hit.id for hit in again.hits] == sorted(f"code-f{at}.py~1" for at in range(CHUNKS))[:3]
+
+
+def test_where_the_rows_lie_that_a_filter_keeps_is_worked_out_once(large, monkeypatch):
+    with contextlib.closing(Builder(large)) as builder:
+        publish(builder)
+    worker, looked, near = EngineWorker("vector", large), [], VectorSnapshot._near
+    worker.reload()
+    monkeypatch.setattr(VectorSnapshot, "_near", lambda *of: looked.append(len(of[1])) or near(*of))
+    chance, some = np.random.default_rng(7), Filters(paths=("f*1.py",))
+    for filters in (Filters(), some, Filters(), some):
+        query = chance.standard_normal(384).astype(np.float32)
+        assert worker.handlers[VectorSearch](VectorSearch(query, "cortex-static-384@1", 5, filters))
+    assert looked == [CHUNKS, sum(f"{at}".endswith("1") for at in range(CHUNKS))]
 
 
 def test_of_vectors_that_are_near_ids_are_read_of_those_that_are_told_alone(large, monkeypatch):

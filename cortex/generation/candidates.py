@@ -44,13 +44,15 @@ def _ids(rows: Rows, ordinals: Array) -> tuple[bytes, Array]:
         ids = rows.cuts("id", ordinals)
         return b"".join(ids), np.cumsum([len(one) for one in ids])
     parts: list[memoryview] = []
-    sizes: list[Array] = []
+    begins: list[int] = []
+    ends: list[int] = []
     edges = np.searchsorted(ordinals, rows.starts)
     for at, (begin, end) in enumerate(pairwise(edges.tolist())):
         if begin < end:
             segment, own = rows.segments[at], ordinals[begin:end] - rows.starts[at]
-            first, last = (segment.arrays["id_offsets"][own + after] for after in (0, 1))
-            data = segment.bytes_of("id_bytes")
-            parts += map(data.__getitem__, map(slice, first.tolist(), last.tolist()))
-            sizes.append(last - first)
-    return b"".join(parts), np.cumsum(np.concatenate(sizes)) if sizes else np.zeros(0, np.int64)
+            offsets = segment.arrays["id_offsets"]
+            first, last = offsets[own].tolist(), offsets[own + 1].tolist()
+            parts += map(segment.bytes_of("id_bytes").__getitem__, map(slice, first, last))
+            begins += first
+            ends += last
+    return b"".join(parts), np.cumsum(np.subtract(ends, begins))

@@ -52,7 +52,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.keys)
 
-    @property
+    @cached_property
     def live_count(self) -> int:
         return int(self.live.sum())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,8 +12,10 @@ from cortex.ranking.ranked import Source
 from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Hit, Signals
-from ipc.messages.signals import FILE, KIND
+from ipc.messages.signals import FILE, ID_END, KIND
 
+#: lists of signals and of kinds of which is remembered what they mean: the same in each question
+_MEMO = 64
 #: chunks of a file whose scores are added
 TOP_CHUNKS = 3
 
@@ -58,9 +61,13 @@ class Candidates:
         """I64 [n]: for each of `chunks` its place in the order of their ids, and of the keys where
         one id is of several; 0 for any other.
         """
+        told = [(reply.ids.tobytes(), [*reply.rows[ID_END].tolist(), 0]) for reply in self.replies]
+        ids = []
         parts = (self.reply[chunks], self.at[chunks], self.keys[chunks], chunks)
-        named = zip(*(part.tolist() for part in parts), strict=True)
-        ids = sorted((self.replies[reply].id(at), key, chunk) for reply, at, key, chunk in named)
+        for reply, at, key, chunk in zip(*(part.tolist() for part in parts), strict=True):
+            raw, ends = told[reply]
+            ids.append((raw[ends[at - 1] : ends[at]], key, chunk))
+        ids.sort()
         out = np.zeros(len(self), np.int64)
         out[[chunk for _, _, chunk in ids]] = np.arange(len(ids))
         return out
@@ -108,29 +115,41 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
     for signals in replies:
         at = back[places[begin : begin + len(signals)]]
         begin += len(signals)
-        known = [number for number, name in enumerate(signals.names) if name in COLUMNS]
-        rows = np.array([COLUMNS[signals.names[number]] for number in known])[:, None]
+        known, rows = _columns_of(signals.names)
         lanes[rows, at] = np.fmax(lanes[rows, at], signals.values[known])
     first, file = first[order], file[order]
-    reply = np.repeat(np.arange(len(replies)), [len(signals) for signals in replies])
-    number = np.concatenate([np.arange(len(signals)) for signals in replies])
-    kinds = [np.array([covers(kind) for kind in signals.kinds])[signals.rows[KIND]] for signals in replies]
-    texts = [
-        np.array([kind == "documentation" for kind in signals.kinds])[signals.rows[KIND]]
-        for signals in replies
-    ]
+    counts = [len(signals) for signals in replies]
+    reply = np.repeat(np.arange(len(replies)), counts)
+    number = np.concatenate([np.arange(count) for count in counts])
+    kinds = np.concatenate([_kinds_of(signals.kinds)[:, signals.rows[KIND]] for signals in replies], axis=1)
+    covering, documents = kinds[:, first]
     return Candidates(
         replies=replies,
         reply=reply[first],
         at=number[first],
         keys=keys[order],
         lanes=lanes,
-        covering=np.concatenate(kinds)[first],
-        documents=np.concatenate(texts)[first],
+        covering=covering,
+        documents=documents,
         file=file,
         starts=np.flatnonzero(np.diff(file, prepend=-1)),
         paths=[path if path[0] != "\0" else "" for path in files],
     )
+
+
+@functools.lru_cache(_MEMO)
+def _columns_of(names: tuple[str, ...]) -> tuple[Array, Array]:
+    """(which of the signals `names` are columns of the candidates; i64 [n, 1]: which columns)"""
+    known = [number for number, name in enumerate(names) if name in COLUMNS]
+    return np.array(known), np.array([COLUMNS[names[number]] for number in known])[:, None]
+
+
+@functools.lru_cache(_MEMO)
+def _kinds_of(kinds: tuple[str, ...]) -> Array:
+    """Bool [2, n]: of each kind whether it covers every line of a file once, and whether it is
+    documents.
+    """
+    return np.array([list(map(covers, kinds)), [kind == "documentation" for kind in kinds]], bool)
 
 
 def _files_of(signals: Signals, files: dict[str, int]) -> Array:

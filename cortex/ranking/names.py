@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from cortex.terms import tokens
@@ -24,11 +24,10 @@ _VOWELS = frozenset("aeiou")
 _STEMS = 1 << 13
 
 
-class Asked(dict[str, float]):
-    """Part of a name → what it is worth to a question (0-1), worked out when first asked for."""
+class Asked:
+    """What a part of a name is worth to a question (0-1)."""
 
     def __init__(self, question: str) -> None:
-        super().__init__()
         words = [word for word in tokens.part_words(question) if word not in tokens.STOP_WORDS]
         self._stems = question_words(question)
         self._joined = {one + other for one, other in pairwise(words)}
@@ -36,21 +35,22 @@ class Asked(dict[str, float]):
         for word in dict.fromkeys(words):
             self._by_letter.setdefault(word[0], []).append(word)
 
-    def __missing__(self, part: str) -> float:
-        self[part] = value = self._worth(part)
-        return value
-
-    def _worth(self, part: str) -> float:
-        if part in self._joined or _stem(part) in self._stems:
-            return 1.0
-        for word in self._by_letter.get(part[:1], ()):
-            if is_short_form(part, word):
-                return SHORT
-        return 0.0
+    def _worth(self, parts: Iterable[str]) -> dict[str, float]:
+        """Those of the parts that are worth something: few, so each is looked at in place, for a
+        call takes longer than a look.
+        """
+        joined, stems, words = self._joined, self._stems, self._by_letter.get
+        worth = {}
+        for part in parts:
+            if part in joined or _stem(part) in stems:
+                worth[part] = 1.0
+            elif (alike := words(part[:1])) and any(is_short_form(part, word) for word in alike):
+                worth[part] = SHORT
+        return worth
 
     def shares(self, names: Sequence[Sequence[str]]) -> list[float]:
         """The share (0-1) of the parts of each name that the question holds: mostly none."""
-        worth = {part: value for part in set().union(*names) if (value := self[part])}
+        worth = self._worth(set().union(*names))
         none = worth.keys().isdisjoint
         return [
             0.0 if none(parts) else sum(worth.get(part, 0.0) for part in parts) / len(parts)

@@ -28,8 +28,10 @@ WORDS_MAX = 8192
 Held = Callable[[str], list[int]]
 
 _IDENTIFIER = re.compile(r"\w+")
-#: what identifiers in ASCII are made of, in lower case
-_LETTERS = frozenset(f"{string.ascii_lowercase}{string.digits}_")
+#: byte of a text in lower case → itself where identifiers in ASCII are made of it, else a space
+_APART = bytes(
+    at if chr(at) in f"{string.ascii_lowercase}{string.digits}_" else ord(" ") for at in range(256)
+)
 _WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 
 
@@ -67,17 +69,13 @@ def _identifiers(text: str, wanted: Iterable[str]) -> list[tuple[int, str]]:
     """(place, identifier) of those that may hold one of the words `wanted`, in their order."""
     if not text.isascii():  # lower case of some letters depends on those beside them
         return [(found.start(), found[0]) for found in _IDENTIFIER.finditer(text)]
-    lower, out = text.lower(), dict[int, str]()
-    for word in wanted:
-        at = lower.find(word)
+    letters, out = text.lower().encode().translate(_APART) + b" ", dict[int, str]()
+    for word in map(str.encode, wanted):
+        at = letters.find(word)
         while at >= 0:
-            begin, end = at, at + len(word)
-            while begin and lower[begin - 1] in _LETTERS:
-                begin -= 1
-            while end < len(lower) and lower[end] in _LETTERS:
-                end += 1
+            begin, end = letters.rfind(b" ", 0, at) + 1, letters.find(b" ", at)
             out[begin] = text[begin:end]
-            at = lower.find(word, end)
+            at = letters.find(word, end)
     return sorted(out.items())
 
 

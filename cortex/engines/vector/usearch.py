@@ -69,6 +69,16 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """How rows are looked at as bytes: in the segments `which`, of whose rows they are those at
+    `places`; None for `places`: all of them. None for `which`: they are compared one by one.
+    """
+
+    which: tuple[int, ...] | None
+    places: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """The rows that the filters of a question keep and that have a vector of its model."""
 
@@ -77,6 +87,8 @@ class Kept:
     ordinals: Array  #: i64 [n], ascending
     fresh: Array  #: those of `ordinals` that HNSW does not hold; none where it is not asked
     sample: Array  #: float16 [m, dimensions]: vectors of some of them, where HNSW is asked
+    #: how `ordinals` are looked at; where HNSW is asked, how `fresh` are
+    near: Near = Near(None)
 
 
 @dataclass(frozen=True)
@@ -108,8 +120,12 @@ class VectorSnapshot:
         query = self._query(request)
         kept = self._keep(request.filters, request.model)
         wanted = min(max(request.limit, 1), LIMIT_MAX)
-        walked = self._walk(query, kept, wanted) if self._is_walked(len(kept.ordinals)) else None
-        ordinals, scores, stats = walked or self._scan(query, kept, wanted)
+        if self._is_walked(len(kept.ordinals)):
+            walked = self._walk(query, kept, wanted)
+            near = kept.near if walked else self._near(kept.ordinals)
+        else:
+            walked, near = None, kept.near
+        ordinals, scores, stats = walked or self._scan(query, kept.ordinals, near, wanted)
         stats |= {"rows": float(kept.usable), "left_out": float(self.rows.live_count - kept.usable)}
         chosen = self._in_order(ordinals, scores)[:wanted]
         ordinals, scores = ordinals[chosen], scores[chosen]
@@ -167,7 +183,8 @@ class VectorSnapshot:
                 sample = self.rows.vectors(ordinals[:: max(1, len(ordinals) // SAMPLE_ROWS)])
             if len(self.known) >= KEPT_MAX:
                 self.known.clear()
-            known = Kept(int(np.count_nonzero(usable)), mask, ordinals, fresh, sample)
+            near = self._near(fresh if self._is_walked(len(ordinals)) else ordinals)
+            known = Kept(int(np.count_nonzero(usable)), mask, ordinals, fresh, sample, near)
             self.known[filters, model] = known
         return known
 
@@ -190,29 +207,38 @@ class VectorSnapshot:
         """Whether vectors of the model `name` may be compared with one of `model`."""
         return same_model(name, model) if name and model else self.takes_unnamed or name == model
 
-    def _scan(self, query: Array, kept: Kept, wanted: int) -> tuple[Array, Array, dict[str, float]]:
-        ordinals, told = self._nearest(query, kept.ordinals, wanted)
+    def _scan(
+        self, query: Array, ordinals: Array, near: Near, wanted: int
+    ) -> tuple[Array, Array, dict[str, float]]:
+        ordinals, told = self._nearest(query, ordinals, near, wanted)
         scores = _cosines(query, self.rows.vectors(ordinals))
         return *_head(ordinals, scores, wanted), _stats(scores if told is None else told)
 
-    def _nearest(self, query: Array, ordinals: Array, wanted: int) -> tuple[Array, Array | None]:
-        """(those of `ordinals`, which ascend, that may be among the `wanted` nearest or tie with
-        them; about the cosine of each that was given, None where they are too few to be told).
-        """
+    def _near(self, ordinals: Array) -> Near:
+        """How `ordinals`, which ascend, are looked at."""
         starts = self.rows.starts
         ends = np.searchsorted(ordinals, starts)
         which = np.flatnonzero(np.diff(ends)).tolist()
-        looked_at = int(sum(starts[at + 1] - starts[at] for at in which))
-        if len(ordinals) * GATHERED <= looked_at or len(ordinals) <= wanted:
+        shift = np.concatenate([[0], np.cumsum([starts[at + 1] - starts[at] for at in which])]).astype(int)
+        if len(ordinals) * GATHERED <= shift[-1]:
+            return Near(None)
+        if len(ordinals) == shift[-1]:
+            return Near(tuple(which))
+        places = [
+            ordinals[ends[at] : ends[at + 1]] - (starts[at] - before)
+            for at, before in zip(which, shift, strict=False)
+        ]
+        return Near(tuple(which), np.concatenate(places))
+
+    def _nearest(self, query: Array, ordinals: Array, near: Near, wanted: int) -> tuple[Array, Array | None]:
+        """(those of `ordinals`, which ascend, that may be among the `wanted` nearest or tie with
+        them; about the cosine of each that was given, None where they are too few to be told).
+        """
+        if near.which is None or len(ordinals) <= wanted:
             return ordinals, None
-        told, off = self.coarse.nearness(query, which)
-        if len(ordinals) < looked_at:
-            shift = np.concatenate([[0], np.cumsum([starts[at + 1] - starts[at] for at in which])])
-            places = [
-                ordinals[ends[at] : ends[at + 1]] - (starts[at] - before)
-                for at, before in zip(which, shift, strict=False)
-            ]
-            told = told[np.concatenate(places)]
+        told, off = self.coarse.nearness(query, near.which)
+        if near.places is not None:
+            told = told[near.places]
         cut = highest(told, wanted)
         # One that is told too low by `off` may be nearer than one that is told too high by it.
         return ordinals[told >= cut - 2 * off], told
@@ -234,7 +260,9 @@ class VectorSnapshot:
             count *= 2
             if count > max(WALKED_MAX, 4 * wanted):
                 return None
-        ordinals = np.unique(np.concatenate([ordinals, self._nearest(query, kept.fresh, wanted)[0]]))
+        ordinals = np.unique(
+            np.concatenate([ordinals, self._nearest(query, kept.fresh, kept.near, wanted)[0]])
+        )
         scores = _cosines(query, self.rows.vectors(ordinals))
         return *_head(ordinals, scores, wanted), _stats(_cosines(query, kept.sample))
 
