@@ -1,0 +1,114 @@
+"""What stands below docs/scale for containers and clusters: not run here, but read by a parser and
+compared with what it speaks of.
+"""
+
+import re
+from pathlib import Path
+
+import orjson
+import pytest
+import yaml
+
+from cortex.front.cli.commands import find
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "scale"
+#: keys of the charts in the versions that the values name, of the sections that we set
+CHARTS = orjson.loads((Path(__file__).parent / "chart_keys.json").read_bytes())
+#: what a chart leaves to who installs it: a mapping of Kubernetes' own, or a list
+FREE = re.compile(r"\.(resources|extraEnv)\.")
+PINNED = re.compile(r"[\w./-]+:v?\w[\w.-]*\d[\w.-]*")
+
+
+@pytest.fixture
+def compose():
+    return yaml.safe_load((FOLDER / "compose.yaml").read_text())
+
+
+def test_what_the_composition_names_is_there(compose):
+    services = compose["services"]
+    for name, one in services.items():
+        assert services.keys() >= set(one.get("depends_on", ())), name
+        assert compose["networks"].keys() >= set(one.get("networks", ())), name
+        named = [each.split(":")[0] for each in one.get("volumes", ())]
+        assert compose["volumes"].keys() >= {each for each in named if re.fullmatch(r"\w+", each)}, name
+    assert set(compose["volumes"]) == {
+        each.split(":")[0]
+        for one in services.values()
+        for each in one.get("volumes", ())
+        if re.match(r"\w+:", each)
+    }
+
+
+def test_every_image_has_one_version_and_ours_is_built_of_a_file_that_is_there(compose):
+    for name, one in compose["services"].items():
+        if "build" in one:
+            build = one["build"]
+            assert (FOLDER / build["context"] / build["dockerfile"]).resolve().is_file(), name
+        else:
+            assert PINNED.fullmatch(one["image"]), name
+            assert not one["image"].endswith(":latest"), name
+
+
+def test_only_the_server_is_reached_from_this_machine_alone_and_no_password_stands_in_the_file(compose):
+    services = compose["services"]
+    assert [name for name, one in services.items() if "ports" in one] == ["serve"]
+    assert all(port.startswith("127.0.0.1:") for port in services["serve"]["ports"])
+    assert compose["networks"]["inside"]["internal"]
+    assert [name for name, one in services.items() if "outside" in one.get("networks", ())] == ["serve"]
+    for name, one in services.items():
+        for variable, value in one.get("environment", {}).items():
+            if re.search("PASSWORD|TOKEN|SECRET", variable):
+                assert re.search(r"\$\{\w+(:\?[^}]+)?\}", value), (name, variable)
+
+
+def test_settings_and_commands_of_the_composition_are_ours(compose):
+    known = set(re.findall(r"`(CORTEX_\w+)`", (ROOT / "docs" / "CONFIG.md").read_text())) | {"CORTEX_TOKEN"}
+    for name in ("serve", "index"):
+        one = compose["services"][name]
+        assert one["environment"].keys() <= known
+        command, *arguments = one["command"]
+        assert find(command).parser().read(arguments).project
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_key_of_the_values_is_one_of_the_chart(name):
+    text = (FOLDER / name).read_text()
+    chart = CHARTS[name]
+    program, version = chart[""].split()
+    assert f"chart {program} {version} of" in text
+    assert f"--version {version} " in text
+    known = {f"{top}.{key}" for top, keys in chart.items() if top for key in keys} | set(chart)
+    for key in keys_of(yaml.safe_load(text)):
+        assert key in known or FREE.search(key), key
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_values_hold_no_password_and_name_versions_of_images(name):
+    values = yaml.safe_load((FOLDER / name).read_text())
+    flat = dict(flattened(values))
+    assert not [key for key in flat if re.search(r"(?i)password$|secretkey$|accesskey$", key)]
+    assert [value for key, value in flat.items() if key.endswith("tag")]
+
+
+def test_each_of_them_says_that_it_was_not_run_and_the_document_names_it():
+    scale = (ROOT / "docs" / "SCALE.md").read_text()
+    for path in FOLDER.iterdir():
+        assert "Not run by us" in path.read_text(), path.name
+        assert f"(scale/{path.name})" in scale
+
+
+def keys_of(values, at=""):
+    for key, value in values.items():
+        name = f"{at}{key}"
+        yield name
+        if isinstance(value, dict):
+            yield from keys_of(value, f"{name}.")
+
+
+def flattened(values, at=""):
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from flattened(value, f"{at}{key}.")
+        else:
+            yield f"{at}{key}", value
