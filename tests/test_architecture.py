@@ -68,7 +68,7 @@ ALONE = {
     "tantivy": ("cortex.engines.text", "cortex.memory"),
     "pymilvus": ("cortex.engines.milvus.collection", "workers.milvus"),
     "milvus_lite": ("workers.milvus",),
-    "grpc": ("workers.milvus",),
+    "grpc": ("cortex.engines.milvus.collection", "workers.milvus"),
     "sqlalchemy": ("cortex.memory",),
     "alembic": ("cortex.memory",),
     "usearch": ("cortex.engines.vector",),

@@ -97,6 +97,8 @@ class MilvusWorker:
         files.make_folder(self._place.file.parent, anywhere=True)
         database = MilvusLite(str(self._place.file))
         options = [(f"grpc.max_{way}_message_length", MESSAGE_BYTES_MAX) for way in ("receive", "send")]
+        # pymilvus asks every ten seconds whether we are there, for which gRPC would hang up
+        options.append(("grpc.http2.max_ping_strikes", 0))
         server = grpc.server(ThreadPoolExecutor(THREADS, thread_name_prefix="milvus"), options=options)
         try:
             milvus_pb2_grpc.add_MilvusServiceServicer_to_server(MilvusServicer(database), server)

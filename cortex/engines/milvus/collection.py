@@ -178,11 +178,12 @@ class Collection:
         )
 
     def _do(self, what: str, ask: Any) -> Any:
+        from grpc import RpcError  # as it is when a deadline passes: pymilvus hands it on
         from pymilvus.exceptions import MilvusException
 
         try:
             return ask(self._connected())
-        except MilvusException as error:
+        except (MilvusException, RpcError) as error:
             self.close()
             raise _told(self.place, what, error) from error
         except (ValueError, OSError) as error:  # pymilvus asks a channel that was closed
@@ -243,18 +244,19 @@ def connect(place: Place) -> MilvusClient:
 
 def _told(place: Place, what: str, error: Exception) -> Exception:
     """The failure in one sentence, without what was sent."""
-    reason = str(getattr(error, "message", "") or error).split("\n", 1)[0].strip().rstrip(".")[:200]
+    told = getattr(error, "message", "") or getattr(error, "details", lambda: "")() or error
+    reason = str(told).split("\n", 1)[0].strip().rstrip(".")[:200]
     lower = reason.lower()
     if "permission" in lower or "privilege" in lower or "auth" in lower:
         return Misconfigured(
             f"Milvus at {place.told} refuses the token of milvus.token for {place.project} ({reason}): ask for the "
             "right to it, or set another."
         )
-    if "not found" in lower and "collection" in lower:
+    if "collection" in lower and ("not found" in lower or "does not exist" in lower):
         return NotFound(
             f"Milvus at {place.told} has nothing of {place.collection}: run `cortex index --to milvus` first."
         )
-    advice = "its process is being started" if place.file else "start it, or correct milvus.uri"
+    advice = "its process may be starting" if place.file else "start it, or correct milvus.uri"
     return Unavailable(
         f"Milvus at {place.told} cannot be asked to {what} ({reason}): {advice}; ask again then."
     )

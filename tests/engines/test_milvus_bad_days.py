@@ -1,0 +1,381 @@
+"""What goes wrong around an index in Milvus, with the real milvus-lite in its own process."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from cortex.engines.milvus import collection as rows_in_milvus
+from cortex.engines.milvus.collection import FOREVER, Collection
+from cortex.engines.milvus.documents import read_document, write_document
+from cortex.engines.serving import EngineWorker
+from cortex.indexer.run import index
+from cortex.processes import lite
+from cortex.publish.far import Mirror, writing
+from cortex.settings.config import Config
+from cortex.settings.milvus import place_of
+from cortex.settings.table import Engines, Milvus
+from ipc.errors import CortexError, Misconfigured, NotReady, Unavailable
+from ipc.messages import ExactSearch, TextSignals
+from tests.waiting import until
+
+pytest.importorskip(
+    "milvus_lite", reason="milvus-lite is not here: pip install 'cortex-context-engine[milvus]'"
+)
+
+FIRST = {"boat.py": "def anchor():\n    return 'harbour'\n", "tree.py": "def grow():\n    return 'orchard'\n"}
+SECOND = {"boat.py": "def anchor():\n    return 'lagoon'\n", "cart.py": "def roll():\n    return 'meadow'\n"}
+
+
+class Machine:
+    """A machine that indexes the project and serves it, with folders of its own."""
+
+    def __init__(self, folder: Path, file: Path, project: str = "shop") -> None:
+        (folder / ".git").mkdir(parents=True)
+        engines, milvus = Engines("milvus", "milvus"), Milvus(str(file), project=project)
+        self.config = Config(root=folder, explicit_root=True, engines=engines, milvus=milvus)
+        self.writer = dataclasses.replace(self.config, writes=True)
+        self._mirror: Mirror | None = None
+        self._worker: EngineWorker | None = None
+
+    def save(self, texts: dict[str, str]) -> None:
+        for path in self.config.root.glob("*.py"):
+            path.unlink()
+        for name, text in texts.items():
+            (self.config.root / name).write_text(text)
+
+    def publish(self) -> int:
+        with writing(self.writer) as publish:
+            index(self.writer)
+            return publish().number
+
+    def find(self, query: str) -> list[str]:
+        """Paths of what holds the words, in the newest generation that is there."""
+        self._mirror = self._mirror or Mirror(self.config)
+        self._mirror.refresh()
+        return self.ask(query)
+
+    def ask(self, query: str) -> list[str]:
+        """As `find`, in the generation that was followed last."""
+        if self._worker is None:
+            self._worker = EngineWorker("text", self.config)
+        self._worker.reload()
+        return sorted({hit.path for hit in self._worker.handlers[ExactSearch](ExactSearch(query)).hits})
+
+    def told(self) -> dict[str, list[str]]:
+        words = ("harbour", "orchard", "lagoon", "meadow")
+        return {word: found for word in words if (found := self.find(word))}
+
+    def forget(self) -> None:
+        """As a machine that was never here."""
+        self.close()
+        shutil.rmtree(self.config.home, ignore_errors=True)
+
+    def close(self) -> None:
+        if self._mirror is not None:
+            self._mirror.close()
+        self._mirror = self._worker = None
+
+
+class Lite:
+    """The process that has the file, which a test may stop, kill and start again."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def start(self) -> None:
+        lite.open_runtime(self._config)
+        lite.private_dir(place_of(self._config).folder)
+        self._process = lite._start(self._config)
+        until(self._answers, "milvus-lite answers")
+
+    def _answers(self) -> bool:
+        with (
+            contextlib.suppress(CortexError),
+            contextlib.closing(Collection(place_of(self._config))) as asked,
+        ):
+            asked.make()
+            return True
+        return False
+
+    def signal(self, number: int) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+        assert self._process is not None
+        self._process.wait()
+
+    def close(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self.signal(signal.SIGCONT)
+            lite._end(self._process)
+
+
+@pytest.fixture(scope="module")
+def runtime():
+    """A runtime folder whose name is short enough for a socket."""
+    with tempfile.TemporaryDirectory(prefix="cx") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", folder)
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def kept(runtime, tmp_path_factory):
+    """The file of tests that leave its process alone."""
+    folder = tmp_path_factory.mktemp("kept")
+    machine = Machine(folder / "first", folder / "index.db")
+    process = Lite(machine.config)
+    yield folder / "index.db"
+    process.close()
+
+
+@pytest.fixture
+def own(runtime, tmp_path):
+    """(a machine, the process of its file) for a test that stops it."""
+    machine = Machine(tmp_path / "own", tmp_path / "own.db")
+    process = Lite(machine.config)
+    yield machine, process
+    machine.close()
+    process.close()
+
+
+@pytest.fixture
+def machine(kept, tmp_path, request):
+    """A machine with a project that no other test has."""
+    made = Machine(tmp_path / "here", kept, project=request.node.name[:80].replace("[", "-").replace("]", ""))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def other(machine, kept, tmp_path):
+    """Another machine with the same project."""
+    made = Machine(tmp_path / "there", kept, project=machine.config.milvus.project)
+    yield made
+    made.close()
+
+
+def test_what_one_machine_published_another_serves_and_goes_on_with(machine, other):
+    machine.save(FIRST)
+    first = machine.publish()
+    assert other.told() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
+    other.save(SECOND)
+    assert other.publish() > first
+    assert machine.told() == other.told() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+
+
+def test_an_engine_that_is_away_is_a_sentence_and_answers_again_without_a_restart(own):
+    machine, process = own
+    machine.save(FIRST)
+    machine.publish()
+    assert machine.find("harbour") == ["boat.py"]
+    process.kill()
+    with pytest.raises(Unavailable, match=r"Milvus at .*own\.db cannot be asked to .*ask again then\."):
+        machine.ask("orchard")
+    with pytest.raises(Unavailable, match=r"Milvus at .*own\.db"):
+        machine.publish()
+    process.start()
+    assert machine.ask("orchard") == ["tree.py"]
+    assert machine.told() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
+    machine.save(SECOND)
+    machine.publish()
+    assert machine.told() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+
+
+def test_an_engine_that_is_away_at_the_start_is_a_sentence_and_is_served_when_it_is_there(own):
+    machine, process = own
+    machine.save(FIRST)
+    machine.publish()
+    machine.forget()
+    process.kill()
+    with pytest.raises(Unavailable, match=r"Milvus at .*own\.db"):
+        machine.find("harbour")
+    process.start()
+    assert machine.find("harbour") == ["boat.py"]
+
+
+def test_an_engine_that_does_not_answer_is_a_sentence_after_its_deadline(own, monkeypatch):
+    machine, process = own
+    machine.save(FIRST)
+    machine.publish()
+    assert machine.find("harbour") == ["boat.py"]
+    monkeypatch.setattr(rows_in_milvus, "ASK_S", 1.0)
+    process.signal(signal.SIGSTOP)
+    with pytest.raises(Unavailable, match=r"Milvus at .*own\.db cannot be asked"):
+        machine.ask("orchard")
+    process.signal(signal.SIGCONT)
+    assert until(lambda: answered(machine, "orchard")) == ["tree.py"]
+
+
+def answered(machine, query):
+    with contextlib.suppress(Unavailable):
+        return machine.ask(query)
+    return None
+
+
+class Killed(BaseException):
+    """The process ended here, and nothing of it ran any more."""
+
+
+def test_a_publish_that_was_killed_at_any_stage_shows_nothing_of_itself_and_the_next_one_mends_it(
+    machine, other, monkeypatch
+):
+    machine.save(FIRST)
+    machine.publish()
+    before, after = machine.told(), {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+    plain, left = Collection._do, 0
+
+    def killed(self, what, ask):
+        nonlocal left
+        if what in ("write", "delete"):
+            if not left:
+                raise Killed
+            left -= 1
+        return plain(self, what, ask)
+
+    stages = 0
+    for writes in itertools.count():
+        left = writes
+        monkeypatch.setattr(Collection, "_do", killed)
+        machine.save(SECOND)
+        died = False
+        try:
+            machine.publish()
+        except Killed:
+            died = True
+        monkeypatch.setattr(Collection, "_do", plain)
+        other.forget()
+        found = other.told()
+        assert found in (before, after), f"after {writes} writes"
+        if not died:
+            assert found == after
+            break
+        stages += 1
+        machine.save(FIRST)  # the next job begins with what is there, whatever the killed one left
+        if writes % 2:
+            shutil.rmtree(machine.writer.home, ignore_errors=True)
+        machine.publish()
+        other.forget()
+        assert other.told() == before, f"mended after {writes} writes"
+    assert stages > 3  # rows, what dies, files, the document
+
+
+def test_of_two_indexers_of_one_project_one_wins_and_the_other_says_so(machine, other):
+    machine.save(FIRST)
+    other.save(SECOND)
+    with writing(machine.writer) as publish:
+        ran = subprocess.run(
+            [sys.executable, "-P", "-c", SECOND_INDEXER, str(other.config.root), *_settings(other)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert "is being indexed by process" in ran.stderr, ran.stderr
+        index(machine.writer)
+        publish()
+    assert machine.told() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
+    other.publish()
+    assert machine.told() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+
+
+SECOND_INDEXER = """
+import sys
+from pathlib import Path
+from cortex.publish.far import writing
+from cortex.settings.config import Config
+from cortex.settings.table import Engines, Milvus
+root, uri, project = sys.argv[1:]
+config = Config(root=Path(root), explicit_root=True, engines=Engines("milvus", "milvus"), milvus=Milvus(uri, project=project), writes=True)
+with writing(config):
+    print("both have it")
+"""
+
+
+def _settings(machine):
+    return machine.config.milvus.uri, machine.config.milvus.project
+
+
+def test_a_row_of_a_generation_that_died_is_there_and_is_never_shown(machine):
+    machine.save(FIRST)
+    machine.publish()
+    assert machine.find("harbour") == ["boat.py"]
+    machine.save(SECOND)
+    machine.publish()
+    with contextlib.closing(Collection(place_of(machine.config))) as asked:
+        assert asked.count(f"{asked.project} and died < {FOREVER}") > 0
+    assert machine.find("harbour") == []
+    assert machine._worker is not None
+    ranked = machine._worker.handlers[TextSignals](TextSignals("harbour orchard anchor", 10))
+    assert {hit.path for hit in ranked.hits} <= {"boat.py", "cart.py"}
+    assert machine.find("orchard") == []
+
+
+def test_an_index_of_another_version_is_refused_by_a_sentence_that_says_what_to_do(machine):
+    machine.save(FIRST)
+    machine.publish()
+    with contextlib.closing(Collection(place_of(machine.config))) as asked:
+        document = read_document(asked)
+        assert document is not None
+        write_document(asked, msgspec.structs.replace(document, schema=document.schema + 1))
+        for ask in (machine.publish, lambda: machine.find("harbour")):
+            with pytest.raises(
+                Misconfigured, match=r"this version of Cortex reads .*install the version|index it again"
+            ):
+                ask()
+        write_document(asked, document)
+    assert machine.find("harbour") == ["boat.py"]
+
+
+def test_rows_that_somebody_removed_are_noticed_and_never_an_answer_with_fewer(machine):
+    machine.save(FIRST)
+    machine.publish()
+    with contextlib.closing(Collection(place_of(machine.config))) as asked:
+        asked.delete(f'{asked.project} and path == "boat.py"')
+    with pytest.raises(CortexError, match="rows of generation"):
+        machine.find("harbour")
+    machine.forget()
+    machine.save({})
+    with contextlib.suppress(CortexError):
+        machine.publish()
+
+
+def test_a_generation_whose_rows_are_gone_says_that_it_moved_on(machine, other):
+    machine.save(FIRST)
+    machine.publish()
+    assert other.find("harbour") == ["boat.py"]
+    with contextlib.closing(Collection(place_of(machine.config))) as asked:
+        for text in ("one", "two", "three"):
+            machine.save(FIRST | {"more.py": f"def more():\n    return '{text}'\n"})
+            machine.publish()
+        asked.delete(f"{asked.project} and died < {FOREVER}")  # what the clock does sixty seconds later
+    assert other._worker is not None
+    asking = other._worker.handlers[ExactSearch]
+    with contextlib.suppress(NotReady):
+        assert {hit.path for hit in asking(ExactSearch("more")).hits} <= {"more.py"}
+    assert other.find("three") == ["more.py"]
+
+
+def test_a_project_sees_nothing_of_another_one_of_the_same_collection(machine, kept, tmp_path):
+    machine.save(FIRST)
+    machine.publish()
+    neighbour = Machine(tmp_path / "neighbour", kept, project=f"{machine.config.milvus.project}-2")
+    neighbour.save(SECOND)
+    neighbour.publish()
+    assert machine.told() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
+    assert neighbour.told() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+    neighbour.close()
