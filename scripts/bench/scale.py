@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""What a team's memory on a PostgreSQL server costs beside one in a folder, on one machine:
+"""What engines on servers cost beside those that Cortex has in itself, on one machine:
 
     scripts/bench/scale.py --database postgresql://user@host/database [--notes 1000 10000] [--json]
+    scripts/bench/scale.py --repos FOLDER --queries FOLDER [--only click …] [--milvus URI] [--json]
 
-For each number of notes: seconds that `migrate` takes there; storing a note and asking a question
-in both places; how soon another machine finds what was stored (a second process's share is left
-out: both are in this one); and notes that two machines store together in a second. The teams it
-makes (schemas cortex_bench_…) are removed at the end.
+A team's memory on a PostgreSQL server beside one in a folder. For each number of notes: seconds
+that `migrate` takes there; storing a note and asking a question in both places; how soon another
+machine finds what was stored (a second process's share is left out: both are in this one); and
+notes that two machines store together in a second. The teams it makes (schemas cortex_bench_…) are
+removed at the end.
+
+The index in Milvus beside the one here: see scale_index.py.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from pathlib import Path
 
 import memory
 import report
+import scale_index
 from sqlalchemy import text
 
 from cortex.memory.library import Library
@@ -35,12 +40,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--database", required=True)
+    parser.add_argument("--database", default="")
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
+    scale_index.declare(parser)
     report.add_json(parser)
     options = parser.parse_args()
-    address = read_reference(options.database)
-    figures, rows = report.begin("scale"), []
+    if not options.database and not (options.repos and options.queries):
+        parser.error("say --database, or --repos and --queries")
+    figures = report.begin("scale")
+    report.print_machine(figures)
+    if options.database:
+        figures |= of_memory(options)
+        report.print_table(
+            ("case", "p50 ms", "p95 ms"),
+            [(row["case"], row["p50_ms"], row["p95_ms"]) for row in figures["cases"]],
+        )
+    if options.repos:
+        figures |= scale_index.measure(options)
+    report.print_figures({name: value for name, value in figures.items() if name not in {"machine", "cases"}})
+    if options.json:
+        report.write(figures)
+
+
+def of_memory(options: argparse.Namespace) -> report.Figures:
+    address, figures, rows = read_reference(options.database), report.Figures(), list[report.Figures]()
     with tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder:
         for count in options.notes:
             server = Server(address, f"cortex_bench_{os.getpid()}_{count}")
@@ -50,14 +73,7 @@ def main() -> None:
                 remove(server)
             figures |= told
             rows += cases
-    report.print_machine(figures)
-    report.print_table(
-        ("case", "p50 ms", "p95 ms"), [(row["case"], row["p50_ms"], row["p95_ms"]) for row in rows]
-    )
-    figures |= {"cases": rows}
-    report.print_figures({name: value for name, value in figures.items() if name not in {"machine", "cases"}})
-    if options.json:
-        print(report.write(figures))
+    return figures | {"cases": rows}
 
 
 def of_notes(count: int, folder: Path, server: Server) -> tuple[report.Figures, list[report.Figures]]:
