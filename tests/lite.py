@@ -47,3 +47,10 @@ def serving(folder: Path) -> Iterator[Path]:
     with file_served(far(Config(root=project), file)):
         os.environ[_SERVED] = str(file)
         yield file
+
+
+@pytest.fixture(scope="session")
+def milvus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The file of a milvus-lite that is served."""
+    with serving(tmp_path_factory.mktemp("milvus")) as file:
+        yield file

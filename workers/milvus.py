@@ -85,6 +85,7 @@ class MilvusWorker:
                 lock.release()
 
     def _serve(self, lock: Lock) -> None:
+        logging.getLogger("faiss").setLevel(logging.WARNING)  # which processors it looks for
         import grpc
         from milvus_lite.adapter.grpc.servicer import MilvusServicer
         from milvus_lite.db import MilvusLite

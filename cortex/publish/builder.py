@@ -72,7 +72,7 @@ class Builder:
         self._lock = _take_lock(config)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="rows")
         self._engines = engines or {name: open_engine(ENGINES[name], config) for name in LOCAL}
-        self._manager = ChunkManager(chunk_folders(config), config.embedding.dimensions)
+        self._manager = self._new_manager()
         self._graph = GraphFiles(graph_folders(config), self._segments)
         self._references = References(self._segments)
         self._previous = EMPTY
@@ -101,6 +101,10 @@ class Builder:
             self._take_up()
         except OSError as error:  # no descriptor, no space: `refresh` tries again
             log.warning("what is published is not taken up yet: %s", error)
+
+    def _new_manager(self) -> ChunkManager:
+        config = self._config
+        return ChunkManager(chunk_folders(config), config.embedding.dimensions, timeless=self._lean)
 
     @property
     def _segments(self) -> Path:
@@ -249,8 +253,9 @@ class Builder:
         name = f"rows-{number:08d}.seg"
         written: Future[int] | None = None
         if rows:  # Beside the text index: half of either lets other threads run.
-            path = self._segments / name
-            written = self._pool.submit(write_rows, path, rows, state.dimensions, lean=self._lean)
+            written = self._pool.submit(
+                write_rows, self._segments / name, rows, state.dimensions, lean=self._lean
+            )
         if gone:
             deleted, count = write_deleted(self._segments, number, deleted_keys(self._segments, state), gone)
             state = dataclasses.replace(state, deleted=deleted, deleted_count=count)
@@ -347,7 +352,7 @@ class Builder:
 
         Raises OSError that says nothing about a file (no descriptor, no space): tried again later.
         """
-        self._manager = ChunkManager(chunk_folders(self._config), self._config.embedding.dimensions)
+        self._manager = self._new_manager()
         self._graph = GraphFiles(graph_folders(self._config), self._segments)
         for path in (self._segments, *(self._dir / name for name in self._engines)):
             if path.is_file():  # in the place of a folder of ours
@@ -434,7 +439,7 @@ class Builder:
         self._mended |= last > 0
         for engine in self._engines.values():
             engine.resume("")
-        self._manager = ChunkManager(chunk_folders(self._config), self._config.embedding.dimensions)
+        self._manager = self._new_manager()
         self._intact.take_in(EMPTY)
 
     def _wipe(self) -> None:

@@ -7,9 +7,6 @@ Chunk files are the contract between whoever indexes and whoever serves (docs/AR
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import logging
 import os
 import sys
@@ -17,20 +14,14 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
-import msgspec
 import numpy as np
-import orjson
 
-from cortex.generation.contract import Folder, bytes_in, files_in, folder_of, unpack
+from cortex.generation.contract import Folder, bytes_in, files_in, folder_of
 from cortex.generation.current import FileRef
 from cortex.generation.read import Rows
 from cortex.generation.write import DIGEST_BYTES
-from cortex.system import files
-from ipc.arrays import Array
+from cortex.publish.filed import ChunkFile, FiledChunk, read_chunk_file
 from ipc.errors import Damaged
 
 log = logging.getLogger(__name__)
@@ -41,63 +32,6 @@ BATCH_BYTES = 16 * 1024 * 1024
 #: seconds that what has changed waits at most, while a long run goes on, until it is as much as
 #: what is served
 WAIT_S = 5.0
-#: bytes of one chunk file: 50 000 chunks with vectors as numbers. Shards of the indexer stay far
-#: below; a clone may bring one of zeros
-FILE_BYTES_MAX = 512 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class FiledChunk:
-    """A chunk as it stands in a chunk file. `body` has no embedding; `vector` is float32 of unit
-    length or None.
-    """
-
-    id: str
-    body: dict[str, Any]
-    vector: Array | None
-    model: str
-    file: str
-    digest: bytes
-
-    @property
-    def updated_at(self) -> str:
-        return str(self.body.get("updated_at") or "")
-
-    @property
-    def source(self) -> str:
-        """The source file that it is of; "" for none."""
-        return str((self.body.get("metadata") or {}).get("file_path") or "")
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkFile:
-    """A chunk file as it was read. `kept` holds its chunks that stand unchanged, unread, by id:
-    they are rarely needed again.
-    """
-
-    name: str
-    ref: FileRef
-    chunks: dict[str, FiledChunk]
-    sequence: int
-    generator: str
-    model: str = ""
-    warnings: tuple[str, ...] = ()
-    kept: dict[str, msgspec.Raw] = field(default_factory=dict)
-
-    @property
-    def ids(self) -> set[str]:
-        return {*self.chunks, *self.kept}
-
-    def read_kept(self, chunk_id: str, dimensions: int) -> FiledChunk:
-        """One of `kept`, read after all."""
-        return _check_chunk(self.name, 0, self.kept[chunk_id], self.model, dimensions)
-
-
-class _Parts(msgspec.Struct):
-    """A chunk file whose chunks are not read yet: of many files most chunks are as they were."""
-
-    chunks: list[msgspec.Raw]
-    metadata: Any = msgspec.field(name="_metadata", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,150 +62,6 @@ class Reading:
     backlog: int = 0
 
 
-def read_chunk_file(
-    path: Path, dimensions: int, known: Mapping[bytes, str] = MappingProxyType({}), *, name: str = ""
-) -> ChunkFile:
-    """Read and check one chunk file: an object with `_metadata` and `chunks`, or a bare array of
-    chunks. It is called `name`, that of its path when that is not given.
-
-    `known`: digest → id of the chunks that are served of it; those that are in it unchanged were
-    checked when they were read first, and are not read. Raises Damaged naming file, chunk and
-    field; OSError when the file cannot be read.
-    """
-    name = name or path.name
-    with files.open_plain(path) as file:
-        info = os.fstat(file.fileno())
-        if info.st_size > FILE_BYTES_MAX:
-            raise Damaged(
-                f"{name}: {info.st_size} bytes are more than a chunk file may have ({FILE_BYTES_MAX})."
-            )
-        try:
-            raw = unpack(path.name, file.read(FILE_BYTES_MAX), FILE_BYTES_MAX)
-        except ValueError as error:
-            raise Damaged(f"{name}: {error}.") from error
-    metadata, chunks = _split(name, raw)
-    declared = metadata.get("dimensions")
-    if declared is not None and declared != dimensions:
-        raise Damaged(f"{name}: its vectors have {declared} dimensions, the embedder has {dimensions}.")
-    model = str(metadata.get("model") or "")
-    person = _person(model)
-    out, kept = dict[str, FiledChunk](), dict[str, msgspec.Raw]()
-    warnings: list[str] = []
-    for at, chunk in enumerate(chunks):
-        digest = hashlib.blake2b(chunk, digest_size=DIGEST_BYTES, person=person).digest()
-        same = known.get(digest)
-        if same is not None and same not in out and same not in kept:
-            kept[same] = chunk
-            continue
-        filed = _check_chunk(name, at, chunk, model, dimensions)
-        if filed.id in kept:
-            out[filed.id] = _check_chunk(name, at, kept.pop(filed.id), model, dimensions)
-        if filed.id in out:
-            warnings.append(f"{name}: chunk id {filed.id!r} stands twice; the newest is used.")
-            if out[filed.id].updated_at > filed.updated_at:
-                continue
-        out[filed.id] = filed
-    sequence = metadata.get("sequence")
-    return ChunkFile(
-        name=name,
-        ref=FileRef(size=info.st_size, mtime_ns=info.st_mtime_ns, sha256=""),
-        chunks=out,
-        sequence=sequence if isinstance(sequence, int) else 0,
-        generator=str(metadata.get("generator") or ""),
-        model=model,
-        warnings=tuple(warnings),
-        kept=kept,
-    )
-
-
-def _split(name: str, raw: bytes) -> tuple[dict[str, Any], list[msgspec.Raw]]:
-    """(metadata, chunks) of a chunk file. Raises Damaged."""
-    try:
-        if raw.lstrip()[:1] == b"[":
-            return {}, msgspec.json.decode(raw, type=list[msgspec.Raw])
-        parts = msgspec.json.decode(raw, type=_Parts)
-    except (ValueError, RecursionError):  # of another form, or no JSON
-        parts = _read_whole(name, raw)
-    return (parts.metadata if isinstance(parts.metadata, dict) else {}), parts.chunks
-
-
-def _read_whole(name: str, raw: bytes) -> _Parts:
-    """As `_split`, by the parser that says what is wrong."""
-    try:
-        data = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        raise Damaged(f"{name}: not valid JSON ({error}).") from error
-    metadata, chunks = (None, data) if isinstance(data, list) else (None, None)
-    if isinstance(data, dict):
-        metadata, chunks = data.get("_metadata"), data.get("chunks")
-    if not isinstance(chunks, list):
-        raise Damaged(f"{name}: must be an array of chunks, or an object whose field 'chunks' is one.")
-    return _Parts([msgspec.Raw(orjson.dumps(chunk)) for chunk in chunks], metadata)
-
-
-def _person(model: str) -> bytes:
-    """What makes digests of two models differ."""
-    return model.encode()[-16:]
-
-
-def _check_chunk(name: str, at: int, raw: msgspec.Raw, model: str, dimensions: int) -> FiledChunk:
-    try:
-        chunk = orjson.loads(memoryview(raw))
-    except orjson.JSONDecodeError as error:
-        raise Damaged(f"{name}: chunk {at} is not valid JSON ({error}).") from error
-    if not isinstance(chunk, dict):
-        raise Damaged(f"{name}: chunk {at} is a {type(chunk).__name__}, not an object.")
-    where = f"{name}: chunk {chunk.get('id') or at!r}"
-    if chunk.get("chunk_type") in (None, ""):  # it may be left out
-        chunk["chunk_type"] = "code"
-    for key in ("id", "chunk_type", "text"):
-        if not isinstance(chunk.get(key), str) or (key == "id" and not chunk[key]):
-            raise Damaged(f"{where} has no field {key!r}, or it is not a string.")
-    tags, metadata = chunk.get("tags"), chunk.get("metadata")
-    if tags is not None and not (isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)):
-        raise Damaged(f"{where}: field 'tags' must be an array of strings.")
-    if metadata is not None and not isinstance(metadata, dict):
-        raise Damaged(f"{where}: field 'metadata' must be an object.")
-    digest = hashlib.blake2b(raw, digest_size=DIGEST_BYTES, person=_person(model)).digest()
-    embedding = chunk.pop("embedding", None)
-    chunk.setdefault("title", chunk["id"])
-    vector = _vector(f"{name}: chunk {chunk['id']!r}", embedding, dimensions)
-    return FiledChunk(chunk["id"], chunk, vector, model, name, digest)
-
-
-def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
-    """float32 [dimensions] of unit length from an array of numbers or base64 of float16 or float32;
-    None without.
-    """
-    if embedding is None or embedding in ("", []):
-        return None
-    if isinstance(embedding, str):
-        try:
-            raw = base64.b64decode(embedding, validate=True)
-        except binascii.Error as error:
-            raise Damaged(f"{where}: field 'embedding' is not base64 ({error}).") from error
-        if len(raw) not in (2 * dimensions, 4 * dimensions):
-            raise Damaged(
-                f"{where}: its embedding has {len(raw)} bytes, {dimensions} dimensions need 2 or 4 each."
-            )
-        vector = np.frombuffer(raw, "<f2" if len(raw) == 2 * dimensions else "<f4").astype(np.float32)
-    else:
-        try:
-            vector = np.array(embedding, np.float32)
-        except (TypeError, ValueError) as error:
-            raise Damaged(
-                f"{where}: field 'embedding' must be an array of numbers or a base64 string."
-            ) from error
-        if vector.shape != (dimensions,):
-            raise Damaged(
-                f"{where}: its embedding has {vector.size} dimensions, the embedder has {dimensions}."
-            )
-    norm = float(np.linalg.norm(vector))
-    if not np.isfinite(norm):
-        raise Damaged(f"{where}: its embedding holds a number that is not finite.")
-    return vector / norm if norm > 0 else None
-
-
 @dataclass
 class ChunkManager:
     """Knows what is served and reads what has changed in `folders`. Used by one thread of the
@@ -284,6 +74,8 @@ class ChunkManager:
     folders: Sequence[Folder]
     dimensions: int
     wait_s: float = WAIT_S
+    #: as `read_chunk_file` has it
+    timeless: bool = False
     known: dict[str, Known] = field(default_factory=dict)
     files: dict[str, FileRef] = field(default_factory=dict)
     #: chunk file → ids in it that a newer chunk of another file hides
@@ -408,7 +200,9 @@ class ChunkManager:
         for name in names:
             path = folder_of(self.folders, name).place(name)
             try:
-                loaded[name] = read_chunk_file(path, self.dimensions, self._ids.get(name, {}), name=name)
+                loaded[name] = read_chunk_file(
+                    path, self.dimensions, self._ids.get(name, {}), name=name, timeless=self.timeless
+                )
                 self.damaged.pop(name, None)
             except FileNotFoundError:
                 continue  # replaced or removed since the scan; the next look sees it

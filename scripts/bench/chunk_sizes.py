@@ -31,7 +31,7 @@ from cortex.embedders.static import open_static
 from cortex.engines.text.schema import LANE_FIELDS, make_document
 from cortex.indexer.chunkers.frame import embed_text
 from cortex.indexer.run import index
-from cortex.publish.chunk_files import read_chunk_file
+from cortex.publish.filed import read_chunk_file
 from cortex.settings.config import Config
 
 #: chunks that are embedded and put into a graph

@@ -6,7 +6,9 @@ import pytest
 from cortex.engines.serving import EngineWorker
 from cortex.settings.config import Config
 from tests.engines.small_graph import FILES, publish, write_graph
-from tests.lite import serving
+from tests.lite import milvus
+
+__all__ = ["milvus"]
 
 
 @pytest.fixture
@@ -29,10 +31,3 @@ def worker(config):
     made = EngineWorker("graph", config)
     made.reload()
     return made
-
-
-@pytest.fixture(scope="session")
-def milvus(tmp_path_factory):
-    """The file of a milvus-lite that is served."""
-    with serving(tmp_path_factory.mktemp("milvus")) as file:
-        yield file

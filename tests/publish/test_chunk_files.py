@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cortex.generation.contract import Folder, pack
-from cortex.publish import chunk_files
-from cortex.publish.chunk_files import ChunkManager, read_chunk_file
+from cortex.publish import filed
+from cortex.publish.chunk_files import ChunkManager
+from cortex.publish.filed import read_chunk_file
 from ipc.errors import Damaged
 
 DIMENSIONS = 4
@@ -46,7 +47,7 @@ def test_a_packed_file_is_read_and_a_damaged_one_is_one_sentence(tmp_path, monke
     with pytest.raises(Damaged, match=r"^a\.json\.zst: not one whole zstd frame \(.*\)\.$"):
         read_chunk_file(packed, DIMENSIONS)
     packed.write_bytes(pack(packed.name, raw))
-    monkeypatch.setattr(chunk_files, "FILE_BYTES_MAX", len(raw) - 1)
+    monkeypatch.setattr(filed, "FILE_BYTES_MAX", len(raw) - 1)
     with pytest.raises(Damaged, match="a zstd frame of"):
         read_chunk_file(packed, DIMENSIONS)
 
@@ -171,8 +172,8 @@ def test_an_unchanged_chunk_is_not_read_again(tmp_path, monkeypatch):
     write(tmp_path, "a.json", [chunk(f"c{at}") for at in range(50)], model="m")
     served.refresh()
     read = []
-    check = chunk_files._check_chunk
-    monkeypatch.setattr(chunk_files, "_check_chunk", lambda *a: read.append(check(*a)) or read[-1])
+    check = filed._check_chunk
+    monkeypatch.setattr(filed, "_check_chunk", lambda *a, **k: read.append(check(*a, **k)) or read[-1])
     write(tmp_path, "a.json", [chunk(f"c{at}", "new" if at == 7 else "text") for at in range(50)], model="m")
     served.refresh()
     assert [one.id for one in read] == ["c7"]

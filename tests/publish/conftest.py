@@ -1,0 +1,5 @@
+"""A milvus-lite that is served."""
+
+from tests.lite import milvus
+
+__all__ = ["milvus"]
