@@ -16,6 +16,8 @@ from ipc.messages.signals import FILE, ID_END, KIND
 
 #: lists of signals and of kinds of which is remembered what they mean: the same in each question
 _MEMO = 64
+#: what is between a project and the path in it, where several are asked; no path holds it
+OF = "\0"
 #: chunks of a file whose scores are added
 TOP_CHUNKS = 3
 
@@ -33,7 +35,9 @@ _BY_WORDS = [COLUMNS[name] for name in (*_LANES[:-1], "cited")]
 
 @dataclass(frozen=True)
 class Candidates:
-    """Every chunk that a lane named, once, the chunks of a file together; n of m files."""
+    """Every chunk that a lane named, once, the chunks of a file together; n of m files. Files of
+    several projects (together.py) may have one path.
+    """
 
     #: the replies, and for each chunk which of them tells of it, and as what number there
     replies: Sequence[Signals]
@@ -46,6 +50,7 @@ class Candidates:
     file: Array  #: int64 [n], ascending: the place in `paths`
     starts: Array  #: int64 [m]: the first chunk of each file
     paths: list[str]
+    projects: list[str]  #: whose each of `paths` is; "" where one project is asked
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -133,7 +138,8 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
         documents=documents,
         file=file,
         starts=np.flatnonzero(np.diff(file, prepend=-1)),
-        paths=[path if path[0] != "\0" else "" for path in files],
+        paths=[parted(name)[1] for name in files],
+        projects=[parted(name)[0] for name in files],
     )
 
 
@@ -156,11 +162,22 @@ def _files_of(signals: Signals, files: dict[str, int]) -> Array:
     """I64 [n]: the number in `files`, which it adds to, of each candidate's file. A chunk without a
     path stands for itself.
     """
-    numbers = np.array([files.setdefault(path, len(files)) if path else -1 for path in signals.paths])
+    numbers = np.array(
+        [files.setdefault(path, len(files)) if parted(path)[1] else -1 for path in signals.paths]
+    )
     out: Array = numbers[signals.rows[FILE]]
     for at in np.flatnonzero(out < 0).tolist():
-        out[at] = files.setdefault(f"\0{signals.id(at).decode()}", len(files))
+        project, _ = parted(signals.paths[signals.rows[FILE, at]])
+        out[at] = files.setdefault(f"{project}{OF}{OF}{signals.id(at).decode()}", len(files))
     return out
+
+
+def parted(name: str) -> tuple[str, str]:
+    """(whose a file is, its path); "" for the only project, and for a chunk that is of no file."""
+    project, several, path = name.partition(OF)
+    if not several:
+        return "", name
+    return project, "" if path.startswith(OF) else path
 
 
 def shares(values: Array) -> Array:

@@ -92,7 +92,7 @@ def values_of(question: str, found: Candidates, smax: Array) -> dict[str, Array]
         "document": (ASKED_PENALTY if may_ask_for_documents(question) else penalty) * _alone(found),
         # its chunks are tagged as generated or vendored, or its path says so
         "foreign": np.fmax(best["foreign"], foreign),
-        "superseded": np.array(superseded(said, question), float),
+        "superseded": np.array(superseded(said, question, found.projects), float),
         **rare,
     }
 

@@ -249,17 +249,20 @@ def say(path: str) -> Said:
     )
 
 
-def superseded(paths: Iterable[Said], question: str) -> list[bool]:
-    """For each path: is it in a folder like `v3` while another is in a `v4` or later beside it?
+def superseded(paths: Iterable[Said], question: str, projects: Iterable[str] = ()) -> list[bool]:
+    """For each path: is it in a folder like `v3` while another is in a `v4` or later beside it, in
+    the same of `projects` (one for each path; none: all are of one)?
 
     Never where the question names a version itself.
     """
     found = [path.version for path in paths]
-    newest: dict[str, int] = {}
-    for before, number in filter(None, found):
-        newest[before] = max(newest.get(before, 0), number)
+    whose = list(zip(found, list(projects) or [""] * len(found), strict=True))
+    newest: dict[tuple[str, str], int] = {}
+    for one, project in whose:
+        if one is not None:
+            newest[project, one[0]] = max(newest.get((project, one[0]), 0), one[1])
     asked = _VERSION.search(question) is not None
-    return [one is not None and not asked and one[1] < newest[one[0]] for one in found]
+    return [one is not None and not asked and one[1] < newest[project, one[0]] for one, project in whose]
 
 
 def _stem_parts(path: str) -> list[str]:

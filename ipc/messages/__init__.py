@@ -30,6 +30,7 @@ from ipc.messages.graph import (
 from ipc.messages.memory import MemoryAnswer, MemoryCall
 from ipc.messages.search import (
     Chunks,
+    CountWords,
     Detail,
     Embed,
     Embedded,
@@ -48,6 +49,7 @@ from ipc.messages.search import (
     Spot,
     TextSignals,
     VectorSearch,
+    WordCounts,
 )
 from ipc.messages.signals import Hit, Signals, signals_of
 
@@ -61,6 +63,8 @@ Message = (
     | Embedded
     | VectorSearch
     | MeaningSearch
+    | CountWords
+    | WordCounts
     | TextSignals
     | Signals
     | ExactSearch
@@ -86,6 +90,7 @@ __all__ = [
     "Answers",
     "Blobs",
     "Chunks",
+    "CountWords",
     "Detail",
     "Embed",
     "Embedded",
@@ -120,6 +125,7 @@ __all__ = [
     "Status",
     "TextSignals",
     "VectorSearch",
+    "WordCounts",
     "is_repeatable",
     "signals_of",
 ]

@@ -84,10 +84,32 @@ class MeaningSearch:
 
 
 @dataclass(frozen=True, slots=True)
+class CountWords:
+    """Asks the text worker how many chunks hold each word that TextSignals of `query` looks for."""
+
+    repeatable = True
+
+    query: str
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """The answer to CountWords: of `chunks` so many hold a word, by "field word"; added up over the
+    projects that are asked together it says to each how rare a word is in all of them.
+    """
+
+    generation: int = 0
+    chunks: int = 0
+    holding: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class TextSignals:
     """Asks the text worker for the ranking signals of a free-text `query`.
 
-    The reply holds the best `limit` chunks of each lane.
+    The reply holds the best `limit` chunks of each lane. `counts`: of all projects that are asked
+    together; without chunks a word is as rare as it is in this one.
     """
 
     repeatable = True
@@ -96,6 +118,7 @@ class TextSignals:
     limit: int
     filters: Filters = Filters()
     generation: int = 0
+    counts: WordCounts = WordCounts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +151,8 @@ class ExactHits:
 
     `highlights[i]` are at most 3 fragments of hit i with <em> around matched terms,
     `highlight_lines[i]` their lines, 0 for a line of a view that is none of the file's. `omitted`:
-    why lines are left out, and how many.
+    why lines are left out, and how many. `classes[i]`: what of lines is compared before scores, the
+    least first: hits of several projects are put in order by them.
     """
 
     generation: int = 0
@@ -142,6 +166,7 @@ class ExactHits:
     suggestion: str = ""
     chunks: Blobs = ()
     omitted: dict[str, int] = field(default_factory=dict)
+    classes: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

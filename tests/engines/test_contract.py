@@ -26,6 +26,7 @@ from cortex.generation.write import Row
 from cortex.publish.builder import Builder, Limits
 from ipc.errors import BadRequest, CortexError, Damaged, NotFound, NotReady
 from ipc.messages import (
+    CountWords,
     ExactSearch,
     Fetch,
     Filters,
@@ -104,7 +105,7 @@ def test_a_snapshot_answers_what_the_engine_says_that_it_answers(world):
     generation = world.publish(*TREES)
     handlers = world.open()
     assert set(handlers) == set(world.make().answers)
-    assert set(handlers) <= {*QUESTIONS, Fetch, Show}
+    assert set(handlers) <= {*QUESTIONS, CountWords, Fetch, Show}
     for tree in TREES:
         assert found(handlers, tree) == all_of(handlers)
     for kind in all_of(handlers):

@@ -13,6 +13,7 @@ from ipc.errors import BadRequest, TooLarge
 from ipc.messages import (
     Answers,
     Chunks,
+    CountWords,
     Embed,
     Embedded,
     ExactHits,
@@ -43,6 +44,7 @@ from ipc.messages import (
     Status,
     TextSignals,
     VectorSearch,
+    WordCounts,
     is_repeatable,
     signals_of,
 )
@@ -55,10 +57,12 @@ EXAMPLES = [
     Embed(("how does auth work", "naïve 🦊")),
     Embedded("m@1", np.arange(6, dtype="<f4").reshape(2, 3)),
     VectorSearch(np.ones(3, "<f4"), "m@1", 5, Filters(tags=("go",), paths=("src/**",)), 4),
-    TextSignals("auth", 400),
+    TextSignals("auth", 400, counts=WordCounts(0, 9, {"lane_body auth": 2})),
     signals_of(3, (HIT,), ("cosine",), np.array([[0.5]], "<f4"), {"cosine_mean": 0.1}),
     ExactSearch('"error handling"', "phrase", 15, 0, Filters(chunk_types=("code",))),
     ExactHits(3, "exact", (HIT,), (0.5,), (("<em>a</em>",),), ((3,),), 1, False, "", (b"{}",)),
+    CountWords("auth", 3),
+    WordCounts(3, 9, {"lane_body auth": 2}),
     Fetch((1, 2), "snippet", 100, "q", 3),
     Chunks(3, True, (b"{}", b"")),
     Show((2, 1), (0.5, 0.25), "q", 3, (Place("src/a.py", 7),), chosen=True, max_bytes=100, generation=3),
@@ -100,7 +104,7 @@ def test_every_message_comes_back_as_it_went(message):
 def test_questions_may_be_sent_again_and_nothing_else_says_so():
     questions = {
         *(GetStatus, Embed, VectorSearch, MeaningSearch, TextSignals, ExactSearch, Fetch, Locate, Show),
-        *(GraphSearch, OutlineSearch, PatternSearch, NameSearch, MemoryCall, Several),
+        *(CountWords, GraphSearch, OutlineSearch, PatternSearch, NameSearch, MemoryCall, Several),
     }
     assert {type(m) for m in EXAMPLES if is_repeatable(m)} == questions
     assert not any(b"repeatable" in encode(m) for m in EXAMPLES)

@@ -15,13 +15,13 @@ from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
 from cortex.settings.config import Config
 from cortex.terms import tokens
-from ipc.messages import ExactSearch, TextSignals
+from ipc.messages import CountWords, ExactSearch, TextSignals
 
 
 class TextEngine:
     """See `protocol.Engine`. Lacks nothing."""
 
-    answers = (ExactSearch, TextSignals, *ANSWERS)
+    answers = (ExactSearch, TextSignals, CountWords, *ANSWERS)
     lacks: frozenset[Feature] = frozenset()
 
     def __init__(self, config: Config) -> None:
@@ -56,7 +56,12 @@ class TextEngine:
         if token:
             self._whole.check(self._folder / token)
         snapshot = self._opened = open_text(self._folder / token, rows, reuse=self._opened)
-        return {ExactSearch: snapshot.search, TextSignals: snapshot.signals, **chunk_handlers(rows)}
+        return {
+            ExactSearch: snapshot.search,
+            TextSignals: snapshot.signals,
+            CountWords: snapshot.count_words,
+            **chunk_handlers(rows),
+        }
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:
         return prune_folder(self._folder, {*tokens, WRITER}, older_than_s)

@@ -54,6 +54,8 @@ class Group:
     hit: Hit
     score: float
     lines: tuple[tuple[int, str], ...]
+    #: what is compared before the score
+    place: tuple[int, ...] = ()
 
     def chunk(self) -> bytes:
         """The JSON of the entry: each line with its number, if it has one."""
@@ -78,6 +80,7 @@ class Order:
     places: Sequence[int]
     kinds: Array  #: i64 [marked]
     best: Array  #: f64 [marked]: the best score of the line's kind in its file
+    classes: Array  #: i64 [4, marked]: what is compared before scores
     like: Mapping[int, Sequence[int]] = field(default_factory=dict)
     crowd: Mapping[int, int] = field(default_factory=dict)
     parts: int = 0
@@ -104,7 +107,8 @@ def put_in_order(body: Body, marked: Marked, kinds: Array, missing: Array) -> Or
     np.maximum.at(best, of_group, score)
     built = _built(body, marked, kinds)
     places = np.lexsort((marked.numbers, file, -best[of_group], beside, kinds, missing, built)).tolist()
-    return Order(places, kinds, best[of_group])
+    classes = np.array([built, missing, kinds, beside], np.int64)
+    return Order(places, kinds, best[of_group], classes)
 
 
 def _is_beside(hit: Hit) -> bool:
@@ -191,7 +195,8 @@ def group(body: Body, marked: Marked, order: Order, which: slice, max_bytes: int
         if last is not None and goes_on:
             out[-1] = replace(last, lines=(*last.lines, (number, line)))
         else:
-            out.append(Group(kind, hit, float(order.best[at]), ((number, line),)))
+            place = tuple(order.classes[:, at].tolist())
+            out.append(Group(kind, hit, float(order.best[at]), ((number, line),), place))
     return out
 
 

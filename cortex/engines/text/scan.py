@@ -298,3 +298,18 @@ def mark(text: str, expressions: list[Expression], known: list[Span]) -> list[li
             ]
         )
     return out
+
+
+def narrowed(
+    before: Scanned | None, mask: Array, expression: Expression, scanned: Scanned
+) -> tuple[Scanned, Array]:
+    """What is left after one more expression, as an outcome and as a mask."""
+    if expression.excluded:
+        rows = np.flatnonzero(mask)
+        base = before or Scanned(Found(rows, np.zeros(len(rows), np.float32)))
+        outcome = base.without(scanned)
+    else:
+        outcome = scanned if before is None else before.joined(scanned)
+    mask = np.zeros(len(mask), bool)
+    mask[outcome.found.ordinals] = True
+    return outcome, mask

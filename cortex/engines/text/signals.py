@@ -12,6 +12,7 @@ from tantivy import Occur, Query
 
 from cortex.engines.text import schema as schema_of
 from cortex.engines.text.compile import filtered
+from cortex.engines.text.counts import Counts
 from cortex.engines.text.limits import MASK_SHARE
 from cortex.generation.read import Rows
 from cortex.terms import tokens
@@ -74,19 +75,21 @@ def make_sieve(
 
 def find_lanes(
     index: tantivy.Index,
-    searcher: tantivy.Searcher,
+    counts: Counts,
     question: str,
     limit: int,
     sieve: Sieve,
 ) -> tuple[Array, Array]:
     """(i64 [m] ordinals, float32 [lanes, m] values): the best `limit` chunks of each lane, 0 where
-    a lane has none.
+    a lane has none. `counts` says how rare a word is.
     """
     schema = index.schema
     wanted: list[_Wanted] = []
     if sieve.has_lanes:
-        words = tokens.lane_words(question)[:WORDS_MAX]
-        queries = {lane: _lane_query(schema, name, words) for lane, name in schema_of.LANE_FIELDS.items()}
+        words = _lane_words(question)
+        queries = {
+            lane: _lane_query(schema, name, words, counts) for lane, name in schema_of.LANE_FIELDS.items()
+        }
         queries["defx"] = _defined(schema, question)
         wanted += [
             (at, query, sieve.mask)
@@ -94,16 +97,31 @@ def find_lanes(
             if (query := queries.get(lane)) is not None
         ]
     if sieve.views is not None:
-        words = tokens.part_words(question)[:WORDS_MAX]
+        words = _view_words(question)
         for at, lane in enumerate(LANES):
-            if (name := VIEW_LANES.get(lane)) and (query := _lane_query(schema, name, words)) is not None:
+            name = VIEW_LANES.get(lane)
+            if name and (query := _lane_query(schema, name, words, counts)) is not None:
                 wanted.append((at, query, sieve.views))
-    found = _best(searcher, wanted, limit, sieve)
+    found = _best(counts.searcher, wanted, limit, sieve)
     ordinals = np.unique(np.concatenate([mine for _, mine, _ in found])) if found else np.zeros(0, np.int64)
     values = np.zeros((len(LANES), len(ordinals)), np.float32)
     for at, mine, scores in found:
         values[at, np.searchsorted(ordinals, mine)] = scores
     return ordinals, values
+
+
+def sought(question: str) -> list[tuple[str, str]]:
+    """Each field and word that `find_lanes` scores by how rare it is."""
+    lanes = [(name, word) for name in schema_of.LANE_FIELDS.values() for word in _lane_words(question)]
+    return lanes + [(name, word) for name in VIEW_LANES.values() for word in _view_words(question)]
+
+
+def _lane_words(question: str) -> list[str]:
+    return tokens.lane_words(question)[:WORDS_MAX]
+
+
+def _view_words(question: str) -> list[str]:
+    return tokens.part_words(question)[:WORDS_MAX]
 
 
 def has_lanes(rows: Rows, mask: Array) -> bool:
@@ -145,12 +163,14 @@ def _best(
     return found
 
 
-def _lane_query(schema: tantivy.Schema, name: str, words: list[str]) -> Query | None:
+def _lane_query(schema: tantivy.Schema, name: str, words: list[str], counts: Counts) -> Query | None:
     if not words:
         return None
-    return Query.boolean_query(
-        [(Occur.Should, Query.term_query(schema, name, word, "freq")) for word in words]
-    )
+    terms = []
+    for word in words:
+        term, factor = Query.term_query(schema, name, word, "freq"), counts.factor(name, word)
+        terms.append((Occur.Should, term if factor == 1.0 else Query.boost_query(term, factor)))
+    return Query.boolean_query(terms)
 
 
 def _defined(schema: tantivy.Schema, question: str) -> Query | None:

@@ -23,6 +23,7 @@ from cortex.engines.text.compile import (
     compile_tiers,
     filtered,
 )
+from cortex.engines.text.counts import Counts
 from cortex.engines.text.fold import Folds, Found, IdOrder, page
 from cortex.engines.text.held import count_missing
 from cortex.engines.text.highlight import (
@@ -47,7 +48,7 @@ from cortex.engines.text.lines import (
 from cortex.engines.text.marked import Body, join_texts, marked_lines
 from cortex.engines.text.marking import mark_texts
 from cortex.engines.text.matching import Matching
-from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark
+from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark, narrowed
 from cortex.engines.text.schema import make_schema, register
 from cortex.engines.text.suggest import Asked, nearest, suggest
 from cortex.engines.text.verify import Expression, compile_expression
@@ -63,7 +64,17 @@ from cortex.query.parse import Parsed
 from cortex.query.tree import Fuzzy, Leaf, Node, Term, Wildcard, leaves, split_expressions
 from ipc.arrays import Array
 from ipc.errors import BadQuery, NotFound
-from ipc.messages import Blobs, ExactHits, ExactSearch, Filters, Hit, Signals, TextSignals
+from ipc.messages import (
+    Blobs,
+    CountWords,
+    ExactHits,
+    ExactSearch,
+    Filters,
+    Hit,
+    Signals,
+    TextSignals,
+    WordCounts,
+)
 
 __all__ = ["TextSnapshot", "TextWriter", "open_text"]
 
@@ -138,7 +149,7 @@ class TextSnapshot:
         limit = max(1, request.limit)
         ordinals, values = text_signals.find_lanes(
             self._index,
-            self._searcher,
+            Counts(self._searcher, request.counts),
             request.query,
             limit,
             self._sieve(request.filters),
@@ -147,6 +158,11 @@ class TextSnapshot:
         stats = {f"{name}_max": value for name, value in zip(text_signals.LANES, most, strict=True)}
         stats |= {"files": float(len(self._paths)), "chunks": float(self._searcher.num_docs)}
         return tell(self._rows, ordinals, text_signals.LANES, values, stats)
+
+    def count_words(self, request: CountWords) -> WordCounts:
+        """How many chunks hold each word of a question. Raises BadQuery for an empty one."""
+        check_query(request.query)
+        return Counts(self._searcher).count(self._rows.generation, text_signals.sought(request.query))
 
     def _sieve(self, filters: Filters) -> text_signals.Sieve:
         known = self._sieves.get(filters)
@@ -286,9 +302,9 @@ class TextSnapshot:
         ]
         for candidates, one in sorted(lines, key=lambda pair: (pair[1].excluded, len(pair[0]))):
             scanned = texts.match_lines(one, candidates[mask[candidates]], deadline)
-            outcome, mask = _narrowed(outcome, mask, one, scanned)
+            outcome, mask = narrowed(outcome, mask, one, scanned)
         for one in sorted((one for one in expressions if one.whole_file), key=lambda one: one.excluded):
-            outcome, mask = _narrowed(outcome, mask, one, texts.match_files(one, mask, deadline))
+            outcome, mask = narrowed(outcome, mask, one, texts.match_files(one, mask, deadline))
         assert outcome is not None
         return outcome
 
@@ -429,6 +445,7 @@ class TextSnapshot:
             truncated=found.truncated or end < len(order.places) or many,
             chunks=tuple(one.chunk() for one in shown),
             omitted=order.omitted(slice(skipped, end)),
+            classes=tuple(one.place for one in shown),
         )
 
     def _marked(
@@ -473,18 +490,3 @@ def _too_wide(node: Node, error: ValueError) -> str:
         f"The term at position {min(places, default=0) + 1} of the query cannot be looked for ({error}); write more of "
         "it, with fewer wildcards."
     )
-
-
-def _narrowed(
-    before: Scanned | None, mask: Array, expression: Expression, scanned: Scanned
-) -> tuple[Scanned, Array]:
-    """What is left after one more expression, as an outcome and as a mask."""
-    if expression.excluded:
-        rows = np.flatnonzero(mask)
-        base = before or Scanned(Found(rows, np.zeros(len(rows), np.float32)))
-        outcome = base.without(scanned)
-    else:
-        outcome = scanned if before is None else before.joined(scanned)
-    mask = np.zeros(len(mask), bool)
-    mask[outcome.found.ordinals] = True
-    return outcome, mask

@@ -113,8 +113,9 @@ class VectorSnapshot:
         """The `limit` live, matching rows nearest to the query; names ("cosine", *ABOUT).
 
         `stats`: `cosine_mean` and `cosine_std` over matching rows (a sample of them when the HNSW
-        index answered), `rows` with a vector of the asked model, `left_out` without. Asked
-        `alone`, the rows are the same ones, with the cosines of Middles, in their order. Raises
+        index answered), `matching` of them, `rows` with a vector of the asked model, `left_out`
+        without. Asked `alone`, the rows are the same ones, with the cosines of Middles, in their
+        order. Raises
         BadRequest for a vector of wrong size, NotReady when no row was embedded by `request.model`.
         """
         query = self._query(request)
@@ -127,6 +128,7 @@ class VectorSnapshot:
             walked, near = None, kept.near
         ordinals, scores, stats = walked or self._scan(query, kept.ordinals, near, wanted)
         stats |= {"rows": float(kept.usable), "left_out": float(self.rows.live_count - kept.usable)}
+        stats["matching"] = float(len(kept.ordinals))
         chosen = self._in_order(ordinals, scores)[:wanted]
         ordinals, scores = ordinals[chosen], scores[chosen]
         if request.alone:
