@@ -84,6 +84,17 @@ class MemoryAsker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """One of the projects that are asked together; `asking` None: it cannot be asked, `why` says
+    the reason in one sentence.
+    """
+
+    name: str
+    asking: Asking | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Asking:
     """What one call of a tool asks with; it has to be answered at `until` (monotonic)."""
 
@@ -101,6 +112,8 @@ class Asking:
     commits: Commits | None = None
     #: how a worker stands that is not there: see `Standing`; None where nobody knows
     standing: Callable[[str], Awaitable[Standing]] | None = None
+    #: how projects are asked together, by names and globs; None where this one is all there is
+    others: Callable[[Sequence[str]], Awaitable[Sequence[Member]]] | None = None
 
     async def remember(
         self,
@@ -125,14 +138,14 @@ class Asking:
         NotReady from `make` means that a worker is ahead of that generation, or behind it: then the
         newest one is tried. Raises Unavailable when it happens again, and what else `make` raises.
         """
-        turn = self._turn(await self.first_generation(), final=False)
+        turn = self.turn(await self.first_generation(), final=False)
         while turn.generation.number:
             try:
                 return turn, await make(turn)
             except NotReady as error:
                 if turn.final:
                     raise nobody([error]) from error
-                turn = self._turn(self.freshness.current(), final=True)
+                turn = self.turn(self.freshness.current(), final=True)
         return turn, None
 
     async def look_up(self, worker: str, question: Lookup, kind: type[M]) -> tuple[Turn, M | None]:
@@ -221,7 +234,8 @@ class Asking:
     def left_s(self) -> float:
         return max(0.0, self.until - time.monotonic())
 
-    def _turn(self, generation: Generation, *, final: bool) -> Turn:
+    def turn(self, generation: Generation, *, final: bool) -> Turn:
+        """One try at an answer, of this generation."""
         lanes_s = min(LANE_SHARE * self.config.server.deadline_s, self.left_s())
         return Turn(self, generation, time.monotonic() + lanes_s, final)
 

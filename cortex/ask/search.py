@@ -8,7 +8,6 @@ needs one of them. The ranking itself is in cortex/ranking.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +29,7 @@ from ipc.messages import (
     Signals,
     TextSignals,
     VectorSearch,
+    WordCounts,
 )
 
 #: chunks that each lane of the text worker returns, and the vector worker: at least, and for each
@@ -41,6 +41,8 @@ ALONE_CANDIDATES, ALONE_CANDIDATES_PER_HIT = 90, 4
 #: chunks that the text worker returns for a name in a pasted text: enough to see that too many
 #: define it
 NAME_CANDIDATES = 8
+#: no project but this one is asked
+NO_COUNTS = WordCounts()
 #: the workers of the lanes, in the order in which their errors are told
 LANES = ("text", "embed", "vector")
 
@@ -55,6 +57,23 @@ class _Listed:
     answered: list[str]
     notes: tuple[str, ...]
     more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """What the workers told of one question, None where one was silent: `names` are the signals of
+    each name in it, `places` where its files and lines are.
+    """
+
+    text: Signals | None
+    vector: Signals | None
+    places: Located | None = None
+    names: tuple[Signals, ...] = ()
+
+    @property
+    def answered(self) -> list[str]:
+        """The workers that did."""
+        return [name for name, lane in (("text", self.text), ("vector", self.vector)) if lane is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,41 +181,63 @@ async def find_hits(turn: Turn, question: Search) -> list[Ranked]:
 
 async def _ranked(turn: Turn, question: Search) -> _Listed:
     reading = read(question.query)
-    question = replace(question, query=reading.query, filters=turn.asking.within(question.filters))
-    text, vector, named = await _lanes(turn, question, reading)
-    if text is None and vector is None:
+    lanes = await ask_lanes(turn, question, reading)
+    if lanes.text is None and lanes.vector is None:
         raise nobody(turn.silent[name] for name in LANES if name in turn.silent)
-    ranked = _rank(turn, question, text, vector, named)
-    answered = [name for name, lane in (("text", text), ("vector", vector)) if lane is not None]
+    ranked = rank_lanes(lanes, question, reading, turn.asking.config.fusion.bm25_weight)
     limit = question.limit
-    return _Listed(ranked[:limit], answered, _notes(vector), more=len(ranked) > limit)
+    return _Listed(ranked[:limit], lanes.answered, notes_of(lanes.vector), more=len(ranked) > limit)
 
 
-async def _lanes(
-    turn: Turn, question: Search, reading: Reading
-) -> tuple[Signals | None, Signals | None, list[Signals]]:
-    """(text, vector, what the question names), asked at the same time; None for a silent lane."""
+async def ask_lanes(turn: Turn, question: Search, reading: Reading, counts: WordCounts = NO_COUNTS) -> Lanes:
+    """Asks all lanes at once. Raises BadRequest; and NotReady, unless the turn is final."""
+    question = replace(question, query=reading.query, filters=turn.asking.within(question.filters))
     if question.mode == "semantic":
-        return None, await _vectors(turn, question, alone=True), []
-    text, vector, named = await asyncio.gather(
-        _words(turn, question),
+        return Lanes(None, await _vectors(turn, question, alone=True))
+    text, vector, (places, names) = await asyncio.gather(
+        _words(turn, question, counts),
         _vectors(turn, question),
         _named(turn, question, reading),
     )
-    return text, vector, named
+    return Lanes(text, vector, places, names)
 
 
-async def _words(turn: Turn, question: Search) -> Signals | None:
-    limit = max(TEXT_CANDIDATES, TEXT_CANDIDATES_PER_HIT * question.limit)
-    request = TextSignals(question.query, limit, question.filters, turn.generation.number)
+def rank_lanes(lanes: Lanes, question: Search, reading: Reading, bm25_weight: float) -> list[Ranked]:
+    """The hits, one more than are wanted where there is one. Pure."""
+    limit = question.limit + 1  # one more says that there is more
+    if question.mode == "semantic":
+        assert lanes.vector is not None
+        return rank_by_cosine(lanes.vector, limit, question.min_score or 0.0)
+    vector = lanes.vector if lanes.vector is not None and len(lanes.vector) else None
+    weights = weigh(vectors=vector is not None, bm25_weight=bm25_weight)
+    cited = cite(reading.places, lanes.places) if lanes.places is not None else None
+    made = [cited, *(define(one, at) for at, one in enumerate(lanes.names))]
+    named = [signals for signals in made if signals is not None]
+    ranked = rank(reading.query, lanes.text, vector, weights, limit, named=named)
+    floor = question.min_score
+    return ranked if floor is None else [one for one in ranked if one.score >= floor]
+
+
+async def _words(turn: Turn, question: Search, counts: WordCounts) -> Signals | None:
+    request = TextSignals(
+        question.query, text_candidates(question), question.filters, turn.generation.number, counts
+    )
     return await turn.lane("text", request, Signals)
 
 
-async def _vectors(turn: Turn, question: Search, *, alone: bool = False) -> Signals | None:
+def text_candidates(question: Search) -> int:
+    return max(TEXT_CANDIDATES, TEXT_CANDIDATES_PER_HIT * question.limit)
+
+
+def vector_candidates(question: Search) -> int:
     least, for_each = VECTOR_CANDIDATES, VECTOR_CANDIDATES_PER_HIT
-    if alone:
+    if question.mode == "semantic":
         least, for_each = ALONE_CANDIDATES, ALONE_CANDIDATES_PER_HIT
-    limit, number = max(least, for_each * (question.limit + 1)), turn.generation.number
+    return max(least, for_each * (question.limit + 1))
+
+
+async def _vectors(turn: Turn, question: Search, *, alone: bool = False) -> Signals | None:
+    limit, number = vector_candidates(question), turn.generation.number
     if turn.asking.config.embedding.quick:
         meaning = MeaningSearch(question.query, limit, question.filters, number, alone)
         return await turn.lane("vector", meaning, Signals)
@@ -207,13 +248,14 @@ async def _vectors(turn: Turn, question: Search, *, alone: bool = False) -> Sign
     return await turn.lane("vector", request, Signals)
 
 
-async def _named(turn: Turn, question: Search, reading: Reading) -> list[Signals]:
-    """The signals of the files, lines and names in a question.
-
-    None when the text worker is away: its lane says so.
+async def _named(
+    turn: Turn, question: Search, reading: Reading
+) -> tuple[Located | None, tuple[Signals, ...]]:
+    """What is known of the files, lines and names in a question: where they are, and what defines
+    each name. Nothing when the text worker is away: its lane says so.
     """
     if not (reading.places or reading.names):
-        return []
+        return None, ()
     number, filters = turn.generation.number, question.filters
     try:
         located, found = await asyncio.gather(
@@ -226,30 +268,11 @@ async def _named(turn: Turn, question: Search, reading: Reading) -> list[Signals
             ),
         )
     except CortexError:
-        return []
-    made = [cite(reading.places, located), *(define(one, at) for at, one in enumerate(found))]
-    return [signals for signals in made if signals is not None]
+        return None, ()
+    return located, tuple(found)
 
 
-def _rank(
-    turn: Turn,
-    question: Search,
-    text: Signals | None,
-    vector: Signals | None,
-    named: Sequence[Signals],
-) -> list[Ranked]:
-    limit = question.limit + 1  # one more says that there is more
-    if question.mode == "semantic":
-        assert vector is not None
-        return rank_by_cosine(vector, limit, question.min_score or 0.0)
-    vector = vector if vector is not None and len(vector) else None
-    weights = weigh(vectors=vector is not None, bm25_weight=turn.asking.config.fusion.bm25_weight)
-    ranked = rank(question.query, text, vector, weights, limit, named=named)
-    floor = question.min_score
-    return ranked if floor is None else [one for one in ranked if one.score >= floor]
-
-
-def _notes(vector: Signals | None) -> tuple[str, ...]:
+def notes_of(vector: Signals | None) -> tuple[str, ...]:
     left_out = int(vector.stats.get("left_out", 0)) if vector is not None else 0
     if not left_out:
         return ()

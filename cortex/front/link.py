@@ -8,13 +8,13 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking, Standing, Starting
+from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking, Member, Standing, Starting
 from cortex.ask.freshness import Freshness
 from cortex.ask.meeting.catching import Catching
 from cortex.ask.meeting.commits import Commits
@@ -45,6 +45,10 @@ LOOK_S = 0.05
 RETRY_S, RETRY_MAX_S = 1.0, 10.0
 #: seconds in which refused lines are gathered before the set is told how many there were
 TELL_S = 0.5
+
+
+#: (names and globs, until when) → the projects that they mean, as they can be asked
+Others = Callable[[Sequence[str], float], Awaitable[Sequence[Member]]]
 
 
 class Link:
@@ -137,16 +141,23 @@ class Link:
             await self._attachment.tell_refused(lines)
 
     async def call(
-        self, tool: Tool, arguments: Mapping[str, Any] | None, caller: Caller | None = None
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any] | None,
+        caller: Caller | None = None,
+        others: Others | None = None,
     ) -> dict[str, Any]:
         """The tool's answer, to be dumped by orjson. `caller`: who asks, where one front speaks for
-        several.
+        several. `others`: whom a question to several projects asks.
 
         Raises BadRequest, and Unavailable with one sentence.
         """
         began = time.monotonic()
         try:
-            answer = await self._answer(tool, arguments, caller)
+            if others is not None:
+                answer = await self._ask_others(tool, arguments, others)
+            else:
+                answer = await self._answer(tool, arguments, caller)
         except CortexError as error:
             self._usage.note(tool.name, time.monotonic() - began, error.code, arguments, None)
             raise
@@ -196,6 +207,31 @@ class Link:
                 # A set that ended while it was asked has a successor that was not.
                 if time.monotonic() > until - LAST_TRY_S or not (self._lost or self._set != asked):
                     raise
+
+    async def _ask_others(
+        self, tool: Tool, arguments: Mapping[str, Any] | None, others: Others
+    ) -> dict[str, Any]:
+        """What the tool answers of several projects: this one is asked only where it is among
+        them.
+        """
+        until = time.monotonic() + self.config.server.deadline_s
+        asking = replace(
+            self._asking(until, None),
+            config=replace(self.config, part=""),
+            others=lambda names: others(names, until),
+        )
+        return await tool.call(asking, tool.check(arguments))
+
+    async def reach(self, until: float) -> Asking:
+        """What one of several projects is asked with, once there is a set. Raises Unavailable, and
+        Misconfigured.
+        """
+        if self._task is None:
+            self.open()
+        starting.check_root(self.config)
+        # Half of the time is left for the question itself.
+        await self.ready(time.monotonic() + max(0.0, until - time.monotonic()) / 2 + 1.0)
+        return self._asking(until, None)
 
     async def _tell_commits(
         self, operation: str, arguments: Mapping[str, Any], writes: bool

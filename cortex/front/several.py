@@ -16,19 +16,19 @@ from typing import Any
 
 import msgspec
 
+from cortex.ask.asking import Asking, Member
 from cortex.ask.freshness import Freshness
+from cortex.front.chosen import PROJECT, PROJECTS, asks_several, choose_projects, reach_all
 from cortex.front.link import Link
 from cortex.front.tool import Tool
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.projects import Known, by_name, known_projects
 from cortex.terms.suggestions import hint_for
-from ipc.errors import BadRequest, CortexError
+from ipc.errors import BadRequest, CortexError, Unavailable
 
 log = logging.getLogger(__name__)
 
-#: the argument that names a project, and the key of an answer that does
-PROJECT = "project"
 #: projects beside its own that a front holds open: each has workers of its own, some 250 MB
 OPEN_MAX = 3
 #: seconds for which the names are as they were read: a glob may mean hundreds of folders
@@ -94,6 +94,8 @@ class Several:
         there are several. Raises BadRequest, and what the tool raises.
         """
         given = dict(arguments or {})
+        if asks_several(tool, given):
+            return await self._call_several(tool, given)
         named = given.get(PROJECT) or ""
         if not (named or self._known) or not may_name(tool, given):
             return await self._own.call(tool, arguments)
@@ -121,18 +123,52 @@ class Several:
             raise BadRequest(f"{known.name} is here to be read: {tool.name} writes, leave `{PROJECT}` out.")
         return known
 
+    async def _call_several(self, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What the tool answers of several projects; those that were opened for it and are too
+        many are let go of.
+        """
+        await self._learn()
+        used: list[_Open] = []
+
+        async def others(patterns: Sequence[str], until: float) -> list[Member]:
+            read_only = [name for name, one in self._known.items() if one.read_only]
+            names = choose_projects(patterns, (self._name, *self._known), read_only)
+            return await reach_all(names, lambda name: self._reach(name, used, until))
+
+        try:
+            return await self._own.call(tool, given, others=others)
+        finally:
+            for one in used:
+                one.calls -= 1
+            await self._close_others()
+
+    async def _reach(self, name: str, used: list[_Open], until: float) -> Asking:
+        """One of several that are asked, which stays open in `used`. Raises CortexError."""
+        if name != self._name:
+            used.append(one := self._opened(self._known[name]))
+            one.calls += 1
+            return await one.link.reach(until)
+        if self._own.config.part:
+            whole = self._own.config.root.name
+            raise Unavailable(f"This folder is a part of {whole}; name that to ask it with others.")
+        return await self._own.reach(until)
+
     async def _ask(self, known: Known, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        one = self._open.get(known.name)
-        if one is None:
-            one = self._open[known.name] = _Open(self._made(known))
-            one.link.open()
-        self._open.move_to_end(known.name)
+        one = self._opened(known)
         one.calls += 1
         try:
             await self._close_others()
             return await one.link.call(tool, arguments) | {PROJECT: known.name}
         finally:
             one.calls -= 1
+
+    def _opened(self, known: Known) -> _Open:
+        one = self._open.get(known.name)
+        if one is None:
+            one = self._open[known.name] = _Open(self._made(known))
+            one.link.open()
+        self._open.move_to_end(known.name)
+        return one
 
     def _made(self, known: Known) -> Link:
         """A link that shares this one's memory. Raises Misconfigured."""
@@ -179,10 +215,20 @@ def may_name(tool: Tool, given: Mapping[str, Any]) -> bool:
 
 def listed(tool: Tool, names: Sequence[str]) -> dict[str, Any]:
     """The schema of the tool's arguments where there are these projects, the default one first."""
+    if not names:
+        return _without_projects(tool)
     own = PROJECT in tool.schema["properties"]
-    if not names or (own and tool.asks({}) == "memory"):
+    if own and tool.asks({}) == "memory":
         return tool.schema
     others = ", ".join(names[1 : TOLD_MAX + 1]) + (", …" if len(names) > TOLD_MAX + 1 else "")
     notes = "; of notes also `all`" if own else ""
     told = {"type": "string", "description": f"{names[0]} (default), {others}{notes}."}
     return tool.schema | {"properties": tool.schema["properties"] | {PROJECT: told}}
+
+
+def _without_projects(tool: Tool) -> dict[str, Any]:
+    """Where there is one project nobody pays for the argument that names several."""
+    properties = tool.schema["properties"]
+    if PROJECTS not in properties:
+        return tool.schema
+    return tool.schema | {"properties": {name: one for name, one in properties.items() if name != PROJECTS}}

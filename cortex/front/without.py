@@ -36,7 +36,7 @@ async def name_filter(
     `ask` gives the answer to other arguments. Each filter is left out alone, then all of them.
     """
     filters = [name for name in FILTERS if given.get(name) not in (None, "", (), 0)]
-    if not filters or count_of(answer) != 0 or not answer.get("index", {}).get("generation"):
+    if not filters or count_of(answer) != 0 or not _is_served(answer):
         return answer
     each = [[name] for name in filters]
     for names in [*each, filters] if len(filters) > 1 else each:
@@ -51,6 +51,12 @@ async def name_filter(
         if count:
             return answer | {"suggestion": _sentence(names, given, count, str(answer.get("suggestion", "")))}
     return answer
+
+
+def _is_served(answer: Mapping[str, Any]) -> bool:
+    """Whether there is something that a filter could leave out."""
+    index = answer.get("index", {})
+    return bool(index.get("generation") or index.get("generations"))
 
 
 def count_of(answer: Mapping[str, Any]) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cortex.ranking.candidates import Candidates, collect, shares
+from cortex.ranking.candidates import OF, Candidates, collect, parted, shares
 from cortex.ranking.evidence import NAMES, ON_TOP, ORDER, distribution, named_like, values_of
 from cortex.ranking.names import Asked
 from cortex.ranking.ranked import Ranked
@@ -113,7 +113,9 @@ def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Rank
     counts: dict[str, int] = {}
     places = {}
     for at in best:
-        file = vector.paths[files[at]] or f"\0{vector.id(at).decode()}"
+        file = vector.paths[files[at]]
+        if not parted(file)[1]:  # a chunk of no file stands for itself
+            file = f"{file}{OF}{vector.id(at).decode()}"
         places[at] = counts[file] = counts.get(file, 0) + 1
     order = sorted(best, key=lambda at: places[at] > 1)[:limit]
     floor = max(0.0, min((cosines[at] for at in order if places[at] == 1), default=0.0))

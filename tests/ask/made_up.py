@@ -19,6 +19,7 @@ from ipc.codec import decode, encode
 from ipc.errors import BY_CODE, CortexError, NotReady, Unavailable
 from ipc.messages import (
     Chunks,
+    CountWords,
     Embed,
     Embedded,
     ExactHits,
@@ -27,8 +28,11 @@ from ipc.messages import (
     Fetch,
     Hit,
     MeaningSearch,
+    Show,
+    Shown,
     TextSignals,
     VectorSearch,
+    WordCounts,
     signals_of,
 )
 
@@ -88,6 +92,11 @@ class Workers:
                 values = np.array([[0.9, 0.5, 0.1]], np.float32)
                 stats = {"cosine_mean": 0.2, "cosine_std": 0.2, "rows": 3.0, "left_out": 0.0}
                 return signals_of(self.generation, HITS, ("cosine",), values, stats)
+            case CountWords():
+                return WordCounts(self.generation, 3, {"lane_body words": 2})
+            case Show():
+                shown = tuple(self.chunks[key] for key in request.keys)
+                return Shown(self.generation, entries=shown, of=tuple(range(len(shown))))
             case TextSignals():
                 return signals_of(self.generation, HITS, ("body",), np.array([[1.0, 9.0, 0.0]], np.float32))
             case Fetch():

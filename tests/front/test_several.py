@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
+from cortex.ask.together.asked import PROJECTS_MAX
 from cortex.front.several import OPEN_MAX, Several, listed
 from cortex.front.tools import TOOLS
 from cortex.settings import config as configuration
 from cortex.settings.projects import clones_base, projects_file
-from ipc.errors import BadRequest, CortexError, Misconfigured
+from ipc.errors import BadRequest, CortexError, Misconfigured, Unavailable
 
 
 class Counting:
@@ -17,6 +18,8 @@ class Counting:
     made: list
     #: the project whose calls wait, and for what
     holds: tuple = ("", None)
+    #: the project that cannot be asked
+    away: str = ""
 
     def __init__(self, config):
         self.config, self.freshness = config, None
@@ -33,9 +36,17 @@ class Counting:
     async def close(self):
         self.closed += 1
 
-    async def call(self, tool, arguments):
-        tool.check(arguments)
+    async def reach(self, _until):
+        if self.config.root.name == self.away:
+            raise Unavailable("It is away.")
+        return self.config.root.name
+
+    async def call(self, tool, arguments, others=None):
+        checked = tool.check(arguments)
         self.asked.append((tool.name, dict(arguments or {})))
+        if others is not None:
+            members = await others(checked.projects, 10.0)
+            return {"members": [(one.name, one.asking, one.why) for one in members]}
         if self.holds[0] == self.config.root.name:
             await self.holds[1].wait()
         return {"results": [], "root": self.config.root.name}
@@ -86,7 +97,9 @@ def names(front):
 
 def test_with_one_project_nothing_is_added_to_tools_arguments_or_answers(front):
     assert names(front) == ()
-    assert listed(TOOLS["cortex_exact"], ()) is TOOLS["cortex_exact"].schema
+    offered = set(listed(TOOLS["cortex_exact"], ())["properties"])
+    assert offered == set(TOOLS["cortex_exact"].schema["properties"]) - {"projects"}
+    assert listed(TOOLS["cortex_graph"], ()) is TOOLS["cortex_graph"].schema
     answer, refused = ask(
         front, ("cortex_exact", {"query": "x"}), ("cortex_exact", {"query": "x", "project": "home"})
     )
@@ -241,3 +254,95 @@ def test_another_project_has_the_memory_of_this_front(front, write, tmp_path):
     own = Several(Counting(configuration.load(tmp_path / "home", flags)), make=Counting)
     ask(own, ("cortex_exact", {"query": "x", "project": "shop"}))
     assert Counting.made[-1].config.data.root == tmp_path / "memory"
+
+
+def test_several_projects_are_reached_by_names_and_globs_in_the_order_of_their_names(front, write):
+    write("api-users", "api-orders", "shop")
+    answers = ask(
+        front,
+        *(
+            ("cortex_search", {"query": "x", "projects": projects})
+            for projects in (["api-*"], ["shop", "home"], ["*"], "api-users,shop", ["shop", "sh*"])
+        ),
+    )
+    assert [[name for name, *_ in answer["members"]] for answer in answers] == [
+        ["api-users", "api-orders"],
+        ["home", "shop"],
+        ["home", "api-users", "api-orders", "shop"],
+        ["api-users", "shop"],
+        ["shop"],
+    ]
+    assert answers[0]["members"][0] == ("api-users", "api-users", "")
+    assert all(link.opened == link.closed == 1 for link in Counting.made[1:])
+
+
+def test_one_that_cannot_be_reached_is_told_with_its_reason_and_the_others_are_reached(
+    front, write, monkeypatch
+):
+    write("shop", "old")
+    monkeypatch.setattr(Counting, "away", "old")
+    [answer] = ask(front, ("cortex_exact", {"query": "x", "projects": ["*"]}))
+    assert answer["members"] == [("home", "home", ""), ("shop", "shop", ""), ("old", None, "It is away.")]
+
+
+def test_names_that_mean_nothing_or_too_much_are_one_sentence(front, write):
+    write("shop", *(f"p{number:02}" for number in range(PROJECTS_MAX)))
+    wrong, several, both = ask(
+        front,
+        ("cortex_exact", {"query": "x", "projects": ["shpo"]}),
+        ("cortex_exact", {"query": "x", "projects": ["*"]}),
+        ("cortex_exact", {"query": "x", "projects": ["shop"], "project": "shop"}),
+    )
+    assert str(wrong).startswith(
+        "There is no project 'shpo' (did you mean 'shop'?); there are: home, shop, p00"
+    )
+    assert str(several) == (
+        f"`projects` means {PROJECTS_MAX + 2} projects, and {PROJECTS_MAX} are asked at once; name fewer of them."
+    )
+    assert str(both) == "Pass `project` for one project or `projects` for several, not both."
+    assert all(isinstance(one, BadRequest) for one in (wrong, several, both))
+
+
+def test_all_projects_are_a_persons_own_and_a_clone_is_asked_by_its_name(front, write):
+    write("shop")
+    (clones_base() / "git.example" / "ada" / "lib" / ".git").mkdir(parents=True)
+    own, clone = ask(
+        front,
+        ("cortex_exact", {"query": "x", "projects": ["*"]}),
+        ("cortex_exact", {"query": "x", "projects": ["ada/*", "shop"]}),
+    )
+    assert [name for name, *_ in own["members"]] == ["home", "shop"]
+    assert [name for name, *_ in clone["members"]] == ["shop", "ada/lib"]
+
+
+def test_after_a_question_to_many_few_stay_open(front, write):
+    write(*(f"p{number}" for number in range(OPEN_MAX + 3)))
+
+    async def run():
+        await front.call(TOOLS["cortex_exact"], {"query": "x", "projects": ["p*"]})
+        closed = [link.closed for link in Counting.made[1:]]
+        await front.close()
+        return closed
+
+    assert asyncio.run(run()) == [1, 1, 1, *([0] * OPEN_MAX)]
+
+
+def test_a_part_of_a_project_is_not_asked_with_others(tmp_path, monkeypatch, front, write):
+    part = tmp_path / "home" / "api"
+    part.mkdir()
+    monkeypatch.setattr(
+        "cortex.settings.config.whole_of", lambda root: (root.parent, "api") if root == part else (root, "")
+    )
+    write("shop")
+    inner = Several(Counting(configuration.load(part)), make=Counting)
+    [answer] = ask(inner, ("cortex_exact", {"query": "x", "projects": ["*"]}))
+    assert answer["members"] == [
+        ("api", None, "This folder is a part of home; name that to ask it with others."),
+        ("shop", "shop", ""),
+    ]
+
+
+def test_where_a_client_may_name_several_projects_three_tools_list_the_argument():
+    names = {name for name, tool in TOOLS.items() if "projects" in listed(tool, ("a", "b"))["properties"]}
+    assert names == {"cortex_search", "cortex_exact", "code_context"}
+    assert not any("projects" in listed(tool, ())["properties"] for tool in TOOLS.values())

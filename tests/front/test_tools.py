@@ -60,12 +60,13 @@ def test_limits_have_no_bounds_in_the_schema():
 
 def test_the_arguments_are_those_of_the_contract():
     shared = {"query", "limit", "chunk_types", "tags", "paths", "exclude_paths", "detail", "max_tokens"}
+    shared |= {"projects"}
     alone = choose(("code",))["cortex_search"].schema["properties"]
     assert set(alone) == shared | {"mode", "min_score", "explain"}
     notes = {"scope", "kind", "as_of", "project"}
     assert set(TOOLS["cortex_search"].schema["properties"]) == set(alone) | notes
     assert set(TOOLS["cortex_exact"].schema["properties"]) == shared | {"offset", "match_type"}
-    assert set(TOOLS["code_context"].schema["properties"]) == {"query", "k", "lang"}
+    assert set(TOOLS["code_context"].schema["properties"]) == {"query", "k", "lang", "projects"}
     search = TOOLS["cortex_search"].schema["properties"]
     assert {
         name: search[name].get("default") for name in ("limit", "mode", "detail", "max_tokens", "min_score")

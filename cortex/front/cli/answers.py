@@ -47,7 +47,8 @@ def print_jsonl(answer: dict[str, Any]) -> None:
     """The places; notes have none."""
     for result in (result for result in answer["results"] if "chunk" in result):
         file, start, end, score = place_of(result)
-        print(orjson.dumps({"file": file, "start": start, "end": end, "score": score}).decode())
+        whose = {"project": result["project"]} if "project" in result else {}
+        print(orjson.dumps(whose | {"file": file, "start": start, "end": end, "score": score}).decode())
 
 
 def print_answer(answer: dict[str, Any]) -> None:
@@ -62,7 +63,8 @@ def print_answer(answer: dict[str, Any]) -> None:
         lines = [number for number in result.get("highlight_lines") or () if number]
         matched = lines or [metadata.get("snippet_start_line") or start]
         line = matched[0]
-        head = Line((file, "bold cyan"), (f":{line}", "green"), f"  {_named(result['chunk'])}  ")
+        head = Line((_whose(result), "magenta"), (file, "bold cyan"), (f":{line}", "green"))
+        head.append(f"  {_named(result['chunk'])}  ")
         head.append(f"{score:.2f}", "dim")
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")
@@ -72,6 +74,11 @@ def print_answer(answer: dict[str, Any]) -> None:
         for text in _excerpt(result):
             out.print(text)
     print_notes(answer, _say_cut(answer))
+
+
+def _whose(result: dict[str, Any]) -> str:
+    """What stands before a place where several projects were asked."""
+    return f"{result['project']}:" if "project" in result else ""
 
 
 def print_graph(answer: dict[str, Any]) -> None:
@@ -158,7 +165,7 @@ def print_context(answer: dict[str, Any]) -> None:
     """Each hit of code_context with its place, its score, what found it, and the excerpt."""
     out = Screen()
     for hit in answer["hits"]:
-        head = Line((hit["file"], "bold cyan"), (f":{hit['lno']}", "green"))
+        head = Line((_whose(hit), "magenta"), (hit["file"], "bold cyan"), (f":{hit['lno']}", "green"))
         head.append(f"  {hit['score']:.2f} {hit['source']}", "dim")
         if hit.get("stale"):
             head.append("  changed since it was indexed", "yellow")

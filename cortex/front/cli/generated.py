@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
+from cortex.front.chosen import asks_several
 from cortex.front.cli import answers, memory, past, picture, streams
 from cortex.front.cli.paging import paged
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
@@ -263,6 +264,8 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
     )
     checked = tool.check(arguments)  # before a set is started for it
     memory = tool.asks(msgspec.structs.asdict(checked)) == "memory"
+    if asks_several(tool, arguments):
+        config = replace(config, server=replace(config.server, deadline_s=STARTED_S))
     if memory:
         patience_s = max(config.server.deadline_s, LONG_S if tool.name in LONG else PATIENCE_S)
         config = replace(config, server=replace(config.server, deadline_s=patience_s))
@@ -271,6 +274,8 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
         from cortex.front.link import Link
 
         link = Link(config, channel="cli")
+        if asks_several(tool, arguments):
+            return orjson.dumps(await _answer_of_several(link, tool, arguments))
         if not memory:
             link.open()
         try:
@@ -281,6 +286,17 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
             await link.close()
 
     return hosts.run(ask())
+
+
+async def _answer_of_several(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The answer of all projects that the arguments mean. Raises CortexError."""
+    from cortex.front.several import Several
+
+    several = Several(link, make=functools.partial(type(link), channel="cli"))
+    try:
+        return await several.call(tool, arguments)
+    finally:
+        await several.close()
 
 
 async def _answer(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:

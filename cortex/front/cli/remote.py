@@ -79,7 +79,12 @@ def declare_token(parser: Parser) -> None:
     parser.add_argument("--read-only", action="store_true", help="make a new one that may only read")
     parser.add_argument("--expires", default="", metavar="TIME", help="its end, as 12h, 30d or 8w")
     parser.add_argument(
-        "--for", dest="projects", action="append", default=[], metavar="PROJECT", help="only that"
+        "--for",
+        dest="projects",
+        action="append",
+        default=[],
+        metavar="PROJECT",
+        help="only that, or those: 'api-*'",
     )
     parser.add_argument("--revoke", action="store_true", help="take it back")
     parser.add_argument("--list", dest="listed", action="store_true", help="list the named ones")

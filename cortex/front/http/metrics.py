@@ -54,8 +54,26 @@ class Metrics:
         source: Any = collector
         self._registry.register(source)
 
-    def text(self) -> bytes:
-        return bytes(generate_latest(self._registry))
+    def text(self, knows: Callable[[str], bool]) -> bytes:
+        """What is measured, of projects of which the asker may know."""
+        told: Any = _Known(self._registry, knows)
+        return bytes(generate_latest(told))
+
+
+class _Known:
+    """What a registry holds, without what is of a project that the asker may not know of."""
+
+    def __init__(self, registry: CollectorRegistry, knows: Callable[[str], bool]) -> None:
+        self._registry, self._knows = registry, knows
+
+    def collect(self) -> Iterable[Metric]:
+        for metric in self._registry.collect():
+            metric.samples = [
+                one
+                for one in metric.samples
+                if "project" not in one.labels or self._knows(one.labels["project"])
+            ]
+            yield metric
 
 
 class Indexes:

@@ -13,15 +13,18 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from cortex.ask.asking import Asking, Member
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import Caller
+from cortex.front.chosen import PROJECT, asks_several, choose_projects, reach_all
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.tokens import Bearer, Forbidden
-from cortex.front.link import Link
-from cortex.front.several import PROJECT, may_name
+from cortex.front.link import Link, Others
+from cortex.front.several import may_name
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
 from cortex.settings.config import Config
+from cortex.terms.suggestions import hint_for
 from ipc.errors import BadRequest, CortexError, NotFound, Unavailable
 
 #: seconds between two looks for a project that nobody asks
@@ -37,8 +40,13 @@ class Asked(Protocol):
 
     def open(self) -> None: ...
     async def close(self) -> None: ...
+    async def reach(self, until: float) -> Asking: ...
     async def call(
-        self, tool: Tool, arguments: Mapping[str, Any] | None, caller: Caller | None = None
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any] | None,
+        caller: Caller | None = None,
+        others: Others | None = None,
     ) -> dict[str, Any]: ...
 
 
@@ -92,11 +100,25 @@ class Hosted:
         if link is not None:
             await link.close()
 
+    async def reach(self, until: float) -> Asking:
+        """What it is asked with among others, while it is in use. Raises CortexError."""
+        assert self._link is not None
+        try:
+            return await self._link.reach(until)
+        except CortexError as error:
+            self._leave_place_out(error)
+            raise
+
     async def call(
-        self, tool: Tool, arguments: Mapping[str, Any] | None, bearer: Bearer, caller: Caller
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any] | None,
+        bearer: Bearer,
+        caller: Caller,
+        others: Others | None = None,
     ) -> dict[str, Any]:
-        """What the tool answers who may ask it. Raises what it raises, of the project by its name,
-        and Forbidden.
+        """What the tool answers who may ask it; `others`: as in Link.call. Raises what it raises,
+        of the project by its name, and Forbidden.
         """
         _check_right(tool, arguments, bearer)
         began = time.monotonic()
@@ -105,17 +127,23 @@ class Hosted:
             with self.use():
                 assert self._link is not None
                 async with asyncio.timeout(self.config.server.deadline_s + GRACE_S):
+                    if others is not None:
+                        return await self._link.call(tool, arguments, caller, others)
                     return await self._link.call(tool, arguments, caller)
         except TimeoutError as error:
             code = "deadline"
             raise Unavailable("The call did not end within its deadline; ask again.") from error
         except CortexError as error:
             code = error.code
-            if self.config.root.name:  # who asks may be on another machine, where its place says nothing
-                error.args = (str(error).replace(str(self.config.root), self.name),)
+            self._leave_place_out(error)
             raise
         finally:
             self.metrics.note(tool.name, code, time.monotonic() - began)
+
+    def _leave_place_out(self, error: CortexError) -> None:
+        """Who asks may be on another machine, where the project's place says nothing."""
+        if self.config.root.name:
+            error.args = (str(error).replace(str(self.config.root), self.name),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +192,18 @@ class Projects(Mapping[str, Hosted]):
         if not isinstance(name, str):
             raise BadRequest("`project` must be a project's name.")
         known = self.names(bearer)
-        if not name and known:
+        if not known:
+            raise Forbidden(f"The token {bearer.name!r} is for other projects than this server's.")
+        if not name:
             return self[known[0]]
         if name in known:
             return self[name]
-        if name in self or not known:
-            raise Forbidden(f"The token {bearer.name!r} is for other projects.")
-        raise NotFound(f"There is no project {name!r} here; there are: {', '.join(known)}.")
+        hint = hint_for(name, known)
+        raise NotFound(f"There is no project {name!r} here{hint}; there are: {', '.join(known)}.")
 
     def names(self, bearer: Bearer) -> list[str]:
         """Those that `bearer` may ask."""
-        return [one for one in self if not bearer.projects or one in bearer.projects]
+        return [one for one in self if bearer.knows(one)]
 
     def choices(self, hosted: Hosted, bearer: Bearer) -> tuple[str, ...]:
         """`hosted` first, then what else `bearer` may ask; none where there is nothing else."""
@@ -194,12 +223,33 @@ class Projects(Mapping[str, Hosted]):
         """
         names = self.names(bearer)
         given = dict(arguments or {})
+        if asks_several(tool, given):
+            return await self._ask_several(hosted, tool, given, bearer, caller)
         if len(names) < 2 or not may_name(tool, given):
             return await hosted.call(tool, arguments, bearer, caller)
         if PROJECT not in tool.schema["properties"] or given.get(PROJECT) in names:
             named = given.pop(PROJECT, None)
             hosted = self.find(named, bearer) if named else hosted
         return await hosted.call(tool, given, bearer, caller) | {PROJECT: hosted.name}
+
+    async def _ask_several(
+        self,
+        hosted: Hosted,
+        tool: Tool,
+        given: Mapping[str, Any],
+        bearer: Bearer,
+        caller: Caller,
+    ) -> dict[str, Any]:
+        """As `ask`, of all that the arguments mean among those that `bearer` may ask."""
+        with contextlib.ExitStack() as used:
+
+            async def others(patterns: Sequence[str], until: float) -> list[Member]:
+                names = choose_projects(patterns, self.names(bearer))
+                for name in names:
+                    used.enter_context(self[name].use())
+                return await reach_all(names, lambda name: self[name].reach(until))
+
+            return await hosted.call(tool, given, bearer, caller, others)
 
     async def tend(self) -> None:
         """Let go, for ever, of those that nobody asks."""

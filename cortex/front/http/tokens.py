@@ -7,6 +7,7 @@ Named tokens are kept as hashes. The user's own is in a file that only they can 
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import hashlib
 import hmac
 import os
@@ -53,7 +54,9 @@ class Forbidden(BadRequest):
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Who showed a token; `projects`: the names of those that they may ask, none for all."""
+    """Who showed a token; `projects`: names and globs of those that they may ask, none for all. Of
+    others they are not told that they are there.
+    """
 
     name: str
     right: Right
@@ -61,6 +64,12 @@ class Bearer:
 
     def may(self, right: Right) -> bool:
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
+
+    def knows(self, project: str) -> bool:
+        """Whether they may ask the project of that name."""
+        return not self.projects or any(
+            project == one or fnmatch.fnmatchcase(project, one) for one in self.projects
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,10 @@ ExcludePaths = Annotated[
     tuple[str, ...],
     Meta(description="None of these."),
 ]
+Projects = Annotated[
+    tuple[str, ...],
+    Meta(description='Several projects at once, by names and globs: "api-*".'),
+]
 DetailLevel = Annotated[
     Literal["full", "snippet", "location"],
     Meta(description="Text of each result."),

@@ -7,7 +7,7 @@ import contextlib
 import http.client
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 import psutil
@@ -39,8 +39,17 @@ class Here(Twin):
     async def close(self):
         self.closed += 1
 
-    async def call(self, tool, arguments, caller=None):
+    async def reach(self, until):
+        if self.fault is not None:
+            raise self.fault
+        return replace(self.served.asking(), until=until)
+
+    async def call(self, tool, arguments, caller=None, others=None):
         self.asked.append((tool.name, caller))
+        if others is not None:
+            asking = self.served.asking()
+            asking = replace(asking, others=lambda names: others(names, asking.until))
+            return await tool.call(asking, tool.check(arguments))
         if self.fault is not None:
             raise self.fault
         try:

@@ -110,7 +110,7 @@ def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own):
     name = own.link.served.config.root.name
     own.token = add_named("elsewhere", "write", 0.0, ("other",))
     assert own.status("POST", "/v1/search", {"query": "x"}) == 403
-    assert own.status("GET", f"/v1/tools?project={name}") == 403
+    assert own.status("GET", f"/v1/tools?project={name}") == 403  # it is for no project of this server
     own.token = add_named("here", "write", 0.0, (name,))
     assert own.status("POST", "/v1/search", {"query": "x"}) == 200
     assert own.status("POST", "/v1/tools/cortex_recall", {"query": "x"}) == 403

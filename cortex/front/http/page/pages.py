@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from cortex.front.chosen import PROJECT
 from cortex.front.http.gate import STATIC
 from cortex.front.http.page.frame import HEADERS, Part, View, Visit, address, page, render
 from cortex.front.http.page.views import VIEWS
@@ -19,7 +20,6 @@ from cortex.front.http.projects import Projects
 from cortex.front.http.replies import Refused, said
 from cortex.front.http.routes.calls import object_of, until_gone
 from cortex.front.http.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
-from cortex.front.several import PROJECT
 from cortex.settings.home import is_loopback
 from ipc.errors import CortexError, NotFound
 
@@ -103,7 +103,7 @@ class Pages:
     def _visit(self, request: Request) -> Visit:
         bearer = request.scope["bearer"]
         hosted = self._projects.find(request.query_params.get(PROJECT, ""), bearer)
-        names = tuple(one for one in self._projects if not bearer.projects or one in bearer.projects)
+        names = tuple(self._projects.names(bearer))
         client = request.client.host if request.client is not None else ""
         beside = bearer.may("admin") and self._scheme == "http" and is_loopback(_url(client))
         return Visit(hosted, bearer, names, beside, dict(request.query_params))

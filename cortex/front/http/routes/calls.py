@@ -16,13 +16,14 @@ from cortex import __version__
 from cortex.ask.asking import Asking
 from cortex.ask.memory import Caller
 from cortex.ask.questions import Search
+from cortex.front.chosen import PROJECT
 from cortex.front.http.projects import Hosted, Projects
 from cortex.front.http.replies import said
 from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import describe
-from cortex.front.several import PROJECT
 from cortex.front.tool import Tool, make_tool
 from cortex.front.tools.arguments import Paths
+from cortex.front.tools.arguments import Projects as ProjectNames
 from cortex.front.tools.code.context import flat
 from ipc.errors import BadRequest, NotFound
 from ipc.messages import Filters
@@ -38,12 +39,12 @@ async def http_search(
     lang: Annotated[str, Meta(description="Only this language.")] = "",
     paths: Paths = (),
     explain: Annotated[bool, Meta(description="Show signals.")] = False,
+    projects: ProjectNames = (),
 ) -> dict[str, Any]:
     """The ranking of cortex_search as a flat list of file, line number and excerpt."""
     filters = Filters(language=lang, paths=paths)
-    return await flat(
-        asking, Search(query=query, limit=k, filters=filters, detail="snippet", explain=explain)
-    )
+    question = Search(query=query, limit=k, filters=filters, detail="snippet", explain=explain)
+    return await flat(asking, question, projects)
 
 
 #: no tool of agents: it is made one to be called as they are
@@ -74,9 +75,10 @@ class Routes:
         answer.status_code = 200 if ready else 503
         return answer
 
-    async def metrics(self, _request: Request) -> Response:
+    async def metrics(self, request: Request) -> Response:
         metrics = next(iter(self._projects.values())).metrics
-        return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+        bearer: Bearer = request.scope["bearer"]
+        return Response(metrics.text(bearer.knows), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def search(self, request: Request) -> Response:
         arguments = await object_of(request)

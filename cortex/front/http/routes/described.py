@@ -11,10 +11,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from cortex import __version__
+from cortex.front.chosen import PROJECT
 from cortex.front.http.projects import Hosted, Projects
 from cortex.front.http.replies import said
 from cortex.front.http.routes.calls import SEARCH
-from cortex.front.several import PROJECT
 from cortex.front.tool import Tool
 
 #: status → what it means, for every call

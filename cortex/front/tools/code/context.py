@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import orjson
@@ -10,6 +11,9 @@ from msgspec import Meta
 from cortex.ask.asking import Asking
 from cortex.ask.questions import Search
 from cortex.ask.search import find
+from cortex.ask.together.search import find_together
+from cortex.front.tools.arguments import Projects
+from cortex.ranking import Ranked
 from ipc.messages import Filters
 
 
@@ -19,37 +23,54 @@ async def code_context(
     query: Annotated[str, Meta(description="Words or names.")],
     k: Annotated[int, Meta(description="1 to 100.")] = 20,
     lang: Annotated[str, Meta(description="Only this language.")] = "",
+    projects: Projects = (),
 ) -> dict[str, Any]:
     """The ranking of cortex_search as a flat list of file, line number and excerpt, for editors and
     scripts; agents use cortex_search.
     """
     question = Search(query=query, limit=k, filters=Filters(language=lang), detail="snippet")
-    return await flat(asking, question)
+    return await flat(asking, question, projects)
 
 
-async def flat(asking: Asking, question: Search) -> dict[str, Any]:
-    """The answer of `question`, whose detail is "snippet", in the flat shape. Raises as `find`."""
-    # The only place where a front reads chunks: this shape holds parts of them.
-    turn, found = await find(asking, question)
-    stale = turn.stale(one.hit.path for one in found.hits)
-    hits = []
-    for one, raw in zip(found.hits, found.chunks, strict=True):
-        chunk = orjson.loads(raw)
-        line = (chunk.get("metadata") or {}).get("snippet_start_line") or one.hit.start_line
-        hit = {
-            "file": one.hit.path,
-            "lno": line,
-            "text": chunk.get("text", ""),
-            "score": round(one.score, 4),
-            "source": one.source,
-        }
-        if question.explain:
-            hit["explain"] = one.explanation()
-        hits.append(hit | {"stale": True} if one.hit.path in stale else hit)
+async def flat(asking: Asking, question: Search, projects: Sequence[str] = ()) -> dict[str, Any]:
+    """The answer of `question`, whose detail is "snippet", in the flat shape; of several `projects`
+    each hit says whose it is. Raises as `find`.
+    """
+    if projects:
+        joint = await find_together(asking, projects, question)
+        hits = [
+            {"project": one.project} | _hit(one.ranked, one.chunk, question, stale=one.stale)
+            for one in joint.results
+        ]
+        nothing, index = joint.together.explain_nothing, joint.together.index
+        truncated, notes = joint.truncated, joint.notes
+    else:
+        turn, found = await find(asking, question)
+        stale = turn.stale(one.hit.path for one in found.hits)
+        hits = [
+            _hit(one, raw, question, stale=one.hit.path in stale)
+            for one, raw in zip(found.hits, found.chunks, strict=True)
+        ]
+        nothing, index = turn.explain_nothing, turn.index
+        truncated, notes = found.truncated, found.notes
     answer: dict[str, Any] = {"hits": hits}
-    if found.truncated:
+    if truncated:
         answer["truncated"] = True
     if not hits:
-        answer["suggestion"] = turn.explain_nothing(question.filters)
-    answer["index"] = turn.index(found.notes)
-    return answer
+        answer["suggestion"] = nothing(question.filters)
+    return answer | {"index": index(notes)}
+
+
+def _hit(one: Ranked, raw: bytes, question: Search, *, stale: bool) -> dict[str, Any]:
+    # The only place where a front reads chunks: this shape holds parts of them.
+    chunk = orjson.loads(raw)
+    hit = {
+        "file": one.hit.path,
+        "lno": (chunk.get("metadata") or {}).get("snippet_start_line") or one.hit.start_line,
+        "text": chunk.get("text", ""),
+        "score": round(one.score, 4),
+        "source": one.source,
+    }
+    if question.explain:
+        hit["explain"] = one.explanation()
+    return hit | ({"stale": True} if stale else {})

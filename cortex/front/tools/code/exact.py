@@ -9,12 +9,14 @@ from msgspec import Meta
 from cortex.ask.asking import Asking
 from cortex.ask.exact import exact
 from cortex.ask.questions import Exact
+from cortex.ask.together.exact import exact_together
 from cortex.front.tools.arguments import (
     LIMIT,
     ChunkTypes,
     ExcludePaths,
     Limit,
     Paths,
+    Projects,
     Shape,
     Size,
     Tags,
@@ -40,6 +42,7 @@ async def cortex_exact(
     exclude_paths: ExcludePaths = (),
     detail: Shape = "auto",
     max_tokens: Size = None,
+    projects: Projects = (),
 ) -> dict[str, Any]:
     """Full-text keyword search, when you know a name or the literal text; not for questions.
 
@@ -49,16 +52,16 @@ async def cortex_exact(
 
     Example: text:handler AND tags:go AND -file_path:test
     """
-    return await exact(
-        asking,
-        Exact(
-            query=query,
-            match_type=match_type,
-            limit=limit,
-            counted=limit != LIMIT,
-            offset=offset,
-            filters=make_filters(chunk_types, tags, paths, exclude_paths),
-            detail=detail,
-            max_tokens=max_tokens,
-        ),
+    question = Exact(
+        query=query,
+        match_type=match_type,
+        limit=limit,
+        counted=limit != LIMIT,
+        offset=offset,
+        filters=make_filters(chunk_types, tags, paths, exclude_paths),
+        detail=detail,
+        max_tokens=max_tokens,
     )
+    if projects:
+        return await exact_together(asking, projects, question)
+    return await exact(asking, question)

@@ -12,6 +12,7 @@ from cortex.ask.asking import Asking
 from cortex.ask.meeting.ranked import merged
 from cortex.ask.questions import Search
 from cortex.ask.search import search
+from cortex.ask.together.search import search_together
 from cortex.front.tool import Sets
 from cortex.front.tools.arguments import (
     LIMIT,
@@ -19,6 +20,7 @@ from cortex.front.tools.arguments import (
     ExcludePaths,
     Limit,
     Paths,
+    Projects,
     Shape,
     Size,
     Tags,
@@ -29,7 +31,7 @@ from cortex.front.tools.memory.arguments import LIMIT_MAX, AsOf, Whose, given
 from cortex.front.tools.memory.fence import shown_rows
 from cortex.front.tools.memory.judging import judged
 from cortex.terms.bounds import clamp
-from ipc.errors import Unavailable
+from ipc.errors import BadRequest, Unavailable
 
 
 def _asked_by(arguments: Mapping[str, Any]) -> Sets:
@@ -51,6 +53,7 @@ _ABOUT_CODE = (
     "detail",
     "max_tokens",
     "explain",
+    "projects",
 )
 #: what the tool is in each toolset alone, and where there are both
 IN_CODE = {"without": _ABOUT_NOTES}
@@ -88,6 +91,7 @@ async def cortex_search(
     explain: Annotated[bool, Meta(description="Show signals.")] = False,
     as_of: AsOf = "",
     project: Whose = "",
+    projects: Projects = (),
 ) -> dict[str, Any]:
     """Search for relevant context in the project codebase and documentation, by meaning and words.
     For "how", "why", "where is … handled", and when unsure which tool fits. A stack trace, error
@@ -96,6 +100,8 @@ async def cortex_search(
     Example: {"query": "how does authentication work"}
     """
     asks = _asked_by({"scope": scope, "kind": kind})
+    if projects and asks != "code":
+        raise BadRequest("`projects` asks for code alone; leave out `scope` and `kind`, or `projects`.")
     noted = {"query": query} | given(kind=kind, tags=tags or None, as_of=as_of, project=project)
     if asks == "memory":
         return await _search_notes(asking, noted, NOTES if limit == LIMIT else limit)
@@ -110,6 +116,8 @@ async def cortex_search(
         max_tokens=max_tokens,
         explain=explain,
     )
+    if projects:
+        return await search_together(asking, projects, question)
     if asks == "code":
         return await search(asking, question)
     code, found = await asyncio.gather(search(asking, question), _notes_or_why(asking, noted, limit))

@@ -1,0 +1,312 @@
+"""The answers of cortex_search and code_context about several projects: the lanes of all are ranked
+once, as if one project had told them (cortex/ranking/together.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import orjson
+
+from cortex.ask.asking import Asking, Turn
+from cortex.ask.questions import NO_FILTERS, Search, budget, fitting
+from cortex.ask.search import (
+    NO_COUNTS,
+    Lanes,
+    ask_lanes,
+    notes_of,
+    rank_lanes,
+    text_candidates,
+    vector_candidates,
+)
+from cortex.ask.showing import entries, show
+from cortex.ask.together.asked import Together, attempt, bounded, each
+from cortex.ranking import Ranked, Reading, read
+from cortex.ranking.together import add_counts, join_meaning, join_names, join_places, join_words, told_by
+from ipc.errors import BadRequest, CortexError, NotReady
+from ipc.messages import Chunks, CountWords, Fetch, Show, Shown, WordCounts
+
+T = TypeVar("T")
+
+#: what the counts of words get of the time that a call has left: a project that does not tell them
+#: in time counts with nothing, and may still answer
+COUNTS_SHARE = 0.2
+#: bytes of the lines of one project at least, and entries of an answer that nobody counted
+LINES_BYTES_MIN, ENTRIES = 600, 15
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One result: whose it is, the hit, and its chunk's JSON."""
+
+    project: str
+    ranked: Ranked
+    chunk: bytes
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Results of several projects in one order; `together` says the rest."""
+
+    together: Together
+    results: tuple[Placed, ...]
+    truncated: bool
+    notes: tuple[str, ...]
+
+
+async def search_together(asking: Asking, projects: Sequence[str], question: Search) -> dict[str, Any]:
+    """As `cortex.ask.search.search`, of the projects that `projects` mean; each result says whose
+    it is. Raises BadRequest, and Unavailable when no project can answer.
+    """
+    question = question.checked()
+    if question.detail == "auto":
+        return await attempt(asking, projects, lambda together: _show(asking, together, question))
+    found = await find_together(asking, projects, question)
+    results = []
+    for one in found.results:
+        result: dict[str, Any] = {
+            "project": one.project,
+            "chunk": orjson.Fragment(one.chunk),
+            "combined_score": round(one.ranked.score, 4),
+        }
+        if one.stale:
+            result["stale"] = True
+        if question.explain:
+            result["explain"] = one.ranked.explanation()
+        results.append(result)
+    answer: dict[str, Any] = {"results": results, "total": len(results)}
+    if found.truncated:
+        answer["truncated"] = True
+    if not results:
+        answer["suggestion"] = found.together.explain_nothing(question.filters, question.min_score)
+    return answer | {"index": found.together.index(found.notes)}
+
+
+async def find_together(asking: Asking, projects: Sequence[str], question: Search) -> Found:
+    """Whole chunks, snippets or places of several projects. Raises as `search_together`."""
+    question = question.checked()
+    return await attempt(asking, projects, lambda together: _find(asking, together, question))
+
+
+async def _find(asking: Asking, together: Together, question: Search) -> Found:
+    listed = await rank_together(together, question, asking.config.fusion.bm25_weight)
+    max_bytes, query = budget(question.max_tokens), read(question.query).query
+    detail = "full" if question.detail == "auto" else question.detail
+
+    async def fetch(name: str, turn: Turn) -> Chunks:
+        keys = tuple(one.hit.key for one in listed.of(name))
+        request = Fetch(keys, detail, max_bytes, query, turn.generation.number)
+        return await turn.fetch(listed.answered.get(name, ()), request, {})
+
+    told = await each(together, fetch)
+    chunks = {name: iter(reply.chunks) for name, reply in told.items()}
+    kept = [
+        (name, one, chunk) for name, one in listed.hits if (chunk := next(chunks.get(name, iter(())), b""))
+    ]
+    count = fitting([len(chunk) for _, _, chunk in kept], max_bytes)
+    stale = {
+        name: turn.stale(one.hit.path for one in listed.of(name)) for name, turn in together.turns.items()
+    }
+    return Found(
+        together=together,
+        results=tuple(
+            Placed(name, one, chunk, one.hit.path in stale[name]) for name, one, chunk in kept[:count]
+        ),
+        truncated=any(one.truncated for one in told.values()) or count < len(kept) or listed.more,
+        notes=listed.notes,
+    )
+
+
+async def _show(asking: Asking, together: Together, question: Search) -> dict[str, Any]:
+    """The answer of detail "auto": the lines that answer, in the order of the files of all."""
+    listed = await rank_together(together, question, asking.config.fusion.bm25_weight)
+    max_bytes = budget(question.max_tokens, asking.config.server.answer_tokens)
+    shares = _shares(listed)
+
+    async def ask(name: str, turn: Turn) -> Shown:
+        own = max(LINES_BYTES_MIN, round(max_bytes * shares.get(name, 0.0)))
+        request = _request(listed.of(name), question, min(own, max_bytes), turn.generation.number)
+        return await show(turn, listed.answered.get(name, ()), request)
+
+    told = await each(together, ask)
+    made = [
+        one
+        for name, shown in told.items()
+        for one in _entries(together.turns[name], name, (shown, listed.of(name)), question)
+    ]
+    first: dict[tuple[str, str], int] = {}
+    for at, (name, one) in enumerate(listed.hits):
+        first.setdefault((name, one.hit.path or one.hit.id), at)
+    made.sort(key=lambda one: first[one[0]])
+    limit = question.limit if question.counted else ENTRIES
+    count = min(limit, fitting([size for _, size, _ in made], max_bytes))
+    results = [result for _, _, result in made[:count]]
+    answer: dict[str, Any] = {"results": results, "total": len(results)}
+    cut = count < len(made) or any(shown.truncated for shown in told.values())
+    answer |= _notes(told, results, truncated=cut or (question.counted and listed.more))
+    if not results:
+        answer["suggestion"] = together.explain_nothing(question.filters, question.min_score)
+    return answer | {"index": together.index(listed.notes)}
+
+
+def _request(hits: Sequence[Ranked], question: Search, max_bytes: int, generation: int) -> Show:
+    reading = read(question.query)
+    return Show(
+        keys=tuple(one.hit.key for one in hits),
+        scores=tuple(one.score for one in hits),
+        query=reading.query,
+        limit=question.limit if question.counted else 0,
+        places=reading.places,
+        chosen=question.filters != NO_FILTERS,
+        max_bytes=max_bytes,
+        generation=generation,
+    )
+
+
+def _entries(
+    turn: Turn, name: str, told: tuple[Shown, Sequence[Ranked]], question: Search
+) -> list[tuple[tuple[str, str], int, dict[str, Any]]]:
+    """(file, bytes, result) of each entry of one project."""
+    shown, ranked = told
+    hits, scores = [one.hit for one in ranked], [one.score for one in ranked]
+    results = entries(shown, hits, scores, turn.stale(hit.path for hit in hits), "combined_score")
+    out = []
+    for at, body, result in zip(shown.of, shown.entries, results, strict=True):
+        own = {"project": name} | result
+        if question.explain:
+            own["explain"] = ranked[at].explanation()
+        out.append(((name, hits[at].path or hits[at].id), len(body), own))
+    return out
+
+
+def _shares(listed: Listed) -> dict[str, float]:
+    """Of each project the share of an answer's bytes: that of its files' scores, each file once."""
+    best: dict[tuple[str, str], float] = {}
+    for name, one in listed.hits:
+        best.setdefault((name, one.hit.path or one.hit.id), one.score)
+    total = sum(best.values()) or 1.0
+    shares: dict[str, float] = {}
+    for (name, _), score in best.items():
+        shares[name] = shares.get(name, 0.0) + score / total
+    return shares
+
+
+def _notes(
+    told: Mapping[str, Shown], results: Sequence[Mapping[str, Any]], *, truncated: bool
+) -> dict[str, Any]:
+    """What the answer says of the lines that are not in it, and what to do about it."""
+    omitted: dict[str, int] = {}
+    for shown in told.values():
+        for why, count in shown.omitted.items():
+            omitted[why] = omitted.get(why, 0) + count
+    more = [f"{name}:{place}" for name, shown in told.items() for place in shown.more]
+    notes: dict[str, Any] = {"truncated": True} if truncated else {}
+    notes |= {"more": more} if more else {}
+    notes |= {"omitted": omitted} if omitted else {}
+    if any(result.get("stale") for result in results):
+        notes["next"] = "Read the stale files: they were saved since."
+    elif truncated:
+        notes["next"] = "There is more: raise max_tokens or limit, or narrow by paths or projects."
+    return notes
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The hits of all projects in one order, each with its project's name and its place there;
+    which workers of each project answered, `notes` as sentences, whether there are `more`.
+    """
+
+    hits: tuple[tuple[str, Ranked], ...]
+    answered: Mapping[str, Sequence[str]]
+    notes: tuple[str, ...]
+    more: bool
+
+    def of(self, name: str) -> list[Ranked]:
+        return [one for whose, one in self.hits if whose == name]
+
+
+async def rank_together(together: Together, question: Search, bm25_weight: float) -> Listed:
+    """Raises BadRequest, NotReady, and Unavailable where no project answers."""
+    reading = read(question.query)
+    spaces = {name: _space(turn) for name, turn in together.turns.items()}
+    if question.mode == "semantic" and len(set(spaces.values())) > 1:
+        raise BadRequest(
+            "`mode` semantic compares cosines, and these projects are embedded by different models; leave `mode` out, or "
+            "name projects of one model."
+        )
+    lanes = await _lanes(together, question, reading)
+    answered = {name: one.answered for name, one in lanes.items() if one.answered}
+    if not answered:
+        raise together.nobody()
+    numbers = {name: number for number, name in enumerate(together.names)}
+    joined = Lanes(
+        join_words(_by_number(numbers, lanes, lambda one: one.text), text_candidates(question)),
+        join_meaning(
+            _by_number(numbers, lanes, lambda one: one.vector),
+            vector_candidates(question),
+            {numbers[name]: space for name, space in spaces.items()},
+        ),
+        join_places(_by_number(numbers, lanes, lambda one: one.places)),
+        _join_names(numbers, lanes, reading),
+    )
+    ranked = rank_lanes(joined, question, reading, bm25_weight)
+    hits = tuple(_named(together.names, one) for one in ranked[: question.limit])
+    return Listed(hits, answered, notes_of(joined.vector), more=len(ranked) > question.limit)
+
+
+async def _lanes(together: Together, question: Search, reading: Reading) -> dict[str, Lanes]:
+    counts = NO_COUNTS
+    if question.mode != "semantic" and len(together.turns) > 1:
+        counts = await _counts(together, reading.query)
+
+    async def ask(_name: str, turn: Turn) -> Lanes:
+        return await ask_lanes(bounded(turn, turn.until), question, reading, counts)
+
+    return await each(together, ask)
+
+
+async def _counts(together: Together, query: str) -> WordCounts:
+    """How rare the words of the question are in all projects. Raises BadRequest and NotReady."""
+
+    async def ask(_name: str, turn: Turn) -> WordCounts:
+        until = time.monotonic() + COUNTS_SHARE * turn.asking.left_s()
+        try:
+            message = CountWords(query, turn.generation.number)
+            return await bounded(turn, until).ask("text", message, WordCounts)
+        except (BadRequest, NotReady):
+            raise
+        except CortexError:  # which its lane says, if it cannot answer either
+            return NO_COUNTS
+
+    return add_counts(list((await each(together, ask)).values()))
+
+
+def _by_number(
+    numbers: Mapping[str, int], lanes: Mapping[str, Lanes], get: Callable[[Lanes], T | None]
+) -> dict[int, T]:
+    told = {numbers[name]: get(one) for name, one in lanes.items()}
+    return {number: one for number, one in told.items() if one is not None}
+
+
+def _join_names(numbers: Mapping[str, int], lanes: Mapping[str, Lanes], reading: Reading) -> tuple[Any, ...]:
+    """For each name in the question what was found for it, in all projects that told."""
+    told = {numbers[name]: one.names for name, one in lanes.items() if one.names}
+    if not told:
+        return ()
+    each_name = ({number: names[at] for number, names in told.items()} for at in range(len(reading.names)))
+    return tuple(join_names(one) for one in each_name)
+
+
+def _named(names: Sequence[str], one: Ranked) -> tuple[str, Ranked]:
+    number, hit = told_by(one.hit)
+    return names[number], replace(one, hit=hit)
+
+
+def _space(turn: Turn) -> str:
+    """What tells vectors apart that do not compare."""
+    embedding = turn.asking.config.embedding
+    return f"{embedding.provider} {embedding.model or embedding.endpoint or embedding.model_path}"
