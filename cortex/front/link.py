@@ -227,7 +227,7 @@ class Link:
         Misconfigured.
         """
         if self._task is None:
-            self.open()
+            self._task = asyncio.create_task(self._attach())
         starting.check_root(self.config)
         # Half of the time is left for the question itself.
         await self.ready(time.monotonic() + max(0.0, until - time.monotonic()) / 2 + 1.0)
