@@ -270,16 +270,16 @@ async def _lanes(together: Together, question: Search, reading: Reading) -> dict
 
 
 async def _counts(together: Together, query: str) -> WordCounts:
-    """How rare the words of the question are in all projects. Raises BadRequest and NotReady."""
+    """How rare the words of the question are in all projects. Raises NotReady."""
 
     async def ask(_name: str, turn: Turn) -> WordCounts:
         until = time.monotonic() + COUNTS_SHARE * turn.asking.left_s()
         try:
             message = CountWords(query, turn.generation.number)
             return await bounded(turn, until).ask("text", message, WordCounts)
-        except (BadRequest, NotReady):
+        except NotReady:
             raise
-        except CortexError:  # which its lane says, if it cannot answer either
+        except CortexError:  # its lane says so; another engine may not know this question
             return NO_COUNTS
 
     return add_counts(list((await each(together, ask)).values()))

@@ -26,7 +26,7 @@ from cortex.generation.read import Published
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
 from ipc.errors import Damaged
-from ipc.messages import ExactSearch, TextSignals, VectorSearch
+from ipc.messages import CountWords, ExactSearch, TextSignals, VectorSearch
 
 _TOKEN = re.compile(r"([0-9]+)-([0-9]+)")
 
@@ -34,7 +34,7 @@ _TOKEN = re.compile(r"([0-9]+)-([0-9]+)")
 class MilvusEngine:
     """See `protocol.Engine`. Expressions need trigrams of texts, which are not in Milvus."""
 
-    answers = (ExactSearch, TextSignals, VectorSearch, *ANSWERS)
+    answers = (ExactSearch, TextSignals, CountWords, VectorSearch, *ANSWERS)
     lacks: frozenset[Feature] = frozenset({"expression"})
 
     def __init__(self, config: Config) -> None:
@@ -115,6 +115,7 @@ class MilvusEngine:
         return {
             ExactSearch: exact.search,
             TextSignals: lanes.signals,
+            CountWords: lanes.count_words,
             VectorSearch: near.search,
             **chunk_handlers(rows),
         }
