@@ -126,6 +126,7 @@ class _Text:
     def __init__(self, path: str) -> None:
         self.text = Path(path).read_text("utf-8", "replace")  # every end of a line is "\n"
         self._lines = self.text.split("\n")
+        self.units = _units(self.text)
         self._starts = [0, *accumulate(_units(line) + 1 for line in self._lines)]
 
     def at(self, offset: int) -> tuple[int, int]:
@@ -164,7 +165,8 @@ def _sites(
     for line in lines:
         path, offset, there, begin, name = line.split("\t")
         target: Target = None
-        if there != "-" and Path(there).is_relative_to(root):
+        # A symbol of a file that is not told is taken for one of this file: not beyond its end.
+        if there != "-" and Path(there).is_relative_to(root) and int(begin) < text_of(there).units:
             place = text_of(there).named(int(begin), name)
             target = (Path(there).relative_to(root).as_posix(), *place)
         site = (Path(path).relative_to(root).as_posix(), *text_of(path).at(int(offset)))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import UNKNOWN, chain_of, name_of, text_of
+from cortex.graph.facts.facts import DEFAULT, MANY
 from cortex.graph.facts.grammars import Syntax
 
 #: arguments that are looked at, and nodes inside one another
@@ -38,6 +39,8 @@ _INTEGERS = frozenset(
 )
 _REALS = frozenset({"decimal_floating_point_literal", "real_literal", "float_literal"})
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
+#: between the name of a parameter and what is passed for it
+NAMED = "="
 #: numbers, the narrower first
 WIDENING = ("byte", "short", "char", "int", "long", "float", "double")
 
@@ -61,6 +64,8 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
         return "#long" if text_of(node)[-1:] in "lL" else "#int"
     if kind in _REALS:
         return "#float" if text_of(node)[-1:] in "fF" else "#double"
+    if (name := _name_of_parameter(node)) and not depth:
+        return f"{name}{NAMED}{_argument(node.named_children[-1], syntax, depth + 1)}"
     if kind in ("argument", "value_argument", "parenthesized_expression") and node.named_children:
         return _argument(node.named_children[-1], syntax, depth + 1)
     if kind == "array_creation_expression":
@@ -77,7 +82,34 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
             if node.named_children
             else UNKNOWN
         )
+    if kind == "navigation_expression" and any(child.type == "::" for child in node.children):
+        return "#KClass" if text_of(node).endswith("::class") else "#fn"
     return chain_of(node, syntax)
+
+
+def _name_of_parameter(node: Node) -> str:
+    """Kotlin's `f(x = 1)` and C#'s `f(x: 1)`; "" for an argument without a name."""
+    if node.type == "argument":
+        name = node.child_by_field_name("name")
+        return text_of(name) if name is not None else ""
+    named = node.type == "value_argument" and any(child.type == "=" for child in node.children)
+    return text_of(node.named_children[0]) if named else ""
+
+
+def declared_type(name: Node, declared: str, language: str) -> str:
+    """A parameter's type with what says that it has a default, or stands for many."""
+    one = name.parent
+    if one is None or language not in ("kotlin", "csharp", "scala", "swift"):
+        return declared
+    if language == "kotlin":
+        before = one.prev_sibling
+        if before is not None and before.type == "parameter_modifiers" and b"vararg" in (before.text or b""):
+            return f"{MANY}{declared}"
+    if language == "scala" and declared.endswith("*"):
+        return f"{MANY}{declared[:-1]}"
+    after = one.next_sibling
+    given = any(child.type == "=" for child in one.children)
+    return f"{declared}{DEFAULT}" if given or (after is not None and after.type == "=") else declared
 
 
 def _joined(node: Node, syntax: Syntax, depth: int) -> str:

@@ -35,6 +35,8 @@ HIDDEN = str.maketrans(".[]()", f"{BETWEEN}\x02\x03\x04\x05")
 #: types that say nothing of a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _ENDS = re.compile(r"[.\[\]()]")
+#: Kotlin's functions that give back what they are called on
+_SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
 #: places that are no field
 _NUMBERS = {"": 0, "0": 0, "1": 1, "2": 2, "-1": -1}
 _SHOWN = {value: key for key, value in HIDDEN.items()}
@@ -77,6 +79,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     kind = node.type
     if kind in syntax.names:
         return name_of(node)
+    if kind == "navigation_expression" and any(child.type == "::" for child in node.children):
+        return "KClass()" if (node.text or b"").endswith(b"::class") else UNKNOWN
     if kind in syntax.members:
         left, right = syntax.members[kind]
         member = child_of(node, right)
@@ -109,7 +113,13 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         last = node.child(node.child_count - 1)  # Swift writes an element as a call
         element = last is not None and last.type == "call_suffix" and text_of(last).startswith("[")
         mark = "[]" if element else _call_mark(node, syntax)
-        callee = chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)
+        what = child_of(node, syntax.calls[kind])
+        if _has_block(node) and (same := _SAME.search(text_of(what) if what is not None else "")):
+            inner = child_of(what, "0") if same[1] else None  # type: ignore[arg-type]
+            return chain_of(inner, syntax, depth + 1) if inner is not None else "this"
+        if what is not None and what.type == "call_expression" and _has_block(node):
+            return chain_of(what, syntax, depth + 1)  # Kotlin's `f(1) { … }` is one call
+        callee = chain_of(what, syntax, depth + 1)
         return UNKNOWN if callee == LITERAL else f"{callee}{mark}"  # (x => …)(1): nobody knows
     if kind in syntax.news:
         if depth and node.named_children and node.named_children[-1].type == "class_body":
@@ -125,6 +135,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         if kind == "generic_function" and (cast := _typed(node, syntax, depth)):  # Scala
             return cast
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
+    if depth and kind == "string_literal" and syntax.counts and "kotlin" in syntax.queries:
+        return "String()"  # extensions are called on it
     return LITERAL if kind in syntax.literals else UNKNOWN
 
 
@@ -135,6 +147,11 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
     arguments, closures = arguments_of(node)
     count = len(arguments or ()) + closures
     return f"(_{count})" if count else "()"
+
+
+def _has_block(call: Node) -> bool:
+    """Whether Kotlin's block stands behind a call."""
+    return call.child_count > 1 and call.children[-1].type == "annotated_lambda"
 
 
 def _either_of(node: Node, syntax: Syntax, depth: int) -> str:
@@ -286,6 +303,10 @@ def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
             closures = sum(child.type == "lambda_literal" for child in around)
             held = behind.child_by_field_name("arguments")
         held = held or next((child for child in around if "argument" in child.type), None)
+        if _has_block(call) or (
+            call.parent is not None and call.parent.children[0] == call and _has_block(call.parent)
+        ):
+            closures += 1
     return None if held is None else [child for child in held.named_children if not child.is_extra], closures
 
 

@@ -9,7 +9,8 @@ import re
 import msgspec
 from tree_sitter import Node, Query, QueryCursor, Tree
 
-from cortex.graph.facts.arguments import passed
+from cortex.graph.facts.arguments import declared_type, passed
+from cortex.graph.facts.blocks import BLOCKS, known_in, parameter_of
 from cortex.graph.facts.captures import MATCHES_MAX, main, query_of
 from cortex.graph.facts.chains import (
     LITERAL,
@@ -285,6 +286,9 @@ class _Sweep:
         self.stack.append(
             Frame(node.start_byte, node.end_byte, frame.index, frame.qualified, frame.kind, block=True)
         )
+        if self.language in BLOCKS:
+            for name, chain in known_in(node, self.syntax):
+                self.add_binding(name, chain, node)
 
     def _base(self, relation: str, node: Node) -> None:
         if node.type == "intersection_type":  # `A & B & C` is `(A & B) & C`
@@ -333,7 +337,7 @@ class _Sweep:
             if name != "this" and (
                 name == "_" or all(parameter.name != name for parameter in owner.parameters)
             ):
-                owner.parameters.append(Parameter(name, declared))
+                owner.parameters.append(Parameter(name, declared_type(anchor, declared, self.language)))
         for node in names or ():
             self.add_binding(text_of(node), value, node)
             if "field" in captures:
@@ -387,7 +391,10 @@ class _Sweep:
             return f"{chain_of(items[0], self.syntax)}[]"
         if made := captures.get("bind.made"):
             return f"{chain_of(made[0], self.syntax)}()"
-        return value_of(captures["bind.name"][0], self.syntax) if self.language == "go" else UNKNOWN
+        if self.language in ("go", "kotlin"):
+            told = value_of if self.language == "go" else parameter_of
+            return told(captures["bind.name"][0], self.syntax)
+        return UNKNOWN
 
     def add_binding(self, name: str, value: str, node: Node) -> None:
         frame = self.stack[-1]
@@ -424,7 +431,9 @@ class _Sweep:
             return
         given, closures = arguments_of(node)
         count = len(given) + closures if given is not None else closures or -1
-        types = passed(given, syntax) if given and self.rules.overloads else ()
+        types = passed(given or (), syntax) if self.rules.overloads else ()
+        if types or not given:
+            types += ("#fn",) * (closures if self.rules.overloads else 0)
         self._refer("call", chain, member, count, types)
 
     def _bound(self, name: str, bound: str) -> None:

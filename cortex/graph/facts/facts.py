@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 26
+FACTS_VERSION = 27
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -38,6 +38,8 @@ BRANCH = "branch"
 DECORATED = "@"
 #: flags of generators whose one item others are given
 YIELDING = frozenset({"fixture", "contextmanager", "asynccontextmanager"})
+#: ends a parameter's type where it has a default; begins that of one that stands for many
+DEFAULT, MANY = " =", "[]"
 #: the member of an object that holds what it takes in whole: `{ ...other }`
 SPREAD = "*"
 

@@ -36,7 +36,7 @@ def flags_of(node: Node) -> tuple[str, ...]:
         found.add("overload")
     elif node.type == "call_signature":
         found |= {"overload", CALLED}
-    if _is_singleton(node):
+    if _is_singleton(node) or _is_in_companion(node):
         found.add("static")
     if node.type in ("preproc_function_def", "macro_definition"):
         found.add("macro")
@@ -63,6 +63,13 @@ def _is_singleton(node: Node) -> bool:
     body = node.parent if node.type == "method" else None
     around = body.parent if body is not None else None
     return node.type == "singleton_method" or (around is not None and around.type == "singleton_class")
+
+
+def _is_in_companion(node: Node) -> bool:
+    """Whether Kotlin's function belongs to its class and not to its instances."""
+    body = node.parent if node.type == "function_declaration" else None
+    around = body.parent if body is not None else None
+    return around is not None and around.type == "companion_object"
 
 
 def _decorators(node: Node) -> list[str]:

@@ -11,15 +11,18 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from cortex.graph.facts.blocks import BLOCK
 from cortex.graph.facts.chains import either_of, module_of, narrowed
 from cortex.graph.facts.facts import CALLED, DECORATED, HOLDER, SPREAD, YIELDING, Binding, Definition
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.types import ITSELF, alternatives, result
 from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
+from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Recursion, Value
+from cortex.graph.resolution.within import Within
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: methods of one name that a type may have: text builders have thirty
@@ -31,7 +34,9 @@ MEMO_MAX = 20_000
 
 #: stands before the result of a function's type in TypeScript
 _ARROW = "=>"
-_LINK = re.compile(r"\(_?\d*\)|\[\]|[^.\[\]()]+")
+#: what stands before the parameters of a block that has a receiver
+_RECEIVER = re.compile(r"(?:suspend\s+)?([\w.]+(?:<[^()]*>)?)\.\(")
+_LINK = re.compile(r"\([_^]?\d*\)|\[\]|[^.\[\]()]+")
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
 _UNTYPED = frozenset(
@@ -45,6 +50,7 @@ class Evaluator:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._recursion = Recursion()
+        self.within = Within(project, self)
         self.scopes = Scopes(project, self, self._recursion)
         self.supertypes = Supertypes(project, self, self._recursion)
         self._members: dict[tuple[Ref, str], tuple[Value, ...]] = {}
@@ -118,6 +124,9 @@ class Evaluator:
                 continue
             values = self.worth(values)
             if link[0] == "(":  # f(1): the second result
+                if link == BLOCK:
+                    values = self._several(self._block_of(value) for value in values)
+                    continue
                 which = 0 if link[1] == "_" else int(link[1:-1] or 0)
                 if len(values) > 1 and SYNTAX[self.project.language(path)].counts:
                     values = self._taking(values, int(link.strip("(_)") or 0))
@@ -138,10 +147,19 @@ class Evaluator:
                 return ()
         return values
 
+    def _block_of(self, value: Value) -> tuple[Value, ...]:
+        """What the block that a function takes last is called on, `Disk.() -> Unit`."""
+        one = self.project.definition(value.ref) if value.tag == "def" else None
+        if one is None or not one.parameters or one.kind not in CALLABLE_KINDS:
+            return ()
+        told = _RECEIVER.match(one.parameters[-1].type)
+        return self.declared(told[1], *value.ref) if told else ()
+
     def _taking(self, values: tuple[Value, ...], count: int) -> tuple[Value, ...]:
         """Of functions of one name those that take so many arguments; all where none does."""
         definition = self.project.definition
-        kept = tuple(v for v in values if v.tag == "def" and len(definition(v.ref).parameters) == count)
+        language = self.project.language(values[0].path)
+        kept = tuple(v for v in values if v.tag == "def" and takes(definition(v.ref), language, count))
         return kept or values
 
     def _narrowed(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:
@@ -207,7 +225,8 @@ class Evaluator:
             return (owner,)
         if name == "super" and self.project.language(path) == "rust":
             return self.scopes.crates.outer(path, scope)
-        return self.scopes.lookup(name, path, scope, at)[0]
+        found = self.scopes.lookup(name, path, scope, at)[0]
+        return self.within.members(name, path, scope, at, found) or found
 
     def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
         """Instances of a declared type."""
@@ -332,9 +351,9 @@ class Evaluator:
             return methods[:OVERLOADS_MAX]
         if rules.open_types:
             wanted = project.definition(owner).name
-            for ref in project.open_methods.get((rules.family, name, wanted), ()):
-                if self.scopes.owner(*ref) == owner:
-                    return (Value("def", *ref),)
+            given = project.open_methods.get((rules.family, name, wanted), ())
+            if found := [ref for ref in given if self.scopes.owner(*ref) == owner][:OVERLOADS_MAX]:
+                return tuple(Value("def", *ref) for ref in found)
         return self._held(home, qualified, name) or self._spread(owner, name)
 
     def _spread(self, owner: Ref, name: str) -> tuple[Value, ...]:

@@ -8,12 +8,15 @@ import functools
 import re
 from collections.abc import Sequence
 
-from cortex.graph.facts.arguments import WIDENING
-from cortex.graph.facts.facts import Binding, Definition, Reference
+from cortex.graph.facts.arguments import NAMED, WIDENING
+from cortex.graph.facts.facts import DEFAULT, MANY, Binding, Definition, Reference
+from cortex.graph.resolution.counts import is_many, slots, takes
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
+#: languages whose calls of other numbers of arguments are no calls of a function
+_COUNTED = frozenset({"kotlin", "csharp", "scala"})
 #: ends a chain with a call
 _CALL = re.compile(r"\(_?(\d*)\)$")
 #: values that one is made from, followed to find a type
@@ -71,7 +74,7 @@ _GIVES = {
 @functools.lru_cache(maxsize=10_000)
 def bare(text: str, *, kotlin: bool) -> str:
     """A type without packages, arguments and words around it; arrays keep their brackets."""
-    text = text.strip().lstrip(":").strip()
+    text = text.strip().lstrip(":").removesuffix(DEFAULT).strip()
     if "->" in text:
         return "fn"
     levels = text.count("[]") + text.count("...")
@@ -79,6 +82,15 @@ def bare(text: str, *, kotlin: bool) -> str:
     last = name[-1].rpartition(".")[2] if name else ""
     last = _SAME.get(last, last)
     return (_KOTLIN.get(last, last) if kotlin else last) + "[]" * levels
+
+
+def unnamed(passed: str) -> str:
+    """What is passed, without the name of its parameter."""
+    return passed.partition(NAMED)[2] or passed
+
+
+def _names_in(passed: Sequence[str]) -> list[str]:
+    return [one.partition(NAMED)[0] if NAMED in one else "" for one in passed]
 
 
 class Overloads:
@@ -93,8 +105,8 @@ class Overloads:
 
     def chosen(self, refs: Sequence[Ref], one: Reference) -> list[Ref]:
         """Those of `refs` that take what `one` passes; the best where one is better than all."""
-        given = self._given_to(refs, one)
-        scored = [(score, ref) for ref in refs if (score := self._score(ref, given)) is not None]
+        given, names = self._given_to(refs, one), _names_in(one.passed)
+        scored = [(score, ref) for ref in refs if (score := self._score(ref, given, names)) is not None]
         if not scored:
             return list(refs)
         sure = [(score, ref) for score, ref in scored if score[0] >= _CERTAIN]
@@ -105,49 +117,78 @@ class Overloads:
             scored = sure or scored  # what takes it comes before what may take it
         best = max(total for (_, total), _ in scored)
         fitting = [ref for _, ref in scored]
-        leading = [ref for (_, total), ref in scored if total == best]
-        return leading if len(leading) == 1 and self._settled(fitting, given) else fitting
+        leading = [(least, ref) for (least, total), ref in scored if total == best]
+        if len(leading) > 1 or not self._settled(fitting, given, names):
+            return fitting
+        # One that may be a type from outside is no more likely than one that stands for any.
+        guessed = self.language in _COUNTED and any(given) and not leading[0][0]
+        return fitting if guessed else [leading[0][1]]
 
     def may_take(self, refs: Sequence[Ref], one: Reference) -> bool:
         """Whether one of `refs` may be what `one` calls, by what it passes."""
-        given = self._given_to(refs, one)
-        return any(self._score(ref, given) is not None for ref in refs)
+        given, names = self._given_to(refs, one), _names_in(one.passed)
+        return any(self._score(ref, given, names) is not None for ref in refs)
 
     def _given_to(self, refs: Sequence[Ref], one: Reference) -> list[str]:
         """The types of what is passed, "" where they are not evident."""
-        given = [self._type_of(chain, one.scope, one.at) for chain in one.passed]
+        given = [self._type_of(unnamed(chain), one.scope, one.at) for chain in one.passed]
         if not any(each.startswith(LIKELY) for each in given):
             return given
         takes = [[one.type for one in self.project.definition(ref).parameters] for ref in refs]
         for at, each in enumerate(given):
             if each.startswith(LIKELY):
                 taken = {
-                    self._bare(types[min(at, len(types) - 1)].removeprefix("[]")) for types in takes if types
+                    self._bare(types[min(at, len(types) - 1)].removeprefix(MANY)) for types in takes if types
                 }
                 given[at] = each[1:] if each[1:] in taken else ""
         return given
 
-    def _settled(self, refs: Sequence[Ref], given: Sequence[str]) -> bool:
+    def _settled(self, refs: Sequence[Ref], given: Sequence[str], names: Sequence[str]) -> bool:
         """Whether all is known of what is given where the parameters differ."""
-        taken = [[self._bare(one.type) for one in self.project.definition(ref).parameters] for ref in refs]
+        if self.language == "java":
+            taken = [
+                [self._bare(one.type) for one in self.project.definition(ref).parameters] for ref in refs
+            ]
+        else:
+            taken = [self._wanted(ref, given, names) or [] for ref in refs]
         return all(
             known or len({tuple(types[at : at + 1]) for types in taken}) == 1
             for at, known in enumerate(given)
         )
 
-    def _score(self, ref: Ref, given: Sequence[str]) -> tuple[float, float] | None:
+    def _wanted(self, ref: Ref, given: Sequence[str], names: Sequence[str]) -> list[str] | None:
+        """The types of the parameters that arguments are for; None when they do not fit."""
+        found = slots(self.project.definition(ref).parameters, given, names)
+        return None if found is None else [self._bare(one.type.removeprefix(MANY)) for one in found]
+
+    def _score(self, ref: Ref, given: Sequence[str], names: Sequence[str]) -> tuple[float, float] | None:
         """How well parameters take that of what is known to be given which fits worst; how well
         they take all, below 0 where one stands for many; None when they cannot.
         """
+        if self.language == "java":
+            return self._score_of_java(ref, given)
+        wanted = self._wanted(ref, given, names)
+        if wanted is None:
+            return None if self.language in _COUNTED else (0.0, 0.0)
+        fits = [self._fit(one, other) for one, other in zip(wanted, given, strict=True)]
+        known = [one for one in fits if one is not None]
+        if len(known) < len(fits):
+            return None
+        parameters = self.project.definition(ref).parameters
+        many = any(map(is_many, parameters))
+        unused = max(0, len(parameters) - len(given) - many)
+        return self._least(known, given), max(0.0, sum(known) + 0.1 * len(fits) - unused - 0.3 * many)
+
+    def _score_of_java(self, ref: Ref, given: Sequence[str]) -> tuple[float, float] | None:
         types = [one.type for one in self.project.definition(ref).parameters]
-        rest = types[-1][2:] if types and types[-1].startswith("[]") and self.language == "java" else ""
+        rest = types[-1][2:] if types and types[-1].startswith(MANY) else ""
         if len(types) == len(given):
             fits = [self._fit(self._bare(one), other) for one, other in zip(types, given, strict=True)]
             known = [one for one in fits if one is not None]
             if len(known) == len(fits):
                 return self._least(known, given), sum(known) + 0.1 * len(fits)
         if not rest or len(given) < len(types) - 1:
-            return None if len(types) == len(given) or self.language == "java" else (0.0, 0.0)
+            return None
         wanted = [*types[:-1], *[rest] * (len(given) - len(types) + 1)]
         fits = [self._fit(self._bare(one), other) for one, other in zip(wanted, given, strict=True)]
         known = [one for one in fits if one is not None]
@@ -169,6 +210,8 @@ class Overloads:
             return 5.0
         if wanted == "fn":
             return None
+        if given == "KClass":
+            return 0.5 if wanted == "Object" or (len(wanted) < 3 and wanted.isupper()) else None
         if given == "Class" and wanted not in ("Class", "Object") and len(wanted) > 2:
             return 3.0 if wanted in _OF_CLASSES else None
         free = wanted == "Object" or (len(wanted) < 3 and wanted.isupper())
@@ -238,7 +281,7 @@ class Overloads:
             found = self.evaluator.evaluate(callee, self.path, scope, at)
             methods = [self.project.definition(one.ref) for one in found if one.tag == "def"]
             count = int(called[1] or 0)
-            fitting = [one for one in methods if len(one.parameters) == count] or methods
+            fitting = [one for one in methods if takes(one, self.language, count)] or methods
             told = {self._given(one) for one in fitting}
             return told.pop() if len(told) == 1 else "" if told else self._outside(callee)
         return self._made(chain, scope, at) or self._field(chain, scope, at) or self._outside(chain)

@@ -21,9 +21,11 @@ from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.facts.tables import asks_fixtures
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.common_names import COMMON, RUST
+from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.fixtures import fixture_of
-from cortex.graph.resolution.overloads import Overloads
+from cortex.graph.resolution.overloads import Overloads, unnamed
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.stages import Stages
 from cortex.graph.resolution.values import EXTERNAL, Value
@@ -83,6 +85,7 @@ class _Resolver:
         self.module = project.module_id(path)
         self.stages = Stages(self.index)
         self.overloads = Overloads(project, evaluator, path)
+        self.extensions = Extensions(project, evaluator, path)
         #: whether what a call passes decided its answer
         self.narrowed = False
         self._ways: Mapping[str, Callable[[Reference], Iterator[Edge]]] = {
@@ -182,7 +185,9 @@ class _Resolver:
             key = (one.kind, one.chain, one.scope, stage, one.arguments)
             known = answers.get(key)
             if known is None and one.passed:
-                stages = [self.stages.at(one.scope, c, one.at)[1] for c in one.passed if c[:1] != ":"]
+                stages = [
+                    self.stages.at(one.scope, c, one.at)[1] for c in map(unnamed, one.passed) if c[:1] != ":"
+                ]
                 passed = (key, one.passed, *stages)
                 known = answers.get(passed)
             if known is None:
@@ -261,8 +266,11 @@ class _Resolver:
                 values, confidence = (own,), "receiver"
             if self._is_no_function(one, name) and not self._callable(values, -1):
                 values, confidence = self._past_locals(name, one.scope), "receiver"
+            if inner := self.evaluator.within.members(name, self.path, one.scope, one.at, values):
+                values, confidence = inner, "receiver"
             if self.facts.language == "java":
                 values = self._overloaded(values, one)
+            values = self.extensions.made(values, one)
         else:
             owners = self.evaluator.worth(self.evaluator.evaluate(receiver, self.path, one.scope, one.at))
             owners = tuple(owner for owner in owners if not self._is_constant(owner))
@@ -283,7 +291,11 @@ class _Resolver:
             )
             spaces = any(owner.tag == "mod" for owner in owners) or self._is_below(values)
             confidence = "import" if spaces else "receiver"
-            extended = () if self._callable(values, -1) else self._extended(name, one.arguments)
+            extended: list[Ref] = []
+            if not self._callable(values, -1) and (
+                owners or "()" in receiver or not self._is_outside(one.chain)
+            ):
+                extended = self.extensions.called(one, receiver, name, owners)
             if not owners:
                 values = self.evaluator.evaluate(one.chain, self.path, one.scope, one.at)
                 if values and "()" not in one.chain:  # a function by its whole name
@@ -296,7 +308,7 @@ class _Resolver:
             if extended:
                 yield from self._found(one, extended, "name")
                 return
-            values = self._overloaded(values, one)
+            values = self.extensions.made(self._overloaded(values, one), one)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
 
     def _mixed_in(self, name: str, scope: int) -> list[Ref]:
@@ -354,20 +366,6 @@ class _Resolver:
         refs = [value.ref for value in fitting]
         other = not self.overloads.may_take(taking, one) and self.overloads.may_take(refs, one)
         return tuple(fitting) if other else values
-
-    def _extended(self, name: str, arguments: int) -> list[Ref]:
-        """C#'s extension methods of that name that take so many arguments after the receiver, or
-        may with defaults.
-        """
-        if self.facts.language != "csharp" or name in COMMON:
-            return []
-        found = {
-            ref: len(self.project.definition(ref).parameters) - 1
-            for ref in self.evaluator.methods_named(self.rules.family, name)
-            if "extension" in self.project.definition(ref).flags
-        }
-        exact = [ref for ref, count in found.items() if count == arguments]
-        return exact or [ref for ref, count in found.items() if count >= arguments]
 
     def _super(self, one: Reference) -> Iterator[Edge]:
         """Ruby's bare `super`: what the supertypes have by the name of the method that it stands
@@ -438,10 +436,8 @@ class _Resolver:
         return refs
 
     def takes(self, ref: Ref, arguments: int) -> bool:
-        """Whether a definition has so many parameters; Java's last one may stand for many."""
-        types = [one.type for one in self.project.definition(ref).parameters]
-        many = self.facts.language == "java" and bool(types) and types[-1].startswith("[]")
-        return len(types) == arguments or (many and arguments >= len(types) - 1)
+        """Whether a definition takes so many arguments."""
+        return takes(self.project.definition(ref), self.facts.language, arguments)
 
     def _type_name(self, ref: Ref) -> object:
         """The same for every part of one type; a thing of its own for anything else."""

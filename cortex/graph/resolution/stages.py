@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from cortex.graph.facts.blocks import BLOCKS, THIS
 from cortex.graph.facts.chains import EITHER, narrowed
 from cortex.graph.facts.facts import Import
 from cortex.graph.facts.tables import FileIndex
@@ -57,6 +58,8 @@ class Stages:
             return chain, None
         index, name = self._index, root[0]
         held = index.places(scope, name)
+        if index.facts.language in BLOCKS and index.may_know(THIS):
+            held = (*held, *index.places(scope, THIS))
         if index.narrowed and (field := _FIELD.match(chain)):
             name, held = field[0], (*held, *index.places(scope, narrowed(field[0])))
         if len(held) > STAGES_MAX:

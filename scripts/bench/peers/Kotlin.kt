@@ -7,6 +7,7 @@
 package truth
 
 import java.io.File
+import org.jetbrains.kotlin.KtRealSourceElementKind
 import org.jetbrains.kotlin.compiler.plugin.CompilerPluginRegistrar
 import org.jetbrains.kotlin.config.CompilerConfiguration
 import org.jetbrains.kotlin.diagnostics.DiagnosticReporter
@@ -56,27 +57,29 @@ class Checkers(session: FirSession) : FirAdditionalCheckersExtension(session) {
 object Calls : FirFunctionCallChecker(MppCheckerKind.Common) {
     context(context: CheckerContext, reporter: DiagnosticReporter)
     override fun check(expression: FirFunctionCall) {
-        val session = context.session
         val path = context.containingFileSymbol?.fir?.sourceFile?.path ?: return
         val held = if (expression is FirImplicitInvokeCall) expression.explicitReceiver as? FirQualifiedAccessExpression else null
         val name = (held ?: expression).calleeReference
-        val at = name.source?.startOffset ?: return
+        val source = name.source ?: return
+        if (source.kind !is KtRealSourceElementKind || expression.source?.kind !is KtRealSourceElementKind) return
+        val at = source.startOffset
         for (symbol in listOfNotNull(held?.calleeReference?.toResolvedBaseSymbol(), expression.calleeReference.toResolvedBaseSymbol())) {
-            tell(path, at, symbol, session)
+            tell(path, at, symbol)
         }
         out.flush()
     }
 
-    private fun tell(path: String, at: Int, symbol: FirBasedSymbol<*>, session: FirSession) {
+    private fun tell(path: String, at: Int, symbol: FirBasedSymbol<*>) {
         var one: FirBasedSymbol<*> = symbol
         if (one is FirCallableSymbol<*>) one = (one.fir as FirCallableDeclaration).unwrapFakeOverrides().symbol
         if (one is FirConstructorSymbol) one = one.getContainingClassSymbol() ?: one
+        val provider = one.moduleData.session.firProvider
         val file = when (one) {
-            is FirCallableSymbol<*> -> session.firProvider.getFirCallableContainerFile(one)
-            is FirClassLikeSymbol<*> -> session.firProvider.getFirClassifierContainerFileIfAny(one)
+            is FirCallableSymbol<*> -> provider.getFirCallableContainerFile(one)
+            is FirClassLikeSymbol<*> -> provider.getFirClassifierContainerFileIfAny(one)
             else -> null
         }
-        val there = file?.sourceFile?.path ?: (if (one.source != null && one !is FirClassLikeSymbol<*>) path else null)
+        val there = file?.sourceFile?.path ?: (if (one.source != null) path else null)
         val source = one.source
         val word = when (one) {
             is FirCallableSymbol<*> -> one.callableId?.callableName?.asString() ?: one.name.asString()

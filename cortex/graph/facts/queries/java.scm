@@ -34,6 +34,7 @@
 (catch_clause) @block
 (lambda_expression) @block
 (class_body (block) @block)
+(object_creation_expression (class_body) @block)
 
 (method_invocation) @call @callee
 (object_creation_expression type: (_) @callee) @call

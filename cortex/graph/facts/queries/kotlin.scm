@@ -5,20 +5,25 @@
 (function_declaration (user_type) @owner . name: (_) @name) @def.method
 (function_declaration name: (_) @name) @def.function
 (type_alias type: (_) @name) @def.type
+(type_alias type: (_) . [(user_type) (nullable_type)] @base.alias)
 
 (delegation_specifier (constructor_invocation (user_type) @base.extends))
 (delegation_specifier (user_type) @base.extends)
 (function_declaration (function_value_parameters) . [(user_type) (nullable_type)] @returns)
+(function_body "=" . (_) @return)
+(return_expression (_) @return)
 (parameter (identifier) @param.name . (_) @param.type)
 (class_parameter (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type)
 (property_declaration (variable_declaration (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type))
 (property_declaration (variable_declaration (identifier) @bind.name .) . (_) @bind.value)
 (type_parameter (identifier) @bound.name (user_type) @bound.type)
+(class_declaration name: (_) @bind.type (enum_class_body (enum_entry (identifier) @bind.name)))
 (for_statement (variable_declaration (identifier) @bind.name) . (_) @bind.item)
 (lambda_parameters (variable_declaration (identifier) @bind.name))
 
 (block) @block
 (lambda_literal) @block
+(object_literal (class_body) @block)
 (for_statement) @block
 
 (call_expression . (_) @callee) @call

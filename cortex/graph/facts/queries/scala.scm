@@ -9,6 +9,7 @@
 
 (extends_clause [(type_identifier) (generic_type) (stable_type_identifier)] @base.extends)
 (function_definition return_type: (_) @returns)
+(function_definition body: [(call_expression) (identifier) (field_expression) (instance_expression)] @return)
 (function_declaration return_type: (_) @returns)
 (parameter name: (_) @param.name type: (_) @param.type)
 (class_parameter name: (_) @bind.name type: (_) @bind.type)
@@ -21,6 +22,7 @@
 (block) @block
 (lambda_expression) @block
 (for_expression) @block
+(instance_expression (template_body) @block)
 
 (call_expression function: (_) @callee) @call
 (instance_expression . (_) @callee) @call

@@ -1,0 +1,94 @@
+"""What blocks know without saying it: what `this` and `it` are in Kotlin's `disk.apply { save() }`,
+`disks.forEach { it.save() }`, in the block that a function of the project is given, and in the body
+of a class without a name (Java, Kotlin, Scala).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import LITERAL, UNKNOWN, arguments_of, chain_of, child_of, text_of
+from cortex.graph.facts.grammars import Syntax
+from cortex.graph.facts.types import alternatives
+
+#: languages that have them
+BLOCKS = frozenset({"java", "kotlin", "scala"})
+#: a binding of what bare names in a block are members of
+THIS, IT = "this", "it"
+#: a link for what a function's block is called on
+BLOCK = "(^)"
+#: bodies of classes without a name
+_BODIES = frozenset({"class_body", "template_body"})
+#: functions of Kotlin's own whose block has its receiver as `this`, as `it`, or each element of it
+_AS_THIS = frozenset({"apply", "run"})
+_AS_IT = frozenset({"let", "also", "takeIf", "takeUnless"})
+_EACH = frozenset(
+    "forEach map mapNotNull flatMap filter filterNot any all none first firstOrNull single singleOrNull "
+    "last lastOrNull find findLast count sumOf sortedBy sortedByDescending sortBy associateBy groupBy "
+    "associateWith associate maxByOrNull minByOrNull maxOf minOf onEach partition takeWhile dropWhile "
+    "distinctBy joinToString indexOfFirst removeAll removeIf".split()
+)
+
+
+def known_in(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
+    """(name, chain) of what a block's own names are: THIS and IT."""
+    if block.type in _BODIES:
+        if (made := _made_in(block)) not in (UNKNOWN, LITERAL):
+            yield THIS, made
+        return
+    call = _call_around(block)
+    if call is None:
+        return
+    callee = call.children[0]
+    if callee.type == "call_expression":  # `with(disk) { … }`
+        call, callee = callee, callee.children[0]
+    chain = chain_of(callee, syntax)
+    receiver, _, name = chain.rpartition(".")
+    if UNKNOWN in chain or LITERAL in chain:
+        return
+    if name == "with" and not receiver:
+        given, _ = arguments_of(call)
+        if given and (what := chain_of(child_of(given[0], "-1"), syntax)) not in (UNKNOWN, LITERAL):
+            yield THIS, what
+    elif receiver and name in _AS_THIS:
+        yield THIS, receiver
+    elif receiver and name in _AS_IT:
+        yield IT, receiver
+    elif receiver and name in _EACH:
+        yield IT, f"{receiver}[]"
+    else:
+        yield THIS, f"{chain}{BLOCK}"
+
+
+def _made_in(body: Node) -> str:
+    """What a class without a name is made from: `new Disk() { … }`, `object : Disk() { … }`."""
+    made = body.parent
+    if made is None:
+        return UNKNOWN
+    if made.type == "object_literal":  # Kotlin
+        base = next((one for one in made.named_children if one.type == "delegation_specifier"), None)
+        names = alternatives(text_of(base).partition("(")[0]) if base is not None else ()
+    else:
+        kind = made.child_by_field_name("type") or made.named_child(0)
+        names = alternatives(text_of(kind)) if kind is not None else ()
+    return f"{names[0]}()" if len(names) == 1 and "*" not in names[0] else UNKNOWN
+
+
+def parameter_of(name: Node, syntax: Syntax) -> str:
+    """What the first parameter of a block is, `disks.forEach { disk -> … }`; `?` for any other."""
+    around = name.parent.parent if name.parent is not None else None
+    if around is None or around.type != "lambda_parameters" or around.parent is None:
+        return UNKNOWN
+    if around.named_child_count != 1:
+        return UNKNOWN
+    return dict(known_in(around.parent, syntax)).get(IT, UNKNOWN)
+
+
+def _call_around(block: Node) -> Node | None:
+    around = block.parent
+    if around is None or around.type != "annotated_lambda":
+        return None
+    call = around.parent
+    return call if call is not None and call.type == "call_expression" else None

@@ -1,0 +1,51 @@
+"""How many arguments a definition takes: parameters with a default may be left out, one may stand
+for many. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cortex.graph.facts.facts import DEFAULT, MANY, Definition, Parameter
+
+#: languages whose facts say which parameters have a default and which stand for many
+_TOLD = frozenset({"java", "kotlin", "csharp", "scala", "swift"})
+
+
+def takes(one: Definition, language: str, count: int) -> bool:
+    """Whether a call of `one` may have `count` arguments."""
+    if language not in _TOLD:
+        return len(one.parameters) == count
+    least = sum(is_needed(each) for each in one.parameters)
+    return least <= count and (count <= len(one.parameters) or any(is_many(each) for each in one.parameters))
+
+
+def is_many(one: Parameter) -> bool:
+    return one.type.startswith(MANY)
+
+
+def is_needed(one: Parameter) -> bool:
+    return not one.type.endswith(DEFAULT) and not is_many(one)
+
+
+def slots(
+    parameters: Sequence[Parameter], given: Sequence[str], names: Sequence[str]
+) -> list[Parameter] | None:
+    """The parameter that each argument is for, by its place or its name; None when they do not
+    fit.
+    """
+    found: list[Parameter] = []
+    at = 0
+    for number, (each, name) in enumerate(zip(given, names, strict=True)):
+        if name:
+            one = next((p for p in parameters if p.name == name), None)
+        elif each == "fn" and number == len(given) - 1 and parameters and "->" in parameters[-1].type:
+            one = parameters[-1]  # Kotlin's block behind the parentheses is for the last
+        else:
+            one = parameters[at] if at < len(parameters) else None
+            at += one is not None and not is_many(one)
+        if one is None:
+            return None
+        found.append(one)
+    left = [p for p in parameters if p not in found and is_needed(p)]
+    return None if left else found

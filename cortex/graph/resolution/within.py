@@ -1,0 +1,61 @@
+"""What a bare name stands for in a block that is called on something, `disk.apply { save() }`, and
+in the body of a class without a name: a member of that.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from cortex.graph.facts.blocks import BLOCKS, THIS
+from cortex.graph.facts.facts import Binding
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.values import Value
+from cortex.terms.kinds import TYPE_KINDS
+
+
+class Values(Protocol):
+    """What is asked about expressions."""
+
+    def evaluate(self, chain: str, path: str, scope: int, at: int) -> tuple[Value, ...]: ...
+
+    def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
+
+
+class Within:
+    """The blocks of a project that does not change while this lives."""
+
+    def __init__(self, project: Project, values: Values) -> None:
+        self._project = project
+        self._values = values
+
+    def members(
+        self, name: str, path: str, scope: int, at: int, known: tuple[Value, ...]
+    ) -> tuple[Value, ...]:
+        """The members of that name of what the blocks around a place are called on, the innermost
+        first; none where `known`, what the name means else, is written in that block.
+        """
+        index = self._project.index(path)
+        definitions = index.facts.definitions
+        if index.facts.language not in BLOCKS or not index.may_know(THIS):
+            return ()
+        while scope >= 0:
+            for what in reversed(index.places(scope, THIS)):
+                if not isinstance(what, Binding) or not what.at <= at < what.until:
+                    continue
+                own = (one for one in known if one.tag == "def" and one.path == path)
+                if any(what.at < definitions[one.at].begin < what.until for one in own):
+                    return ()
+                if found := self._of(what, name, path, scope):
+                    return found
+            scope = definitions[scope].parent
+        return ()
+
+    def _of(self, what: Binding, name: str, path: str, scope: int) -> tuple[Value, ...]:
+        for owner in self._values.evaluate(what.value, path, scope, what.at):
+            values = self._values.attribute(owner, name) if owner.tag == "inst" else ()
+            if any(one.tag != "def" or self._is_no_type(one) for one in values):
+                return values
+        return ()
+
+    def _is_no_type(self, value: Value) -> bool:
+        return self._project.definition(value.ref).kind not in TYPE_KINDS
