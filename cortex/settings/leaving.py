@@ -6,13 +6,24 @@ from urllib.parse import parse_qs, urlsplit
 
 from cortex.settings.config import Config
 from cortex.settings.home import is_loopback
+from cortex.settings.milvus import SCHEMES
 from cortex.settings.reference import read_reference
 from ipc.errors import Misconfigured
 
 
 def say_leaving(config: Config) -> str:
     """What is sent to another machine, and where; "" where nothing is."""
-    return f"{_of_sources(config)} {_of_memory(config)}".strip()
+    return " ".join(filter(None, (_of_sources(config), _of_index(config), _of_memory(config))))
+
+
+def _of_index(config: Config) -> str:
+    uri = config.milvus.uri
+    if not config.remote or not uri.startswith(SCHEMES) or is_loopback(uri):
+        return ""
+    return (
+        f"The index is kept in Milvus at {uri} (milvus.uri): questions are sent there, and `cortex index --to milvus` "
+        "sends the text of this project's files; of secrets in it, those of known formats are masked."
+    )
 
 
 def _of_sources(config: Config) -> str:

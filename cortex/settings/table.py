@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, get_type_hints
 
 Provider = Literal["static", "http", "local", "onnx"]
@@ -198,7 +198,7 @@ class Milvus:
     #: a server, http(s)://…, or a file, ….db, of milvus-lite
     uri: Annotated[str, Rule(personal=True)] = ""
     #: what the server lets in, or $NAME of a variable
-    token: Annotated[str, Rule(personal=True)] = ""
+    token: Annotated[str, Rule(personal=True)] = field(default="", repr=False)
     #: what its collections are called
     collection: Annotated[str, Rule(personal=True)] = "cortex"
     #: how the project is called there; "": by the origin of its repository, else by its folder

@@ -21,7 +21,7 @@ from cortex.publish.far import Mirror, purge, writing
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
 from ipc.errors import Misconfigured, NotReady, Occupied
-from ipc.messages import ExactSearch, Fetch, GraphSearch, OutlineSearch, Show, TextSignals
+from ipc.messages import ExactSearch, Fetch, GraphSearch, OutlineSearch, PatternSearch, Show, TextSignals
 from tests.lite import far
 
 SOURCES = {
@@ -96,6 +96,7 @@ def test_a_machine_without_sources_answers_from_what_another_has_published(machi
     callers = asked[GraphSearch](GraphSearch("callers", "price"))
     assert "shop/cart.py" in str(callers)
     assert asked[OutlineSearch](OutlineSearch("shop/money.py")).paths == ("shop/money.py",)
+    assert asked[PatternSearch](PatternSearch("price($A)", "python")).paths == ("shop/cart.py",)
 
 
 def test_another_machine_goes_on_and_writes_only_what_has_changed(machine):

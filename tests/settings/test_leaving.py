@@ -6,7 +6,7 @@ from cortex.front.cli import doctor
 from cortex.front.link import Link
 from cortex.settings.config import Config
 from cortex.settings.leaving import say_leaving
-from cortex.settings.table import Embedding
+from cortex.settings.table import Embedding, Engines, Milvus
 
 FAR = Embedding(provider="http", endpoint="https://vectors.example.org/embed")
 
@@ -39,3 +39,15 @@ def test_doctor_says_what_leaves_the_machine(tmp_path):
     assert doctor.network(Config(root=tmp_path)) == ("fine", "nothing leaves this machine")
     state, said = doctor.network(Config(root=tmp_path, embedding=FAR))
     assert (state, FAR.endpoint in said) == ("odd", True)
+
+
+def test_an_index_in_milvus_on_another_machine_is_said_and_its_token_is_not(tmp_path):
+    def there(uri):
+        return Config(
+            root=tmp_path, engines=Engines("milvus", "milvus"), milvus=Milvus(uri, token="secret-of-ours")
+        )
+
+    said = say_leaving(there("https://milvus.example:19530"))
+    assert "https://milvus.example:19530 (milvus.uri)" in said
+    assert "secret-of-ours" not in said + repr(there("https://milvus.example"))
+    assert say_leaving(there("http://127.0.0.1:19530")) == say_leaving(there("/a/file.db")) == ""

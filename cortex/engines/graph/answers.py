@@ -16,7 +16,7 @@ from cortex.engines.graph.arrays import CANDIDATES_MAX, Graph
 from cortex.engines.graph.names import complete, list_symbols
 from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
-from cortex.engines.graph.sources import Sources
+from cortex.engines.graph.sources import Texts
 from cortex.engines.graph.targets import LISTED, Targets
 from cortex.engines.graph.walks import FORWARD, Limits, Scope, Step, Walk, Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
@@ -55,7 +55,7 @@ _UNSURE_SHARE = 0.25
 class GraphSnapshot:
     """One generation's graph, opened."""
 
-    def __init__(self, graph: Graph, number: int, sources: Sources) -> None:
+    def __init__(self, graph: Graph, number: int, sources: Texts) -> None:
         self.graph = graph
         self._number = number
         self._sources = sources

@@ -6,27 +6,34 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cortex.engines.graph.answers import GraphSnapshot
 from cortex.engines.graph.arrays import GraphOpener
-from cortex.engines.graph.sources import Sources
+from cortex.engines.graph.sources import Sources, Texts
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Published
 from cortex.settings.config import Config
+from cortex.settings.milvus import place_of
 from ipc.messages import GraphSearch, NameSearch, OutlineSearch, PatternSearch
+
+if TYPE_CHECKING:
+    from cortex.engines.milvus.rows import Fetched
 
 
 class GraphEngine:
-    """See `protocol.Engine`. Its rows are never opened. Lacks nothing."""
+    """See `protocol.Engine`. Its rows are opened where Milvus has the sources only. Lacks
+    nothing.
+    """
 
     answers = (GraphSearch, OutlineSearch, PatternSearch, NameSearch)
     lacks: frozenset[Feature] = frozenset()
 
     def __init__(self, config: Config) -> None:
         self._opener = GraphOpener(config.index_dir / "segments")
-        self._sources = Sources(config.root)
+        self._config, self._sources = config, Sources(config.root)
+        self._fetched: Fetched | None = None
 
     def resume(self, token: str) -> None:
         """Nothing: what it answers from is written by publishing."""
@@ -42,13 +49,23 @@ class GraphEngine:
 
     def open(self, token: str, published: Published) -> Handlers:  # noqa: ARG002
         generation = published.generation
-        snapshot = GraphSnapshot(self._opener.open(generation.graph), generation.number, self._sources)
+        sources = self._far(published) if self._config.remote else self._sources
+        snapshot = GraphSnapshot(self._opener.open(generation.graph), generation.number, sources)
         return {
             GraphSearch: snapshot.search,
             OutlineSearch: snapshot.outline,
             PatternSearch: snapshot.pattern,
             NameSearch: snapshot.complete,
         }
+
+    def _far(self, published: Published) -> Texts:
+        """The sources where Milvus keeps the index: this machine may have none."""
+        from cortex.engines.milvus.collection import Collection
+        from cortex.engines.milvus.rows import Fetched
+        from cortex.engines.milvus.sources import FarSources
+
+        self._fetched = self._fetched or Fetched(Collection(place_of(self._config)))
+        return FarSources(published, self._fetched, self._sources)
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
         return []

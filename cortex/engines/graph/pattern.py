@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from cortex.engines.graph.sources import Sources
+from cortex.engines.graph.sources import Texts
 from cortex.system.installation import how_to_add
 from cortex.terms.globs import matching
 from cortex.terms.languages import nearest
@@ -56,7 +56,7 @@ _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 
 
 def search_pattern(
-    request: PatternSearch, files: Iterable[str], sources: Sources, generation: int
+    request: PatternSearch, files: Iterable[str], sources: Texts, generation: int
 ) -> GraphHits:
     """`files` are those of the language. Raises BadRequest for a pattern that cannot be read, and
     Misconfigured where ast-grep is not installed.

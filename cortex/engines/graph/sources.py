@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from cortex.system import files, naming
 
@@ -15,6 +15,16 @@ FILE_BYTES_MAX = 2 * 1024 * 1024
 FILES_KEPT = 128
 #: characters of one context line
 LINE_CHARS_MAX = 240
+
+
+class Texts(Protocol):
+    """Who has the text of a project's files. See `Sources`."""
+
+    def begin(self) -> None: ...
+
+    def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]: ...
+
+    def text(self, path: str) -> str: ...
 
 
 class Sources:

@@ -1,0 +1,57 @@
+"""The sources of a project that is not on this machine, as its chunks have them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cached_property
+from typing import Any
+
+from cortex.engines.chunks.source import read_source
+from cortex.engines.graph.sources import FILES_KEPT, LINE_CHARS_MAX, Sources
+from cortex.engines.milvus.rows import FarRows, Fetched, far
+from cortex.generation.read import Published
+
+
+class FarSources:
+    """As `Sources`: a file that is here is read here, any other is put together of the chunks that
+    hold each line of it once. For one generation.
+    """
+
+    def __init__(self, published: Published, fetched: Fetched, here: Sources) -> None:
+        self._published, self._fetched, self._here = published, fetched, here
+        self._kept: OrderedDict[str, str] = OrderedDict()
+
+    @cached_property
+    def _rows(self) -> FarRows:
+        return far(self._published.rows, self._fetched)
+
+    @cached_property
+    def _files(self) -> dict[str, int]:
+        return {path: file for file, path in enumerate(self._rows.path_names)}
+
+    def begin(self) -> None:
+        self._here.begin()
+
+    def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]:
+        """See `Sources`. Raises NotReady, Unavailable."""
+        text = self.text(path)
+        found = text.split("\n") if text else []
+        first, last = max(1, line - around), min(len(found), line + around)
+        return [{"line": n, "text": found[n - 1][:LINE_CHARS_MAX]} for n in range(first, last + 1)]
+
+    def text(self, path: str) -> str:
+        """See `Sources`. Raises NotReady, Unavailable."""
+        if text := self._here.text(path):
+            return text
+        if path not in self._kept:
+            self._kept[path] = self._put_together(path)
+            if len(self._kept) > FILES_KEPT:
+                self._kept.popitem(last=False)
+        return self._kept[path]
+
+    def _put_together(self, path: str) -> str:
+        file = self._files.get(path)
+        if file is None or not len(self._rows.lines_of(file)):
+            return ""
+        lines = read_source(self._rows, file).lines
+        return "\n" * (lines.first - 1) + lines.text

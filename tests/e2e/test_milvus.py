@@ -1,0 +1,59 @@
+"""One job publishes a project to Milvus, and a machine without its sources answers: as commands."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+SOURCE = "def checkout(cart):\n    return sum(price(one) for one in cart)\n\n\ndef price(item):\n    return item.cents\n"
+
+
+@pytest.fixture
+def runtime():
+    folder = tempfile.mkdtemp(prefix="cm-")
+    yield Path(folder)
+    shutil.rmtree(folder)
+
+
+def run(command: list[str], folder: Path, runtime: Path, **variables: str) -> str:
+    environment = os.environ | {
+        "CORTEX_HOME": str(folder / "cache"),
+        "XDG_RUNTIME_DIR": str(runtime),
+        "CORTEX_MILVUS_URI": str(runtime / "index.db"),
+        "CORTEX_MILVUS_PROJECT": "shop",
+        **variables,
+    }
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "cortex", *command, "--project", str(folder / "shop")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_job_publishes_and_another_machine_answers_without_the_sources(tmp_path, runtime):
+    job, server = tmp_path / "job", tmp_path / "server"
+    for machine in (job, server):
+        (machine / "shop").mkdir(parents=True)
+    (job / "shop" / "cart.py").write_text(SOURCE)
+    assert "as generation 1" in run(["index", "--to", "milvus"], job, runtime)
+    there = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
+    try:
+        assert "cart.py" in run(["search", "what an item costs"], server, runtime, **there)
+        assert "cart.py:5" in run(["exact", "price"], server, runtime, **there)
+        assert "checkout" in run(["graph", "callers", "price"], server, runtime, **there)
+    finally:
+        run(["down"], server, runtime, **there)
+    assert not list((server / "shop").iterdir())
