@@ -73,8 +73,8 @@ def join_meaning(
     for name in ("rows", "left_out", "matching"):
         stats[name] = sum(reply.stats.get(name, 0.0) for reply in replies.values())
     every = _joined(replies, stats)
-    order = np.argsort(-every.row("cosine"), kind="stable")[:limit]
-    return _taken(every, np.sort(order))
+    cosines = every.row("cosine")
+    return _taken(every, np.flatnonzero(cosines >= _least(cosines, limit)))
 
 
 def join_names(replies: Mapping[int, Signals]) -> Signals | None:
@@ -167,9 +167,16 @@ def _taken(signals: Signals, kept: Array) -> Signals:
 
 
 def _keep_best(values: Array, limit: int) -> None:
-    """Make 0 of all but the `limit` highest; of equal ones the first stay."""
-    if np.count_nonzero(values) > limit:
-        values[np.argsort(-values, kind="stable")[limit:]] = 0.0
+    """Make 0 of all but the `limit` highest, and those that are as high as the last of them: which
+    of two copies is there must not depend on whose it is.
+    """
+    values[values < _least(values, limit)] = 0.0
+
+
+def _least(values: Array, limit: int) -> float:
+    """The least of the `limit` highest."""
+    at = max(0, len(values) - limit)
+    return float(np.partition(values, at)[at]) if len(values) else 0.0
 
 
 def _spread(replies: Iterable[Signals]) -> tuple[float, float]:
