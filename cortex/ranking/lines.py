@@ -30,14 +30,17 @@ def weigh_lines(
     comments = comments_of(lines)
     own: dict[int, float] = {}
     for number, text in lines.items():
+        if not text or text.isspace():
+            continue
         value = words.get(number, 0.0) + (DECIDES if _DECIDES.search(text) else 0.0)
         value *= COMMENT_SHARE if number in comments else 1.0
-        own[number] = value + sure.get(number, 0.0) if text.strip() else 0.0
-    values = {}
-    for number, text in lines.items():
-        near = max(own.get(number - 1, 0.0), own.get(number + 1, 0.0))
-        far = max(own.get(number - 2, 0.0), own.get(number + 2, 0.0))
-        values[number] = own[number] + (BESIDE * near + BESIDE**2 * far if text.strip() else 0.0)
+        own[number] = value + sure.get(number, 0.0)
+    values = dict.fromkeys(lines, 0.0)
+    worth = own.get
+    for number, value in own.items():
+        near = max(worth(number - 1, 0.0), worth(number + 1, 0.0))
+        far = max(worth(number - 2, 0.0), worth(number + 2, 0.0))
+        values[number] = value + (BESIDE * near + BESIDE**2 * far)
     return values
 
 
@@ -55,7 +58,7 @@ def comments_of(lines: Mapping[int, str]) -> set[int]:
     """The numbers of those that are comments, or the text of a docstring."""
     found, inside = set(), False
     for number, text in lines.items():
-        marks = len(_TRIPLE.findall(text))
+        marks = len(_TRIPLE.findall(text)) if '""' in text or "''" in text else 0
         if inside or _COMMENT.match(text) or (marks and text.lstrip().startswith(('"""', "'''", 'r"""'))):
             found.add(number)
         if marks % 2:

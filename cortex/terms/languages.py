@@ -10,11 +10,14 @@ configuration format: one row with `keys`.
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+#: entries of the memo of paths: a keyword query may match in some thousand files
+_MEMO = 1 << 13
 #: what a file is: `data` files (configuration) have no definitions, their keys are shown
 Kind = Literal["code", "document", "data"]
 
@@ -311,6 +314,7 @@ _SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-S\s+)?)?([a-z]+)[\d.]*(?:\s|$)")
 _CPP_LINE = re.compile(r"\s*(?:class\s+\w|namespace\b|template\s*<|using\s+\w|public:|private:|protected:)")
 
 
+@functools.lru_cache(_MEMO)
 def language_of(path: str) -> Language:
     """The row for a file's path, OTHER when none fits."""
     name = path.rpartition("/")[2]

@@ -168,6 +168,11 @@ def joined_text(found: list[str]) -> str:
     return _JOINED.join([word for word in found if "_" in word])
 
 
+def lane_terms(word: str) -> list[str]:
+    """As `lane_text`, of one word, apart."""
+    return _LANES[word].split()
+
+
 def lane_text(found: list[str]) -> str:
     """Stems and joined forms of the words: ready tokens of the ranking lanes, divided by spaces."""
     return _LANES.join(found)

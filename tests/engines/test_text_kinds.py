@@ -6,6 +6,7 @@ import numpy as np
 import orjson
 import pytest
 
+from cortex.engines.text import kinds as kinds_module
 from cortex.engines.text.kinds import KINDS, find_kinds
 from cortex.engines.text.marked import Body, join_texts, marked_lines
 from ipc.messages import Hit
@@ -49,6 +50,21 @@ def kinds_of(path, text, word, **definitions):
 )
 def test_a_line_is_what_the_word_is_in_it(path, text, word, kinds):
     assert kinds_of(path, text, word) == kinds
+
+
+def test_lines_of_tests_and_documents_are_not_looked_at_and_those_of_code_are_what_they_are_alone(
+    monkeypatch,
+):
+    text = "find(1)\nx = Find\n"
+    chunks = [("tests/test_a.py", "code"), ("a.py", "code"), ("docs/a.md", "documentation"), ("b.py", "code")]
+    hits = [Hit(at, f"{at}", kind, path, 1, 3) for at, (path, kind) in enumerate(chunks)]
+    body = Body(join_texts([text] * 4), hits, [0.9] * 4, np.arange(4))
+    spans = [found.span() for found in re.finditer("find", body.text, re.IGNORECASE)]
+    looked, ends = [], kinds_module._Look._ends
+    monkeypatch.setattr(kinds_module._Look, "_ends", lambda *of: looked.append(of[1:]) or ends(*of))
+    found = [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), [b"{}"] * 4).tolist()]
+    assert found == ["test", "test", "call", "type", "text", "text", "call", "type"]
+    assert looked == [spans[at] for at in (2, 3, 6, 7)]
 
 
 def test_what_the_tree_knows_decides_what_a_name_is():

@@ -71,8 +71,8 @@ class _Known(dict[str, int]):
         self._numbers = {self.sets[0]: 0}
 
     def __missing__(self, word: str) -> int:
-        known = self._terms.intersection(tokens.lane_text([word]).split())
-        if (lower := word.lower()) in self._names:
+        known = self._terms.intersection(tokens.lane_terms(word))
+        if self._names and (lower := word.lower()) in self._names:
             known |= {lower}
         number = self[word] = self._numbers.setdefault(known, len(self.sets))
         if number == len(self.sets):
@@ -255,16 +255,15 @@ def _held(question: Question, lines: Lines) -> dict[str, Array]:
         return {}
     between = np.concatenate([[-1], np.flatnonzero(letters == ord(" ")), [len(letters)]])
     word = np.searchsorted(between, places)
-    told: dict[int, set[int]] = {}
-    edges = zip((between[word - 1] + 1).tolist(), between[word].tolist(), strict=True)
-    for number, (first, end) in zip(lines.numbers_at(places).tolist(), edges, strict=True):
-        if which := known[text[first:end]]:
-            told.setdefault(which, set()).add(number)
-    found: dict[str, set[int]] = {}
-    for which, numbers in told.items():
-        for term in known.sets[which]:
-            found.setdefault(term, set()).update(numbers)
-    return {term: np.array(sorted(found[term])) for term in question.weights if term in found}
+    spans = map(slice, (between[word - 1] + 1).tolist(), between[word].tolist())
+    which = np.fromiter(map(known.__getitem__, map(text.__getitem__, spans)), np.int64, len(word))
+    telling = np.flatnonzero(which)
+    which, numbers = which[telling], lines.numbers_at(places[telling])
+    found: dict[str, list[Array]] = {}
+    for one in set(which.tolist()):
+        for term in known.sets[one]:
+            found.setdefault(term, []).append(numbers[which == one])
+    return {term: np.unique(np.concatenate(found[term])) for term in question.weights if term in found}
 
 
 def _counted(held: Mapping[str, Array], spans: Array) -> Array:

@@ -18,6 +18,7 @@ from cortex.terms.kinds import DATA_KINDS, NAMED_TYPE_KINDS
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_test
 from ipc.arrays import Array
+from ipc.messages import Hit
 
 Kind = Literal["definition", "call", "import", "type", "text", "comment", "test"]
 
@@ -105,31 +106,37 @@ def find_kinds(body: Body, marked: Marked, about: Sequence[bytes]) -> Array:
     """I64: the number in KINDS of what each line is. `about`: the JSON of each chunk, without
     text.
     """
-    look = _Look(body, marked, about)
-    columns = (marked.chunks, marked.numbers, marked.begins, marked.starts)
-    lines = zip(*(one.tolist() for one in columns), look.words, strict=True)
-    kinds = [look.kind(*line) for line in lines]
-    said = {
-        body.texts.line(begin)
-        for kind, begin in zip(kinds, marked.begins.tolist(), strict=True)
-        if kind == "definition"
-    }
-    for at, kind in enumerate(kinds):  # the same line is the same, in a copy of the file, too
-        if kind in ("text", "type") and body.texts.line(int(marked.begins[at])) in said:
-            kinds[at] = "definition"
-    return np.array([NUMBERS[kind] for kind in kinds], np.int64)
+    whole = [_of_all_lines(hit) for hit in body.hits]
+    chunks, begins = marked.chunks.tolist(), marked.begins.tolist()
+    kinds: list[Kind | None] = [whole[chunk] for chunk in chunks]
+    unsure = [at for at, kind in enumerate(kinds) if kind is None]
+    look = _Look(body, marked, unsure, about)
+    columns = (one[unsure].tolist() for one in (marked.chunks, marked.numbers, marked.begins, marked.starts))
+    for at, line in zip(unsure, zip(*columns, look.words, strict=True), strict=True):
+        kinds[at] = look.kind(*line)
+    said = {body.texts.line(begin) for kind, begin in zip(kinds, begins, strict=True) if kind == "definition"}
+    if said:
+        for at, kind in enumerate(kinds):  # the same line is the same, in a copy of the file, too
+            if kind in ("text", "type") and body.texts.line(begins[at]) in said:
+                kinds[at] = "definition"
+    return np.array([NUMBERS[kind] for kind in kinds if kind is not None], np.int64)
+
+
+def _of_all_lines(hit: Hit) -> Kind | None:
+    """What every line of a chunk is, where its lines need not be looked at."""
+    if is_test(hit.path):
+        return "test"
+    return "text" if hit.chunk_type == "documentation" else None
 
 
 class _Look:
-    """One look at the lines of a body, in their order."""
+    """One look at those of the marked lines of a body that are at `places`, in their order."""
 
-    def __init__(self, body: Body, marked: Marked, about: Sequence[bytes]) -> None:
+    def __init__(self, body: Body, marked: Marked, places: Sequence[int], about: Sequence[bytes]) -> None:
         self._text, self._starts = body.text, body.texts.starts.tolist()
         self._requires = "require(" in body.text
-        self._tests = [is_test(hit.path) for hit in body.hits]
-        self._documents = [hit.chunk_type == "documentation" for hit in body.hits]
         self._languages = [language_of(hit.path).name for hit in body.hits]
-        spans = zip(marked.starts.tolist(), marked.ends.tolist(), strict=True)
+        spans = zip(marked.starts[places].tolist(), marked.ends[places].tolist(), strict=True)
         #: where the word begins and ends that holds the first match of each line
         self.words = [self._ends(*span) for span in spans]
         names = {self._text[first:last] for first, last in self.words}
@@ -139,10 +146,6 @@ class _Look:
 
     def kind(self, chunk: int, number: int, begin: int, start: int, word: tuple[int, int]) -> Kind:
         text, (first, last) = self._text, word
-        if self._tests[chunk]:
-            return "test"
-        if self._documents[chunk]:
-            return "text"
         if self._is_comment(chunk, begin, start):
             return "comment"
         if self._defines(chunk, number, text[first:last]) or _DEFINING.search(text[begin:first]):

@@ -145,11 +145,11 @@ def without_alike(body: Body, marked: Marked, order: Order) -> Order:
     columns = zip(looked_at, order.kinds[looked_at].tolist(), marked.begins[looked_at].tolist(), strict=True)
     for at, kind, begin in columns:
         said.setdefault((kind, body.texts.line(begin)), []).append(at)
-    paths = [hit.path for hit in body.hits]
+    paths, chunks = [hit.path for hit in body.hits], marked.chunks.tolist()
     left_out: set[int] = set()
     like: dict[int, Sequence[int]] = {}
     for (kind, _), alike in said.items():
-        files = [paths[marked.chunks[at]] for at in alike] if len(alike) >= ALIKE_FILES else ()
+        files = [paths[chunks[at]] for at in alike] if len(alike) >= ALIKE_FILES else ()
         if len(set(files)) >= ALIKE_FILES:
             copies = kind != NUMBERS["definition"]
             others = [at for at, file in zip(alike[1:], files[1:], strict=True) if copies or is_built(file)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
     """The lines that have a span; of a chunk that has none, its first one that says anything."""
     starts = body.texts.starts
     ends = body.texts.line_ends
-    pairs = np.array(list(spans), np.int64).reshape(-1, 2)
+    pairs = np.fromiter(chain.from_iterable(spans), np.int64).reshape(-1, 2)
     pairs = pairs[np.lexsort((-pairs[:, 1], pairs[:, 0]))]
     without = np.setdiff1d(np.arange(len(body.hits)), body.texts.chunks_at(pairs[:, 0]))
     if len(without):

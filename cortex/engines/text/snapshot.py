@@ -8,6 +8,7 @@ import re
 import time
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -423,7 +424,7 @@ class TextSnapshot:
     ) -> ExactHits:
         """`found` with the lines, grouped, as far as they fit; it counts lines."""
         body, marks = what
-        marked = marked_lines(body, (span for spans in marks.values() for span in spans))
+        marked = marked_lines(body, chain.from_iterable(marks.values()))
         kinds = find_kinds(body, marked, self._rows.cuts("chunk", body.ordinals))
         missing = count_missing(body, marked, node, marks)
         order = put_in_order(body, marked, kinds, missing)
