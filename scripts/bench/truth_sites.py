@@ -7,6 +7,7 @@ be between), or after `new`; the names of definitions are none.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from tree_sitter import Node, Tree
 
+from cortex.graph.facts.kotlin_lines import joined
 from cortex.indexer.syntax.parse import syntax_tree
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import sniff
@@ -64,6 +66,8 @@ def read(root: Path, path: str) -> File | None:
     language = sniff(path, source.lines)
     if language.grammar is None:
         return None
+    if language.name == "kotlin":  # else whole classes are in pieces to the grammar
+        source = dataclasses.replace(source, lines=tuple(joined(source.lines)))
     return File(path, language.name, source, syntax_tree(source, language)[1], raw)
 
 

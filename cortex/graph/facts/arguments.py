@@ -45,11 +45,13 @@ NAMED = "="
 WIDENING = ("byte", "short", "char", "int", "long", "float", "double")
 
 
-def passed(arguments: Sequence[Node], syntax: Syntax) -> tuple[str, ...]:
-    """What each argument of a call is; () for none, and for too many."""
+def passed(arguments: Sequence[Node], closures: int, syntax: Syntax) -> tuple[str, ...]:
+    """What each argument of a call is, with the blocks behind its parentheses; () for none, and for
+    too many.
+    """
     if len(arguments) > ARGUMENTS_MAX:
         return ()
-    return tuple([_argument(one, syntax, 0) for one in arguments])
+    return (*[_argument(one, syntax, 0) for one in arguments], *("#fn",) * closures)
 
 
 def _argument(node: Node, syntax: Syntax, depth: int) -> str:

@@ -84,10 +84,9 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if kind in syntax.members:
         left, right = syntax.members[kind]
         member = child_of(node, right)
-        while member is not None and member.type in syntax.wraps:
-            member = child_of(member, syntax.wraps[member.type])
         if member is None:
             return UNKNOWN
+        member = uncovered(member, syntax)
         inner = child_of(node, left)
         named = member.type in syntax.names or member.type == "integer_literal"  # Rust's `self.0`
         tail = name_of(member) if named else chain_of(member, syntax, depth + 1)
@@ -138,6 +137,13 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if depth and kind == "string_literal" and syntax.counts and "kotlin" in syntax.queries:
         return "String()"  # extensions are called on it
     return LITERAL if kind in syntax.literals else UNKNOWN
+
+
+def uncovered(node: Node, syntax: Syntax) -> Node:
+    """What a node is a transparent cover of, as Swift's `.save` is of the name."""
+    while node.type in syntax.wraps and (inner := child_of(node, syntax.wraps[node.type])) is not None:
+        node = inner
+    return node
 
 
 def _call_mark(node: Node, syntax: Syntax) -> str:

@@ -24,6 +24,7 @@ from cortex.graph.facts.chains import (
     required,
     text_of,
     type_text,
+    uncovered,
 )
 from cortex.graph.facts.comments import Comments, told_of
 from cortex.graph.facts.facts import (
@@ -421,7 +422,7 @@ class _Sweep:
         else:
             chain = chain_of(callee, syntax)
             if (shape := syntax.members.get(kind)) is not None:
-                member = child_of(callee, shape[1]) or callee
+                member = uncovered(child_of(callee, shape[1]) or callee, syntax)
             elif kind == "qualified_name":  # PHP's `A\b()` stands where `b` does
                 member = child_of(callee, "-1") or callee
         if node.type == "macro_invocation":
@@ -431,9 +432,7 @@ class _Sweep:
             return
         given, closures = arguments_of(node)
         count = len(given) + closures if given is not None else closures or -1
-        types = passed(given or (), syntax) if self.rules.overloads else ()
-        if types or not given:
-            types += ("#fn",) * (closures if self.rules.overloads else 0)
+        types = passed(given or (), closures, syntax) if self.rules.overloads else ()
         self._refer("call", chain, member, count, types)
 
     def _bound(self, name: str, bound: str) -> None:

@@ -265,7 +265,7 @@ class Overloads:
 
     def _type_of(self, chain: str, scope: int, at: int, depth: int = 0) -> str:
         """The bare type of an expression, "" when it is not evident."""
-        if chain.startswith("#"):
+        if chain.startswith("#") and "." not in chain:  # not what is called on a literal
             return chain[1:]
         if chain.startswith(":"):
             return self._bare(chain)
