@@ -32,6 +32,7 @@ from cortex.engines.milvus.documents import (
     write_document,
 )
 from cortex.engines.milvus.lease import lease
+from cortex.engines.milvus.removal import drop_rows
 from cortex.generation import current as generations
 from cortex.generation.current import PRUNE_AFTER_S, Generation, segment_files
 from cortex.publish.builder import Builder
@@ -125,7 +126,7 @@ def purge(collection: Collection, document: Document, older_than_s: float = PRUN
         if at < limit and number <= document.generation - 1
     ]
     if old:
-        collection.delete(f"{collection.project} and died <= {max(old)}")
+        drop_rows(collection, f"died <= {max(old)}")
 
 
 def pull(index_dir: Path, collection: Collection) -> Generation | None:

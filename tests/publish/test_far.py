@@ -14,7 +14,11 @@ import pytest
 from cortex.engines import ENGINES, FAR, engine_of, open_engine
 from cortex.engines.milvus.collection import Collection
 from cortex.engines.milvus.documents import read_document, write_document
+from cortex.engines.milvus.entries import entry, rest
+from cortex.engines.milvus.removal import drop_rows
+from cortex.engines.milvus.rows import Fetched
 from cortex.engines.serving import EngineWorker
+from cortex.generation.write import Row
 from cortex.indexer.run import index
 from cortex.publish.builder import Builder
 from cortex.publish.far import Mirror, purge, writing
@@ -192,3 +196,27 @@ def test_before_anything_is_published_there_is_a_sentence(machine):
 def test_workers_of_words_and_vectors_ask_milvus_and_the_graph_is_here(machine):
     config = machine().config
     assert [engine_of(name, config) for name in ("text", "vector", "graph")] == ["milvus", "milvus", "graph"]
+
+
+def test_a_chunk_longer_than_milvus_takes_comes_back_whole_and_goes_with_its_parts(machine):
+    collection = machine().collection
+    collection.make()
+    project, text = collection.place.project, f"{'x' * 59_950}éé{'y' * 90_000}"
+    row = Row(7, {"id": "long", "chunk_type": "code", "text": text}, "a.json", bytes(16), None, "")
+    collection.insert_parts(rest(project, row))
+    collection.insert([entry(project, row, 1, collection.place.dimensions)])
+    ((head, raw),) = Fetched(collection).texts([7])
+    assert (b'"id":"long"' in head, raw.decode()) == (True, f"{text}\n")
+    assert len(collection.parts_like('pk like "%:chunk:7:%"', ["pk"])) == 2
+    drop_rows(collection, "key == 7")
+    assert not collection.parts_like('pk like "%:chunk:%"', ["pk"])
+    assert not collection.keys(collection.project)
+
+
+def test_all_rows_that_a_filter_finds_come_in_portions(machine, monkeypatch):
+    one = machine()
+    one.publish()
+    every = one.collection.keys(one.collection.project)
+    monkeypatch.setattr("cortex.engines.milvus.collection.PORTION_ROWS", 2)
+    assert sorted(one.collection.keys(one.collection.project)) == sorted(every)
+    assert len(every) > 4

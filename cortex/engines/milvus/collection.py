@@ -29,6 +29,8 @@ CONNECT_S, ASK_S, WRITE_S = 4.0, 5.0, 60.0
 BATCH_ROWS = 200
 #: rows that are asked for by their keys at once, and hits of one search: Milvus's own bound
 KEYS_MAX, HITS_MAX = 500, 16_384
+#: rows of one portion of all that a filter finds
+PORTION_ROWS = 2_000
 #: bytes of a text in Milvus, and of what is kept in one
 TEXT_MAX, TEXT_BYTES = 65_535, 60_000
 #: tags, symbols and definitions of a row, and bytes of each
@@ -152,15 +154,26 @@ class Collection:
             self._client = None
 
     def _every(self, name: str, wanted: str, fields: list[str]) -> Iterator[dict[str, Any]]:
-        """All rows that a filter finds, in portions by their primary keys."""
-        last = ""
-        while True:
-            more = f'{wanted} and pk > "{last}"' if last else wanted
-            found = self._query(name, more, list({"pk", *fields}), limit=HITS_MAX)
-            yield from sorted(found, key=lambda row: row["pk"])
-            if len(found) < HITS_MAX:
-                return
-            last = max(row["pk"] for row in found)
+        """All rows that a filter finds, in portions: one answer has HITS_MAX at most, and of more
+        Milvus itself says which come next.
+        """
+
+        def begin(client: MilvusClient) -> Any:
+            return client.query_iterator(
+                name,
+                batch_size=PORTION_ROWS,
+                filter=wanted,
+                output_fields=list({"pk", *fields}),
+                consistency_level="Strong",
+                timeout=ASK_S,
+            )
+
+        portions = self._do("read", begin)
+        try:
+            while found := self._do("read", lambda _client: portions.next()):
+                yield from found
+        finally:
+            portions.close()
 
     def _query(self, name: str, wanted: str, fields: list[str], limit: int | None = None) -> list[Any]:
         return list(
@@ -247,6 +260,11 @@ def _told(place: Place, what: str, error: Exception) -> Exception:
     told = getattr(error, "message", "") or getattr(error, "details", lambda: "")() or error
     reason = str(told).split("\n", 1)[0].strip().rstrip(".")[:200]
     lower = reason.lower()
+    if "vector field" in lower and "limited" in lower:
+        return Misconfigured(
+            f"Milvus at {place.told} takes too few vector fields in a collection, and Cortex needs five ({reason}): set "
+            "proxy.maxVectorFieldNum to 5 or more in its configuration."
+        )
     if "permission" in lower or "privilege" in lower or "auth" in lower:
         return Misconfigured(
             f"Milvus at {place.told} refuses the token of milvus.token for {place.project} ({reason}): ask for the "

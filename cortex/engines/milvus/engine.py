@@ -18,6 +18,7 @@ from cortex.engines.milvus.entries import entry, rest
 from cortex.engines.milvus.exact import ExactSnapshot
 from cortex.engines.milvus.lanes import LaneSnapshot
 from cortex.engines.milvus.nearest import Nearest
+from cortex.engines.milvus.removal import drop_rows
 from cortex.engines.milvus.rows import Fetched, far
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.engines.vector.coarse import Coarse
@@ -60,7 +61,7 @@ class MilvusEngine:
         if not token:
             return
         number, rows = _read(token)
-        collection.delete(f"{collection.project} and born > {number}")
+        drop_rows(collection, f"born > {number}")
         undead = collection.keys(f"{collection.project} and died > {number} and died < {FOREVER}")
         collection.change(undead, FOREVER)
         _check(collection, number, rows)

@@ -21,6 +21,7 @@ from cortex.engines.milvus.collection import (
     TEXT_BYTES,
     TEXT_MAX,
 )
+from cortex.engines.milvus.removal import rest_key
 from cortex.engines.text.schema import lanes_of
 from cortex.generation.write import Row
 
@@ -83,10 +84,6 @@ def rest(project: str, row: Row) -> Iterator[dict[str, Any]]:
     pieces = _pieces(orjson.dumps(row.chunk).decode())
     for number, piece in enumerate(pieces[1:], 1):
         yield {"pk": rest_key(project, row.key, number), "project": project, "content": piece}
-
-
-def rest_key(project: str, key: int, number: int) -> str:
-    return f"{project}:chunk:{key}:{number}"
 
 
 def _lane(found: list[str], *, view: bool) -> str:

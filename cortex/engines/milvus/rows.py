@@ -14,7 +14,8 @@ import numpy as np
 import orjson
 
 from cortex.engines.milvus.collection import Collection
-from cortex.engines.milvus.entries import primary_key, rest_key
+from cortex.engines.milvus.entries import primary_key
+from cortex.engines.milvus.removal import rest_key
 from cortex.generation.read import Rows, join_chunk
 from ipc.arrays import Array
 from ipc.errors import NotReady
