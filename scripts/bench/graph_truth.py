@@ -69,7 +69,7 @@ _WHOLE = {
     "scala": ask_scala,
 }
 #: what makes an instance: a call that ends at it and one that ends at its type mean the same
-_MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "new"})
+_MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "new"})
 #: where functions of C and C++ are written, and where they are declared
 C_SOURCES, C_HEADERS = (".c", ".cc", ".cpp", ".cxx"), (".h", ".hh", ".hpp", ".hxx")
 #: edges that say where a name leads
