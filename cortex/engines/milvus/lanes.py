@@ -46,9 +46,7 @@ class LaneSnapshot:
         return tell(self._rows, ordinals, LANES, values, stats)
 
     def count_words(self, request: CountWords) -> WordCounts:
-        """Nothing: how rare a word is, Milvus tells over all projects of the collection. Raises
-        BadQuery.
-        """
+        """Nothing: Milvus counts words, and takes no counts from outside. Raises BadQuery."""
         check_query(request.query)
         return WordCounts(self._rows.generation)
 
