@@ -26,8 +26,11 @@ GENERATOR = "cortex"
 #: how the names of chunk files and graph files end. Those that Cortex writes in the user's cache
 #: are zstd frames; elsewhere are files that a person can read, and a clone has no frames to offer
 PLAIN, PACKED = ".json", ".json.zst"
-#: a packed chunk file has about one of so many bytes: vectors stay as they are
-PACKED_SHARE = 3
+#: what `_metadata.embeddings` says of a chunk file of ours without vectors: each is what the model
+#: makes of its chunk (terms/passages.py), which takes less than to read it
+FROM_TEXT = "from text"
+#: a packed chunk file without vectors has about one of so many bytes; vectors stay as they are
+PACKED_SHARE = 6
 #: bytes at the front of a file within which our generator mark stands
 HEAD_BYTES = 600
 

@@ -36,6 +36,7 @@ from cortex.publish.chunk_files import ChunkManager, Reading
 from cortex.publish.graph_files import GraphFiles
 from cortex.publish.intact import Intact, rows_of, without_damaged
 from cortex.publish.merging import Limits, deleted_keys, is_crowded, merge, write_deleted
+from cortex.publish.vectors import VectorMaker
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, refusal
 from cortex.system import allocator, files
@@ -75,6 +76,7 @@ class Builder:
         self._manager = self._new_manager()
         self._graph = GraphFiles(graph_folders(config), self._segments)
         self._references = References(self._segments)
+        self._vectors = VectorMaker(config)
         self._previous = EMPTY
         #: what is published
         self.current = EMPTY
@@ -218,10 +220,7 @@ class Builder:
         self, state: Generation, reading: Reading, graph_files: dict[str, FileRef] | None
     ) -> Generation:
         keys = range(state.next_key, state.next_key + len(reading.added))
-        rows = [
-            Row(key, chunk.body, chunk.file, chunk.digest, chunk.vector, chunk.model)
-            for key, chunk in zip(keys, reading.added, strict=True)
-        ]
+        rows = self._vectors.rows(reading, keys)
         models = [row.model for row in rows if row.model]
         state = dataclasses.replace(
             state,
@@ -303,6 +302,7 @@ class Builder:
         """Give back what only building needs, and `settled` what only the last generation needs."""
         for engine in self._engines.values():
             engine.rest()
+        self._vectors.rest()
         gc.collect()
         allocator.trim()
         if settled:

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 import orjson
 
-from cortex.generation.contract import unpack
+from cortex.generation.contract import FROM_TEXT, unpack
 from cortex.generation.current import FileRef
 from cortex.generation.write import DIGEST_BYTES
 from cortex.system import files
@@ -72,6 +72,8 @@ class ChunkFile:
     kept: dict[str, msgspec.Raw] = field(default_factory=dict)
     #: as `read_chunk_file` has it
     timeless: bool = False
+    #: whether vectors were left out that the model makes again
+    from_text: bool = False
 
     @property
     def ids(self) -> set[str]:
@@ -153,6 +155,7 @@ def read_chunk_file(
         model=model,
         warnings=tuple(warnings),
         kept=kept,
+        from_text=metadata.get("embeddings") == FROM_TEXT,
         timeless=timeless,
     )
 
@@ -250,6 +253,11 @@ def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
             raise Damaged(
                 f"{where}: its embedding has {vector.size} dimensions, the embedder has {dimensions}."
             )
+    return of_unit_length(where, vector)
+
+
+def of_unit_length(where: str, vector: Array) -> Array | None:
+    """A float32 vector; None for one of zeros. Raises Damaged."""
     norm = float(np.linalg.norm(vector))
     if not np.isfinite(norm):
         raise Damaged(f"{where}: its embedding holds a number that is not finite.")

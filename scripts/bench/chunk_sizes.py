@@ -29,10 +29,10 @@ from usearch.index import Index
 
 from cortex.embedders.static import open_static
 from cortex.engines.text.schema import LANE_FIELDS, make_document
-from cortex.indexer.chunkers.frame import embed_text
 from cortex.indexer.run import index
 from cortex.publish.filed import read_chunk_file
 from cortex.settings.config import Config
+from cortex.terms.passages import embed_text
 
 #: chunks that are embedded and put into a graph
 EMBEDDED = 5_000

@@ -48,6 +48,7 @@ from cortex.indexer.store.writer import Writer, writer_lock
 from cortex.publish import builder as building
 from cortex.publish import chunk_files
 from cortex.publish.graph_files import GraphFiles
+from cortex.publish.vectors import VectorMaker
 from cortex.settings.config import Config
 
 PEER = Path(__file__).parent / "peers" / "index_semble.py"
@@ -331,7 +332,8 @@ STAGES: tuple[tuple[Any, str, str], ...] = (
     (trigrams, "make_sections", "trigrams of rows"),
     (write_rows, "write_segment", "segments written"),
     (TextEngine, "build", "documents made for tantivy"),
-    (VectorEngine, "build", "vectors"),
+    (VectorMaker, "rows", "vectors made of texts"),
+    (VectorEngine, "build", "vectors indexed"),
     (GraphFiles, "read", "graph read and written"),
     (building, "merge", "segments merged"),
 )

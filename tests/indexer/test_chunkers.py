@@ -13,7 +13,6 @@ from tree_sitter import Parser
 
 from cortex.embedders.protocol import estimate_tokens
 from cortex.indexer import chunkers
-from cortex.indexer.chunkers import embed_text
 from cortex.indexer.chunkers.documentation import front_matter
 from cortex.indexer.chunkers.tiles import NEVER, parts, tile
 from cortex.indexer.syntax import parse as parsing
@@ -21,6 +20,7 @@ from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.parse import TooComplex, parse
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import KEYED, PARSED, language_of, sniff
+from cortex.terms.passages import embed_text
 from cortex.terms.records import Chunk, covers
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "indexer"

@@ -59,7 +59,9 @@ def test_files_are_packed_in_the_cache_and_readable_in_a_folder_that_is_named(pr
     assert {path.name: orjson.loads(path.read_bytes())["chunks"] for path in plain}.keys() == shard_files(
         project
     ).keys()
-    assert chunks(named) == chunks(project)
+    readable = chunks(named)
+    assert all(one.pop("embedding") for one in readable.values())
+    assert readable == chunks(project)  # where a vector is left out, who serves the chunk makes it
 
 
 def test_what_an_earlier_version_left_plain_is_served_and_packed_by_the_next_run(project):
@@ -76,13 +78,13 @@ def test_what_an_earlier_version_left_plain_is_served_and_packed_by_the_next_run
         assert contents(project) == whole
         times = [
             {
-                one["id"]: (one["created_at"], one["updated_at"], one["embedding"])
+                one["id"]: (one["created_at"], one["updated_at"])
                 for data in files.values()
                 for one in data["chunks"]
             }
             for files in (before, shard_files(project))
         ]
-        assert times[0] == times[1]  # nothing was embedded anew
+        assert times[0] == times[1]  # nothing was made anew
         generation = builder.refresh()
         assert {name[name.index(".") :] for name in generation.files} == {PACKED}
         assert (generation.rows, generation.warnings) == (rows, ())

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from cortex.embedders import open_embedder
 from cortex.embedders.static import open_static
 from cortex.front.http.embedding import open_server
-from cortex.indexer.chunkers import embed_text
 from cortex.indexer.run import Indexer, index
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.limits import Limits
 from cortex.indexer.store.shards import shard_count
 from cortex.indexer.store.writer import writer_lock
-from cortex.settings.config import Config, Embedding, Indexing
+from cortex.settings.config import Config, Embedding, Indexing, Server
+from cortex.terms.passages import embed_text
 from ipc.errors import Unavailable
 from tests.embedders.test_http import running
 from tests.indexer.written import COUNT, POOLED, chunks, contents, shard_files, stats
@@ -49,6 +49,7 @@ def test_a_run_writes_the_five_kinds(project):
 
 
 def test_the_embedding_is_that_of_the_embedded_text(project):
+    project = dataclasses.replace(project, server=Server(chunks_dir="chunks"))
     index(project)
     for chunk in list(chunks(project).values())[:20]:
         vector = np.frombuffer(base64.b64decode(chunk["embedding"]), "<f2").astype(np.float32)
@@ -88,6 +89,7 @@ def test_an_edit_rewrites_only_what_changed_and_keeps_times_of_the_rest(project)
 
 
 def test_only_a_changed_text_is_embedded_anew(project, monkeypatch):
+    project = dataclasses.replace(project, server=Server(chunks_dir="chunks"))
     index(project)
     embedded: list[str] = []
     embedder = open_embedder(project)

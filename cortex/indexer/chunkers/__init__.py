@@ -6,7 +6,7 @@ import dataclasses
 
 from cortex.indexer.chunkers.code import code_chunks
 from cortex.indexer.chunkers.documentation import documentation_chunks
-from cortex.indexer.chunkers.frame import Frame, embed_text
+from cortex.indexer.chunkers.frame import Frame
 from cortex.indexer.chunkers.notebook import cells, moved
 from cortex.indexer.chunkers.tiles import CountTokens
 from cortex.indexer.chunkers.views import data_chunks, definitions_chunks, symbols_chunks
@@ -15,7 +15,7 @@ from cortex.indexer.syntax.source import Source
 from cortex.terms.languages import Language, sniff
 from cortex.terms.records import Chunk, covers
 
-__all__ = ["CHUNKERS_VERSION", "Cut", "cut", "embed_text"]
+__all__ = ["CHUNKERS_VERSION", "Cut", "cut"]
 
 #: raised with every change of what chunks hold: all files are then cut anew
 CHUNKERS_VERSION = 5

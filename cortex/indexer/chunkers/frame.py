@@ -1,12 +1,9 @@
-"""What all chunks of one file share: tags, common metadata, titles, and the text that is embedded.
-Pure.
-"""
+"""What all chunks of one file share: tags, common metadata, titles. Pure."""
 
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,21 +13,16 @@ from cortex.indexer.syntax.outline import Outline
 from cortex.indexer.syntax.source import Source
 from cortex.terms.kinds import DATA_KINDS, FUNCTION_KINDS
 from cortex.terms.languages import Language
+from cortex.terms.passages import embed_text
 from cortex.terms.paths import is_test
 from cortex.terms.records import Chunk, ChunkType, Symbol
 
-#: parts of a path whose words are put before the text that is embedded
-PATH_PARTS = 3
 #: folders of a path that become tags
 PATH_TAGS = 2
-#: characters of a signature that are put before the text of a chunk that does not begin with it
-SIGNATURE_CHARS = 200
 #: imports of one file that are named
 IMPORTS_MAX = 64
 #: characters of a doc comment that are repeated with a chunk of its definition
 DOC_CHARS = 400
-
-_WORD = re.compile(r"[^A-Za-z0-9]+")
 
 
 @dataclass(frozen=True)
@@ -141,18 +133,3 @@ def definition(symbol: Symbol) -> dict[str, Any]:
         "start_line": symbol.start_line,
         "end_line": symbol.end_line,
     }
-
-
-def embed_text(metadata: Mapping[str, Any], text: str) -> str:
-    """What is embedded for a chunk: path words, scope and signature in front of its text. A
-    function of the chunk as it is written, so that a later run can tell whether an embedding still
-    fits.
-    """
-    path = " ".join(str(metadata.get("file_path") or "").split("/")[-PATH_PARTS:])
-    signature = str(metadata.get("signature") or "")[:SIGNATURE_CHARS]
-    if signature and signature.split("\n", 1)[0].strip() in text:
-        signature = ""
-    front = " ".join(
-        part for part in (_WORD.sub(" ", path), str(metadata.get("scope") or ""), signature) if part
-    )
-    return f"{front}\n{text}"

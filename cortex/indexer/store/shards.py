@@ -23,15 +23,16 @@ import orjson
 
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.static import StaticEmbedder
-from cortex.generation.contract import GENERATOR, PACKED, PLAIN, pack, unpack
+from cortex.generation.contract import FROM_TEXT, GENERATOR, PACKED, PLAIN, pack, unpack
 from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
-from cortex.indexer.chunkers import PARSER_ENDED, cut, embed_text
+from cortex.indexer.chunkers import PARSER_ENDED, cut
 from cortex.indexer.store.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.manifest import name_of
 from cortex.indexer.syntax.source import decode, digest
 from cortex.system import files
+from cortex.terms.passages import embed_text
 from cortex.terms.records import CHUNK_TYPES, Chunk
 from ipc.errors import CortexError
 
@@ -188,11 +189,14 @@ def build(
         entries[path], made, facts[path] = _cut(path, raw, stat, (settings, plain), embedder)
         fresh += made
     reading("")
-    cache = open_cache(settings.cache, embedder.identity)
-    bodies = _embed(fresh, old, embedder, (cache, task))
-    for body in bodies:
+    without = _leaves_out(settings, embedder)
+    cache = open_cache("" if without else settings.cache, embedder.identity)
+    vectors = {} if without else _embed(fresh, old, embedder, (cache, task))
+    for one in fresh:
+        body = _body(one, vectors.get(one.embed_text), old.by_id.get(one.id), task.now)
         chunks.setdefault(body["metadata"]["file_path"], []).append(body)
-    _remember(old, chunks, cache)
+    if not without:
+        _remember(old, chunks, cache)
     written = [body for path in sorted(chunks) for body in chunks[path]]
     built = _write(task, settings, embedder, written, old)
     built.entries, built.facts = entries, msgspec.msgpack.encode(facts)
@@ -256,11 +260,18 @@ def _cut(
     return entry, made, None if plain else facts_of(source, sha256)
 
 
+def _leaves_out(settings: Settings, embedder: Embedder) -> bool:
+    """Whether chunk files hold no vectors: who serves them makes them as quickly as it reads them.
+    Those that a person, or another program, may read hold them.
+    """
+    return settings.ending == PACKED and isinstance(embedder, StaticEmbedder)
+
+
 def _embed(
     fresh: Sequence[Chunk], old: _Old, embedder: Embedder, how: tuple[EmbeddingCache, Task]
-) -> list[dict[str, Any]]:
-    """Chunks as they are written; an embedding is taken over where the file, or the cache, had one
-    of exactly the same text.
+) -> dict[str, str]:
+    """By text, as they are written; an embedding is taken over where the file, or the cache, had
+    one of exactly the same text.
     """
     cache, task = how
     known = {
@@ -282,7 +293,7 @@ def _embed(
         known |= {text: base64.b64encode(vector).decode() for text, vector in made.items()}
         if not isinstance(embedder, StaticEmbedder):  # which is as fast as looking up
             cache.put(made)
-    return [_body(one, known[one.embed_text], old.by_id.get(one.id), task.now) for one in fresh]
+    return known
 
 
 def _remember(old: _Old, chunks: dict[str, list[dict[str, Any]]], cache: EmbeddingCache) -> None:
@@ -301,13 +312,13 @@ def _remember(old: _Old, chunks: dict[str, list[dict[str, Any]]], cache: Embeddi
     cache.put(gone)
 
 
-def _body(one: Chunk, embedding: str, before: dict[str, Any] | None, now: str) -> dict[str, Any]:
+def _body(one: Chunk, embedding: str | None, before: dict[str, Any] | None, now: str) -> dict[str, Any]:
     body = {
         "id": one.id,
         "chunk_type": one.chunk_type,
         "title": one.title,
         "text": one.text,
-        "embedding": embedding,
+        **({} if embedding is None else {"embedding": embedding}),
         "tags": list(one.tags),
         "metadata": one.metadata,
         "created_at": before["created_at"] if before else now,
@@ -320,6 +331,7 @@ def _body(one: Chunk, embedding: str, before: dict[str, Any] | None, now: str) -
 
 def _read_old(task: Task, settings: Settings, embedder: Embedder) -> _Old:
     old = _Old()
+    without = _leaves_out(settings, embedder)
     for kind in CHUNK_TYPES:
         for number in task.sources():
             name = shard_name(kind, number, task.old_shards, settings.ending)
@@ -331,11 +343,14 @@ def _read_old(task: Task, settings: Settings, embedder: Embedder) -> _Old:
             metadata, bodies = found
             same_model = metadata.get("model") == embedder.identity
             fits = same_model and metadata.get("dimensions") == embedder.dimensions and not task.anew
+            fits &= metadata.get("embeddings") == (FROM_TEXT if without else None)
             for body in bodies:
                 file_path = body["metadata"]["file_path"]
                 if shard_of(file_path, task.shards) != task.number:
                     continue
-                if not fits:
+                if without:
+                    body.pop("embedding", None)
+                elif not fits:
                     body["embedding"] = ""
                 old.by_path.setdefault(file_path, []).append(body)
                 old.by_id[body["id"]] = body
@@ -391,7 +406,10 @@ def _write(
         ):
             built.same.append(name)
             continue
-        raw = orjson.dumps({"_metadata": _metadata(kind, task, embedder), "chunks": chunks})
+        metadata = _metadata(kind, task, embedder)
+        if _leaves_out(settings, embedder):
+            metadata["embeddings"] = FROM_TEXT
+        raw = orjson.dumps({"_metadata": metadata, "chunks": chunks})
         temporary = files.write_new(Path(settings.chunks_dir, ".tmp"), name, pack(name, raw))
         built.written[name] = str(temporary)
     return built

@@ -1,0 +1,62 @@
+"""Rows of the chunks that were read, with the vectors that chunk files leave out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from cortex.embedders.static import StaticEmbedder, open_configured, open_static
+from cortex.generation.write import Row
+from cortex.publish.chunk_files import Reading
+from cortex.publish.filed import of_unit_length
+from cortex.settings.config import Config
+from cortex.terms.passages import embed_text
+
+#: texts that are embedded at once: bounds the memory of one call
+EMBED_TEXTS = 512
+
+
+class VectorMaker:
+    """Makes vectors of rows that come without, by the built-in model alone. Used by one thread at
+    a time.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._embedder: StaticEmbedder | None = None
+
+    def rows(self, reading: Reading, keys: Sequence[int]) -> list[Row]:
+        """What was added, as rows with these keys. Vectors of another model than the one that is
+        configured are not made: the indexer makes those chunks anew.
+        """
+        found = [
+            Row(key, one.body, one.file, one.digest, one.vector, one.model)
+            for key, one in zip(keys, reading.added, strict=True)
+        ]
+        unmade = {name for name, file in reading.loaded.items() if file.from_text}
+        if unmade and self._config.embedding.provider == "static":
+            self._complete(found, unmade)
+        return found
+
+    def _complete(self, found: list[Row], unmade: Collection[str]) -> None:
+        embedder = self._embedder = self._embedder or open_configured(self._config)
+        wanted = [
+            at
+            for at, row in enumerate(found)
+            if row.vector is None and row.chunk_file in unmade and row.model == embedder.identity
+        ]
+        for start in range(0, len(wanted), EMBED_TEXTS):
+            some = wanted[start : start + EMBED_TEXTS]
+            chunks = [found[at].chunk for at in some]
+            texts = [embed_text(chunk.get("metadata") or {}, chunk["text"]) for chunk in chunks]
+            for at, vector in zip(some, embedder.embed(texts).astype("<f2"), strict=True):
+                unit = of_unit_length(found[at].chunk_file, vector.astype(np.float32))
+                found[at] = dataclasses.replace(found[at], vector=unit)
+
+    def rest(self) -> None:
+        """Let go of the model's words."""
+        if self._embedder is not None:
+            self._embedder = None
+            open_static.cache_clear()

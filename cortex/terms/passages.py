@@ -1,0 +1,29 @@
+"""The text of a chunk that is embedded. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+#: parts of a path whose words are put before the text that is embedded
+PATH_PARTS = 3
+#: characters of a signature that are put before the text of a chunk that does not begin with it
+SIGNATURE_CHARS = 200
+
+_WORD = re.compile(r"[^A-Za-z0-9]+")
+
+
+def embed_text(metadata: Mapping[str, Any], text: str) -> str:
+    """What is embedded for a chunk: path words, scope and signature in front of its text. A
+    function of the chunk as it is written, so that a later run can tell whether an embedding still
+    fits.
+    """
+    path = " ".join(str(metadata.get("file_path") or "").split("/")[-PATH_PARTS:])
+    signature = str(metadata.get("signature") or "")[:SIGNATURE_CHARS]
+    if signature and signature.split("\n", 1)[0].strip() in text:
+        signature = ""
+    front = " ".join(
+        part for part in (_WORD.sub(" ", path), str(metadata.get("scope") or ""), signature) if part
+    )
+    return f"{front}\n{text}"
