@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,6 +45,8 @@ from ipc.errors import CortexError, Damaged, NotFound
 
 #: how often a generation that goes while it is read is read again
 TRIES = 3
+#: what a file of `segments/` may be called
+_SEGMENT = re.compile(r"[a-z]+-[0-9a-f]{1,64}\.seg")
 #: bytes of a file of `segments/`
 FILE_BYTES_MAX = 1 << 30
 
@@ -154,8 +157,11 @@ def _pull(index_dir: Path, collection: Collection, document: Document) -> Genera
         raise Damaged(f"What is current in Milvus cannot be read: {error}.") from error
     segments = index_dir / "segments"
     files.make_folder(segments)
-    if set(segment_files(generation)) - set(body.files):
-        raise Damaged("What is current in Milvus names files that it does not list; index it again.")
+    for name in segment_files(generation):  # whoever may write there may name anything
+        if not _SEGMENT.fullmatch(name) or name not in body.files:
+            raise Damaged(
+                f"What is current in Milvus names {name!r}, which is no file of it; index it again."
+            )
     for name in segment_files(generation):
         _bring(segments / name, collection, body.files[name])
     if _current(index_dir) != generation:

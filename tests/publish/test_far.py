@@ -13,7 +13,7 @@ import pytest
 
 from cortex.engines import ENGINES, FAR, engine_of, open_engine
 from cortex.engines.milvus.collection import Collection
-from cortex.engines.milvus.documents import read_document, write_document
+from cortex.engines.milvus.documents import fetch_body, put_body, read_document, write_document
 from cortex.engines.milvus.entries import entry, rest
 from cortex.engines.milvus.removal import drop_rows
 from cortex.engines.milvus.rows import Fetched
@@ -24,7 +24,7 @@ from cortex.publish.builder import Builder
 from cortex.publish.far import Mirror, purge, writing
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
-from ipc.errors import Misconfigured, NotReady, Occupied
+from ipc.errors import Damaged, Misconfigured, NotReady, Occupied
 from ipc.messages import ExactSearch, Fetch, GraphSearch, OutlineSearch, PatternSearch, Show, TextSignals
 from tests.lite import far
 
@@ -220,3 +220,23 @@ def test_all_rows_that_a_filter_finds_come_in_portions(machine, monkeypatch):
     monkeypatch.setattr("cortex.engines.milvus.collection.PORTION_ROWS", 2)
     assert sorted(one.collection.keys(one.collection.project)) == sorted(every)
     assert len(every) > 4
+
+
+@pytest.mark.parametrize(
+    "name", ["../../escaped.seg", "/tmp/escaped.seg", "rows-1.seg/../../x.seg", "rows-7.seg"]
+)
+def test_a_file_that_milvus_names_elsewhere_is_written_nowhere(machine, name):
+    one = machine()
+    one.publish()
+    collection = one.collection
+    document = read_document(collection)
+    body = fetch_body(collection, document.body)
+    body.current["segments"][0]["name"] = name
+    files = body.files if name == "rows-7.seg" else body.files | {name: next(iter(body.files.values()))}
+    forged = put_body(collection, dataclasses.replace(body, files=files))
+    write_document(collection, msgspec.structs.replace(document, body=forged))
+    reader = machine(sources={})
+    with pytest.raises(Damaged, match="which is no file of it"):
+        reader.workers()
+    assert not [path for path in reader.root.parent.rglob("*.seg") if path.is_file()]
+    assert not list(reader.config.index_dir.rglob("*.seg"))
