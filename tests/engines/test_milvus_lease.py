@@ -1,0 +1,71 @@
+"""Who may write a project in a Milvus server: the lease in a real PostgreSQL server."""
+
+import dataclasses
+
+import pytest
+from sqlalchemy import text
+
+from cortex.engines.milvus.lease import lease
+from cortex.settings.milvus import Place
+from cortex.settings.table import Milvus
+from ipc.errors import Misconfigured, Occupied, Unavailable
+from tests.postgres import serving
+
+PLACE = Place("http://milvus.example:19530", "", "cortex", "shop", 384)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving() as started:
+        yield started
+
+
+@pytest.fixture
+def settings(server):
+    return Milvus(uri=PLACE.address, lease=server.address())
+
+
+def test_of_two_indexers_one_has_the_lease_and_another_project_is_free(settings):
+    with lease(PLACE, settings) as check:
+        check()
+        with (
+            pytest.raises(Occupied, match=r"shop in Milvus at .* is being indexed by another indexer: wait"),
+            lease(PLACE, settings),
+        ):
+            pass
+        with lease(dataclasses.replace(PLACE, project="other"), settings) as other:
+            other()
+        check()
+    with lease(PLACE, settings) as again:
+        again()
+
+
+def test_whose_connection_was_ended_has_the_lease_no_more_and_is_told_before_it_publishes(server, settings):
+    with lease(PLACE, settings) as check:
+        with server.asking() as connection:
+            connection.execute(
+                text("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+            )
+        with pytest.raises(Occupied, match="another indexer"):
+            check()
+        with lease(PLACE, settings) as other:
+            other()
+        with pytest.raises(Occupied):
+            check()
+
+
+def test_a_server_of_leases_that_is_away_is_a_sentence_without_its_password():
+    settings = Milvus(uri=PLACE.address, lease="postgresql://ada:secret@127.0.0.1:1/locks")
+    with pytest.raises(Unavailable, match=r"milvus\.lease cannot be asked") as told, lease(PLACE, settings):
+        pass
+    assert "secret" not in str(told.value)
+
+
+def test_without_a_lease_a_person_has_to_vouch_for_one_writer():
+    with (
+        pytest.raises(Misconfigured, match=r"set milvus\.lease .* or say --single-writer"),
+        lease(PLACE, Milvus(uri=PLACE.address)),
+    ):
+        pass
+    with lease(PLACE, Milvus(uri=PLACE.address, single_writer=True)) as check:
+        check()
