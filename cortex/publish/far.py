@@ -18,7 +18,7 @@ import msgspec
 import orjson
 
 from cortex.engines import ENGINES, FAR, open_engine
-from cortex.engines.milvus.collection import SCHEMA, Collection
+from cortex.engines.milvus.collection import SCHEMA, WRITE_S, Collection
 from cortex.engines.milvus.documents import (
     KEPT_TIMES,
     Body,
@@ -59,7 +59,7 @@ def writing(config: Config) -> Iterator[Callable[[], Generation]]:
     Raises Occupied while another indexer does, Misconfigured, Unavailable.
     """
     open_home(config)
-    collection = Collection(place_of(config))
+    collection = Collection(place_of(config), WRITE_S)
     try:
         with lease(collection.place, config.milvus) as check:
             collection.make()

@@ -46,11 +46,16 @@ class Collection:
     question, and anew after a failure.
     """
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self, place: Place, patience_s: float = 0.0) -> None:
+        """`patience_s`: seconds for a question of who writes, whom nobody waits for."""
+        self.place, self._patience_s = place, patience_s
         self.rows = f"{place.collection}_{place.dimensions}"
         self.parts = f"{place.collection}_parts"
         self._client: MilvusClient | None = None
+
+    @property
+    def _ask_s(self) -> float:
+        return self._patience_s or ASK_S
 
     @property
     def project(self) -> str:
@@ -101,7 +106,7 @@ class Collection:
         while some := list(islice(left, KEYS_MAX)):
             found += self._do(
                 "read",
-                lambda client, ids=some: client.get(name, ids=ids, output_fields=fields, timeout=ASK_S),
+                lambda client, ids=some: client.get(name, ids=ids, output_fields=fields, timeout=self._ask_s),
             )
         return found
 
@@ -126,7 +131,7 @@ class Collection:
                 output_fields=["key"],
                 search_params={"metric_type": metric},
                 consistency_level="Strong",
-                timeout=ASK_S,
+                timeout=self._ask_s,
             ),
         )
         sign = 1.0 if metric == "COSINE" else -1.0 if any(hit["distance"] < 0 for hit in hits) else 1.0
@@ -140,7 +145,7 @@ class Collection:
             (self.rows, self._row, self._row_index),
             (self.parts, _part, _part_index),
         ):
-            if not self._do("look", lambda client, one=name: client.has_collection(one, timeout=ASK_S)):
+            if not self._do("look", lambda client, one=name: client.has_collection(one, timeout=self._ask_s)):
                 self._do(
                     "make the collection",
                     lambda client, one=name, fields=schema, by=index: client.create_collection(
@@ -165,7 +170,7 @@ class Collection:
                 filter=wanted,
                 output_fields=list({"pk", *fields}),
                 consistency_level="Strong",
-                timeout=ASK_S,
+                timeout=self._ask_s,
             )
 
         portions = self._do("read", begin)
@@ -185,7 +190,7 @@ class Collection:
                     output_fields=fields,
                     limit=limit,
                     consistency_level="Strong",
-                    timeout=ASK_S,
+                    timeout=self._ask_s,
                 ),
             )
         )
@@ -213,9 +218,9 @@ class Collection:
     def _check(self, client: MilvusClient) -> None:
         schemas = {self.rows: self._row(client), self.parts: _part(client)}
         for name, schema in schemas.items():
-            if not client.has_collection(name, timeout=ASK_S):
+            if not client.has_collection(name, timeout=self._ask_s):
                 continue
-            told = client.describe_collection(name, timeout=ASK_S)["fields"]
+            told = client.describe_collection(name, timeout=self._ask_s)["fields"]
             if {one["name"] for one in told} != {one.name for one in schema.fields}:
                 client.close()
                 raise Misconfigured(

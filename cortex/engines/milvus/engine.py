@@ -13,7 +13,7 @@ from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.milvus.asking import Asking
-from cortex.engines.milvus.collection import FOREVER, KEYS_MAX, Collection
+from cortex.engines.milvus.collection import FOREVER, KEYS_MAX, WRITE_S, Collection
 from cortex.engines.milvus.entries import entry, rest
 from cortex.engines.milvus.exact import ExactSnapshot
 from cortex.engines.milvus.lanes import LaneSnapshot
@@ -51,7 +51,7 @@ class MilvusEngine:
     @property
     def _collection(self) -> Collection:
         if self._known is None:
-            self._known = Collection(place_of(self._config))
+            self._known = Collection(place_of(self._config), WRITE_S if self._config.writes else 0.0)
         return self._known
 
     def resume(self, token: str) -> None:
