@@ -47,6 +47,7 @@ from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_roots import read_roots
 from cortex.indexer.syntax.source import digest
+from cortex.terms.kinds import CALLABLE_KINDS
 
 LANGUAGES: dict[str, tuple[str, ...]] = {
     "jedi": ("python",),
@@ -222,8 +223,12 @@ class Truth:
         too.
         """
         for path, index in self.project.files.items():
-            whole = {one.qualified: one for one in index.facts.definitions}  # the last of several
-            whole |= {one.qualified: one for one in index.facts.definitions if "overload" not in one.flags}
+            whole = {one.qualified: one for one in index.facts.definitions if one.kind in CALLABLE_KINDS}
+            whole |= {
+                one.qualified: one
+                for one in index.facts.definitions
+                if "overload" not in one.flags and one.kind in CALLABLE_KINDS
+            }
             for one in index.facts.definitions:
                 place = (path, one.line)
                 if "overload" in one.flags and one.qualified in whole:

@@ -101,6 +101,8 @@ def _name_of_parameter(node: Node) -> str:
 def declared_type(name: Node, declared: str, language: str) -> str:
     """A parameter's type with what says that it has a default, or stands for many."""
     one = name.parent
+    if one is not None and one.type == "rest_pattern" and declared:  # TypeScript's `...disks: Disk[]`
+        return f"...{declared}"
     if one is None or language not in ("kotlin", "csharp", "scala", "swift"):
         return declared
     if language == "kotlin":

@@ -34,6 +34,8 @@ BETWEEN = "\x01"
 HIDDEN = str.maketrans(".[]()", f"{BETWEEN}\x02\x03\x04\x05")
 #: types that say nothing of a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
+_SEVERAL_TYPES = frozenset({"intersection_type", "union_type"})
+_NAMED_TYPES = frozenset("type_identifier generic_type nested_type_identifier type_query".split())
 _ENDS = re.compile(r"[.\[\]()]")
 #: Kotlin's functions that give back what they are called on
 _SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
@@ -51,6 +53,15 @@ def type_text(node: Node) -> str:
     """A declared type, on one line."""
     text = text_of(node).lstrip(": ")
     return (" ".join(text.split()) if "\n" in text else text)[:TYPE_CHARS_MAX]
+
+
+def parts_of(kind: Node) -> list[Node]:
+    """The types with names of which TypeScript makes another, `A & B`, `A | B`; `A & B & C` is
+    `(A & B) & C`.
+    """
+    if kind.type not in _SEVERAL_TYPES:
+        return []
+    return [one for one in kind.named_children if one.type in _NAMED_TYPES or one.type == kind.type]
 
 
 def child_of(node: Node, place: str) -> Node | None:

@@ -21,12 +21,14 @@ from cortex.graph.facts.chains import (
     child_of,
     name_of,
     narrowed,
+    parts_of,
     required,
     text_of,
     type_text,
     uncovered,
 )
 from cortex.graph.facts.comments import Comments, told_of
+from cortex.graph.facts.contexts import given
 from cortex.graph.facts.facts import (
     CALLED,
     YIELDING,
@@ -42,10 +44,10 @@ from cortex.graph.facts.facts import (
 from cortex.graph.facts.flags import flags_of
 from cortex.graph.facts.frames import Frame, Open, bound_from, end_around, is_in_impl
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
-from cortex.graph.facts.imports import READERS, Imported, module_around, within
+from cortex.graph.facts.imports import READERS, Imported, is_rare, module_around, within
 from cortex.graph.facts.macros import calls, tested
 from cortex.graph.facts.mentions import mentions
-from cortex.graph.facts.results import types_of, value_of
+from cortex.graph.facts.results import SEVERAL, types_of
 from cortex.graph.facts.script_sweep import ScriptSweep
 from cortex.graph.facts.scripts import WHOLE
 from cortex.graph.facts.tokens import chain_of_tokens
@@ -187,7 +189,8 @@ class _Sweep:
     def _return(self, value: Node) -> None:
         frame = self.stack[-1]
         if frame.node is not None and frame.node.byte_range == value.byte_range:
-            self._return_own(self.opened[frame.index])
+            if frame.kind != "container":
+                self._return_own(self.opened[frame.index])
             return
         owner = self._callable(through_blocks=True)
         yields = value.parent is not None and value.parent.type == "yield"
@@ -246,10 +249,13 @@ class _Sweep:
             outer, name = test
             scope, parent, owners = (f"{scope}.{outer}" if scope else outer), -1, [name_node]
         in_type = bool(owners) or frame.kind in TYPE_KINDS or frame.kind == "container"
-        if kind == "function" and in_type:
+        returns = ":Self" if kind == "variant" else ""
+        if kind == "variant":  # Rust's `Shape::Circle(1)` is a call of a function
+            kind = "function"
+        elif kind == "function" and in_type:
             kind = "method"
         flags = (*flags_of(node), "declared") if declared else flags_of(node)
-        self.enter(Open(name, kind, scope, parent, node, name_node, flags=flags))
+        self.enter(Open(name, kind, scope, parent, node, name_node, returns=returns, flags=flags))
         if self.language == "php":
             self._documented(node)
         if frame.kind == "container" or frame.kind in TYPE_KINDS:
@@ -282,6 +288,8 @@ class _Sweep:
         """
         frame, parent = self.stack[-1], node.parent
         entered = frame.node if not frame.block and frame.kind in CALLABLE_KINDS else None
+        if node.type == "function_type" and parent is not None and parent.type == "type_annotation":
+            parent = parent.parent  # `save: (x: Disk) => void` of an interface
         if entered and parent and entered.byte_range in (parent.byte_range, node.byte_range):
             return
         self.stack.append(
@@ -292,8 +300,8 @@ class _Sweep:
                 self.add_binding(name, chain, node)
 
     def _base(self, relation: str, node: Node) -> None:
-        if node.type == "intersection_type":  # `A & B & C` is `(A & B) & C`
-            for one in node.named_children:
+        if parts := parts_of(node):
+            for one in parts:
                 self._base(relation, one)
             return
         frame = self.stack[-1]
@@ -340,6 +348,8 @@ class _Sweep:
             ):
                 owner.parameters.append(Parameter(name, declared_type(anchor, declared, self.language)))
         for node in names or ():
+            if value == UNKNOWN and self.script is not None:
+                value = given(node, self.syntax)
             self.add_binding(text_of(node), value, node)
             if "field" in captures:
                 own = next(iter(self.rules.self_names))
@@ -392,10 +402,10 @@ class _Sweep:
             return f"{chain_of(items[0], self.syntax)}[]"
         if made := captures.get("bind.made"):
             return f"{chain_of(made[0], self.syntax)}()"
-        if self.language in ("go", "kotlin"):
-            told = value_of if self.language == "go" else parameter_of
-            return told(captures["bind.name"][0], self.syntax)
-        return UNKNOWN
+        if self.language == "kotlin":
+            return parameter_of(captures["bind.name"][0], self.syntax)
+        reader = SEVERAL.get(self.language)
+        return reader(captures["bind.name"][0], self.syntax) if reader is not None else UNKNOWN
 
     def add_binding(self, name: str, value: str, node: Node) -> None:
         frame = self.stack[-1]
@@ -487,10 +497,13 @@ class _Sweep:
     def add_import(self, one: tuple[str, str, str, bool], node: Node) -> None:
         name, module, member, exported = one
         scope, inside = self.stack[-1].index, ""
+        rare = self.language == "rust" and is_rare(node)
         if self.language == "rust" and (inside := module_around(node)):
             module = within(module, inside)
         self.imports.append(
-            Import(name, module, member, scope, node.start_point[0] + 1, node.start_byte, exported, inside)
+            Import(
+                name, module, member, scope, node.start_point[0] + 1, node.start_byte, exported, inside, rare
+            )
         )
 
     def _definitions(self) -> tuple[Definition, ...]:

@@ -14,7 +14,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 28
+FACTS_VERSION = 29
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -133,7 +133,8 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `name` is "").
 
     `module` is as written (`.pkg`, `./file`, `a/b`, `crate::a`). `exported`: others may import the
-    name from here. `inside`: the module within the file in which it holds (Rust), "" for all of it.
+    name from here. `inside`: the module within the file in which it holds (Rust), "" for all of it;
+    `rare`: only where a build is told so, `#[cfg(own_switch)]`.
     """
 
     name: str
@@ -144,6 +145,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at: int
     exported: bool = False
     inside: str = ""
+    rare: bool = False
 
 
 class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):

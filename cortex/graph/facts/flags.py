@@ -36,6 +36,8 @@ def flags_of(node: Node) -> tuple[str, ...]:
         found.add("overload")
     elif node.type == "call_signature":
         found |= {"overload", CALLED}
+    elif node.type == "function_type":
+        found.add(CALLED)
     if _is_singleton(node) or _is_in_companion(node):
         found.add("static")
     if node.type in ("preproc_function_def", "macro_definition"):

@@ -216,6 +216,21 @@ def module_around(node: Node) -> str:
     return ".".join(names)
 
 
+#: what a build of Rust knows without being told so by a switch of its own
+_USUAL = frozenset("test unix windows debug_assertions miri doc doctest".split())
+_SWITCH = re.compile(r"#\[cfg\((\w+)\)\]")
+
+
+def is_rare(node: Node) -> bool:
+    """Whether a Rust item is only there where a build is told so: `#[cfg(own_switch)]`."""
+    before = node.prev_named_sibling
+    while before is not None and before.type == "attribute_item":
+        if (switch := _SWITCH.fullmatch(text_of(before))) and switch[1] not in _USUAL:
+            return True
+        before = before.prev_named_sibling
+    return False
+
+
 def within(module: str, inside: str) -> str:
     """A path that is written in a module inside a file, as the file itself would write it."""
     outer, parts = inside.split("."), module.split(".")

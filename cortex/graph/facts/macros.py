@@ -48,13 +48,19 @@ _ANNOTATION = (
 _GOES_ON = re.compile(
     r"(?m)^\s*#|//|(?:^|[;{}])\s*(?:for\b[^{}]*|(?:else|if|while|do|return|case|goto|throw)\b[^;{}]*)$"
 )
+#: what a macro that defines a variable is given, `ABSL_FLAG(bool, fast, true, "…");`: a type first
+_GIVEN = (
+    r"(?:(?:std::)?(?:bool|int|long|short|char|float|double|unsigned|size_t|string|u?int\d+(?:_t)?)\s*,)"
+    r"(?:[^()\"]|\"(?:\\.|[^\"\\])*\")*"
+)
 #: marks between the word that begins a type and its name; before a word that begins a declaration;
-#: before a type and the name of a function; alone on a line
+#: before a type and the name of a function; alone on a line; what a macro is given at the top
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union)[ \t]+(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACRO}[ \t]+)(?=(?:inline|static|virtual|explicit|constexpr|consteval|template|void|auto|bool|friend|operator)\b)"
     rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+[A-Za-z_]\w*[ \t]*\()"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
+    rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_GIVEN})\)(?=[ \t]*;)"
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*)+)(?=[;{{=]|override\b|final\b)"
 )
 

@@ -1,8 +1,10 @@
-"""Go: what a function gives, without the names of its results, and which of several values a name
-gets.
+"""Go: what a function gives, without the names of its results. Go, Rust, Python: which of several
+values a name gets.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 
 from tree_sitter import Node
 
@@ -48,3 +50,41 @@ def value_of(name: Node, syntax: Syntax) -> str:
     if at == 0:
         return chain
     return f"{chain[:-1]}{at})" if value.type == "call_expression" and chain.endswith("()") else LITERAL
+
+
+def _part_of(name: Node) -> tuple[int, int, Node | None]:
+    """For a name in `let (a, b) = value`: its number, how many there are, and the value."""
+    names = name.parent
+    around = names.parent if names is not None else None
+    if names is None or around is None or names.type not in ("tuple_pattern", "pattern_list"):
+        return -1, 0, None
+    held = [one for one in names.named_children if not one.is_extra]
+    at = next((at for at, one in enumerate(held) if one.start_byte == name.start_byte), -1)
+    if around.type not in ("let_declaration", "assignment") or any("splat" in one.type for one in held[:at]):
+        return -1, 0, None
+    return at, len(held), around.child_by_field_name("value") or around.child_by_field_name("right")
+
+
+def _chain_of_part(name: Node, syntax: Syntax, first: str) -> str:
+    """`first`: what stands behind a call of which the first result is meant."""
+    at, count, value = _part_of(name)
+    if value is None or at < 0:
+        return UNKNOWN
+    if value.type in ("tuple_expression", "expression_list", "tuple"):
+        return chain_of(value.named_children[at], syntax) if value.named_child_count == count else UNKNOWN
+    chain = chain_of(value, syntax)
+    if not chain.endswith("()"):
+        return UNKNOWN
+    return f"{chain[:-1]}{at})" if at else chain + first
+
+
+def _rust(name: Node, syntax: Syntax) -> str:
+    return _chain_of_part(name, syntax, "")
+
+
+def _python(name: Node, syntax: Syntax) -> str:
+    return _chain_of_part(name, syntax, "[]")
+
+
+#: by language, what takes one value apart into several names
+SEVERAL: Mapping[str, Callable[[Node, Syntax], str]] = {"go": value_of, "rust": _rust, "python": _python}

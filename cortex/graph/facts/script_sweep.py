@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts import scripts
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, module_of, required, text_of
-from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, Base, Extension
+from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, OBJECT, Base, Extension
 from cortex.graph.facts.frames import Frame, Open
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.scripts import EXPORTS, WHOLE
@@ -67,6 +67,9 @@ class ScriptSweep:
     def _literal(self, node: Node) -> None:
         """An object literal whose members are found by its name."""
         sweep, frame = self._sweep, self._sweep.stack[-1]
+        if scripts.is_returned(node):
+            self._returned(node, frame)
+            return
         owner = scripts.owner_of_literal(node)
         if owner.name in ("", "this") or (frame.index >= 0 and not owner.prototype):
             return
@@ -80,6 +83,22 @@ class ScriptSweep:
             chain = name if value.type == "shorthand_property_identifier" else chain_of(value, sweep.syntax)
             if chain not in (UNKNOWN, LITERAL) and not (chain == name and owner.name == EXPORTS):
                 sweep.add_binding(f"{owner.name}.{name}", chain, value)
+
+    def _returned(self, literal: Node, frame: Frame) -> None:
+        """`return { open() {…}, close }`: what the function gives has these members."""
+        sweep = self._sweep
+        one = sweep.opened[frame.index] if frame.index >= 0 else None
+        if one is None or one.kind not in CALLABLE_KINDS or not scripts.is_of(literal, one.node):
+            return
+        begin, end = literal.byte_range
+        sweep.stack.append(
+            Frame(begin, end, frame.index, frame.qualified, "container", block=False, node=literal)
+        )
+        one.inferred.append(OBJECT)
+        for name, value in scripts.members_of(literal):
+            chain = name if value.type == "shorthand_property_identifier" else chain_of(value, sweep.syntax)
+            if chain not in (UNKNOWN, LITERAL):
+                sweep.add_binding(f"{frame.qualified}.{name}", chain, value)
 
     def _member(self, node: Node, name_node: Node) -> None:
         """A function in an object literal; nothing where the literal has no name."""

@@ -17,6 +17,10 @@ EXPORTS = "exports"
 #: what a file exports as a whole
 WHOLE = "module.exports"
 
+_FUNCTIONS = frozenset(
+    "arrow_function function_expression generator_function function_declaration method_definition "
+    "generator_function_declaration".split()
+)
 _NAMELESS = frozenset("arrow_function function_expression generator_function class object".split())
 _COVERS = frozenset("as_expression satisfies_expression parenthesized_expression".split())
 #: calls that make their first argument inherit from the second
@@ -71,6 +75,22 @@ def owner_of_literal(literal: Node) -> Owner:
     if around.type == "arguments" and call is not None and _field(call, "function").encode() in _MIX:
         return owner_of(around.named_child(0))
     return Owner("")
+
+
+def is_returned(literal: Node) -> bool:
+    """Whether an object literal is what a function gives."""
+    around = literal.parent
+    if around is not None and around.type == "parenthesized_expression" and around.parent is not None:
+        return around.parent.type == "arrow_function"
+    return around is not None and around.type == "return_statement"
+
+
+def is_of(node: Node, definition: Node) -> bool:
+    """Whether the innermost function around `node` is a definition's, `const f = () => …` too."""
+    around = node.parent
+    while around is not None and around.type not in _FUNCTIONS:
+        around = around.parent
+    return around is not None and around.end_byte == definition.end_byte
 
 
 def _field(node: Node, name: str) -> str:

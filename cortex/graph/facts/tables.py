@@ -222,7 +222,7 @@ class FileIndex:
         for binding in self.facts.bindings:
             owner, name = binding.scope, binding.name
             if "." in name:
-                root, _, name = name.partition(".")
+                root, _, name = name.rpartition(".")
                 owner = _self_type(self.facts, binding.scope, root)
                 if owner < 0:
                     if RULES[self.facts.language].family == "script":  # a member of what has this name
@@ -285,9 +285,13 @@ class FileIndex:
 
 def derived(facts: Facts) -> Iterator[tuple[str, str]]:
     """(word, name): a name of `facts` that others can see, and a word that its value speaks of."""
+    script = RULES[facts.language].family == "script"
     for one in facts.definitions:
         if one.kind in CALLABLE_KINDS:
             yield from ((word, one.name) for word in WORD.findall(one.returns))
+            if script:  # what a function is told that is passed to this one
+                types = " ".join(each.type for each in one.parameters)
+                yield from ((word, one.name) for word in WORD.findall(types))
             for flag in one.flags:
                 if flag.startswith(DECORATED):
                     yield from ((word, one.name) for word in WORD.findall(flag))

@@ -51,6 +51,8 @@ _NO_TYPES = frozenset(
     "None str int float bool bytes object list dict set tuple Any Optional Union string error byte "
     "rune int64 int32 uint64 float64 uint8 const struct class".split()
 )
+_WRAPPED = re.compile(r"(?:\w+::)*(?:Result|Option|Box)<(.*)>", re.DOTALL)
+_TUPLE = re.compile(r"(?:typing\.)?[tT]uple\[(.*)\]", re.DOTALL)
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
 _OUTER = re.compile(r"<[^<>]*>(?=::)")
 #: TypeScript's type of one member, `Disk["save"]`
@@ -59,8 +61,14 @@ _OPEN, _CLOSE = "[<(", "]>)"
 
 
 def result(text: str, number: int) -> str:
-    """One of the types that a function gives, `(int, error)`; "" when there are not so many."""
+    """One of the types that a function gives, `(int, error)`, `Result<(Disk, u8), Error>`,
+    `tuple[Disk, int]`; "" when there are not so many.
+    """
     text = text.strip()
+    while wrapped := _WRAPPED.fullmatch(text):
+        text = next(iter(_split(wrapped[1], ",")), "")
+    if (many := _TUPLE.fullmatch(text)) is not None:
+        text = f"({many[1]})"
     types = _split(text[1:-1], ",") if text.startswith("(") and text.endswith(")") else [text]
     return types[number] if number < len(types) else ""
 
@@ -136,6 +144,26 @@ def _one(text: str) -> list[str]:
         if second is not None and rest[0] not in "(,":
             return _one(rest)
     return [name]
+
+
+def parameter_of(text: str, number: int) -> str:
+    """The declared type of one parameter of a script's type of functions, `(a: A, b?: B) => C`; ""
+    where it is no such type.
+    """
+    for some in _split(text, "|"):
+        one = some
+        while one.startswith("(") and one.endswith(")") and _closing(one, 0) == len(one) - 1:
+            one = one[1:-1].strip()
+        if one.startswith("<"):
+            one = one[_closing(one, 0) + 1 :].strip()
+        end = _closing(one, 0) if one.startswith("(") else len(one)
+        if not one[end + 1 :].lstrip().startswith("=>"):
+            continue
+        parts = [part for part in _split(one[1:end], ",") if not part.startswith("this:")]
+        if number < len(parts):
+            name, colon, said = parts[number].partition(":")
+            return said.strip() if colon and not name.startswith("{") else "" if colon else parts[number]
+    return ""
 
 
 def _star(names: list[str]) -> list[str]:

@@ -13,10 +13,12 @@ from typing import Any
 
 from cortex.graph.facts.blocks import BLOCK
 from cortex.graph.facts.chains import either_of, module_of, narrowed
-from cortex.graph.facts.facts import CALLED, DECORATED, HOLDER, SPREAD, YIELDING, Binding, Definition
+from cortex.graph.facts.contexts import GIVEN
+from cortex.graph.facts.facts import CALLED, DECORATED, HOLDER, OBJECT, SPREAD, YIELDING, Binding, Definition
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.types import ITSELF, alternatives, result
 from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
+from cortex.graph.resolution.contexts import Contexts
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
@@ -52,6 +54,7 @@ class Evaluator:
         self._recursion = Recursion()
         self.within = Within(project, self)
         self.scopes = Scopes(project, self, self._recursion)
+        self.contexts = Contexts(project, self, self.scopes.commonjs)
         self.supertypes = Supertypes(project, self, self._recursion)
         self._members: dict[tuple[Ref, str], tuple[Value, ...]] = {}
         self._returns: dict[Ref, tuple[Value, ...]] = {}
@@ -102,6 +105,8 @@ class Evaluator:
         return found
 
     def _evaluate(self, chain: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+        if chain.startswith(GIVEN):
+            return self.contexts.of(chain, path, scope, at)
         links = _LINK.findall(chain)
         if not links:
             return ()
@@ -220,6 +225,8 @@ class Evaluator:
             return self._several(self.evaluate(one, path, scope, at) for one in chains)
         if name == "#":
             return (EXTERNAL,)
+        if name == OBJECT:  # what a script's function gives that returns a literal
+            return (Value("inst", path, scope),) if scope >= 0 else ()
         owner = self.scopes.receiver(name, path, scope)
         if owner is not None:
             return (owner,)
@@ -443,7 +450,8 @@ class Evaluator:
     def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
         """What a function gives: by its declared type, else by the one thing that it returns."""
         if number:
-            text = result(self.project.definition(ref).returns[1:], number)
+            returns = self.project.definition(ref).returns
+            text = result(returns[1:], number) if returns.startswith(":") else ""
             return self.declared(text, *ref) if text else ()
         if ref in self._returns:
             return self._returns[ref]

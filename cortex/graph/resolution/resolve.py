@@ -394,9 +394,7 @@ class _Resolver:
         the branches of a condition: a call of it is a call of each.
         """
         if self.rules.family == "script":  # one that is declared in a file beside it
-            names = {self.project.definition(ref).name for ref in refs}
-            declared = sum(ref[0].endswith(DECLARATIONS) for ref in refs)
-            return len(names) == 1 and len(refs) == 2 and declared == 1
+            return len(refs) == 2 and sum(ref[0].endswith(DECLARATIONS) for ref in refs) == 1
         if self.facts.language not in _TWINS:
             return False
         shapes = set()
@@ -429,7 +427,7 @@ class _Resolver:
             refs = refs[:1]  # one type that is opened again, or written in parts
         if len(refs) > 1 and self.facts.language == "c":  # a struct's name is no function's
             refs = [ref for ref in refs if self.project.definition(ref).kind in CALLABLE_KINDS] or refs
-        if len(refs) > 1 and arguments >= 0:
+        if len(refs) > 1 and arguments >= 0 and self.rules.family != "script":
             taking = [ref for ref in refs if self.takes(ref, arguments)]
             none = [ref for ref in taking if not (arguments or self.project.definition(ref).parameters)]
             refs = none or taking or refs
@@ -462,10 +460,12 @@ class _Resolver:
         if name in RUST and self.rules.family == "rust":
             return
         refs = self.evaluator.methods_named(self.rules.family, name)
-        if len(refs) == 1:
+        script = self.rules.family == "script"
+        if len(refs) == 1 or (script and self._are_twins(refs)):
             if one.scope >= 0 and refs[0] == (self.path, one.scope):
                 return  # a wrapper of something else by the same name, more likely than recursion
-            yield self._edge(one.scope, self.project.id_of(refs[0]), "calls", (one.line, one.column), "name")
+            for ref in refs:
+                yield self._edge(one.scope, self.project.id_of(ref), "calls", (one.line, one.column), "name")
         elif 1 < len(refs) <= CANDIDATES_MAX:
             yield self._ambiguous(one, refs, "name")
 

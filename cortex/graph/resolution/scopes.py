@@ -205,11 +205,12 @@ class Scopes:
         definitions = self.project.index(path).facts.definitions
         if scope < 0 and len(places) > 1:  # `try: import x; except ImportError: x = None`
             told = [p for p in places if not (isinstance(p[1], Binding) and p[1].value in "#?")]
+            told = [p for p in told if not (isinstance(p[1], Import) and p[1].rare)] or told
             own = [p for p in told if not (isinstance(p[1], Import) and self._is_outside(p[1], path))]
             places = own or told or places
         last = places[-1][1]
         if isinstance(last, Import):
-            return self.imported(last, path), "import"
+            return (self._starred(name, path) if last.rare else ()) or self.imported(last, path), "import"
         if (holder := self._holder(path, held)) is not None:
             return (holder,), "exact"
         if isinstance(last, Binding):
@@ -327,13 +328,16 @@ class Scopes:
             return (space,), "exact"
         if rules.family == "rust" and (key := project.find_module(name, path)):
             return (Value("mod", key),), "import"
-        for star in project.index(path).stars:
-            key = project.find_module(star.module, path)
-            if key:
-                values_found = self.exported(key, name)
-                if values_found:
-                    return values_found, "import"
-        return (), "exact"
+        values = self._starred(name, path)
+        return values, "import" if values else "exact"
+
+    def _starred(self, name: str, path: str) -> tuple[Value, ...]:
+        """What imports of everything bring by that name."""
+        for star in self.project.index(path).stars:
+            key = self.project.find_module(star.module, path)
+            if key and (values := self.exported(key, name)):
+                return values
+        return ()
 
     def _space(self, home: str, inside: str, name: str) -> Value | None:
         """The name space of that name, from `inside` outwards."""

@@ -21,6 +21,8 @@
 (program (_ (variable_declarator value: (ternary_expression (object) @container))))
 (assignment_expression left: (member_expression) right: (object) @container)
 (export_statement value: (object) @container)
+(return_statement (object) @container)
+(arrow_function body: (parenthesized_expression (object) @container))
 (call_expression function: (member_expression object: (identifier) property: (property_identifier) @_assign)
   arguments: (arguments . (_) (object) @container) (#any-of? @_assign "assign" "extend"))
 

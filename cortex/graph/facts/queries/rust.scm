@@ -4,6 +4,7 @@
 (type_item name: (_) @name) @def.type
 (trait_item name: (_) @name) @def.trait
 (function_item name: (_) @name) @def.function
+(enum_variant name: (_) @name body: (ordered_field_declaration_list)) @def.variant
 (function_signature_item name: (_) @name) @def.function
 (const_item name: (_) @name) @def.constant
 (static_item name: (_) @name) @def.constant
@@ -25,7 +26,9 @@
 (let_declaration pattern: (identifier) @bind.name type: (_)? @bind.type value: (_)? @bind.value)
 (let_declaration pattern: (mut_pattern (identifier) @bind.name) type: (_)? @bind.type value: (_)? @bind.value)
 (let_declaration pattern: (tuple_pattern (identifier) @bind.name))
-(let_condition pattern: (tuple_struct_pattern (identifier) @bind.name .) value: (_) @bind.value)
+(let_declaration pattern: (tuple_struct_pattern type: (identifier) @_some . (identifier) @bind.name .) value: (_) @bind.value (#any-of? @_some "Some" "Ok"))
+(let_condition pattern: (tuple_struct_pattern type: (identifier) @_some . (identifier) @bind.name .) value: (_) @bind.value (#any-of? @_some "Some" "Ok"))
+(let_condition pattern: (tuple_struct_pattern (identifier) @bind.name))
 (for_expression pattern: (identifier) @bind.name value: (_) @bind.item)
 (match_pattern (tuple_struct_pattern (identifier) @bind.name))
 (type_parameter name: (type_identifier) @bound.name bounds: (trait_bounds) @bound.type)

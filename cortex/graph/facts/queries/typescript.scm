@@ -11,6 +11,7 @@
 (method_signature name: (_) @name) @def.method
 (interface_body (property_signature name: (_) @name type: (type_annotation (function_type)))  @def.method)
 (interface_body (call_signature) @name @def.called)
+(type_alias_declaration value: (function_type) @name @def.called)
 (type_alias_declaration value: (object_type (property_signature name: (_) @name type: (type_annotation (function_type))) @def.method))
 (type_alias_declaration value: (object_type (call_signature) @name @def.called))
 (variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
@@ -33,6 +34,8 @@
 (program (_ (variable_declarator value: (ternary_expression (object) @container))))
 (assignment_expression left: (member_expression) right: (object) @container)
 (export_statement value: (object) @container)
+(return_statement (object) @container)
+(arrow_function body: (parenthesized_expression (object) @container))
 (call_expression function: (member_expression object: (identifier) property: (property_identifier) @_assign)
   arguments: (arguments . (_) (object) @container) (#any-of? @_assign "assign" "extend"))
 (pair key: (_) @name value: (as_expression [(arrow_function) (parenthesized_expression [(arrow_function) (function_expression)])])) @def.member
@@ -40,7 +43,7 @@
 (class_heritage (extends_clause value: (_) @base.extends))
 (class_heritage (implements_clause (_) @base.implements))
 (extends_type_clause type: (_) @base.extends)
-(type_alias_declaration value: [(type_identifier) (generic_type) (nested_type_identifier) (type_query) (intersection_type)] @base.alias)
+(type_alias_declaration value: [(type_identifier) (generic_type) (nested_type_identifier) (type_query) (intersection_type) (union_type)] @base.alias)
 (function_declaration return_type: (type_annotation (_) @returns))
 (function_signature return_type: (type_annotation (_) @returns))
 (generator_function_declaration return_type: (type_annotation (_) @returns))
@@ -49,6 +52,7 @@
 (abstract_method_signature return_type: (type_annotation (_) @returns))
 (arrow_function return_type: (type_annotation (_) @returns))
 (call_signature return_type: (type_annotation (_) @returns))
+(type_alias_declaration value: (function_type return_type: (_) @returns))
 (property_signature type: (type_annotation (function_type return_type: (_) @returns)))
 (public_field_definition type: (type_annotation (function_type return_type: (_) @returns)) !value)
 (arrow_function body: [(identifier) (call_expression) (new_expression) (member_expression) (await_expression)] @return.value)
@@ -57,7 +61,7 @@
 (required_parameter pattern: [(identifier) (this)] @param.name type: (type_annotation (_) @param.type)? value: (_)? @param.value)
 (required_parameter (accessibility_modifier) @field pattern: (identifier) @param.name type: (type_annotation (_) @param.type)?)
 (optional_parameter pattern: (identifier) @param.name type: (type_annotation (_) @param.type)?)
-(required_parameter pattern: (rest_pattern (identifier) @param.name))
+(required_parameter pattern: (rest_pattern (identifier) @param.name) type: (type_annotation (_) @param.type)?)
 (required_parameter pattern: (object_pattern (shorthand_property_identifier_pattern) @bind.name))
 (arrow_function parameter: (identifier) @param.name)
 

@@ -6,3 +6,4 @@
 (field_initializer value: [(identifier) (scoped_identifier)] @value)
 (static_item value: [(identifier) (scoped_identifier)] @value)
 (const_item value: [(identifier) (scoped_identifier)] @value)
+(tuple_struct_pattern type: [(identifier) (scoped_identifier)] @value)

@@ -1,0 +1,92 @@
+"""What the parameter of a script's unnamed function is: by what the function is passed to,
+`app.get("/", (context) => …)`, or by the type that it is declared to have. The link that says so.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of, type_text
+from cortex.graph.facts.grammars import Syntax
+
+#: begins such a value, and stands between its parts
+GIVEN, _BETWEEN = "^", "\x07"
+#: objects inside one another in which a function may stand
+KEYS_MAX = 3
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "method_definition"})
+
+
+class Context(NamedTuple):
+    """Parameter `number` of the function at `keys` of what is passed as `argument` to `source`, or
+    of what `source` declares, `:Handler`.
+    """
+
+    number: int
+    keys: tuple[str, ...]
+    argument: int
+    source: str
+
+
+def written(one: Context) -> str:
+    parts = (f"{GIVEN}{one.number}", ".".join(one.keys), str(one.argument), one.source)
+    return _BETWEEN.join(parts)
+
+
+def read(value: str) -> Context:
+    number, keys, argument, source = value[len(GIVEN) :].split(_BETWEEN)
+    return Context(int(number), tuple(keys.split(".")) if keys else (), int(argument), source)
+
+
+def given(name: Node, syntax: Syntax) -> str:
+    """The value of a parameter without a type; UNKNOWN where nobody says what it is."""
+    around = name.parent
+    if around is not None and around.type == "required_parameter":
+        name, around = around, around.parent
+    if around is None:
+        return UNKNOWN
+    function = around.parent if around.type == "formal_parameters" else around
+    if function is None or function.type not in _FUNCTIONS:
+        return UNKNOWN
+    listed = [one for one in around.named_children if not one.is_extra] if function != around else [name]
+    number = next((at for at, one in enumerate(listed) if one.start_byte == name.start_byte), -1)
+    if listed and text_of(listed[0]).startswith("this") and len(listed) > 1:
+        number -= listed[0].named_child_count > 0 and listed[0].named_children[0].type == "this"
+    return _of(function, number, syntax) if number >= 0 else UNKNOWN
+
+
+def _of(function: Node, number: int, syntax: Syntax) -> str:
+    keys: list[str] = []
+    node = function
+    while (around := node.parent) is not None:
+        if around.type in ("pair", "object"):
+            place = around if around.type == "pair" else node if node.type == "method_definition" else None
+            key = place.child_by_field_name("key" if place.type == "pair" else "name") if place else None
+            literal = around.parent if around.type == "pair" else around
+            if key is None or literal is None or key.type != "property_identifier" or len(keys) == KEYS_MAX:
+                return UNKNOWN
+            keys.insert(0, text_of(key))
+            node = literal
+            continue
+        if around.type == "arguments" and around.parent is not None:
+            return _passed(node, around, Context(number, tuple(keys), 0, ""), syntax)
+        if around.type == "variable_declarator" and (kind := around.child_by_field_name("type")) is not None:
+            return written(Context(number, tuple(keys), 0, f":{type_text(kind)}"))
+        break
+    return UNKNOWN
+
+
+def _passed(node: Node, arguments: Node, one: Context, syntax: Syntax) -> str:
+    call = arguments.parent
+    callee = (
+        call.child_by_field_name(syntax.calls.get(call.type) or syntax.news.get(call.type, ""))
+        if call
+        else None
+    )
+    listed = [child for child in arguments.named_children if not child.is_extra]
+    chain = chain_of(callee, syntax) if callee is not None else UNKNOWN
+    if chain.rpartition(".")[2] in (UNKNOWN, LITERAL) or chain[0] in "?#:~^":
+        return UNKNOWN
+    at = next((at for at, child in enumerate(listed) if child.start_byte == node.start_byte), 0)
+    return written(one._replace(argument=at, source=chain))
