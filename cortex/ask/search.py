@@ -16,7 +16,17 @@ import orjson
 from cortex.ask.asking import Asking, Turn, nobody
 from cortex.ask.questions import NO_FILTERS, Search, budget, fitting
 from cortex.ask.showing import entries, notes, show
-from cortex.ranking import Ranked, Reading, cite, define, rank, rank_by_cosine, read, weigh
+from cortex.ranking import (
+    Ranked,
+    Reading,
+    cite,
+    define,
+    rank,
+    rank_by_cosine,
+    read,
+    tell_speaking,
+    weigh,
+)
 from ipc.errors import CortexError
 from ipc.messages import (
     Embed,
@@ -37,7 +47,7 @@ from ipc.messages import (
 TEXT_CANDIDATES, VECTOR_CANDIDATES = 90, 45
 TEXT_CANDIDATES_PER_HIT, VECTOR_CANDIDATES_PER_HIT = 4, 2
 #: and that the vector worker returns where nobody else is asked: enough for distinct files
-ALONE_CANDIDATES, ALONE_CANDIDATES_PER_HIT = 90, 4
+ALONE_CANDIDATES, ALONE_CANDIDATES_PER_HIT = 64, 4
 #: chunks that the text worker returns for a name in a pasted text: enough to see that too many
 #: define it
 NAME_CANDIDATES = 8
@@ -54,7 +64,7 @@ class _Listed:
     """
 
     hits: list[Ranked]
-    answered: list[str]
+    lanes: Lanes
     notes: tuple[str, ...]
     more: bool
 
@@ -69,6 +79,11 @@ class Lanes:
     vector: Signals | None
     places: Located | None = None
     names: tuple[Signals, ...] = ()
+
+    @property
+    def told(self) -> list[Signals]:
+        """What those told that did."""
+        return [lane for lane in (self.text, self.vector) if lane is not None]
 
     @property
     def answered(self) -> list[str]:
@@ -135,7 +150,7 @@ async def _find(turn: Turn, question: Search) -> Found:
     keys = tuple(one.hit.key for one in listed.hits)
     detail = "full" if question.detail == "auto" else question.detail
     request = Fetch(keys, detail, max_bytes, read(question.query).query, turn.generation.number)
-    reply = await turn.fetch(listed.answered, request, {})
+    reply = await turn.fetch(listed.lanes.answered, request, {})
     kept = [(one, chunk) for one, chunk in zip(listed.hits, reply.chunks, strict=True) if chunk]
     count = fitting([len(chunk) for _, chunk in kept], max_bytes)
     return Found(
@@ -151,6 +166,7 @@ async def _show(turn: Turn, question: Search) -> dict[str, Any]:
     listed = await _ranked(turn, question)
     reading, hits = read(question.query), [one.hit for one in listed.hits]
     scores = tuple(one.score for one in listed.hits)
+    found, speaking = tell_speaking(listed.lanes.told, {hit.path for hit in hits})
     request = Show(
         keys=tuple(hit.key for hit in hits),
         scores=scores,
@@ -160,8 +176,10 @@ async def _show(turn: Turn, question: Search) -> dict[str, Any]:
         chosen=question.filters != NO_FILTERS,
         max_bytes=budget(question.max_tokens, turn.asking.config.server.answer_tokens),
         generation=turn.generation.number,
+        found=found,
+        speaking=speaking,
     )
-    shown = await show(turn, listed.answered, request)
+    shown = await show(turn, listed.lanes.answered, request)
     if question.counted and listed.more:  # else what is weak is left out, and counted
         shown = replace(shown, truncated=True)
     results = entries(shown, hits, scores, turn.stale(hit.path for hit in hits), "combined_score")
@@ -185,8 +203,8 @@ async def _ranked(turn: Turn, question: Search) -> _Listed:
     if lanes.text is None and lanes.vector is None:
         raise nobody(turn.silent[name] for name in LANES if name in turn.silent)
     ranked = rank_lanes(lanes, question, reading, turn.asking.config.fusion.bm25_weight)
-    limit = question.limit
-    return _Listed(ranked[:limit], lanes.answered, notes_of(lanes.vector), more=len(ranked) > limit)
+    more = len(ranked) > question.limit
+    return _Listed(ranked[: question.limit], lanes, notes_of(lanes.vector), more)
 
 
 async def ask_lanes(turn: Turn, question: Search, reading: Reading, counts: WordCounts = NO_COUNTS) -> Lanes:

@@ -1,5 +1,6 @@
 """Pure ranking: signals of the lanes in, ranked chunks out. No file, no clock, no socket."""
 
+from cortex.ranking.evidence import tell_speaking
 from cortex.ranking.fusion import rank, rank_by_cosine
 from cortex.ranking.pasted import Reading, cite, define, read
 from cortex.ranking.ranked import Ranked, Term
@@ -15,5 +16,6 @@ __all__ = [
     "rank",
     "rank_by_cosine",
     "read",
+    "tell_speaking",
     "weigh",
 ]

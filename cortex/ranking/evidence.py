@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from cortex.ranking.candidates import COLUMNS, Candidates, shares
+from cortex.ranking.candidates import COLUMNS, Candidates, collect, shares
 from cortex.ranking.names import Asked
 from cortex.terms.paths import (
     asks_for_build,
@@ -26,6 +26,8 @@ from ipc.messages import Signals
 Z_SCALE = 4.0
 #: bound of the z-score: a handful of rows has hardly any deviation
 Z_MAX = 12.0
+#: what a chunk's meaning adds at most to how much it speaks of a question, beside its words' 1
+SPEAKING_Z_MAX = 1.5
 #: what is left of the penalties when the question asks for tests or examples
 ASKED_PENALTY = 0.25
 
@@ -66,6 +68,22 @@ def distribution(vector: Signals | None) -> Cosines:
         # The lane was cut: what it left out lies between the mean and its last cosine.
         missing = (mean + float(vector.row("cosine").min())) / 2
     return Cosines(mean, vector.stats.get("cosine_std", 0.0), missing)
+
+
+def tell_speaking(
+    lanes: Sequence[Signals], paths: Collection[str]
+) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """(the row keys of the candidates in the files `paths`; how much each speaks of the question by
+    itself: its share of the best BM25, plus its cosine as `smax` counts it, if that is good).
+    """
+    found = collect([signals for signals in lanes if len(signals)])
+    if found is None:
+        return (), ()
+    cosines = distribution(next((signals for signals in lanes if "cosine" in signals.names), None))
+    cosine = np.where(np.isnan(found.lane("cosine")), cosines.missing, found.lane("cosine"))
+    speaking = shares(found.lane("body")) + np.clip(cosines.z(cosine), 0.0, SPEAKING_Z_MAX)
+    own = np.array([path in paths for path in found.paths])[found.file]
+    return tuple(found.keys[own].tolist()), tuple(speaking[own].tolist())
 
 
 def values_of(question: str, found: Candidates, smax: Array) -> dict[str, Array]:

@@ -213,8 +213,9 @@ class Show:
     `keys` (best first, each with one of `scores`), as far as `max_bytes` goes.
 
     `limit`: entries that are wanted; 0 leaves it to what they are worth. `places`: lines that the
-    question names. `chosen`: the asker selected by filters, nothing that says the same is left out.
-    `names`: of each chunk only the line that says what it is, whatever the query.
+    question names. `found`: keys of all chunks of these files that were found, and how much each is
+    `speaking` of the query (0-2.5). `chosen`: the asker selected by filters, nothing that says the
+    same is left out. `names`: of each chunk only the line that says what it is, whatever the query.
     """
 
     repeatable = True
@@ -228,6 +229,8 @@ class Show:
     names: bool = False
     max_bytes: int = 6_000
     generation: int = 0
+    found: tuple[int, ...] = ()
+    speaking: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def test_with_the_built_in_embedder_the_vector_worker_is_asked_with_the_question
     workers = Workers()
     filters = Filters(tags=("go",))
     search(config, workers, mode="semantic", filters=filters)
-    assert workers.asked[0] == MeaningSearch("words", 90, filters, 1, alone=True)
+    assert workers.asked[0] == MeaningSearch("words", 64, filters, 1, alone=True)
     assert not [asked for asked in workers.asked if isinstance(asked, Embed | VectorSearch)]
 
 

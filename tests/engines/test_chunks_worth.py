@@ -3,7 +3,7 @@
 import pytest
 
 from cortex.ask.freshness import Freshness
-from cortex.engines.chunks.choose import compare
+from cortex.engines.chunks.choose import Evidence, compare
 from cortex.engines.chunks.source import Lines, Source, Unit, read_source
 from cortex.engines.chunks.worth import Rarity, judge, weigh_words
 from cortex.generation.read import open_rows
@@ -51,8 +51,27 @@ def test_of_a_large_file_only_the_units_with_words_of_the_question_are_looked_at
     symbols = [f"part_{at}" for at in range(MANY)]
     text = "\n".join(f"def {symbol}(): pass" for symbol in symbols)
     source = made(text.replace("part_7()", "part_7(): rotate"), symbols)
-    compared = compare(weigh_words(Rarity(rows), "rotate"), "rotate", {"a.py": source}, [("a.py", 9, 9)], ())
+    evidence = Evidence({"a.py": [(9, 9, 0.0)]})
+    compared = compare(weigh_words(Rarity(rows), "rotate"), "rotate", {"a.py": source}, evidence, ())
     assert [one.one.unit.symbol for one in compared.candidates] == ["part_7", "part_8"]
     rest = [one.one.unit.symbol for one in compared.others(lambda _path: True)]
     assert len(rest) == MANY - 2
     assert not list(compared.others(lambda _path: False))
+
+
+def test_a_unit_is_worth_more_where_a_chunk_was_found_that_speaks_of_the_question(rows):
+    symbols = [f"part_{at}" for at in range(6)]
+    source = made("\n".join(f"def {symbol}(): rotate" for symbol in symbols), symbols)
+    question = weigh_words(Rarity(rows), "rotate")
+
+    def best(**evidence):
+        compared = compare(question, "rotate", {"a.py": source}, Evidence(**evidence), ())
+        return [one.one.unit.symbol for one in compared.candidates][:2]
+
+    assert best() == ["part_0", "part_1"]
+    assert best(hits={"a.py": [(5, 5, 0.0), (3, 3, 1.0)]}) == ["part_4", "part_2"]
+    speaking = {"a.py": [(3, 3, 0.2), (3, 4, 0.6), (6, 6, 2.0)], "b.py": [(1, 1, 2.5)]}
+    assert best(speaking=speaking) == ["part_5", "part_2"]
+    assert best(hits={"a.py": [(2, 2, 0.0)]}, speaking=speaking) == ["part_5", "part_1"]
+    source = made("def part_0(): rotate\ndef part_1(): return 1", symbols[:2])
+    assert best(speaking={"a.py": [(1, 2, 2.5)]}) == ["part_0"]

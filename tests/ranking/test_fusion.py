@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.ranking import rank, rank_by_cosine, weigh
+from cortex.ranking import rank, rank_by_cosine, tell_speaking, weigh
 from cortex.ranking.names import Asked
 from ipc.messages import Hit, signals_of
 
@@ -261,6 +261,18 @@ def test_in_semantic_mode_what_is_below_the_floor_hides_no_further_chunk_of_a_be
 def test_in_semantic_mode_chunks_without_a_path_are_files_of_their_own():
     rows = ((hit(1, "", name="one"), 0.5), (hit(2, "", name="two"), 0.75), (hit(3, "a.py"), 0.25))
     assert [(one.hit.key, one.place) for one in rank_by_cosine(vector(*rows), 5)] == [(2, 1), (1, 1), (3, 1)]
+
+
+def test_each_chunk_of_the_shown_files_says_how_much_it_speaks_of_the_question():
+    words = text((hit(1, "a.py"), {"body": 4}), (hit(2, "a.py"), {"body": 8}), (hit(3, "b.py"), {"body": 2}))
+    near = vector((hit(2, "a.py"), 0.9), (hit(4, "a.py"), 0.5), (hit(5, "c.py"), 0.4), mean=0.1, std=0.1)
+    keys, speaking = tell_speaking((words, near), {"a.py", "b.py"})
+    missing = (0.1 + 0.4) / 2  # of a chunk that the lane did not return
+    z = {key: (cosine - 0.1) / 0.1 / 4 for key, cosine in ((1, missing), (3, missing), (4, 0.5))}
+    expected = {1: 0.5 + z[1], 2: 1 + 1.5, 3: 0.25 + z[3], 4: z[4]}
+    assert dict(zip(keys, speaking, strict=True)) == pytest.approx(expected)
+    assert tell_speaking((words,), {"b.py"}) == ((3,), (0.25,))
+    assert tell_speaking((), {"b.py"}) == ((), ())
 
 
 def test_chunks_without_a_path_stand_for_themselves():

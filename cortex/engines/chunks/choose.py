@@ -43,6 +43,9 @@ GOING_ON_BYTES = 20
 LATER = 0.85
 #: what it is worth to be in the best of the chunks that were found, beside the words
 FOUND = 0.3
+#: what it is worth that a chunk which was found speaks of the question as well as any by its words,
+#: and again as well as any by its meaning
+SPEAKING = 0.5
 #: what it is worth to be called by one of so many best units, of what that one is worth: what the
 #: best one calls is above the floor
 CALLED, CALLERS = 0.3, 12
@@ -83,6 +86,31 @@ class Chosen:
     omitted: dict[str, int] = field(default_factory=dict)
 
 
+#: path → the first and the last line of each chunk that was found, and a number
+Spans = Mapping[str, Sequence[tuple[int, int, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was found in the files: the hits with their places among those of the file, 0 the first;
+    and how much each chunk speaks of the question (as ranking's `speaking`).
+    """
+
+    hits: Spans = field(default_factory=dict)
+    speaking: Spans = field(default_factory=dict)
+
+    def found(self, source: Source) -> dict[int, float]:
+        """Number of a unit → what it is worth to lie in one of the hits."""
+        inside = _inside(source, self.hits, min)
+        return {at: FOUND / (1 + 0.3 * place) for at, place in inside.items()}
+
+    def spoken(self, source: Source) -> dict[int, float]:
+        """Number of a unit → what the chunks that it lies in add, if it holds something of the
+        question: one chunk may hold all of a small file.
+        """
+        return {at: SPEAKING * best for at, best in _inside(source, self.speaking, max).items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A judged unit, what it is worth in its place, and the lines of it that the question names."""
@@ -118,20 +146,18 @@ def compare(
     question: Question,
     query: str,
     sources: Mapping[str, Source],
-    found: Sequence[tuple[str, int, int]],
+    evidence: Evidence,
     places: Iterable[Place],
 ) -> Compared:
-    """The units of the files `sources` (best first). `found`: the path and the lines of each chunk
-    that was found, in order; `places`: lines that the question names.
-    """
+    """The units of the files `sources` (best first). `places`: lines that the question names."""
     out: dict[tuple[int, int], Candidate] = {}
     for place, (path, source) in enumerate(sources.items()):
-        own = [(start, end) for name, start, end in found if name == path]
         cited = sorted(one.line for one in places if one.line and _is_cited(path, one.path))
         prior = LATER**place * _kind_worth(path, query)
-        inside = _inside(source, own)
+        inside, spoken = evidence.found(source), evidence.spoken(source)
         for at, one in judge(question, source, {*inside, *source.holding(cited)}).items():
-            worth = one.worth + (FOUND / (1 + 0.3 * inside[at]) if at in inside else 0.0)
+            worth = one.worth + inside.get(at, 0.0)
+            worth += spoken.get(at, 0.0) if one.worth > 0 else 0.0
             lines = [line for line in cited if one.unit.start <= line <= one.unit.end] if cited else []
             worth = prior * worth
             out[place, at] = Candidate(one, worth + CITED if lines else worth, tuple(lines))
@@ -141,13 +167,13 @@ def compare(
     return Compared([out[where] for where in best], sources, dict(zip(sources, telling, strict=True)))
 
 
-def _inside(source: Source, found: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """The numbers of the units with lines in `found` → the place of the first of those."""
+def _inside(source: Source, spans: Spans, best: Callable[[float, float], float]) -> dict[int, float]:
+    """The numbers of the units with lines in `spans` → the best of the numbers of those."""
     first, last = source.spans
-    out: dict[int, int] = {}
-    for place, (start, end) in enumerate(found):
+    out: dict[int, float] = {}
+    for start, end, value in spans.get(source.path, ()):
         for at in np.flatnonzero((first <= end) & (start <= last)).tolist():
-            out.setdefault(at, place)
+            out[at] = best(out.get(at, value), value)
     return out
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import orjson
 
-from cortex.engines.chunks.choose import Chosen, Window, choose, compare, without_repeats
+from cortex.engines.chunks.choose import Chosen, Evidence, Window, choose, compare, without_repeats
 from cortex.engines.chunks.source import Lines, Source, read_source
 from cortex.engines.chunks.worth import Rarity, weigh_words
 from cortex.generation.read import Rows
@@ -61,8 +61,8 @@ class Showing:
         paths = list(dict.fromkeys(one.hit.path for one in hits if one not in views))
         question = weigh_words(self._rarity, request.query)
         sources = {path: self._source(path) for path in paths[:FILES]}
-        spans = [(one.hit.path, one.hit.start_line, one.hit.end_line) for one in hits]
-        compared = compare(question, request.query, sources, spans, request.places)
+        evidence = self._evidence(request, hits)
+        compared = compare(question, request.query, sources, evidence, request.places)
         sure = paths[: min(FILES_SURE, request.limit or FILES_SURE)]
         found = choose(question, compared, sure, request)
         answer = _Answer(self._rows, request, hits, found, omitted=repeats)
@@ -80,6 +80,19 @@ class Showing:
             Found(at, ordinal, hit, request.scores[at])
             for at, ordinal, hit in zip(there.tolist(), ordinals[there].tolist(), hits, strict=True)
         ]
+
+    def _evidence(self, request: Show, hits: Sequence[Found]) -> Evidence:
+        own: dict[str, list[tuple[int, int, float]]] = {}
+        for one in hits:
+            spans = own.setdefault(one.hit.path, [])
+            spans.append((one.hit.start_line, one.hit.end_line, float(len(spans))))
+        ordinals = self._rows.locate(np.array(request.found, "<u8"))
+        there = np.flatnonzero(ordinals >= 0)
+        speaking: dict[str, list[tuple[int, int, float]]] = {}
+        for hit, at in zip(self._rows.hits(ordinals[there]), there.tolist(), strict=True):
+            spans = speaking.setdefault(hit.path, [])
+            spans.append((hit.start_line, hit.end_line, request.speaking[at]))
+        return Evidence(own, speaking)
 
     def _is_view(self, hit: Hit, *, chosen: bool) -> bool:
         """Whether the chunk's own text is shown, in place of the lines of its file."""

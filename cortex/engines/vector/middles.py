@@ -17,29 +17,34 @@ FILES_MAX = 4096
 
 class Middles:
     """The mean vector of each file, of unit length, made when it is first asked for: there is no
-    table of them. Frozen; the cache holds derived values only.
+    table of them. Frozen; the caches hold derived values only.
     """
 
     def __init__(self, rows: Rows, usable: Array) -> None:
         """`usable`: bool [rows], those with a vector of the model that is asked with."""
         self._rows, self._usable = rows, usable
         self._known: dict[int, Array] = {}
+        #: of each row with SHARE of the middle of its file; NaN until it is asked for
+        self._lengths = np.full(len(rows), np.nan, np.float32)
 
     def __len__(self) -> int:
         """How many are remembered."""
         return len(self._known)
 
-    def cosines(self, query: Array, ordinals: Array) -> Array:
+    def cosines(self, query: Array, ordinals: Array, cosines: Array) -> Array:
         """float32 [n]: of `query` (float32 of unit length) with each of the rows at `ordinals`
-        plus SHARE of the middle of its file.
+        plus SHARE of the middle of its file; `cosines` are those with the rows alone.
         """
         if not len(ordinals):
             return np.zeros(0, np.float32)
         files, place = np.unique(self._rows.columns["path"][ordinals], return_inverse=True)
         middles = np.stack([self._middle(file) for file in files.tolist()])
-        mixed = _unit(self._rows.vectors(ordinals).astype(np.float32)) + SHARE * middles[place]
-        cosines: Array = _unit(mixed) @ query
-        return cosines
+        if (new := np.isnan(self._lengths[ordinals])).any():
+            vectors = _unit(self._rows.vectors(ordinals[new]).astype(np.float32))
+            lengths = np.linalg.norm(vectors + SHARE * middles[place[new]], axis=1)
+            self._lengths[ordinals[new]] = np.where(lengths > 0, lengths, 1)
+        near: Array = (cosines + SHARE * (middles @ query)[place]) / self._lengths[ordinals]
+        return near
 
     def _middle(self, file: int) -> Array:
         """float32 [dimensions], of the chunks that hold each line of the file once; 0 for what has

@@ -132,7 +132,7 @@ class VectorSnapshot:
         chosen = self._in_order(ordinals, scores)[:wanted]
         ordinals, scores = ordinals[chosen], scores[chosen]
         if request.alone:
-            scores = self._middles(request.model).cosines(query, ordinals)
+            scores = self._middles(request.model).cosines(query, ordinals, scores)
             order = self._in_order(ordinals, scores)
             ordinals, scores = ordinals[order], scores[order]
         return tell(self.rows, ordinals, ("cosine",), scores, stats)
