@@ -24,10 +24,10 @@ from cortex.ask.search import (
 )
 from cortex.ask.showing import entries, show
 from cortex.ask.together.asked import Together, attempt, bounded, each
-from cortex.ranking import Ranked, Reading, read
+from cortex.ranking import Ranked, Reading, read, tell_speaking
 from cortex.ranking.together import add_counts, join_meaning, join_names, join_places, join_words, told_by
 from ipc.errors import BadRequest, CortexError, NotReady
-from ipc.messages import Chunks, CountWords, Fetch, Show, Shown, WordCounts
+from ipc.messages import Chunks, CountWords, Fetch, Show, Shown, Signals, WordCounts
 
 T = TypeVar("T")
 
@@ -129,7 +129,10 @@ async def _show(asking: Asking, together: Together, question: Search) -> dict[st
 
     async def ask(name: str, turn: Turn) -> Shown:
         own = max(LINES_BYTES_MIN, round(max_bytes * shares.get(name, 0.0)))
-        request = _request(listed.of(name), question, min(own, max_bytes), turn.generation.number)
+        hits = listed.of(name)
+        request = _request(hits, question, min(own, max_bytes), turn.generation.number)
+        found, speaking = tell_speaking(listed.told.get(name, ()), {one.hit.path for one in hits})
+        request = replace(request, found=found, speaking=speaking)
         return await show(turn, listed.answered.get(name, ()), request)
 
     told = await each(together, ask)
@@ -217,13 +220,15 @@ def _notes(
 @dataclass(frozen=True, slots=True)
 class Listed:
     """The hits of all projects in one order, each with its project's name and its place there;
-    which workers of each project answered, `notes` as sentences, whether there are `more`.
+    which workers of each project answered, `notes` as sentences, whether there are `more`; `told`:
+    what those workers told.
     """
 
     hits: tuple[tuple[str, Ranked], ...]
     answered: Mapping[str, Sequence[str]]
     notes: tuple[str, ...]
     more: bool
+    told: Mapping[str, Sequence[Signals]]
 
     def of(self, name: str) -> list[Ranked]:
         return [one for whose, one in self.hits if whose == name]
@@ -255,7 +260,8 @@ async def rank_together(together: Together, question: Search, bm25_weight: float
     )
     ranked = rank_lanes(joined, question, reading, bm25_weight)
     hits = tuple(_named(together.names, one) for one in ranked[: question.limit])
-    return Listed(hits, answered, notes_of(joined.vector), more=len(ranked) > question.limit)
+    told = {name: one.told for name, one in lanes.items()}
+    return Listed(hits, answered, notes_of(joined.vector), more=len(ranked) > question.limit, told=told)
 
 
 async def _lanes(together: Together, question: Search, reading: Reading) -> dict[str, Lanes]:
