@@ -39,6 +39,8 @@ _NAMED_TYPES = frozenset("type_identifier generic_type nested_type_identifier ty
 _ENDS = re.compile(r"[.\[\]()]")
 #: Kotlin's functions that give back what they are called on
 _SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
+#: nodes whose named children are what a call passes
+_HOLD_ARGUMENTS = frozenset({"argument_list", "arguments", "value_arguments"})
 #: places that are no field
 _NUMBERS = {"": 0, "0": 0, "1": 1, "2": 2, "-1": -1}
 _SHOWN = {value: key for key, value in HIDDEN.items()}
@@ -161,8 +163,16 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
     """`()`; with the number of arguments, `(_2)`, where that tells functions apart."""
     if not syntax.counts:
         return "()"
-    arguments, closures = arguments_of(node)
-    count = len(arguments or ()) + closures
+    held = node.child_by_field_name("arguments") or node.child(node.child_count - 1)
+    if held is not None and held.type in _HOLD_ARGUMENTS:  # most; a chain asks for each of its calls
+        outer = node.parent
+        count = held.named_child_count
+        count += (
+            outer is not None and outer.type == node.type and _has_block(outer) and outer.child(0) == node
+        )
+    else:
+        arguments, closures = arguments_of(node)
+        count = len(arguments or ()) + closures
     return f"(_{count})" if count else "()"
 
 

@@ -41,7 +41,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         elif language.name in ("c", "cpp"):
             source = _plain(source)
         elif language.name == "kotlin":
-            source = dataclasses.replace(source, lines=tuple(joined(source.lines)))
+            lines = tuple(joined(source.lines))  # unchanged, the tree of its chunks serves
+            source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
     except NoGrammar:  # its chunks say so
         return None
