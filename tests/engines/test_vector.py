@@ -269,7 +269,7 @@ def test_what_files_are_about_is_kept_for_so_many_of_them_and_worked_out_again_f
     for request in (*requests, *reversed(requests)):
         again = snapshot.search(request)
         assert again.hits == kept.search(request).hits
-        assert len(snapshot.middles["m@1"]) <= 8
+        assert len(snapshot.middles["m@1"]) <= 20  # those of one question stay together
 
 
 def test_asked_alone_an_empty_index_and_one_chunk_to_a_file_answer_as_ever(tmp_path):

@@ -38,7 +38,7 @@ class Middles:
         if not len(ordinals):
             return np.zeros(0, np.float32)
         files, place = np.unique(self._rows.columns["path"][ordinals], return_inverse=True)
-        middles = np.stack([self._middle(file) for file in files.tolist()])
+        middles = self._middles(files.tolist())
         if (new := np.isnan(self._lengths[ordinals])).any():
             vectors = _unit(self._rows.vectors(ordinals[new]).astype(np.float32))
             lengths = np.linalg.norm(vectors + SHARE * middles[place[new]], axis=1)
@@ -46,18 +46,26 @@ class Middles:
         near: Array = (cosines + SHARE * (middles @ query)[place]) / self._lengths[ordinals]
         return near
 
-    def _middle(self, file: int) -> Array:
-        """float32 [dimensions], of the chunks that hold each line of the file once; 0 for what has
-        no file.
+    def _middles(self, files: list[int]) -> Array:
+        """float32 [files, dimensions], 0 for what has no file; new ones are remembered."""
+        new = [file for file in files if file not in self._known]
+        if len(self._known) + len(new) > FILES_MAX:
+            self._known.clear()
+            new = files
+        if new:
+            self._known.update(zip(new, self._work_out(new), strict=True))
+        return np.stack([self._known[file] for file in files])
+
+    def _work_out(self, files: list[int]) -> Array:
+        """As `_middles`, of the chunks that hold each line of a file once. All vectors are read at
+        once: they may lie on a server.
         """
-        known = self._known.get(file)
-        if known is None:
-            own = self._rows.lines_of(file) if self._rows.path_names[file] else np.zeros(0, np.int64)
-            vectors = self._rows.vectors(own[self._usable[own]]).astype(np.float32)
-            if len(self._known) >= FILES_MAX:
-                self._known.clear()
-            known = self._known[file] = _unit(_unit(vectors).sum(axis=0, keepdims=True))[0]
-        return known
+        none = np.zeros(0, np.int64)
+        lines = (self._rows.lines_of(file) if self._rows.path_names[file] else none for file in files)
+        owns = [own[self._usable[own]] for own in lines]
+        vectors = _unit(self._rows.vectors(np.concatenate(owns)).astype(np.float32))
+        parts = np.split(vectors, np.cumsum([len(own) for own in owns])[:-1])
+        return _unit(np.stack([part.sum(axis=0) for part in parts]))
 
 
 def _unit(vectors: Array) -> Array:
