@@ -274,6 +274,33 @@ def test_a_publish_that_was_killed_at_any_stage_shows_nothing_of_itself_and_the_
     assert stages > 3  # rows, what dies, files, the document
 
 
+@pytest.mark.parametrize("writes", [0, 3])
+def test_an_engine_that_dies_while_it_is_published_to_has_the_old_or_the_new(own, monkeypatch, writes):
+    machine, process = own
+    plain, left = Collection._do, writes
+
+    def dying(self, what, ask):
+        nonlocal left
+        if what in ("write", "delete"):
+            if not left:
+                process.kill()
+            left -= 1
+        return plain(self, what, ask)
+
+    machine.save(FIRST)
+    machine.publish()
+    before, after = machine.told(), {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+    machine.save(SECOND)
+    monkeypatch.setattr(Collection, "_do", dying)
+    with pytest.raises(Unavailable, match=r"Milvus at .*own\.db cannot be asked to"):
+        machine.publish()
+    monkeypatch.setattr(Collection, "_do", plain)
+    process.start()
+    assert machine.told() in (before, after)
+    machine.publish()
+    assert machine.told() == after
+
+
 def test_of_two_indexers_of_one_project_one_wins_and_the_other_says_so(machine, other):
     machine.save(FIRST)
     other.save(SECOND)
