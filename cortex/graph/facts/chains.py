@@ -92,8 +92,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     kind = node.type
     if kind in syntax.names:
         return name_of(node)
-    if kind == "navigation_expression" and any(child.type == "::" for child in node.children):
-        return "KClass()" if (node.text or b"").endswith(b"::class") else UNKNOWN
+    if kind == "navigation_expression" and (node.text or b"").endswith(b"::class"):
+        return "KClass()"
     if kind in syntax.members:
         left, right = syntax.members[kind]
         member = child_of(node, right)
