@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import logging
 import math
 import os
@@ -119,6 +120,9 @@ def serve(
         socket, leave = _bind(context, bind or path)
         listener = Listener(context, runtime_dir)
         ending = _stop_signals()
+        # what was imported stays to the end; to look through it takes some 15 ms, which a question
+        # would wait for. What is opened from here on is collected: a snapshot goes again
+        gc.freeze()
         try:
             _Loop(worker, socket, least_s).run(listener, ending)
         finally:

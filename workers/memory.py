@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 
 from cortex.memory.doctor import warn_of_place
@@ -23,10 +22,7 @@ def run(data: DataFolder, *, replica: int = 0, bind: str = "") -> int:
         log.warning("%s", warning)
     worker = MemoryWorker(data)
     with contextlib.suppress(CortexError):  # it says so to whoever asks
-        worker.ready()
-    # to look through all that was opened takes 40 ms, which some question would wait for
-    gc.collect()
-    gc.freeze()
+        worker.ready()  # before it serves: what is there then is not looked through again (gc.freeze)
     try:
         return serve("memory", worker, data.runtime_dir, bind=bind)
     finally:
