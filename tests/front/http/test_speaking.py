@@ -7,6 +7,7 @@ import contextlib
 import functools
 import http.client
 import logging
+import re
 
 import httpx2
 import orjson
@@ -35,6 +36,7 @@ INITIALIZE = {
         "clientInfo": {"name": "a-client", "version": "1"},
     },
 }
+LAST = {"Mcp_Protocol_Version": HANDSHAKE_PROTOCOL_VERSIONS[-1]}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 
@@ -239,6 +241,18 @@ def test_what_is_kept_for_those_who_come_back_is_bounded():
         return [await kept.replay_events_after(each, _nobody) for each in ids[:2]]
 
     assert asyncio.run(run()) == [None, "one"]
+
+
+def test_no_token_is_sent_again_what_another_was_told(own, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    call = {"name": "cortex_exact", "arguments": {"query": "rotate"}}
+    asked = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}
+    told = own.ask("POST", "/mcp", asked, Accept=ACCEPT, Mcp_Session_Id=opened(own), **LAST)[2]
+    assert b"rotate" in told
+    first = re.findall(rb"^id: (\d+)", told, re.MULTILINE)[0].decode()
+    token = own.token = add_named("other", "read", 0.0)
+    again = {"Accept": "text/event-stream", "Mcp_Session_Id": opened(own, token), "Last_Event_Id": first}
+    assert own.ask("GET", "/mcp", **again, **LAST)[::2] == (200, b"")
 
 
 async def _nobody(_event):

@@ -36,32 +36,60 @@ KEPT_MAX, KEPT_BYTES_MAX = 256, 4 << 20
 RETRY_MS = 1000
 
 
-class Kept(EventStore):
-    """What was sent last, for clients whose stream broke; bounded, in memory."""
+class Messages:
+    """What was sent last to all clients of a project; bounded, in memory."""
 
     def __init__(self) -> None:
-        self._events: OrderedDict[int, tuple[str, JSONRPCMessage | None, int]] = OrderedDict()
+        #: number → (whose it is, its stream, the message, its bytes)
+        self.kept: OrderedDict[int, tuple[object, str, JSONRPCMessage | None, int]] = OrderedDict()
         self._number = self._bytes = 0
 
-    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
+    def keep(self, whose: object, stream: str, message: JSONRPCMessage | None) -> int:
+        """The number under which it is kept."""
         size = len(message.model_dump_json()) if message is not None else 0
         self._number += 1
-        self._events[self._number] = (stream_id, message, size)
+        self.kept[self._number] = (whose, stream, message, size)
         self._bytes += size
-        while len(self._events) > KEPT_MAX or self._bytes > KEPT_BYTES_MAX:
-            _, (_, _, gone) = self._events.popitem(last=False)
+        while len(self.kept) > KEPT_MAX or self._bytes > KEPT_BYTES_MAX:
+            _, (*_, gone) = self.kept.popitem(last=False)
             self._bytes -= gone
-        return str(self._number)
+        return self._number
+
+
+class Kept(EventStore):
+    """What of `messages` was sent in one session, for its client when a stream broke. A stream is
+    called as its request, which every client counts from 1.
+    """
+
+    def __init__(self, messages: Messages | None = None) -> None:
+        self._messages = messages or Messages()
+
+    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
+        return str(self._messages.keep(self, stream_id, message))
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
         number = int(last_event_id) if last_event_id.isdecimal() else 0
-        if number not in self._events:
+        whose, stream, *_ = self._messages.kept.get(number, (None, ""))
+        if whose is not self:
             return None
-        stream = self._events[number][0]
-        for later, (of, message, _) in list(self._events.items()):
-            if later > number and of == stream and message is not None:
+        for later, (of, name, message, _) in list(self._messages.kept.items()):
+            if later > number and of is self and name == stream and message is not None:
                 await send_callback(EventMessage(message, str(later)))
         return stream
+
+
+class Sessions(StreamableHTTPSessionManager):
+    """The SDK's, which gives one store to all sessions: here each that begins gets its own."""
+
+    _messages: Messages
+
+    @property
+    def event_store(self) -> EventStore | None:
+        return Kept(self._messages)
+
+    @event_store.setter
+    def event_store(self, _none: EventStore | None) -> None:
+        self._messages = Messages()
 
 
 class Spoken:
@@ -71,9 +99,8 @@ class Spoken:
         self._hosted, self._projects = hosted, projects
         self._updates = Updates(self) if "cortex_store" in hosted.tools else None
         self.server: Server = make_server(hosted.tools, self, self._updates, alone=False, named=self)
-        self.manager = StreamableHTTPSessionManager(
+        self.manager = Sessions(
             self.server,
-            event_store=Kept(),
             retry_interval=RETRY_MS,
             max_request_body_size=BODY_BYTES_MAX,
             max_sessions=SESSIONS_MAX,
