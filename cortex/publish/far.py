@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -63,7 +64,9 @@ def writing(config: Config) -> Iterator[Callable[[], Generation]]:
     try:
         with lease(collection.place, config.milvus) as check:
             collection.make()
-            pull(config.index_dir, collection)
+            current = pull(config.index_dir, collection) or generations.EMPTY
+            # of a first publishing that ended too early no token tells, and numbers begin again
+            drop_rows(collection, f"born > {current.number}")
             yield lambda: _publish(config, collection, check)
     finally:
         collection.close()
@@ -123,11 +126,9 @@ def purge(collection: Collection, document: Document, older_than_s: float = PRUN
     one nor the one before, and sixty seconds longer.
     """
     limit = time.time() - older_than_s
-    old = [
-        number
-        for number, at in document.published.items()
-        if at < limit and number <= document.generation - 1
-    ]
+    times = sorted(document.published.items())
+    # when the later of two became current, what was before the earlier was read no more
+    old = [number for (number, _), (_, at) in itertools.pairwise(times) if at < limit]
     if old:
         drop_rows(collection, f"died <= {max(old)}")
 

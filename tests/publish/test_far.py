@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import shutil
+import time
 
 import msgspec
 import pytest
@@ -153,6 +154,18 @@ def test_what_was_written_and_never_published_is_never_shown_and_forgotten(machi
     assert left == []
 
 
+def test_a_first_publish_that_was_never_done_leaves_no_rows_to_the_next_one(machine):
+    one = machine()
+    config = dataclasses.replace(one.config, writes=True)
+    index(config)
+    engines = {name: open_engine(ENGINES[name], config) for name in FAR}
+    with contextlib.closing(Builder(config, engines=engines, lean=True)) as builder:
+        assert builder.refresh().rows  # and its process ends here
+    other = machine(sources={"shop/money.py": SOURCES["shop/money.py"]})
+    published = other.publish()
+    assert other.collection.count(other.collection.project) == published.rows
+
+
 def test_a_reader_of_a_generation_long_gone_is_told_and_rows_stay_until_nobody_reads_them(machine):
     one = machine()
     one.publish()
@@ -165,7 +178,13 @@ def test_a_reader_of_a_generation_long_gone_is_told_and_rows_stay_until_nobody_r
     document = read_document(collection)
     purge(collection, document)
     assert collection.count(f"{collection.project} and died <= {document.generation}") > 0
-    purge(collection, msgspec.structs.replace(document, published=dict.fromkeys(document.published, 0.0)))
+    long_ago = dict.fromkeys(document.published, 0.0)
+    replaced = sorted(long_ago)[-3]  # which was the one before until now
+    there = collection.count(collection.at(replaced))
+    just_now = long_ago | {document.generation: time.time()}
+    purge(collection, msgspec.structs.replace(document, published=just_now))
+    assert collection.count(collection.at(replaced)) == there
+    purge(collection, msgspec.structs.replace(document, published=long_ago))
     assert collection.count(f"{collection.project} and died <= {document.generation - 1}") == 0
     assert collection.count(collection.at(document.generation)) == document.rows
 

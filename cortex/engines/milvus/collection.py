@@ -8,8 +8,10 @@ transactions: what makes several of these steps one is in `publishing`.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cortex.settings.milvus import Place
@@ -25,6 +27,8 @@ SCHEMA = 1
 FOREVER = (1 << 62) - 1
 #: seconds for a connection, a question, and for what is written
 CONNECT_S, ASK_S, WRITE_S = 4.0, 5.0, 60.0
+#: seconds between two looks for a socket
+LOOK_S = 0.02
 #: rows of one message; of each some 10 kB
 BATCH_ROWS = 200
 #: rows that are asked for by their keys at once, and hits of one search: Milvus's own bound
@@ -106,7 +110,9 @@ class Collection:
         while some := list(islice(left, KEYS_MAX)):
             found += self._do(
                 "read",
-                lambda client, ids=some: client.get(name, ids=ids, output_fields=fields, timeout=self._ask_s),
+                lambda client, ids=some: client.get(
+                    name, ids=ids, output_fields=fields, consistency_level="Strong", timeout=self._ask_s
+                ),
             )
         return found
 
@@ -149,7 +155,11 @@ class Collection:
                 self._do(
                     "make the collection",
                     lambda client, one=name, fields=schema, by=index: client.create_collection(
-                        one, schema=fields(client), index_params=by(client), timeout=WRITE_S
+                        one,
+                        schema=fields(client),
+                        index_params=by(client),
+                        consistency_level="Strong",
+                        timeout=WRITE_S,
                     ),
                 )
 
@@ -254,10 +264,21 @@ def connect(place: Place) -> MilvusClient:
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # each failure is told by who asked
     if place.file is not None and not place.address.startswith("unix:"):
         raise Misconfigured(f"{place.address} is no socket.")
+    if place.file is not None:
+        _await_socket(Path(place.address.removeprefix("unix:")))
     try:
         return MilvusClient(place.address, token=place.token, timeout=CONNECT_S)
     except MilvusException as error:
         raise _told(place, "connect", error) from error
+
+
+def _await_socket(path: Path) -> None:
+    """Until the process of a file, which is perhaps being started with us, serves it: gRPC tries
+    again ever more seldom.
+    """
+    until = time.monotonic() + CONNECT_S
+    while not path.exists() and time.monotonic() < until:
+        time.sleep(LOOK_S)
 
 
 def _told(place: Place, what: str, error: Exception) -> Exception:
