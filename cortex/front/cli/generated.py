@@ -264,7 +264,7 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
     )
     checked = tool.check(arguments)  # before a set is started for it
     memory = tool.asks(msgspec.structs.asdict(checked)) == "memory"
-    if asks_several(tool, arguments):
+    if asks_several(tool, arguments) or config.remote:
         config = replace(config, server=replace(config.server, deadline_s=STARTED_S))
     if memory:
         patience_s = max(config.server.deadline_s, LONG_S if tool.name in LONG else PATIENCE_S)
