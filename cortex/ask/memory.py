@@ -50,7 +50,7 @@ class Near(Protocol):
 @dataclass(frozen=True, slots=True)
 class Caller:
     """In whose name is asked: the project's identity, the agent's and its session's names, and the
-    project's folder.
+    project's folder. `code_alone`: they are told nothing of memory.
     """
 
     project: str = ""
@@ -58,6 +58,7 @@ class Caller:
     session: str = ""
     channel: str = "mcp"
     place: str = ""
+    code_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,7 +241,8 @@ class Link:
         return await asking.call(operation, arguments, writes=writes)
 
     def _asking(self, until: float, caller: Caller | None) -> Asking:
-        memory = self._remembering.asking(until, lambda: self.in_the_name(caller))
+        closed = caller is not None and caller.code_alone
+        memory = None if closed else self._remembering.asking(until, lambda: self.in_the_name(caller))
         return Asking(
             self.config,
             self._client,

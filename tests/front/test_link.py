@@ -137,3 +137,14 @@ def test_who_asks_through_a_front_of_several_asks_of_its_project_in_its_folder(c
     assert (other.agent, other.session) == ("browser", "desk")
     assert own.project
     assert (other.project, other.place) == (own.project, str(config.root))
+
+
+def test_who_asks_for_code_alone_asks_without_memory(config):
+    async def run():
+        link = Link(config)
+        try:
+            return [link._asking(0.0, Caller(code_alone=alone)).memory is None for alone in (False, True)]
+        finally:
+            await link.close()
+
+    assert asyncio.run(run()) == [False, True]

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from cortex.ask.asking import Asking, Member
@@ -121,6 +121,7 @@ class Hosted:
         of the project by its name, and Forbidden.
         """
         _check_right(tool, arguments, bearer)
+        caller = replace(caller, code_alone=bool(bearer.projects))
         began = time.monotonic()
         code = "ok"
         try:

@@ -116,6 +116,14 @@ def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own):
     assert own.status("POST", "/v1/tools/cortex_recall", {"query": "x"}) == 403
 
 
+def test_a_token_for_some_projects_is_told_no_note_beside_code(own):
+    own.token = add_named("here", "read", 0.0, (own.link.served.config.root.name,))
+    assert own.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
+    own.token = add_named("all", "read", 0.0)
+    assert own.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
+    assert [caller.code_alone for tool, caller in own.link.asked if tool == "cortex_explore"] == [True, False]
+
+
 def test_a_token_that_has_expired_or_was_taken_back_opens_nothing(own):
     own.token = add_named("short", "read", time.time() - 1.0)
     status, _, answer = own.ask("GET", "/v1/tools")
