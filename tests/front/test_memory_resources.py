@@ -14,6 +14,7 @@ from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
 from cortex.front.mcp.updates import Updates
 from cortex.front.tools import TOOLS, choose
+from ipc.errors import BadRequest
 
 #: seconds until a subscriber must have heard
 BOUND_S = 30.0
@@ -162,3 +163,27 @@ def test_who_subscribed_and_went_is_followed_no_longer(open_window):
 
     asyncio.run(asyncio.wait_for(run(), 60))
     assert updates._sessions == {}
+
+
+def test_who_may_not_ask_memory_follows_nothing_of_it_and_nobody_stops_hearing(open_window):
+    window = open_window()
+    project = Project(window)
+    updates, call = Updates(project), window.call
+
+    async def closed(tool, _arguments):
+        raise BadRequest(f"The token is for code, and {tool.name} asks memory.")
+
+    async def run():
+        async with Client(make_server(TOOLS, project, updates), mode="legacy") as client:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MCPDeprecationWarning)
+                window.call = closed
+                with pytest.raises(MCPError, match="for code"):
+                    await client.subscribe_resource("cortex://stats")
+                assert (updates._sessions, updates._task) == ({}, None)
+                window.call = call
+                await client.subscribe_resource("cortex://stats")
+            assert updates._sessions
+            assert not updates._task.done()
+
+    asyncio.run(asyncio.wait_for(run(), 60))

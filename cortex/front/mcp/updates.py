@@ -13,7 +13,7 @@ from cortex.ask.asking import Asking
 from cortex.front.mcp.clients import client_of, end_with
 from cortex.front.mcp.resources import NODE, STATS
 from cortex.front.tool import make_tool
-from ipc.errors import CortexError
+from ipc.errors import BadRequest, CortexError
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -70,13 +70,18 @@ class Updates:
 
     async def _subscribe(self, context: Any, params: types.SubscribeRequestParams) -> types.EmptyResult:
         import mcp_types as types
+        from mcp.shared.exceptions import MCPError
 
         client = client_of(context)
         if client not in self._known:
             self._known.add(client)
             end_with(client, self._forget)
         self._sessions.setdefault(str(params.uri), {})[client] = context.session
-        await self._begin(context)
+        try:
+            await self._begin(context)
+        except MCPError:
+            self._drop(str(params.uri), client)
+            raise
         return types.EmptyResult()
 
     async def _unsubscribe(self, context: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
@@ -111,9 +116,17 @@ class Updates:
             self._sessions.pop(uri, None)
 
     async def _begin(self, context: ServerRequestContext) -> None:
-        """Follow what changes from now on, unless that is done already."""
-        if self._task is None or self._task.done():
+        """Follow what changes from now on, unless that is done already. Raises MCPError for who may
+        not ask memory: another's eyes would be theirs.
+        """
+        from mcp.shared.exceptions import MCPError
+        from mcp_types import INVALID_PARAMS
+
+        try:
             reached = await self._changes(context, -1)
+        except BadRequest as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._follow(context, reached.get("reached", -1)))
 
     async def _follow(self, context: ServerRequestContext, reached: int) -> None:
@@ -126,10 +139,12 @@ class Updates:
             reached = told.get("reached", reached)
 
     async def _changes(self, context: ServerRequestContext, after: int) -> dict[str, Any]:
-        """What changed since; nothing while memory does not answer."""
+        """What changed since; nothing while memory does not answer. Raises BadRequest."""
         try:
             link = await self._project.reach(context)
             return await link.call(CHANGES, {"after": after})
+        except BadRequest:
+            raise
         except CortexError as error:
             log.info("what changed in memory is not known: %s", error)
             return {}
