@@ -150,6 +150,19 @@ def test_one_that_is_lost_between_ranking_and_reading_is_left_out_and_named(api,
     assert answer["index"]["degraded"] == ["web"]
 
 
+@pytest.mark.parametrize("how", [search_together, exact_together])
+def test_what_one_project_refuses_is_answered_by_the_others_and_what_all_refuse_is_an_error(api, web, how):
+    refusal = BadRequest("There are no chunks of the kind 'recipe' in the index.")
+    web.workers.faults["text"] = refusal
+    answer = ask([api, web], how)
+    assert {name for name, _ in places(answer)} == {"api"}
+    assert answer["index"]["degraded"] == ["web"]
+    assert "web: There are no chunks of the kind 'recipe'" in answer["index"]["message"]
+    api.workers.faults["text"] = refusal
+    with pytest.raises(BadRequest, match="recipe"):
+        ask([api, web], how)
+
+
 def test_a_generation_that_moved_on_is_asked_once_more(api, web):
     class Ahead(Workers):
         def answer(self, request):

@@ -112,8 +112,9 @@ async def _together(members: Sequence[Member], *, final: bool) -> Together:
 
 
 async def each(together: Together, ask: Callable[[str, Turn], Awaitable[T]]) -> dict[str, T]:
-    """What `ask` returns for each project; one that fails is among those that are away. Raises
-    BadRequest, and NotReady of a project that may be asked once more.
+    """What `ask` returns for each project; one that fails is among those that are away, also one
+    that refuses what others answer. Raises BadRequest where none answers and one refuses, and
+    NotReady of a project that may be asked once more.
     """
     names = list(together.turns)
     told = await asyncio.gather(*(ask(name, together.turns[name]) for name in names), return_exceptions=True)
@@ -123,9 +124,11 @@ async def each(together: Together, ask: Callable[[str, Turn], Awaitable[T]]) -> 
             found[name] = one
             continue
         once_more = isinstance(one, NotReady) and not together.turns[name].final
-        if isinstance(one, BadRequest) or once_more or not isinstance(one, CortexError):
+        if once_more or not isinstance(one, CortexError):
             raise one
         together.away[name] = str(one)
+    if refused := [one for one in told if isinstance(one, BadRequest) and not found]:
+        raise refused[0]
     return found
 
 
