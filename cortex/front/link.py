@@ -223,9 +223,13 @@ class Link:
         return await tool.call(asking, tool.check(arguments))
 
     async def reach(self, until: float) -> Asking:
-        """What one of several projects is asked with, once there is a set. Raises Unavailable, and
-        Misconfigured.
+        """What one of several projects is asked with, once there is a set. Raises Unavailable, also
+        for a part, whose paths would be the whole's; and Misconfigured.
         """
+        if self.config.part:
+            raise Unavailable(
+                f"This folder is a part of {self.config.root.name}; name that to ask it with others."
+            )
         if self._task is None:
             self._task = asyncio.create_task(self._attach())
         starting.check_root(self.config)

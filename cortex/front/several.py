@@ -25,7 +25,7 @@ from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.projects import Known, by_name, known_projects
 from cortex.terms.suggestions import hint_for
-from ipc.errors import BadRequest, CortexError, Unavailable
+from ipc.errors import BadRequest, CortexError
 
 log = logging.getLogger(__name__)
 
@@ -148,9 +148,6 @@ class Several:
             used.append(one := self._opened(self._known[name]))
             one.calls += 1
             return await one.link.reach(until)
-        if self._own.config.part:
-            whole = self._own.config.root.name
-            raise Unavailable(f"This folder is a part of {whole}; name that to ask it with others.")
         return await self._own.reach(until)
 
     async def _ask(self, known: Known, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A front's way to the workers while it has none yet."""
 
 import asyncio
+import time
 
 import pytest
 
@@ -148,3 +149,15 @@ def test_who_asks_for_code_alone_asks_without_memory(config):
             await link.close()
 
     assert asyncio.run(run()) == [False, True]
+
+
+def test_a_part_of_a_project_is_not_asked_with_others(tmp_path):
+    async def run():
+        link = Link(Config(root=tmp_path, part="api"))
+        try:
+            await link.reach(time.monotonic() + HANGS_S)
+        finally:
+            await link.close()
+
+    with pytest.raises(Unavailable, match=f"is a part of {tmp_path.name}; name that to ask it with others"):
+        asyncio.run(run())

@@ -327,21 +327,6 @@ def test_after_a_question_to_many_few_stay_open(front, write):
     assert asyncio.run(run()) == [1, 1, 1, *([0] * OPEN_MAX)]
 
 
-def test_a_part_of_a_project_is_not_asked_with_others(tmp_path, monkeypatch, front, write):
-    part = tmp_path / "home" / "api"
-    part.mkdir()
-    monkeypatch.setattr(
-        "cortex.settings.config.whole_of", lambda root: (root.parent, "api") if root == part else (root, "")
-    )
-    write("shop")
-    inner = Several(Counting(configuration.load(part)), make=Counting)
-    [answer] = ask(inner, ("cortex_exact", {"query": "x", "projects": ["*"]}))
-    assert answer["members"] == [
-        ("api", None, "This folder is a part of home; name that to ask it with others."),
-        ("shop", "shop", ""),
-    ]
-
-
 def test_where_a_client_may_name_several_projects_three_tools_list_the_argument():
     names = {name for name, tool in TOOLS.items() if "projects" in listed(tool, ("a", "b"))["properties"]}
     assert names == {"cortex_search", "cortex_exact", "code_context"}
