@@ -7,9 +7,10 @@ wait for its place.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -32,6 +33,8 @@ THREADS = 4
 MESSAGE_BYTES_MAX = 256 << 20
 #: seconds between two tries to get the file, and that what is being answered has at the end
 AGAIN_S, GRACE_S = 0.5, 2.0
+#: what is asked of a file together, and what alone
+READS, WRITES = ("Query", "Search"), ("Insert", "Upsert", "Delete", "Flush")
 WAITS = "another process has the file, this one waits"
 
 
@@ -87,7 +90,6 @@ class MilvusWorker:
     def _serve(self, lock: Lock) -> None:
         logging.getLogger("faiss").setLevel(logging.WARNING)  # which processors it looks for
         import grpc
-        from milvus_lite.adapter.grpc.servicer import MilvusServicer
         from milvus_lite.db import MilvusLite
         from pymilvus.grpc_gen import milvus_pb2_grpc
 
@@ -102,7 +104,7 @@ class MilvusWorker:
         options.append(("grpc.http2.max_ping_strikes", 0))
         server = grpc.server(ThreadPoolExecutor(THREADS, thread_name_prefix="milvus"), options=options)
         try:
-            milvus_pb2_grpc.add_MilvusServiceServicer_to_server(MilvusServicer(database), server)
+            milvus_pb2_grpc.add_MilvusServiceServicer_to_server(_servicer(database), server)
             clear_place(self._place.address.removeprefix("unix:"))
             server.add_insecure_port(self._place.address)
             server.start()
@@ -113,6 +115,56 @@ class MilvusWorker:
             server.stop(GRACE_S).wait()
             database.close()
             self._state = WAITS
+
+
+class Turns:
+    """Who writes does so alone, and does not wait for those who come to read after it."""
+
+    def __init__(self) -> None:
+        self._door, self._left, self._reading = threading.Lock(), threading.Condition(), 0
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether who comes now to read has to wait."""
+        return self._door.locked()
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[None]:
+        with self._door, self._left:
+            self._reading += 1
+        try:
+            yield
+        finally:
+            with self._left:
+                self._reading -= 1
+                self._left.notify_all()
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[None]:
+        with self._door, self._left:
+            self._left.wait_for(lambda: not self._reading)
+            yield
+
+
+def _servicer(database: Any) -> Any:
+    """What answers questions of `database`. milvus-lite counts and appends to its log
+    without a lock, and who reads while it makes a file of what it has in memory misses those rows.
+    """
+    from milvus_lite.adapter.grpc.servicer import MilvusServicer
+
+    servicer, turns = MilvusServicer(database), Turns()
+    for name in (*READS, *WRITES):
+        turn = turns.read if name in READS else turns.write
+        setattr(servicer, name, _in_turn(getattr(servicer, name), turn))
+    return servicer
+
+
+def _in_turn(answer: Callable[..., Any], turn: Callable[[], Any]) -> Callable[..., Any]:
+    def answered(request: Any, context: Any) -> Any:
+        with turn():
+            return answer(request, context)
+
+    return answered
 
 
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:

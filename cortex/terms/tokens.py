@@ -46,7 +46,7 @@ STOP_WORDS = frozenset(
 )
 
 
-class _Memo(dict[str, str]):
+class Memo(dict[str, str]):
     """word → a string made of it. Most words of a text have been seen before, so this is most of
     the speed.
     """
@@ -113,10 +113,10 @@ def _lane(word: str) -> str:
     return made
 
 
-_SPLITS = _Memo(_split)
-_STEMS = _Memo(_stem)
-_JOINED = _Memo(_joined)
-_LANES = _Memo(_lane)
+_SPLITS = Memo(_split)
+_STEMS = Memo(_stem)
+_JOINED = Memo(_joined)
+_LANES = Memo(_lane)
 
 
 def forget() -> None:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from cortex.settings.milvus import Place
@@ -31,6 +34,8 @@ CONNECT_S, ASK_S, WRITE_S = 4.0, 5.0, 60.0
 LOOK_S = 0.02
 #: rows of one message; of each some 10 kB
 BATCH_ROWS = 200
+#: messages on their way at once: one is made while Milvus takes the other
+SENDERS = 2
 #: rows that are asked for by their keys at once, and hits of one search: Milvus's own bound
 KEYS_MAX, HITS_MAX = 500, 16_384
 #: rows of one portion of all that a filter finds
@@ -56,6 +61,7 @@ class Collection:
         self.rows = f"{place.collection}_{place.dimensions}"
         self.parts = f"{place.collection}_parts"
         self._client: MilvusClient | None = None
+        self._connecting = Lock()
 
     @property
     def _ask_s(self) -> float:
@@ -77,9 +83,18 @@ class Collection:
         self._insert(self.parts, ({"nothing": [0.0, 0.0], **part} for part in parts))
 
     def _insert(self, name: str, rows: Iterable[dict[str, Any]], **how: bool) -> None:
-        left = iter(rows)
-        while batch := list(islice(left, BATCH_ROWS)):
-            self._do("write", lambda client, some=batch: client.upsert(name, some, timeout=WRITE_S, **how))
+        def write(some: list[dict[str, Any]]) -> None:
+            # No plain insert: pymilvus tries again after a failure, and a row would be there twice.
+            self._do("write", lambda client: client.upsert(name, some, timeout=WRITE_S, **how))
+
+        left, sent = iter(rows), deque[Future[None]]()
+        with ThreadPoolExecutor(SENDERS, thread_name_prefix="to-milvus") as pool:
+            while batch := list(islice(left, BATCH_ROWS)):
+                sent.append(pool.submit(write, batch))
+                if len(sent) > SENDERS:
+                    sent.popleft().result()
+            for one in sent:
+                one.result()
 
     def change(self, keys: Iterable[str], died: int) -> None:
         """Say of the rows with these primary keys in which generation they died."""
@@ -164,9 +179,10 @@ class Collection:
                 )
 
     def close(self) -> None:
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        with self._connecting:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
 
     def _every(self, name: str, wanted: str, fields: list[str]) -> Iterator[dict[str, Any]]:
         """All rows that a filter finds, in portions: one answer has HITS_MAX at most, and of more
@@ -219,11 +235,12 @@ class Collection:
             raise Unavailable(f"Milvus at {self.place.told} cannot be asked to {what}: {error}.") from error
 
     def _connected(self) -> MilvusClient:
-        if self._client is None:
-            client = connect(self.place)
-            self._check(client)
-            self._client = client
-        return self._client
+        with self._connecting:
+            if self._client is None:
+                client = connect(self.place)
+                self._check(client)
+                self._client = client
+            return self._client
 
     def _check(self, client: MilvusClient) -> None:
         schemas = {self.rows: self._row(client), self.parts: _part(client)}
@@ -244,7 +261,9 @@ class Collection:
 
     def _row_index(self, client: MilvusClient) -> Any:
         index = client.prepare_index_params()
-        index.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
+        # milvus-lite takes HNSW for AUTOINDEX, and builds it while it answers: longer than all else
+        kind = "FLAT" if self.place.file else "AUTOINDEX"
+        index.add_index("vector", index_type=kind, metric_type="COSINE")
         for lane in FIELDS.values():
             index.add_index(
                 f"{lane}_bm25", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=dict(BM25)
@@ -259,8 +278,10 @@ def connect(place: Place) -> MilvusClient:
             f"The index is to be in Milvus, and the package pymilvus is not installed: {how_to_add('milvus')}."
         )
     from pymilvus import MilvusClient
+    from pymilvus.client import entity_helper
     from pymilvus.exceptions import MilvusException
 
+    entity_helper.CHECK_STR_ARRAY = False  # it looks at each letter of a text by itself, for nothing
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # each failure is told by who asked
     if place.file is not None and not place.address.startswith("unix:"):
         raise Misconfigured(f"{place.address} is no socket.")

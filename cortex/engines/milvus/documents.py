@@ -87,7 +87,7 @@ def write_document(collection: Collection, document: Document) -> None:
 def put(collection: Collection, data: bytes) -> Ref:
     """Keep a file."""
     name = hashlib.sha256(data).hexdigest()
-    text = base64.b85encode(pack(data)).decode()
+    text = base64.b64encode(pack(data)).decode()
     pieces = [text[at : at + PIECE_BYTES] for at in range(0, len(text), PIECE_BYTES)]
     ref = Ref(name, len(data), len(pieces))
     keys = _piece_keys(collection, ref)
@@ -107,7 +107,7 @@ def fetch(collection: Collection, ref: Ref) -> bytes:
     if len(found) < len(keys):
         raise NotFound("A file of the index in Milvus is gone: another generation took its place.")
     try:
-        data = unpack(base64.b85decode("".join(found[key] for key in keys)), ref.size)
+        data = unpack(base64.b64decode("".join(found[key] for key in keys)), ref.size)
     except ValueError as error:
         raise Damaged(f"A file of the index in Milvus cannot be read: {error}.") from error
     if hashlib.sha256(data).hexdigest() != ref.sha256:

@@ -24,6 +24,7 @@ from cortex.engines.milvus.collection import (
 from cortex.engines.milvus.removal import rest_key
 from cortex.engines.text.schema import lanes_of
 from cortex.generation.write import Row
+from cortex.terms.tokens import Memo
 
 #: what a token may hold that stands as it is
 _PLAIN = re.compile(r"[a-z0-9]+")
@@ -33,12 +34,15 @@ _CODED, _VIEW = "zq", "zv"
 
 def encode_tokens(tokens: Iterable[str], *, view: bool = False) -> list[str]:
     """Tokens as letters and digits of ASCII, one for one."""
-    return [_encode(token, _VIEW if view else "") for token in tokens]
+    return list(map((_VIEWS if view else _WORDS).__getitem__, tokens))
 
 
-def _encode(token: str, begin: str) -> str:
+def _encode(token: str) -> str:
     plain = _PLAIN.fullmatch(token) and not token.startswith((_CODED, _VIEW))
-    return begin + (token if plain else _CODED + token.encode().hex())
+    return token if plain else _CODED + token.encode().hex()
+
+
+_WORDS, _VIEWS = Memo(_encode), Memo(lambda token: _VIEW + _encode(token))
 
 
 def primary_key(project: str, key: int) -> str:
@@ -51,7 +55,7 @@ def entry(project: str, row: Row, born: int, dimensions: int) -> dict[str, Any]:
     told = chunk.get("metadata")
     about: dict[str, Any] = told if isinstance(told, dict) else {}
     lanes = lanes_of(chunk)
-    pieces = _pieces(orjson.dumps(chunk).decode())
+    pieces = _pieces(orjson.dumps(chunk))
     vector = row.vector if row.vector is not None and len(row.vector) == dimensions else None
     return {
         "pk": primary_key(project, row.key),
@@ -81,7 +85,7 @@ def entry(project: str, row: Row, born: int, dimensions: int) -> dict[str, Any]:
 
 def rest(project: str, row: Row) -> Iterator[dict[str, Any]]:
     """The parts in which the JSON of a long chunk goes on."""
-    pieces = _pieces(orjson.dumps(row.chunk).decode())
+    pieces = _pieces(orjson.dumps(row.chunk))
     for number, piece in enumerate(pieces[1:], 1):
         yield {"pk": rest_key(project, row.key, number), "project": project, "content": piece}
 
@@ -91,9 +95,8 @@ def _lane(found: list[str], *, view: bool) -> str:
     return text if len(text) <= TEXT_MAX else text[:TEXT_MAX].rpartition(" ")[0]
 
 
-def _pieces(text: str) -> list[str]:
-    """`text` in pieces of at most TEXT_BYTES of UTF-8; mostly one."""
-    raw = text.encode()
+def _pieces(raw: bytes) -> list[str]:
+    """UTF-8 in pieces of at most TEXT_BYTES of it; mostly one."""
     pieces = []
     while len(raw) > TEXT_BYTES:
         end = TEXT_BYTES

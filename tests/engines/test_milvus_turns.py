@@ -1,0 +1,72 @@
+"""Who reads and who writes a file of milvus-lite at the same time."""
+
+import threading
+
+from workers.milvus import Turns
+
+WAIT_S = 20.0
+
+
+def test_two_read_at_the_same_time():
+    turns, both = Turns(), threading.Barrier(2, timeout=WAIT_S)
+
+    def read():
+        with turns.read():
+            both.wait()
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join(WAIT_S)
+    assert not both.broken
+
+
+def test_who_writes_waits_for_those_who_read_and_is_not_overtaken():
+    turns, order = Turns(), list[str]()
+    reading, asked = threading.Event(), threading.Event()
+
+    def read_first():
+        with turns.read():
+            reading.set()
+            assert asked.wait(WAIT_S)
+            order.append("first reader")
+
+    def write():
+        with turns.write():
+            order.append("writer")
+
+    def read_later():
+        with turns.read():
+            order.append("later reader")
+
+    first, writer, later = (threading.Thread(target=one) for one in (read_first, write, read_later))
+    first.start()
+    assert reading.wait(WAIT_S)
+    writer.start()
+    while not turns.is_taken:
+        writer.join(0.001)
+    later.start()
+    asked.set()
+    for one in (first, writer, later):
+        one.join(WAIT_S)
+    assert order == ["first reader", "writer", "later reader"]
+
+
+def test_one_writes_at_a_time():
+    turns, inside, most = Turns(), list[int](), list[int]()
+
+    def write():
+        for _ in range(200):
+            with turns.write():
+                inside.append(1)
+                most.append(len(inside))
+                inside.pop()
+
+    writers = [threading.Thread(target=write) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(WAIT_S)
+    assert len(most) == 800
+    assert set(most) == {1}
