@@ -261,7 +261,7 @@ class Collection:
 
     def _row_index(self, client: MilvusClient) -> Any:
         index = client.prepare_index_params()
-        # milvus-lite takes HNSW for AUTOINDEX, and builds it while it answers: longer than all else
+        # milvus-lite builds a graph for AUTOINDEX, of each file it writes, while it answers
         kind = "FLAT" if self.place.file else "AUTOINDEX"
         index.add_index("vector", index_type=kind, metric_type="COSINE")
         for lane in FIELDS.values():
