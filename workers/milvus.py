@@ -81,8 +81,10 @@ class MilvusWorker:
             try:
                 self._serve(lock)
             except Exception as error:  # told by status; whoever asks is told that nobody answers
-                self._fault = f"{self._place.told} cannot be served: {error}"
-                log.exception("%s", self._fault)
+                fault = f"{self._place.told} cannot be served: {error}"
+                if fault != self._fault:  # and not twice a second
+                    log.exception("%s", fault)
+                self._fault = fault
                 self._stop.wait(AGAIN_S)
             finally:
                 lock.release()

@@ -24,6 +24,7 @@ from cortex.generation.damage import UNREADABLE
 from cortex.generation.formats import has_other
 from cortex.generation.manifest import Listing, Seen
 from cortex.settings.config import Config
+from cortex.settings.milvus import place_of
 from cortex.system import files, hosts, naming
 from cortex.terms.ids import stem_of
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
@@ -295,6 +296,12 @@ class Freshness:
         """Why nothing is published yet, and what to do, in one or two sentences."""
         if full := self._say_full():
             return f"Nothing is searchable yet. {full}"
+        if self._config.remote:
+            place = place_of(self._config)
+            return (
+                f"Nothing of the project {place.project} has come from Milvus at {place.told} yet; ask again in a few "
+                "seconds, or see `cortex status`."
+            )
         progress, upgrade = self.progress(), self._upgrade(self.current())
         if progress.indexing:
             sentence = f"Nothing is searchable yet; ask again in a few seconds. {say_progress(progress)}"

@@ -20,27 +20,26 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 
-import msgspec
-
 from cortex.engines import ENGINES, LOCAL, Engine, open_engine
 from cortex.engines.protocol import Change
 from cortex.generation import current as generations
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef, number_file
-from cortex.generation.damage import UNREADABLE, is_damage
+from cortex.generation.damage import is_damage
 from cortex.generation.formats import LOCK, prune_others
 from cortex.generation.read import Published, Rows, open_rows
 from cortex.generation.references import References
 from cortex.generation.write import Row, write_rows
 from cortex.publish.chunk_files import ChunkManager, Reading
 from cortex.publish.graph_files import GraphFiles
+from cortex.publish.indexing import completed, read_state
 from cortex.publish.intact import Intact, rows_of, without_damaged
 from cortex.publish.merging import Limits, deleted_keys, is_crowded, merge, write_deleted
 from cortex.publish.vectors import VectorMaker
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, refusal
 from cortex.system import allocator, files
-from cortex.terms.records import STATE_BYTES_MAX, IndexerState
+from cortex.terms.records import IndexerState
 from ipc.errors import CortexError, Damaged, NotFound, Occupied
 from ipc.locks import Lock, hold
 
@@ -127,7 +126,7 @@ class Builder:
 
     def is_behind(self) -> bool:
         """Whether the indexer is further than what is published."""
-        return _completed(_indexer_state(self._config)) > self.current.sequence
+        return completed(read_state(self._config)) > self.current.sequence
 
     def is_busy(self) -> bool:
         """Whether something ends soon of which no event tells: an index that is being built, a
@@ -154,7 +153,7 @@ class Builder:
         """Build what has changed on disk, for the next `refresh` to publish it with what will have
         changed until then; None when nothing has. A crash forgets it. Raises as `refresh` does.
         """
-        return self._upon_published(lambda: self._advance(_indexer_state(self._config)))
+        return self._upon_published(lambda: self._advance(read_state(self._config)))
 
     def _upon_published(self, work: Callable[[], Generation | None]) -> Generation | None:
         try:
@@ -170,8 +169,8 @@ class Builder:
             raise
 
     def _refresh(self) -> Generation | None:
-        indexer = _indexer_state(self._config)
-        served = _completed(indexer)
+        indexer = read_state(self._config)
+        served = completed(indexer)
         new_rows = self._built.next_key - self.current.next_key
         if self._built is not self.current and (self._built.backlog or new_rows > self._limits.rows_min):
             return self._publish(self._built)  # searching can begin; what has changed since is the next one
@@ -185,7 +184,7 @@ class Builder:
 
     def _advance(self, indexer: IndexerState | None) -> Generation | None:
         """Build upon what was built last; None when little or nothing has changed since."""
-        base, served = self._built, _completed(indexer)
+        base, served = self._built, completed(indexer)
         reading = self._manager.read(patient=indexer is not None and indexer.is_reading_long)
         graph_files = self._graph.read(base.graph_files, patient=indexer is not None and indexer.is_long)
         if self._mended and graph_files is None:
@@ -483,21 +482,3 @@ def _take_lock(config: Config) -> Lock:
         )
     except OSError as error:
         raise refusal(error)(f"Cannot write {config.index_dir}: {error.strerror}.") from error
-
-
-def _indexer_state(config: Config) -> IndexerState | None:
-    """What the indexer says of itself; None where none ever ran.
-
-    Read before the chunk files are: all of a sequence that it has completed is then on disk.
-    """
-    try:
-        return msgspec.json.decode(files.read_ours(config.indexer_state, STATE_BYTES_MAX), type=IndexerState)
-    except (OSError, *UNREADABLE):
-        return None
-
-
-def _completed(indexer: IndexerState | None) -> int:
-    """The last sequence that a running indexer has completed; 0 when it is in the middle of one, or
-    none runs: then the chunk files' own highest one counts.
-    """
-    return indexer.sequence if indexer is not None and indexer.state != "stopped" else 0

@@ -196,10 +196,13 @@ class Mirror:
         #: what was brought last
         self.current = _current(self._dir) or generations.EMPTY
         self._seen: Document | None = None
+        #: what is wrong although Milvus answers
+        self.fault = ""
 
     def refresh(self) -> bool:
         """Whether there is another generation now. Raises Unavailable and what `pull` raises."""
         document = read_document(self._collection)
+        self.fault = "" if document else self._collection.place.nothing
         if document is None or document == self._seen:
             return False
         before, brought = self.current, pull(self._dir, self._collection)

@@ -77,7 +77,7 @@ class MirrorWorker:
                     if self._mirror.refresh():
                         announcer.announce(Reload(self._mirror.current.number))
                         log.info("generation %d is here", self._mirror.current.number)
-                    self._fault = ""
+                    self._fault = self._mirror.fault
                     self._stop.wait(LOOK_S if self._mirror.current.number else AGAIN_S)
                 except (OSError, ValueError, CortexError) as error:
                     if str(error) != self._fault:

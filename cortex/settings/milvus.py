@@ -49,6 +49,14 @@ class Place:
         """The place in a sentence; no secret is in it."""
         return str(self.file) if self.file else self.address
 
+    @property
+    def nothing(self) -> str:
+        """What is said where it holds nothing of the project."""
+        return (
+            f"Milvus at {self.told} has nothing of a project {self.project}: run `cortex index --to milvus` where its "
+            "files are, or set milvus.project to what it is called there."
+        )
+
 
 def place_of(config: Config) -> Place:
     """Raises Misconfigured for an address or a name that cannot be."""

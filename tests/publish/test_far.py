@@ -208,8 +208,16 @@ def test_a_cache_that_is_removed_is_brought_again(machine):
 
 
 def test_before_anything_is_published_there_is_a_sentence(machine):
+    one = machine()
     with pytest.raises(NotReady, match="Nothing is indexed yet"):
-        machine().workers()[ExactSearch](ExactSearch("price"))
+        one.workers()[ExactSearch](ExactSearch("price"))
+    with contextlib.closing(Mirror(one.config)) as mirror:
+        assert not mirror.refresh()
+        assert one.config.milvus.project in mirror.fault
+        assert "run `cortex index --to milvus`" in mirror.fault
+        one.publish()
+        assert mirror.refresh()
+        assert not mirror.fault
 
 
 def test_workers_of_words_and_vectors_ask_milvus_and_the_graph_is_here(machine):

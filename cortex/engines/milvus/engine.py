@@ -26,7 +26,7 @@ from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Published
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
-from ipc.errors import Damaged
+from ipc.errors import Damaged, NotReady
 from ipc.messages import CountWords, ExactSearch, TextSignals, VectorSearch
 
 _TOKEN = re.compile(r"([0-9]+)-([0-9]+)")
@@ -64,7 +64,8 @@ class MilvusEngine:
         drop_rows(collection, f"born > {number}")
         undead = collection.keys(f"{collection.project} and died > {number} and died < {FOREVER}")
         collection.change(undead, FOREVER)
-        _check(collection, number, rows)
+        if fault := _missing(collection, number, rows):
+            raise Damaged(fault)
 
     def files(self, token: str) -> tuple[Path, ...]:  # noqa: ARG002
         return ()
@@ -98,8 +99,8 @@ class MilvusEngine:
     def open(self, token: str, published: Published) -> Handlers:
         self._kept = self._kept or Fetched(self._collection)
         rows = far(published.rows, self._kept)
-        if token:
-            _check(self._collection, *_read(token))
+        if token and (fault := _missing(self._collection, *_read(token))):
+            raise NotReady(fault)  # who reads has nothing that could be made again
         asking = Asking(self._collection, rows)
         lanes = LaneSnapshot(asking)
         near = Nearest(
@@ -142,10 +143,12 @@ def _read(token: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _check(collection: Collection, number: int, rows: int) -> None:
-    """Raises Damaged when not all rows of a generation are there."""
-    there = collection.count(collection.at(number))
-    if there != rows:
-        raise Damaged(
-            f"Milvus has {there} rows of generation {number} of {collection.place.project}, and {rows} were written."
-        )
+def _missing(collection: Collection, number: int, rows: int) -> str:
+    """What is wrong when not all rows of a generation are there, else ""."""
+    there, place = collection.count(collection.at(number)), collection.place
+    if there == rows:
+        return ""
+    return (
+        f"Milvus at {place.told} has {there} rows of generation {number} of {place.project}, and {rows} were written: "
+        "run `cortex index --to milvus` where its files are, or correct milvus.project."
+    )

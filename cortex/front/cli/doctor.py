@@ -21,7 +21,7 @@ from typing import Literal
 
 from cortex.front.cli.key import say_sealed
 from cortex.front.cli.sets import SESSIONS
-from cortex.front.cli.status import memory_state, oddities
+from cortex.front.cli.status import faults, memory_state, oddities
 from cortex.generation.contract import Folder, is_ours
 from cortex.processes import attach, starting
 from cortex.settings import config as configuration
@@ -293,6 +293,8 @@ def _workers(config: Config) -> tuple[State, str]:
     bad = [one for one in found["processes"] if one["state"] not in ("running", "finished")]
     if bad:
         return "wrong", "; ".join(f"{one['name']} is {one['state']}: {one['last_error']}" for one in bad)
+    if said := hosts.run(faults(config)):
+        return "wrong", " ".join(said)
     return "fine", f"{len(found['processes'])} processes, {found['fronts']} fronts"
 
 

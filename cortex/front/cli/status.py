@@ -37,9 +37,7 @@ ANSWER_S = 2.0
 async def collect(config: Config) -> dict[str, Any]:
     """Everything, as one JSON-able dict: "set", "workers", "index", "warnings"."""
     found = await asyncio.to_thread(attach.set_status, config)
-    unneeded = starting.unneeded(config)
-    needed = [name for name in PROJECT.workers if name not in unneeded]
-    workers = await _ask_all(config.runtime_dir, needed) if found["running"] else {}
+    workers = await _workers_of(config) if found["running"] else {}
     freshness = Freshness(config)
     generation = freshness.current()
     watcher = workers.get("watcher", {}).get("info", {})
@@ -72,6 +70,16 @@ async def collect(config: Config) -> dict[str, Any]:
         "ignored": list(config.ignored),
         "warnings": _warnings(config, generation, workers),
     }
+
+
+async def _workers_of(config: Config) -> dict[str, dict[str, Any]]:
+    unneeded = starting.unneeded(config)
+    return await _ask_all(config.runtime_dir, [name for name in PROJECT.workers if name not in unneeded])
+
+
+async def faults(config: Config) -> list[str]:
+    """What the workers of a set that runs call wrong."""
+    return _faults(await _workers_of(config))
 
 
 async def _memory_of(config: Config) -> dict[str, Any]:
