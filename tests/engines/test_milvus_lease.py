@@ -61,6 +61,16 @@ def test_a_server_of_leases_that_is_away_is_a_sentence_without_its_password():
     assert "secret" not in str(told.value)
 
 
+def test_an_address_of_leases_that_is_none_is_a_sentence_without_its_password():
+    with (
+        pytest.raises(Misconfigured, match=r"milvus\.lease is no address") as refused,
+        lease(PLACE, Milvus(lease="postgresql:/ada:secret@db")),
+    ):
+        pass
+    assert "secret" not in str(refused.value)
+    assert refused.value.__suppress_context__
+
+
 def test_without_a_lease_a_person_has_to_vouch_for_one_writer():
     with (
         pytest.raises(Misconfigured, match=r"set milvus\.lease .* or say --single-writer"),

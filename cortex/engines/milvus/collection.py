@@ -8,6 +8,7 @@ transactions: what makes several of these steps one is in `publishing`.
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,6 +47,8 @@ TEXT_MAX, TEXT_BYTES = 65_535, 60_000
 MANY_MAX, NAME_BYTES = 1_000, 400
 #: the ranking lanes, each a text of ready tokens with its BM25 function; tantivy has these numbers
 BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
+#: how a server says that it refuses a token; what it is called may hold "auth" as well
+_REFUSED = re.compile("permission|privilege|auth check|unauth|authentic|authoriz")
 #: lane → its field
 FIELDS = {"body": "body", "path": "path_words", "defs": "defs", "comments": "comments"}
 
@@ -312,7 +315,7 @@ def _told(place: Place, what: str, error: Exception) -> Exception:
             f"Milvus at {place.told} takes too few vector fields in a collection, and Cortex needs five ({reason}): set "
             "proxy.maxVectorFieldNum to 5 or more in its configuration."
         )
-    if "permission" in lower or "privilege" in lower or "auth" in lower:
+    if _REFUSED.search(lower):
         return Misconfigured(
             f"Milvus at {place.told} refuses the token of milvus.token for {place.project} ({reason}): ask for the "
             "right to it, or set another."

@@ -95,6 +95,11 @@ def _of_postgresql(place: Place, address: str) -> Iterator[Check]:
 
             yield check
     except psycopg.Error as error:
+        if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:  # it quotes the address
+            raise Misconfigured(
+                "milvus.lease is no address of a PostgreSQL server: set it to postgresql://name@host/database, or to "
+                "$NAME of a variable that holds one."
+            ) from None
         reason = str(error).split("\n", 1)[0]
         raise Unavailable(
             f"The PostgreSQL server of milvus.lease cannot be asked ({reason}): start it, or correct the setting."
