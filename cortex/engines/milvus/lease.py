@@ -95,15 +95,21 @@ def _of_postgresql(place: Place, address: str) -> Iterator[Check]:
 
             yield check
     except psycopg.Error as error:
-        if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:  # it quotes the address
-            raise Misconfigured(
-                "milvus.lease is no address of a PostgreSQL server: set it to postgresql://name@host/database, or to "
-                "$NAME of a variable that holds one."
-            ) from None
-        reason = str(error).split("\n", 1)[0]
-        raise Unavailable(
-            f"The PostgreSQL server of milvus.lease cannot be asked ({reason}): start it, or correct the setting."
-        ) from error
+        quotes = isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None
+        raise _away(error, quotes=quotes) from None
+
+
+def _away(error: Exception, *, quotes: bool) -> Exception:
+    """The failure in a sentence. `quotes`: it quotes an address that it cannot read."""
+    if quotes:
+        return Misconfigured(
+            "milvus.lease is no address of a PostgreSQL server: set it to postgresql://name@host/database, or to "
+            "$NAME of a variable that holds one."
+        )
+    reason = str(error).split("\n", 1)[0]
+    return Unavailable(
+        f"The PostgreSQL server of milvus.lease cannot be asked ({reason}): start it, or correct the setting."
+    )
 
 
 def _occupied(place: Place, holder: str) -> Occupied:
