@@ -31,6 +31,8 @@ SCHEMA = 1
 FOREVER = (1 << 62) - 1
 #: seconds for a connection, a question, and for what is written
 CONNECT_S, ASK_S, WRITE_S = 4.0, 5.0, 60.0
+#: how much longer counting may take: milvus-lite reads every row for it, .2 ms each
+COUNT_TIMES = 6
 #: seconds between two looks for a socket
 LOOK_S = 0.02
 #: rows of one message; of each some 10 kB
@@ -114,8 +116,17 @@ class Collection:
             self._do("delete", lambda client, ids=some: client.delete(self.parts, ids=ids, timeout=WRITE_S))
 
     def count(self, wanted: str) -> int:
-        found = self._query(self.rows, wanted, ["count(*)"])
-        return int(found[0]["count(*)"])
+        (found,) = self._do(
+            "count",
+            lambda client: client.query(
+                self.rows,
+                filter=wanted,
+                output_fields=["count(*)"],
+                consistency_level="Strong",
+                timeout=COUNT_TIMES * self._ask_s,
+            ),
+        )
+        return int(found["count(*)"])
 
     def keys(self, wanted: str) -> list[str]:
         """The primary keys of all rows that a filter finds."""
@@ -208,21 +219,6 @@ class Collection:
                 yield from found
         finally:
             portions.close()
-
-    def _query(self, name: str, wanted: str, fields: list[str], limit: int | None = None) -> list[Any]:
-        return list(
-            self._do(
-                "read",
-                lambda client: client.query(
-                    name,
-                    filter=wanted,
-                    output_fields=fields,
-                    limit=limit,
-                    consistency_level="Strong",
-                    timeout=self._ask_s,
-                ),
-            )
-        )
 
     def _do(self, what: str, ask: Any) -> Any:
         from grpc import RpcError  # as it is when a deadline passes: pymilvus hands it on
