@@ -127,6 +127,73 @@ CASES = {
 }
 
 
+#: what is edited → (path → text, the file, what is replaced in it and by what)
+EDITS = {
+    "a type between a function that is passed on and a constructor": (
+        {
+            "shop.ts": "export class Disk { save() {} }\nexport class Tape { save() {} }\n",
+            "item.ts": "import { Disk, Tape } from './shop';\nexport type Item = Disk;\n",
+            "worker.ts": "import { Item } from './item';\nexport type Worker = (item: Item) => void;\n",
+            "app.ts": "import { Worker } from './worker';\nexport class App { constructor(x: Worker) {} }\n",
+            "a.ts": "import { App } from './app';\nnew App((x) => x.save());\n",
+        },
+        ("item.ts", "= Disk", "= Tape"),
+    ),
+    "another name of what a block is called on": (
+        {
+            "shop.kt": "package a\nclass Disk {\n fun save() {}\n}\nclass Tape {\n fun save() {}\n}\n",
+            "item.kt": "package a\ntypealias Item = Disk\n",
+            "ext.kt": "package a\nfun build(block: Item.() -> Unit) {}\n",
+            "a.kt": "package a\nfun f() {\n build { save() }\n}\n",
+        },
+        ("item.kt", "= Disk", "= Tape"),
+    ),
+    "a package alone": (
+        {
+            "shop.kt": "package a\nfun save() {}\n",
+            "a.kt": "package a\nfun f() {\n save()\n}\n",
+        },
+        ("shop.kt", "package a", "package b"),
+    ),
+}
+
+
+def _facts(path, text):
+    return facts_of(decode(path, text.encode()), digest(text.encode()))
+
+
+def _edges(project, path):
+    return set(edges_of(project, Evaluator(project), path))
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_of_what_a_name_is_by_reaches_who_says_the_name(edit):
+    files, (edited, old, new) = EDITS[edit]
+    project, last = Project(), list(files)[-1]
+    project.update({path: _facts(path, text) for path, text in files.items()})
+    before = _edges(project, last)
+    again = project.update({edited: _facts(edited, files[edited].replace(old, new))})
+    assert _edges(project, last) != before
+    assert last in again
+
+
+#: lines of Kotlin → the definitions that are called, by the lines on which they stand
+CALLED = {
+    'fun f(a: Int, b: String) {}\nfun f(a: String, b: Int) {}\nfun g() { f(a = 1, "x") }\n': {"a:f"},
+    "class A {\n fun x() {}\n}\nclass B {\n fun x() {}\n}\nfun f(a: Int): A = A()\nfun f(a: Int, b: Int): B = B()\n"
+    "fun g() { f(/* a */ 1).x() }\n": {"a:A.x", "a:f"},
+}
+
+
+@pytest.mark.parametrize("text", CALLED)
+def test_arguments_are_counted_by_their_places(text):
+    project = Project()
+    project.update({"a.kt": _facts("a.kt", text)})
+    line = text.count("\n")
+    calls = [one for one in _edges(project, "a.kt") if one.type == "calls" and one.location.line == line]
+    assert {one.target for one in calls} == CALLED[text]
+
+
 @pytest.mark.parametrize("shown", CASES)
 def test_a_name_is_what_those_around_it_say(shown):
     files, wanted = CASES[shown]

@@ -54,3 +54,13 @@ def test_a_getter_stays_one():
 
 def test_there_are_as_many_lines_as_before():
     assert len(joined(CLASS.split("\n"))) == CLASS.count("\n") + 1
+
+
+def test_a_remark_about_a_class_above_a_constructor_is_none():
+    lines = ["class Disk {", "  // Makes a class Disk", "  constructor(x: Int)", "}"]
+    assert joined(lines) == lines
+
+
+def test_what_goes_on_in_the_next_line_does_not_end_before_a_call_of_get():
+    lines = ["val x = if (a)", '  get("a")', "else", '  get("b")']
+    assert joined(lines) == lines

@@ -17,6 +17,8 @@ LINKS_MAX = 12
 UNKNOWN, LITERAL = "?", "#"
 #: characters of a declared type that are kept: TypeScript's types of functions are long
 TYPE_CHARS_MAX = 400
+#: types of which another is made that are kept
+PARTS_MAX = 32
 #: begins a link that is a whole module, as `require("./x")` is: its path follows, HIDDEN
 MODULE = "@"
 #: begins a link that is one of several values, as `a or b` is: their chains follow, HIDDEN, between
@@ -58,12 +60,18 @@ def type_text(node: Node) -> str:
 
 
 def parts_of(kind: Node) -> list[Node]:
-    """The types with names of which TypeScript makes another, `A & B`, `A | B`; `A & B & C` is
-    `(A & B) & C`.
+    """The types with names of which TypeScript makes another, `A & B`, `A | B`. `A & B & C` is
+    `(A & B) & C`: no deeper than there are names, which may be thousands.
     """
-    if kind.type not in _SEVERAL_TYPES:
-        return []
-    return [one for one in kind.named_children if one.type in _NAMED_TYPES or one.type == kind.type]
+    found: list[Node] = []
+    pending = [kind] if kind.type in _SEVERAL_TYPES else []
+    while pending:
+        one = pending.pop()
+        if one.type in _SEVERAL_TYPES:
+            pending += reversed(one.named_children)
+        elif one.type in _NAMED_TYPES:
+            found.append(one)
+    return found[:PARTS_MAX]
 
 
 def child_of(node: Node, place: str) -> Node | None:
@@ -166,7 +174,7 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
     held = node.child_by_field_name("arguments") or node.child(node.child_count - 1)
     if held is not None and held.type in _HOLD_ARGUMENTS:  # most; a chain asks for each of its calls
         outer = node.parent
-        count = held.named_child_count
+        count = sum(not one.is_extra for one in held.named_children) if held.named_child_count else 0
         count += (
             outer is not None and outer.type == node.type and _has_block(outer) and outer.child(0) == node
         )

@@ -16,6 +16,8 @@ _NO_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*(
 _WHOLE_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 #: the end of a line after which something is to follow
 _OPEN_END = re.compile(r"(?:[,(&|+=?<]|\)\s*:|^\s*:)$")
+#: conditions inside one another that are looked at: each reads all of its lines
+DEPTH_MAX = 32
 #: lines before a condition among which code is looked for
 LINES_BACK = 8
 #: a condition that is never true
@@ -58,18 +60,25 @@ def _end(lines: Sequence[str], at: int) -> int:
 
 
 def _conditions(lines: Sequence[str]) -> list[_Condition]:
-    """Those without an end are left out; what is inside another one comes first."""
+    """Those without an end are left out, and those too deep; what is inside another one comes
+    first.
+    """
     opened: list[list[int]] = []
     found: list[_Condition] = []
     for at, line in enumerate(lines):
-        if "#" not in line or (match := _DIRECTIVE.match(line)) is None:
+        if (
+            "#" not in line
+            or (at and lines[at - 1].endswith("\\"))
+            or (match := _DIRECTIVE.match(line)) is None
+        ):
             continue
         if match[1].startswith("if"):
             opened.append([at])
         elif opened:
             opened[-1].append(at)
             if match[1] == "endif":
-                found.append(_Condition(tuple(opened.pop())))
+                one = _Condition(tuple(opened.pop()))
+                found += [one] if len(opened) < DEPTH_MAX else []
     return found
 
 

@@ -35,7 +35,7 @@ def written(one: Context) -> str:
 
 
 def read(value: str) -> Context:
-    number, keys, argument, source = value[len(GIVEN) :].split(_BETWEEN)
+    number, keys, argument, source = value[len(GIVEN) :].split(_BETWEEN, 3)
     return Context(int(number), tuple(keys.split(".")) if keys else (), int(argument), source)
 
 
@@ -86,7 +86,7 @@ def _passed(node: Node, arguments: Node, one: Context, syntax: Syntax) -> str:
     )
     listed = [child for child in arguments.named_children if not child.is_extra]
     chain = chain_of(callee, syntax) if callee is not None else UNKNOWN
-    if chain.rpartition(".")[2] in (UNKNOWN, LITERAL) or chain[0] in "?#:~^":
+    if chain.rpartition(".")[2] in (UNKNOWN, LITERAL) or chain[:1] in "?#:~^":
         return UNKNOWN
     at = next((at for at, child in enumerate(listed) if child.start_byte == node.start_byte), 0)
     return written(one._replace(argument=at, source=chain))

@@ -8,21 +8,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_CLASS = re.compile(r"\bclass\s+\w+\s*(?:<[^(){}]*>)?\s*$")
-_MARKS = r"\s*(?:@[\w.:]+(?:\([^()]*\))?\s*)*"
+#: nothing of these is given back once it is read: a line may be long, and anything
+_CLASS = re.compile(r"\bclass\s++\w++\s*+(?:<[^(){}]*>)?\s*+$")
+_MARKS = r"\s*+(?:@[\w.:]++(?:\([^()]*+\))?+\s*+)*+"
 _ONLY_MARKS = re.compile(rf"{_MARKS}$")
 _CONSTRUCTOR = re.compile(
-    rf"{_MARKS}(?:(?:private|protected|internal|public|actual|expect)\s+)*{_MARKS}constructor\s*\("
+    rf"{_MARKS}(?:(?:private|protected|internal|public|actual|expect)\s++)*+{_MARKS}constructor\s*+\("
 )
-_CALLED_GET = re.compile(r"\s*get\s*\((?!\s*\))")
+_CALLED_GET = re.compile(r"\s*+get\s*+\((?!\s*+\))")
+#: what is to follow is on the next line
+_GOES_ON = re.compile(r"\b(?:else|do|return|throw)$|\b(?:if|while|for|when)\s*+\(.*\)$")
 #: lines with annotations alone between a class's name and its constructor
 MARKS_MAX = 6
+#: characters of a line that is looked at
+LINE_CHARS_MAX = 1_000
 
 
 def joined(lines: Sequence[str]) -> list[str]:
     """`lines` as the grammar reads them; as many as before."""
     found = list(lines)
     for at, line in enumerate(lines):
+        if len(line) > LINE_CHARS_MAX:
+            continue
         if "constructor" in line and (opens := _CONSTRUCTOR.match(line)) is not None:
             name = _class_above(lines, at)
             if name is not None:
@@ -38,6 +45,8 @@ def joined(lines: Sequence[str]) -> list[str]:
 
 def _class_above(lines: Sequence[str], at: int) -> int | None:
     for above in range(at - 1, max(-1, at - 2 - MARKS_MAX), -1):
+        if len(lines[above]) > LINE_CHARS_MAX or "//" in lines[above]:
+            return None
         if _CLASS.search(lines[above]):
             return above
         if not _ONLY_MARKS.match(lines[above]):
@@ -47,5 +56,8 @@ def _class_above(lines: Sequence[str], at: int) -> int | None:
 
 def _ends_statement(line: str) -> bool:
     """Not a comment, nor something that goes on."""
-    last = line.rstrip()[-1:]
-    return "//" not in line and (last in ")\"'}]" or last.isalnum())
+    line = line.rstrip()
+    last = line[-1:]
+    if "//" in line or len(line) > LINE_CHARS_MAX or _GOES_ON.search(line):
+        return False
+    return last in ")\"'}]" or last.isalnum()

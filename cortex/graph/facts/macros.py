@@ -9,9 +9,13 @@ always is, and whole modules are declared so.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from tree_sitter import Node
+
+#: how often each line of a file is read again, of macros inside macros
+READ_AGAIN_MAX = 8
 
 _OPEN = re.compile(r"([ \t]*)[a-z_]\w*(?:::\w+)*![ \t]*\{[ \t]*")
 _ITEM = re.compile(
@@ -38,10 +42,10 @@ _MARK = r"(?:[A-Z][A-Z0-9_]+(?:\([^()\n]*\))?[ \t]+)"
 #: what thread-safety analysis and compilers are told behind a name or behind parameters: words
 #: that may as well name a thing or call a macro, which are given something, and those that are none
 _ANNOTATION = (
-    r"(?:\b[A-Z_]*(?:GUARDED_BY|LOCKS?_[A-Z_]+|LOCK_FUNCTION|TRYLOCK_FUNCTION|(?:LOCKS_|_)REQUIRED|EXCLUDES|LOCKS_EXCLUDED"
+    r"(?:\b(?=[A-Z0-9_]{1,64}\b)(?:[A-Z_]*(?:GUARDED_BY|LOCKS?_[A-Z_]+|LOCK_FUNCTION|TRYLOCK_FUNCTION|(?:LOCKS_|_)REQUIRED|EXCLUDES|LOCKS_EXCLUDED"
     r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|FORMAT|PRINTF)(?:_[A-Z0-9_]+)?\([^()\n]*\)"
-    r"|\b[A-Z_]*(?:GUARDED_VAR|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED|ATTRIBUTE|LIFETIME_BOUND)"
-    r"(?:_[A-Z0-9_]+)?\b(?:\([^()\n]*\))?)"
+    r"|[A-Z_]*(?:GUARDED_VAR|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED|ATTRIBUTE|LIFETIME_BOUND)"
+    r"(?:_[A-Z0-9_]+)?\b(?:\([^()\n]*\))?))"
 )
 #: how a line ends behind whose code such a word is a call or a value: a directive, a remark, a
 #: statement that goes on
@@ -51,7 +55,7 @@ _GOES_ON = re.compile(
 #: what a macro that defines a variable is given, `ABSL_FLAG(bool, fast, true, "…");`: a type first
 _GIVEN = (
     r"(?:(?:std::)?(?:bool|int|long|short|char|float|double|unsigned|size_t|string|u?int\d+(?:_t)?)\s*,)"
-    r"(?:[^()\"]|\"(?:\\.|[^\"\\])*\")*"
+    r"(?:[^()\"]|\"(?:\\.|[^\"\\\n])*\")*"
 )
 #: marks between the word that begins a type and its name; before a word that begins a declaration;
 #: before a type and the name of a function; alone on a line; what a macro is given at the top
@@ -61,7 +65,7 @@ _MARKS = re.compile(
     rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+[A-Za-z_]\w*[ \t]*\()"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_GIVEN})\)(?=[ \t]*;)"
-    rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*)+)(?=[;{{=]|override\b|final\b)"
+    rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=[;{{=]|override\b|final\b)"
 )
 
 
@@ -114,12 +118,19 @@ def uncover(lines: Sequence[str], reads: Callable[[Sequence[str]], bool]) -> lis
     writes them.
     """
     found = list(lines)
+    closing: dict[str, list[int]] = {}
+    for at, line in enumerate(lines):
+        if line.rstrip().endswith("}"):
+            closing.setdefault(line.rstrip(), []).append(at)
+    left = READ_AGAIN_MAX * len(lines)
     for at, line in enumerate(lines):
         opened = _OPEN.fullmatch(line)
         if opened is None or at + 1 >= len(lines) or not _ITEM.match(lines[at + 1]):
             continue
-        closing = f"{opened[1]}}}"
-        end = next((n for n in range(at + 1, len(lines)) if lines[n].rstrip() == closing), -1)
-        if end > at and reads(lines[at + 1 : end]):
+        ends = closing.get(f"{opened[1]}}}", [])
+        place = bisect_right(ends, at)
+        end = ends[place] if place < len(ends) else -1
+        left -= max(0, end - at)
+        if end > at and left >= 0 and reads(lines[at + 1 : end]):
             found[at] = found[end] = ""
     return found

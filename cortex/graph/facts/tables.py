@@ -16,6 +16,7 @@ import msgspec
 
 from cortex.graph.facts.chains import BETWEEN
 from cortex.graph.facts.facts import (
+    CALLED,
     CONSTRUCTOR,
     DECORATED,
     EXPORTED,
@@ -285,16 +286,16 @@ class FileIndex:
 
 def derived(facts: Facts) -> Iterator[tuple[str, str]]:
     """(word, name): a name of `facts` that others can see, and a word that its value speaks of."""
-    script = RULES[facts.language].family == "script"
+    tells = RULES[facts.language].family == "script" or facts.language == "kotlin"
     for one in facts.definitions:
         if one.kind in CALLABLE_KINDS:
-            yield from ((word, one.name) for word in WORD.findall(one.returns))
-            if script:  # what a function is told that is passed to this one
-                types = " ".join(each.type for each in one.parameters)
-                yield from ((word, one.name) for word in WORD.findall(types))
-            for flag in one.flags:
-                if flag.startswith(DECORATED):
-                    yield from ((word, one.name) for word in WORD.findall(flag))
+            told = [one.returns, *(flag for flag in one.flags if flag.startswith(DECORATED))]
+            if tells:  # what a function is told that is passed to this one; whose extension this is
+                told += [*(each.type for each in one.parameters), one.scope if one.parent < 0 else ""]
+            for word in WORD.findall(" ".join(told)):
+                yield word, one.name
+                if one.name == "constructor" or CALLED in one.flags:  # others say its type's name
+                    yield word, one.scope.rpartition(".")[2]
         for base in one.bases:
             yield from ((word, one.name) for word in WORD.findall(base.chain))
     for binding in facts.bindings:
@@ -318,7 +319,8 @@ def surface(facts: Facts | None) -> dict[str, object]:
         kind = "type" if one.kind in TYPE_KINDS else "name"
         bases = tuple((base.relation, base.chain) for base in one.bases)
         key = f"{kind} {one.qualified}"
-        seen[key] = (seen.get(key), (one.kind, bases, one.parameters, one.returns, one.flags))
+        told = (one.kind, bases, one.parameters, one.returns, one.flags, facts.package)
+        seen[key] = (seen.get(key), told)
     for binding in facts.bindings:
         if _is_outer(facts, binding):
             name = f"bind {binding.name.rpartition('.')[2]}"

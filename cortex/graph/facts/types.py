@@ -132,7 +132,8 @@ def _one(text: str) -> list[str]:
         if last in ("type", "Type"):
             return []
         if last in _OF_FUNCTIONS:
-            return [made for one in _one(arguments[0]) for made in _OF_FUNCTIONS[last](one)]
+            given = arguments[:1]  # none of what was cut off
+            return [made for text in given for one in _one(text) for made in _OF_FUNCTIONS[last](one)]
         if last in WRAPPERS:
             return list(alternatives(arguments[0])) if arguments else []
         if last in CONTAINERS and arguments:

@@ -31,14 +31,16 @@ def is_needed(one: Parameter) -> bool:
 def slots(
     parameters: Sequence[Parameter], given: Sequence[str], names: Sequence[str]
 ) -> list[Parameter] | None:
-    """The parameter that each argument is for, by its place or its name; None when they do not
-    fit.
+    """The parameter that each argument is for, by its place (the one after a named one's) or its
+    name; None when they do not fit.
     """
     found: list[Parameter] = []
     at = 0
     for number, (each, name) in enumerate(zip(given, names, strict=True)):
         if name:
-            one = next((p for p in parameters if p.name == name), None)
+            place = next((at for at, p in enumerate(parameters) if p.name == name), None)
+            one = None if place is None else parameters[place]
+            at = at if place is None else place + 1
         elif each == "fn" and number == len(given) - 1 and parameters and "->" in parameters[-1].type:
             one = parameters[-1]  # Kotlin's block behind the parentheses is for the last
         else:

@@ -59,7 +59,8 @@ class Extensions:
 
     def _are_all(self, name: str, found: Sequence[Ref]) -> bool:
         """Whether no type has a member of that name."""
-        return all(ref in found for ref in self.evaluator.methods_named("jvm", name))
+        known = set(found)
+        return all(ref in known for ref in self.evaluator.methods_named("jvm", name))
 
     def _of_csharp(self, name: str, arguments: int, owners: Sequence[Value]) -> list[Ref]:
         known = self._types("", owners)

@@ -1,0 +1,62 @@
+"""Texts that nobody writes by hand, and that programs do: what is looked for in a file before it is
+parsed takes steps in proportion to its length, and no file loses its graph to its size.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from cortex.graph.facts.types import alternatives
+from cortex.graph.resolution.project import Project
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import Source
+
+#: what is in the file → its name and its text; a search that goes back takes minutes for each
+LONG = {
+    "blanks before a constructor": ("a.kt", " " * 40_000 + "constructorx"),
+    "annotations before a constructor": ("a.kt", "@a(b) " * 8_000 + "constructor x"),
+    "blanks behind a class's name": ("a.kt", "class a" + " " * 40_000 + "x\nconstructor("),
+    "escaped quotes in what macros are given": ("a.cpp", 'A(bool,"\n' + 'A(bool,\\"\n' * 20_000),
+    "a long word of an annotation": ("a.cpp", "int a LOCK_" + "LOCK_" * 4_000),
+    "conditions inside one another": ("a.c", "#if A\n" * 6_000 + "int x;\n" + "#endif\n" * 6_000),
+    "conditions that go on over lines": ("a.c", "#if a \\\n" * 20_000 + "\n" + "#endif\n" * 20_000),
+    "macros that begin and do not end": ("a.rs", "foo! {\nmod a;\n" * 20_000),
+    "macros inside one another": ("a.rs", "foo! {\n" * 4_000 + "mod a;\n}\n"),
+}
+_READ = """
+import sys
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import Source
+print(facts_of(Source(sys.argv[1], tuple(sys.stdin.read().split("\\n"))), "0") is not None)
+"""
+
+
+@pytest.mark.parametrize("held", LONG)
+def test_a_file_is_read_in_time_whatever_is_in_it(held):
+    path, text = LONG[held]
+    told = subprocess.run(
+        [sys.executable, "-P", "-c", _READ, path],
+        check=False,
+        input=text.encode(),
+        capture_output=True,
+        timeout=60,
+    )
+    assert told.stdout.strip() == b"True", told.stderr.decode()
+
+
+@pytest.mark.parametrize("between", [" | ", " & "])
+def test_a_type_of_thousands_of_types_does_not_cost_a_file_its_graph(between):
+    names = between.join(f"Part{number}" for number in range(3_000))
+    packed = facts_of(Source("a.ts", (f"type Any = {names};", "export function go() {}")), "0")
+    assert packed is not None
+    project = Project()
+    project.update({"a.ts": packed})
+    assert "go" in {one.name for one in project.index("a.ts").facts.definitions}
+
+
+@pytest.mark.parametrize("text", ["ReturnType<>", "InstanceType<", "Awaited<", "Pick<>"])
+def test_a_type_that_was_cut_off_says_nothing(text):
+    assert alternatives(text) in ((), (text.strip("<>"),))
