@@ -1,5 +1,5 @@
-"""Texts that nobody writes by hand, and that programs do: what is looked for in a file before it is
-parsed takes steps in proportion to its length, and no file loses its graph to its size.
+"""Texts that nobody writes by hand, and that programs do: they are read and resolved
+in a number of steps that ends, and no file loses its graph to its size.
 """
 
 from __future__ import annotations
@@ -23,14 +23,24 @@ LONG = {
     "a long word of an annotation": ("a.cpp", "int a LOCK_" + "LOCK_" * 4_000),
     "conditions inside one another": ("a.c", "#if A\n" * 6_000 + "int x;\n" + "#endif\n" * 6_000),
     "conditions that go on over lines": ("a.c", "#if a \\\n" * 20_000 + "\n" + "#endif\n" * 20_000),
+    "blocks inside one another": (
+        "a.kt",
+        "class D {\n fun s() {}\n}\nfun f(x: D) {\n" + "x.apply { " * 60 + "s()" + " }" * 60 + "\n}\n",
+    ),
     "macros that begin and do not end": ("a.rs", "foo! {\nmod a;\n" * 20_000),
     "macros inside one another": ("a.rs", "foo! {\n" * 4_000 + "mod a;\n}\n"),
 }
 _READ = """
 import sys
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source
-print(facts_of(Source(sys.argv[1], tuple(sys.stdin.read().split("\\n"))), "0") is not None)
+project, path = Project(), sys.argv[1]
+project.update({path: facts_of(Source(path, tuple(sys.stdin.read().split("\\n"))), "0")})
+edges = list(edges_of(project, Evaluator(project), path))
+print(True)
 """
 
 

@@ -40,7 +40,7 @@ class Within:
             return ()
         while scope >= 0:
             for what in reversed(index.places(scope, THIS)):
-                if not isinstance(what, Binding) or not what.at <= at < what.until:
+                if not isinstance(what, Binding) or not what.at < at < what.until:
                     continue
                 own = (one for one in known if one.tag == "def" and one.path == path)
                 if any(what.at < definitions[one.at].begin < what.until for one in own):
