@@ -53,6 +53,9 @@ BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
 _REFUSED = re.compile("permission|privilege|auth check|unauth|authentic|authoriz")
 #: lane → its field
 FIELDS = {"body": "body", "path": "path_words", "defs": "defs", "comments": "comments"}
+#: the field of the lanes of chunks that cover no lines: a field's mean length is of all its texts,
+#: and theirs are of another length
+VIEWS = "views"
 
 
 class Collection:
@@ -263,7 +266,7 @@ class Collection:
         # milvus-lite builds a graph for AUTOINDEX, of each file it writes, while it answers
         kind = "FLAT" if self.place.file else "AUTOINDEX"
         index.add_index("vector", index_type=kind, metric_type="COSINE")
-        for lane in FIELDS.values():
+        for lane in (*FIELDS.values(), VIEWS):
             index.add_index(
                 f"{lane}_bm25", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=dict(BM25)
             )
@@ -308,8 +311,8 @@ def _told(place: Place, what: str, error: Exception) -> Exception:
     lower = reason.lower()
     if "vector field" in lower and "limited" in lower:
         return Misconfigured(
-            f"Milvus at {place.told} takes too few vector fields in a collection, and Cortex needs five ({reason}): set "
-            "proxy.maxVectorFieldNum to 5 or more in its configuration."
+            f"Milvus at {place.told} takes too few vector fields in a collection, and Cortex needs six ({reason}): set "
+            "proxy.maxVectorFieldNum to 6 or more in its configuration."
         )
     if _REFUSED.search(lower):
         return Misconfigured(
@@ -344,7 +347,7 @@ def _row_schema(client: MilvusClient, dimensions: int) -> Any:
     add("hash", text, max_length=64)
     add("chunk", text, max_length=TEXT_MAX)
     add("vector", DataType.FLOAT_VECTOR, dim=dimensions)
-    for lane in FIELDS.values():
+    for lane in (*FIELDS.values(), VIEWS):
         words = {"enable_analyzer": True, "analyzer_params": {"tokenizer": "standard"}}
         add(lane, text, max_length=TEXT_MAX, **words)
         add(f"{lane}_bm25", DataType.SPARSE_FLOAT_VECTOR)

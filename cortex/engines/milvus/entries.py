@@ -1,8 +1,8 @@
 """A row as Milvus keeps it. Pure: what a chunk's fields and ranking lanes become.
 
 Lanes are stored as tokens that the house's analyzer has made already, written so that any tokenizer
-of words leaves them whole. A chunk that covers no lines has its plain fields in the same lanes, as
-tokens that no other chunk's lanes hold.
+of words leaves them whole. A chunk that covers no lines has its plain fields, which stand in for
+the lanes, in a field of their own, each token with the first letter of its lane.
 """
 
 from __future__ import annotations
@@ -20,29 +20,32 @@ from cortex.engines.milvus.collection import (
     NAME_BYTES,
     TEXT_BYTES,
     TEXT_MAX,
+    VIEWS,
 )
 from cortex.engines.milvus.removal import rest_key
-from cortex.engines.text.schema import lanes_of
+from cortex.engines.text.schema import Lanes, lanes_of
 from cortex.generation.write import Row
 from cortex.terms.tokens import Memo
 
 #: what a token may hold that stands as it is
 _PLAIN = re.compile(r"[a-z0-9]+")
-#: what begins tokens that are written as the numbers of their bytes, and those of views
-_CODED, _VIEW = "zq", "zv"
+#: what begins tokens that are written as the numbers of their bytes
+_CODED = "zq"
 
 
-def encode_tokens(tokens: Iterable[str], *, view: bool = False) -> list[str]:
-    """Tokens as letters and digits of ASCII, one for one."""
-    return list(map((_VIEWS if view else _WORDS).__getitem__, tokens))
+def encode_tokens(tokens: Iterable[str], *, view: str = "") -> list[str]:
+    """Tokens as letters and digits of ASCII, one for one; `view`: the lane, where a chunk covers no
+    lines.
+    """
+    return [view[:1] + token for token in map(_WORDS.__getitem__, tokens)]
 
 
 def _encode(token: str) -> str:
-    plain = _PLAIN.fullmatch(token) and not token.startswith((_CODED, _VIEW))
+    plain = _PLAIN.fullmatch(token) and not token.startswith(_CODED)
     return token if plain else _CODED + token.encode().hex()
 
 
-_WORDS, _VIEWS = Memo(_encode), Memo(lambda token: _VIEW + _encode(token))
+_WORDS = Memo(_encode)
 
 
 def primary_key(project: str, key: int) -> str:
@@ -79,7 +82,7 @@ def entry(project: str, row: Row, born: int, dimensions: int) -> dict[str, Any]:
         "hash": row.digest.hex(),
         "chunk": pieces[0],
         "vector": vector if vector is not None else [0.0] * dimensions,
-        **{FIELDS[lane]: _lane(lanes.tokens.get(lane, []), view=not lanes.covers) for lane in FIELDS},
+        **_lanes(lanes),
     }
 
 
@@ -90,8 +93,21 @@ def rest(project: str, row: Row) -> Iterator[dict[str, Any]]:
         yield {"pk": rest_key(project, row.key, number), "project": project, "content": piece}
 
 
-def _lane(found: list[str], *, view: bool) -> str:
-    text = " ".join(encode_tokens(found, view=view))
+def _lanes(lanes: Lanes) -> dict[str, str]:
+    """Field → its tokens."""
+    found = dict.fromkeys((*FIELDS.values(), VIEWS), "")
+    if lanes.covers:
+        return found | {FIELDS[lane]: _joined(encode_tokens(some)) for lane, some in lanes.tokens.items()}
+    views = [
+        token
+        for lane, some in reversed(lanes.tokens.items())  # what is cut is the end of the body
+        for token in encode_tokens(some, view=lane)
+    ]
+    return found | {VIEWS: _joined(views)}
+
+
+def _joined(found: list[str]) -> str:
+    text = " ".join(found)
     return text if len(text) <= TEXT_MAX else text[:TEXT_MAX].rpartition(" ")[0]
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from cortex.engines.milvus.asking import Asking
-from cortex.engines.milvus.collection import FIELDS
+from cortex.engines.milvus.collection import FIELDS, VIEWS
 from cortex.engines.milvus.entries import encode_tokens
 from cortex.engines.text.fold import Folds
 from cortex.engines.text.signals import LANES, VIEW_LANES, WORDS_MAX, defining_terms, has_lanes
@@ -62,10 +62,10 @@ class LaneSnapshot:
             found += [("defx", *self._defined(question, mask, limit))]
         views = mask & self.folds.alone if covering else mask
         if views.any():
-            words = " ".join(encode_tokens(tokens.part_words(question)[:WORDS_MAX], view=True))
-            found += [
-                (lane, *self._asking.best(f"{FIELDS[lane]}_bm25", words, views, limit)) for lane in VIEW_LANES
-            ]
+            parts = tokens.part_words(question)[:WORDS_MAX]
+            for lane in VIEW_LANES:
+                words = " ".join(encode_tokens(parts, view=lane))
+                found.append((lane, *self._asking.best(f"{VIEWS}_bm25", words, views, limit)))
         return found
 
     def _defined(self, question: str, mask: Array, limit: int) -> tuple[Array, Array]:

@@ -1,0 +1,28 @@
+"""What Milvus keeps of a chunk's words."""
+
+from cortex.engines.milvus.collection import FIELDS, VIEWS
+from cortex.engines.milvus.entries import entry
+from cortex.generation.write import Row
+
+TEXT = "def tie(rope):\n    return knot(rope)\n"
+
+
+def kept(kind):
+    about = {"file_path": "port/harbour.py", "start_line": 1, "end_line": 2}
+    body = {"id": "a", "chunk_type": kind, "text": TEXT, "metadata": about}
+    return entry("p", Row(1, body, "a.json", b"0" * 32, None, ""), 1, 4)
+
+
+def test_the_lanes_hold_words_of_chunks_that_cover_lines_alone_so_that_their_mean_lengths_are_right():
+    covering, view = kept("code"), kept("definitions")
+    assert {"rope", "knot"} <= set(covering["body"].split())
+    assert covering[VIEWS] == ""
+    assert {name: view[name] for name in FIELDS.values()} == dict.fromkeys(FIELDS.values(), "")
+    assert view[VIEWS]
+
+
+def test_a_word_of_a_view_says_in_which_of_its_fields_it_is():
+    words = kept("definitions")[VIEWS].split()
+    assert words.count("brope") == 2
+    assert "pharbour" in words
+    assert "prope" not in words
