@@ -20,6 +20,7 @@ from cortex.graph.facts.facts import (
     CONSTRUCTOR,
     DECORATED,
     EXPORTED,
+    HOLDER,
     Binding,
     Definition,
     Facts,
@@ -27,6 +28,7 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.standing import Meanings, Place
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: a definition: its file and its number there
@@ -36,9 +38,6 @@ Ref = tuple[str, int]
 COMPRESSION = 1
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*")
-
-#: what gives a name its meaning: a binding, an import, or the number of a definition
-Place = Binding | Import | int
 
 _Inner = tuple[tuple[Reference, ...], tuple[Binding, ...]]
 _HEAD = msgspec.msgpack.Decoder(Facts)
@@ -91,10 +90,12 @@ class FileIndex:
         "_children",
         "_fields",
         "_firsts",
+        "_holders",
         "_imports",
         "_inner",
         "_inner_imports",
         "_known",
+        "_meanings",
         "_members",
         "_names",
         "_narrowed",
@@ -116,11 +117,13 @@ class FileIndex:
         self._fields: dict[str, dict[str, list[Binding]]] | None = None
         self._imports: tuple[dict[tuple[int, str], list[Import]], list[Import]] | None = None
         self._firsts: set[str] | None = None
+        self._holders: dict[tuple[int, str], int] = {}
         self._inner: _Inner | None = None
         self._known: set[str] | None = None
         self._names: set[str] | None = None
         self._narrowed: set[str] | None = None
         self._members: dict[str, dict[str, list[Ref]]] | None = None
+        self._meanings: dict[tuple[int, str], Meanings] = {}
         self._places: dict[tuple[int, str], list[Place]] | None = None
         self._top_places: dict[tuple[int, str], list[Place]] | None = None
 
@@ -145,6 +148,33 @@ class FileIndex:
             tops = [binding for held in self.tops.values() for binding in held]
             self._top_places = self._placed(tops, inner=False)
         return self._top_places.get((scope, name), ())
+
+    def meanings(self, scope: int, name: str) -> Meanings:
+        """Which of these places hold where."""
+        found = self._meanings.get((scope, name))
+        if found is None:
+            found = Meanings(self.places(scope, name), self.facts.definitions)
+            self._meanings[scope, name] = found
+        return found
+
+    def holder(self, scope: int, name: str) -> int:
+        """The number of a script's constant that has members, unless a type is declared for it
+        before; -1 for none.
+        """
+        found = self._holders.get((scope, name))
+        if found is None:
+            found = self._holders[scope, name] = self._holder(self.places(scope, name))
+        return found
+
+    def _holder(self, held: Sequence[Place]) -> int:
+        for what in held:
+            if isinstance(what, int):
+                one = self.facts.definitions[what]
+                if one.kind == "constant" and HOLDER in one.flags:
+                    return what
+            elif isinstance(what, Binding) and what.value.startswith(":"):
+                return -1
+        return -1
 
     @property
     def names(self) -> set[str]:

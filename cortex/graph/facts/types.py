@@ -147,6 +147,7 @@ def _one(text: str) -> list[str]:
     return [name]
 
 
+@functools.lru_cache(maxsize=20_000)
 def parameter_of(text: str, number: int) -> str:
     """The declared type of one parameter of a script's type of functions, `(a: A, b?: B) => C`; ""
     where it is no such type.

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex.graph.facts.facts import BRANCH, COMPANION, HOLDER, OBJECT, Binding, Import
+from cortex.graph.facts.facts import BRANCH, COMPANION, OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES, SYNTAX
-from cortex.graph.facts.tables import Place
+from cortex.graph.facts.standing import Place
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
 from cortex.graph.resolution.crates import Crates
 from cortex.graph.resolution.fixtures import fixture_of
@@ -37,6 +37,8 @@ class Scopes:
         self._meanings = meanings
         self._recursion = recursion
         self._exports: dict[tuple[str, str], tuple[Value, ...]] = {}
+        #: file → the modules that it imports everything from
+        self._stars: dict[str, tuple[str, ...]] = {}
         self.commonjs = CommonJs(project, meanings, recursion)
         self.crates = Crates(project, meanings, self)
 
@@ -44,6 +46,8 @@ class Scopes:
         """Forget what was found when it is more than `memo_max`."""
         if len(self._exports) > memo_max:
             self._exports.clear()
+        if len(self._stars) > memo_max:
+            self._stars.clear()
         self.commonjs.relax(memo_max)
 
     def receiver(self, name: str, path: str, scope: int) -> Value | None:
@@ -173,46 +177,38 @@ class Scopes:
         held = index.places(scope, name)
         if not held:
             return None
-        definitions = index.facts.definitions
-        places: list[tuple[int, Place]] = []
-        for what in held:
-            if isinstance(what, int):
-                begin = definitions[what].begin
-                places.append((begin if begin <= at else -1, what))
-            elif what.at <= at and (isinstance(what, Import) or not what.until or at < what.until):
-                places.append((what.at, what))
+        places = index.meanings(scope, name).at(at).places
         if not places:
             return None
-        places.sort(key=lambda place: place[0])
         if len(places) > 1 and (types := self._types_among(path, places)):
-            rest = [place for place in places if place[1] not in types]
+            rest = tuple(place for place in places if place not in types)
             found, how = self._meant(name, path, scope, rest, held)
             return (*found, *(Value("def", path, at) for at in types)), how
         return self._meant(name, path, scope, places, held)
 
-    def _types_among(self, path: str, places: list[tuple[int, Place]]) -> list[int]:
+    def _types_among(self, path: str, places: Sequence[Place]) -> list[int]:
         """A script's types of one name when a value has it too: each is meant in its own place."""
         if not self._is_script(path):
             return []
         definitions = self.project.index(path).facts.definitions
-        types = [at for _, at in places if isinstance(at, int) and definitions[at].kind in PURE_TYPES]
+        types = [at for at in places if isinstance(at, int) and definitions[at].kind in PURE_TYPES]
         return types[-1:] if 0 < len(types) < len(places) else []
 
     def _meant(
-        self, name: str, path: str, scope: int, places: list[tuple[int, Place]], held: Sequence[Place]
+        self, name: str, path: str, scope: int, places: Sequence[Place], held: Sequence[Place]
     ) -> tuple[tuple[Value, ...], How]:
         """The latest of `places`."""
         definitions = self.project.index(path).facts.definitions
         if scope < 0 and len(places) > 1:  # `try: import x; except ImportError: x = None`
-            told = [p for p in places if not (isinstance(p[1], Binding) and p[1].value in "#?")]
-            told = [p for p in told if not (isinstance(p[1], Import) and p[1].rare)] or told
-            own = [p for p in told if not (isinstance(p[1], Import) and self._is_outside(p[1], path))]
+            told = [one for one in places if not (isinstance(one, Binding) and one.value in "#?")]
+            told = [one for one in told if not (isinstance(one, Import) and one.rare)] or told
+            own = [one for one in told if not (isinstance(one, Import) and self._is_outside(one, path))]
             places = own or told or places
-        last = places[-1][1]
+        last = places[-1]
         if isinstance(last, Import):
             return (self._starred(name, path) if last.rare else ()) or self.imported(last, path), "import"
-        if (holder := self._holder(path, held)) is not None:
-            return (holder,), "exact"
+        if (holder := self.project.index(path).holder(scope, name)) >= 0:
+            return (Value("def", path, holder),), "exact"
         if isinstance(last, Binding):
             if last.value == "?" and scope >= 0 and (ref := fixture_of(self.project, name, path, scope)):
                 return self._meanings.called(Value("def", *ref)), "exact"
@@ -221,9 +217,7 @@ class Scopes:
             bound = [one for one in held if isinstance(one, Binding)]
             values = self._bound(bound[-1], path) if bound else ()
             return (*values, *self._constant(path, scope, name)), "exact"
-        same = [
-            child for _, child in places if isinstance(child, int) and definitions[child].kind != "constant"
-        ]
+        same = [child for child in places if isinstance(child, int) and definitions[child].kind != "constant"]
         return tuple(Value("def", path, child) for child in self.overloads(path, same)), "exact"
 
     def _is_outside(self, one: Import, path: str) -> bool:
@@ -231,17 +225,6 @@ class Scopes:
         `def f` of the module itself.
         """
         return self.project.language(path) == "python" and self.imported(one, path) == (EXTERNAL,)
-
-    def _holder(self, path: str, held: Sequence[Place]) -> Value | None:
-        """A script's constant that has members, unless a type is declared for it."""
-        definitions = self.project.index(path).facts.definitions
-        for what in held:
-            if isinstance(what, int):
-                if definitions[what].kind == "constant" and HOLDER in definitions[what].flags:
-                    return Value("def", path, what)
-            elif isinstance(what, Binding) and what.value.startswith(":"):
-                return None
-        return None
 
     def _is_script(self, path: str) -> bool:
         return RULES[self.project.language(path)].family == "script"
@@ -333,9 +316,12 @@ class Scopes:
 
     def _starred(self, name: str, path: str) -> tuple[Value, ...]:
         """What imports of everything bring by that name."""
-        for star in self.project.index(path).stars:
-            key = self.project.find_module(star.module, path)
-            if key and (values := self.exported(key, name)):
+        keys = self._stars.get(path)
+        if keys is None:  # most names come by here
+            found = [self.project.find_module(one.module, path) for one in self.project.index(path).stars]
+            keys = self._stars[path] = tuple(dict.fromkeys(key for key in found if key))
+        for key in keys:
+            if values := self.exported(key, name):
                 return values
         return ()
 

@@ -8,17 +8,15 @@ import re
 
 from cortex.graph.facts.blocks import BLOCKS, THIS
 from cortex.graph.facts.chains import EITHER, narrowed
-from cortex.graph.facts.facts import Import
+from cortex.graph.facts.standing import Meanings
 from cortex.graph.facts.tables import FileIndex
-
-#: meanings of one name in a scope over which each place is looked at by itself
-STAGES_MAX = 16
 
 _ROOT = re.compile(r"[^.\[\]():]+")
 _FIELD = re.compile(r"[^.\[\]():]+\.[^.\[\]():]+")
 
-#: a name, and from where to where its meanings hold; None where each place counts by itself
-_Marks = tuple[str, list[tuple[int, int]] | None]
+#: a name, and the meanings of it and of what else a chain depends on; None where each place counts
+#: by itself
+_Marks = tuple[str, tuple[Meanings, ...] | None]
 
 
 class Stages:
@@ -27,25 +25,22 @@ class Stages:
     def __init__(self, index: FileIndex) -> None:
         self._index = index
         self._marks: dict[tuple[int, str], _Marks] = {}
-        self._firsts: dict[tuple[int, str, int], int] = {}
+        self._firsts: dict[tuple[int, str, tuple[int, ...]], int] = {}
 
-    def at(self, scope: int, chain: str, at: int) -> tuple[str, int]:
-        """The name that `chain` begins with, and a number for the meanings of it that hold: a bit
-        for each.
+    def at(self, scope: int, chain: str, at: int) -> tuple[str, tuple[int, ...]]:
+        """The name that `chain` begins with, and numbers that are the same where the same meanings
+        hold.
         """
         key = (scope, chain)
         marks = self._marks.get(key)
         if marks is None:
             marks = self._marks[key] = self._marks_of(scope, chain)
-        name, spans = marks
-        if spans is None:
-            return name, -at
-        stage = 1
-        for begin, until in spans:
-            stage += stage + (begin <= at and not 0 < until <= at)
-        return name, stage
+        name, meanings = marks
+        if meanings is None:
+            return name, (at,)
+        return name, tuple([one.at(at).number for one in meanings])
 
-    def first(self, scope: int, name: str, stage: int, at: int) -> int:
+    def first(self, scope: int, name: str, stage: tuple[int, ...], at: int) -> int:
         """The first place asked about where `name` means what it means at `at`: what was found
         there holds here.
         """
@@ -57,17 +52,10 @@ class Stages:
         if root is None or chain[0] == EITHER:
             return chain, None
         index, name = self._index, root[0]
-        held = index.places(scope, name)
+        names = [name]
         if index.facts.language in BLOCKS and index.may_know(THIS):
-            held = (*held, *index.places(scope, THIS))
+            names.append(THIS)
         if index.narrowed and (field := _FIELD.match(chain)):
-            name, held = field[0], (*held, *index.places(scope, narrowed(field[0])))
-        if len(held) > STAGES_MAX:
-            return name, None
-        definitions = index.facts.definitions
-        return name, [
-            (definitions[what].begin, 0)
-            if isinstance(what, int)
-            else (what.at, 0 if isinstance(what, Import) else what.until)
-            for what in held
-        ]
+            name = field[0]
+            names.append(narrowed(name))
+        return name, tuple(index.meanings(scope, one) for one in names if index.places(scope, one))

@@ -39,7 +39,7 @@ class Within:
         if index.facts.language not in BLOCKS or not index.may_know(THIS):
             return ()
         while scope >= 0:
-            for what in reversed(index.places(scope, THIS)):
+            for what in reversed(index.meanings(scope, THIS).at(at).places):
                 if not isinstance(what, Binding) or not what.at < at < what.until:
                     continue
                 own = (one for one in known if one.tag == "def" and one.path == path)

@@ -1,0 +1,63 @@
+"""Which of the meanings that a name gets in one scope hold at a place there. A test's file gives
+one name hundreds of them, each in a block of its own.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cortex.graph.facts.facts import Binding, Definition, Import
+
+#: what gives a name its meaning: a binding, an import, or the number of a definition
+Place = Binding | Import | int
+
+#: where the meaning of what a block does not bound ends
+_NEVER = 1 << 62
+
+
+class Standing(NamedTuple):
+    """`number` is the same wherever the same `places` hold, the last that was bound last."""
+
+    number: int
+    places: tuple[Place, ...]
+
+
+class Meanings:
+    """Of one name in one scope; `held` in the order of FileIndex.places. Never changed."""
+
+    __slots__ = ("_found", "_marks", "_numbers", "_spans")
+
+    def __init__(self, held: Sequence[Place], definitions: Sequence[Definition]) -> None:
+        self._spans = [_span(what, definitions) for what in held]
+        marks = {begin for begin, _, _ in self._spans} | {until for _, until, _ in self._spans}
+        self._marks = sorted(marks)
+        self._found: dict[int, Standing] = {}
+        self._numbers: dict[tuple[int, ...], int] = {}
+
+    def at(self, at: int) -> Standing:
+        stretch = bisect.bisect_right(self._marks, at)
+        found = self._found.get(stretch)
+        if found is None:
+            found = self._found[stretch] = self._of(at)
+        return found
+
+    def _of(self, at: int) -> Standing:
+        order: list[tuple[int, int]] = []
+        for number, (begin, until, what) in enumerate(self._spans):
+            if begin <= at < until:
+                order.append((begin, number))
+            elif isinstance(what, int):  # known before it stands there, as what is least
+                order.append((-1, number))
+        order.sort()
+        numbers = tuple(number for _, number in order)
+        known = self._numbers.setdefault(numbers, len(self._numbers))
+        return Standing(known, tuple(self._spans[number][2] for number in numbers))
+
+
+def _span(what: Place, definitions: Sequence[Definition]) -> tuple[int, int, Place]:
+    if isinstance(what, int):
+        return definitions[what].begin, _NEVER, what
+    until = what.until if isinstance(what, Binding) else 0
+    return what.at, until or _NEVER, what
