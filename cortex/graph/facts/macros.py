@@ -9,6 +9,7 @@ always is, and whole modules are declared so.
 from __future__ import annotations
 
 import re
+import string
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
@@ -34,7 +35,7 @@ _NO_CALLS = frozenset(
 )
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_BLANKED = re.compile(r"[^\n]")
+_NO_NEWLINE = re.compile(r"[^\n]")
 
 #: a macro as C++ projects name them, and several, with what they are given
 _MACRO = r"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
@@ -57,33 +58,82 @@ _GIVEN = (
     r"(?:(?:std::)?(?:bool|int|long|short|char|float|double|unsigned|size_t|string|u?int\d+(?:_t)?)\s*,)"
     r"(?:[^()\"]|\"(?:\\.|[^\"\\\n])*\")*"
 )
+#: a word that begins a declaration
+_BEGINS = r"(?:inline|static|virtual|explicit|constexpr|consteval|template|void|auto|bool|friend|operator)\b"
 #: marks between the word that begins a type and its name; before a word that begins a declaration;
 #: before a type and the name of a function; alone on a line; what a macro is given at the top
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union)[ \t]+(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
-    rf"|\b(?P<before>{_MACRO}[ \t]+)(?=(?:inline|static|virtual|explicit|constexpr|consteval|template|void|auto|bool|friend|operator)\b)"
+    rf"|\b(?P<before>{_MACRO}[ \t]+)(?={_BEGINS})"
     rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+[A-Za-z_]\w*[ \t]*\()"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_GIVEN})\)(?=[ \t]*;)"
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=[;{{=]|override\b|final\b)"
 )
 
+#: what is found quickly, by its first character, where each of these may be: `type`; the line of
+#: `first`, `alone` and `given`; `before`; and what the words of `after` hold, one of these each
+_TYPES = re.compile(r"(?:class|struct|union)[ \t]+[A-Z]")
+_LINES = re.compile(
+    r"(?m)\n(?:[ \t]*[A-Z][A-Z0-9]*+_[A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|[ \t]*$)|[A-Z][A-Z0-9_]*+\()"
+)
+_BEFORE = re.compile(rf"_[A-Z0-9]*+[ \t]++{_BEGINS}")
+_ANNOTATING = (
+    "GUARDED_ LOCK REQUIRE EXCLUDES ACQUIRE RELEASE FORMAT PRINTF _ANALYSIS NOEXCEPT NOTHROW OVERRIDE _FINAL UNUSED"
+    " DEPRECATED ATTRIBUTE LIFETIME_BOUND"
+).split()
+_UPPER = f"{string.ascii_uppercase}{string.digits}_"
+
 
 def unmark(text: str) -> str:
     """C++ without the marks that its grammar does not know: as many characters, as many lines."""
+    parts: list[str] = []
+    done = 0
+    for at in sorted(set(_suspects(text))):
+        if at >= done and (found := _MARKS.match(text, at)) is not None:
+            parts += text[done:at], _blanked(found)
+            done = found.end()
+    return "".join((*parts, text[done:])) if parts else text
 
-    def blank(found: re.Match[str]) -> str:
-        kind = found.lastgroup or ""
-        first, last = found.span(kind)
-        begin = text.rfind("\n", 0, first) + 1
-        if text[begin:first].lstrip().startswith("#"):
-            return found[0]  # where the macro is defined
-        start = found.start()
-        if kind == "after" and _GOES_ON.search(text, text.rfind("\n", 0, start) + 1, start):
-            return found[0]
-        return found[0][: first - start] + _BLANKED.sub(" ", text[first:last]) + found[0][last - start :]
 
-    return _MARKS.sub(blank, text)
+def _suspects(text: str) -> Iterator[int]:
+    """Where a mark may begin. To try it at each character of a file takes as long as its parser;
+    what each mark holds is found in a tenth of that.
+    """
+    yield 0
+    for found in _TYPES.finditer(text):
+        yield found.start()
+    for found in _LINES.finditer(text):
+        yield found.start() + 1
+        yield _back(text, found.start(), " \t")
+    for found in _BEFORE.finditer(text):
+        yield _back(text, found.start(), _UPPER)
+    for word in _ANNOTATING:
+        at, last = text.find(word), 0
+        while at >= 0:
+            first = _back(text, at, _UPPER, last)  # not over the same name again and again
+            yield _back(text, first, string.whitespace)
+            at, last = text.find(word, at + 1), at
+
+
+def _back(text: str, at: int, over: str, until: int = 0) -> int:
+    """The first of the characters before `at` that are all among `over`."""
+    while at > until and text[at - 1] in over:
+        at -= 1
+    return at
+
+
+def _blanked(found: re.Match[str]) -> str:
+    """What a mark was found in, with blanks in its place."""
+    text, kind = found.string, found.lastgroup or ""
+    first, last = found.span(kind)
+    begin = text.rfind("\n", 0, first) + 1
+    if text[begin:first].lstrip().startswith("#"):
+        return found[0]  # where the macro is defined
+    start = found.start()
+    if kind == "after" and _GOES_ON.search(text, text.rfind("\n", 0, start) + 1, start):
+        return found[0]
+    return found[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + found[0][last - start :]
 
 
 def tested(node: Node, name: str) -> tuple[str, str] | None:

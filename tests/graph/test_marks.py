@@ -1,0 +1,33 @@
+"""Marks that C++'s grammar does not know are looked for where one may be."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.graph.facts import macros
+
+#: what marks are made of, and what stands around them
+PARTS = (
+    "class|struct|final|SHOP_API|_API|A_|FOO(|(x)|ABSL_FLAG(bool, a, true)|;|{|}|:|inline|static|int f(|X GUARDED_BY(mu)"
+    "|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|\u00e9| |\n|\t| \n "
+).split("|")
+TEXTS = st.lists(st.sampled_from(PARTS), max_size=12).flatmap(
+    lambda parts: st.sampled_from(("", " ")).map(lambda gap: gap.join(parts))
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+def test_a_mark_is_found_wherever_a_search_at_each_character_finds_it(text: str) -> None:
+    assert macros.unmark(text) == macros._MARKS.sub(macros._blanked, text)
+
+
+def test_few_places_of_plain_code_are_looked_at() -> None:
+    code = "\n".join(
+        f"static int save_{n}(struct disk *disk, int flags)\n{{\n  if(flags & DISK_FULL)\n    return ERR_FULL;\n  return {n};\n}}\n"
+        for n in range(500)
+    )
+    marked = f"{code}\nclass SHOP_API Disk {{\n  int free GUARDED_BY(mutex);\n}};\n"
+    assert set(macros._suspects(code)) == {0}
+    assert len(set(macros._suspects(marked))) <= 3
