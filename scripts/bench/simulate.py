@@ -47,8 +47,8 @@ class Input:
 
 
 INPUTS: dict[str, Input] = {
-    "repositories": Input(100_000, "", "the task"),
-    "chunks": Input(2e9, "", "the task", 1e9, 4e9),
+    "repositories": Input(100_000, "", "a case to be answered"),
+    "chunks": Input(2e9, "", "a case to be answered", 1e9, 4e9),
     "spread": Input(1.7, "deviation of log(chunks)", ASSUMED + ": .84 of 12 that we chose", 0.8, 2.4),
     "dimensions": Input(384, "", "cortex-static-384", 256, 1024),
     "chunk_json": Input(2_350, "bytes", MEASURED, 1_500, 3_500),
