@@ -8,10 +8,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-import jinja2
 import orjson
 from starlette.responses import HTMLResponse
 
@@ -21,6 +20,9 @@ from cortex.front.http.projects import Hosted
 from cortex.front.http.tokens import Bearer
 from cortex.front.tools import PEOPLE, TOOLS
 from ipc.errors import BadRequest
+
+if TYPE_CHECKING:
+    import jinja2
 
 #: nothing is loaded from elsewhere, no script or style stands in the page, nobody frames it
 POLICY = (
@@ -94,6 +96,8 @@ class View:
 @functools.cache
 def environment() -> jinja2.Environment:
     """Every value is escaped, and one that is not there is an error."""
+    import jinja2  # a megabyte that a server needs only where somebody looks at its page
+
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("cortex.front.http.page"),
         autoescape=True,
