@@ -82,7 +82,11 @@ def _read(raw: bytes, tree: Tree, language: Language) -> _Reader:
     cursor = QueryCursor(_tools(language)[1], match_limit=MATCHES_MAX)
     reader = _Reader(raw, language, errors=tree.root_node.has_error)
     for pattern, captures in cursor.matches(tree.root_node):
-        reader.take(pattern, captures)
+        nodes = captures.get("split")
+        if nodes is not None:  # of three matches two are one
+            reader.split(nodes)
+        if nodes is None or len(captures) > 1:
+            reader.take(pattern, captures)
     return reader
 
 
@@ -109,6 +113,10 @@ def _merged(outlines: Sequence[Outline]) -> Outline:
         imports=tuple(chain.from_iterable(one.imports for one in outlines)),
         imports_count=sum(one.imports_count for one in outlines),
     )
+
+
+def _outer_first(place: tuple[int, int]) -> tuple[int, int]:
+    return place[0], -place[1]
 
 
 def _first_line(span: Span) -> tuple[int, int]:
@@ -212,19 +220,22 @@ class _Reader:
     language: Language
     found: dict[int, _Found] = field(default_factory=dict)
     spans: dict[str, dict[tuple[int, int], Span]] = field(default_factory=dict)
+    splits: set[tuple[int, int]] = field(default_factory=set)
     imports: dict[int, str] = field(default_factory=dict)
     package: str = ""
     errors: bool = False
     embedded: list[tuple[Range, Language]] = field(default_factory=list)
 
+    def split(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            first = node.start_point[0]
+            last, column = node.end_point
+            if last > first:
+                self.splits.add((first + 1, last + (column > 0)))
+
     def take(self, pattern: int, captures: dict[str, list[Node]]) -> None:
         for capture, nodes in captures.items():
-            if capture == "split":
-                for node in nodes:
-                    first, last = node.start_point[0], node.end_point[0]
-                    if last > first:
-                        self._span("split", first + 1, last + (node.end_point[1] > 0))
-            elif capture in ("comment", "doc", "heading"):
+            if capture in ("comment", "doc", "heading"):
                 for node in nodes:
                     text = self._text(node.start_byte, node.end_byte)
                     self._span(capture, *_lines(node), text=text)
@@ -305,7 +316,7 @@ class _Reader:
             symbols=tuple(self._symbols()),
             comments=tuple(Span(span.start, span.end, plain_comment(span.text)) for span in comments),
             attached=self._sorted("attach"),
-            splits=self._sorted("split"),
+            splits=tuple(Span(start, end) for start, end in sorted(self.splits, key=_outer_first)),
             headings=self._sorted("heading"),
             fences=self._sorted("fence"),
             imports=tuple(_one_line(text)[:IMPORT_CHARS_MAX] for _, text in sorted(self.imports.items())),
@@ -315,7 +326,7 @@ class _Reader:
         )
 
     def _sorted(self, kind: str) -> tuple[Span, ...]:
-        return tuple(sorted(self.spans.get(kind, {}).values(), key=lambda span: (span.start, -span.end)))
+        return tuple(sorted(self.spans.get(kind, {}).values(), key=_first_line))
 
     def _symbols(self) -> Iterable[Symbol]:
         above = {span.end: span for span in self.spans.get("attach", {}).values()}
