@@ -24,19 +24,28 @@ class Standing(NamedTuple):
     places: tuple[Place, ...]
 
 
+_NOWHERE = Standing(-1, ())
+
+
 class Meanings:
     """Of one name in one scope; `held` in the order of FileIndex.places. Never changed."""
 
-    __slots__ = ("_found", "_marks", "_numbers", "_spans")
+    __slots__ = ("_found", "_marks", "_numbers", "_only", "_spans")
 
     def __init__(self, held: Sequence[Place], definitions: Sequence[Definition]) -> None:
         self._spans = [_span(what, definitions) for what in held]
-        marks = {begin for begin, _, _ in self._spans} | {until for _, until, _ in self._spans}
-        self._marks = sorted(marks)
+        self._only = Standing(0, tuple(held)) if len(held) == 1 else None  # as of most names
+        self._marks: list[int] = []
+        if self._only is None:
+            marks = {begin for begin, _, _ in self._spans} | {until for _, until, _ in self._spans}
+            self._marks = sorted(marks)
         self._found: dict[int, Standing] = {}
         self._numbers: dict[tuple[int, ...], int] = {}
 
     def at(self, at: int) -> Standing:
+        if self._only is not None:
+            begin, until, what = self._spans[0]
+            return self._only if begin <= at < until or isinstance(what, int) else _NOWHERE
         stretch = bisect.bisect_right(self._marks, at)
         found = self._found.get(stretch)
         if found is None:
