@@ -49,7 +49,8 @@ def worlds(milvus, tmp_path_factory):
         stack.callback(collection.close)
         collection.insert(neighbours(PROJECTS - len(made)))
         made[1].publish("oak")
-        assert collection.count("key >= 0") == PROJECTS - len(made) + len(TREES) + 1
+        # its own alone: made a second time, the collection holds two worlds of before as well
+        assert collection.count('project like "crowd-%"') == PROJECTS - len(made)
         yield made
 
 
