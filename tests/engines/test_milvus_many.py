@@ -10,11 +10,12 @@ import pytest
 from cortex.engines.milvus.collection import Collection
 from cortex.engines.milvus.engine import MilvusEngine
 from cortex.engines.milvus.entries import entry
+from cortex.engines.vector.usearch import KEPT_MAX
 from cortex.generation.write import Row
 from cortex.ranking import rank, weigh
 from cortex.ranking.together import join_meaning, join_words, told_by
 from cortex.settings.milvus import place_of
-from ipc.messages import ExactSearch, TextSignals, VectorSearch
+from ipc.messages import ExactSearch, Filters, TextSignals, VectorSearch
 from tests.engines.forest import DIMENSIONS, TREES, World, chunk, vector
 from tests.lite import far
 
@@ -75,6 +76,14 @@ def test_among_a_thousand_projects_each_finds_its_own_rows_alone(opened, kind):
             assert hits[0].path == f"{tree}.py"
             assert {hit.path for hit in hits} <= {f"{one}.py" for one in trees}
             assert len(hits) == len({hit.key for hit in hits}) <= len(trees)
+
+
+def test_what_filters_keep_is_remembered_for_the_last_few_of_them(opened):
+    search = opened[0][VectorSearch]
+    for number in range(2 * KEPT_MAX):
+        filters = Filters(exclude_paths=(f"{number}.py",))
+        assert search(VectorSearch(vector("oak"), "m@1", 10, filters)).hits[0].path == "oak.py"
+    assert 0 < len(search.__self__.known) <= KEPT_MAX
 
 
 def test_a_change_of_one_project_among_a_thousand_is_seen_by_it_alone(worlds, opened):

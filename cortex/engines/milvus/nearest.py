@@ -24,17 +24,13 @@ class Nearest(VectorSnapshot):
 
     asking: Asking | None = None
 
-    def _keep(self, filters: Filters, model: str) -> Kept:
-        known = self.known.get((filters, model))
-        if known is None:
-            usable = self._usable(model)
-            mask = self.rows.mask(filters) & usable
-            ordinals = np.flatnonzero(mask)
-            spread = self.rows.keys[ordinals] * _SPREAD
-            sample = self.rows.vectors(ordinals[np.argsort(spread, kind="stable")[:SAMPLE_ROWS]])
-            known = Kept(int(np.count_nonzero(usable)), mask, ordinals, ordinals[:0], sample)
-            self.known[filters, model] = known
-        return known
+    def _kept(self, filters: Filters, model: str) -> Kept:
+        usable = self._usable(model)
+        mask = self.rows.mask(filters) & usable
+        ordinals = np.flatnonzero(mask)
+        spread = self.rows.keys[ordinals] * _SPREAD
+        sample = self.rows.vectors(ordinals[np.argsort(spread, kind="stable")[:SAMPLE_ROWS]])
+        return Kept(int(np.count_nonzero(usable)), mask, ordinals, ordinals[:0], sample)
 
     def _is_walked(self, matching: int) -> bool:
         return matching > 0

@@ -176,19 +176,21 @@ class VectorSnapshot:
         """What the filters keep, remembered for the last few."""
         known = self.known.get((filters, model))
         if known is None:
-            usable = self._usable(model)
-            mask = self.rows.mask(filters) & usable
-            ordinals = np.flatnonzero(mask)
-            fresh, sample = ordinals[:0], np.zeros((0, self.rows.dimensions), np.float16)
-            if self._is_walked(len(ordinals)):
-                fresh = ordinals[self.rows.keys[ordinals] > self.watermark]
-                sample = self.rows.vectors(ordinals[:: max(1, len(ordinals) // SAMPLE_ROWS)])
             if len(self.known) >= KEPT_MAX:
                 self.known.clear()
-            near = self._near(fresh if self._is_walked(len(ordinals)) else ordinals)
-            known = Kept(int(np.count_nonzero(usable)), mask, ordinals, fresh, sample, near)
-            self.known[filters, model] = known
+            known = self.known[filters, model] = self._kept(filters, model)
         return known
+
+    def _kept(self, filters: Filters, model: str) -> Kept:
+        usable = self._usable(model)
+        mask = self.rows.mask(filters) & usable
+        ordinals = np.flatnonzero(mask)
+        fresh, sample = ordinals[:0], np.zeros((0, self.rows.dimensions), np.float16)
+        if self._is_walked(len(ordinals)):
+            fresh = ordinals[self.rows.keys[ordinals] > self.watermark]
+            sample = self.rows.vectors(ordinals[:: max(1, len(ordinals) // SAMPLE_ROWS)])
+        near = self._near(fresh if self._is_walked(len(ordinals)) else ordinals)
+        return Kept(int(np.count_nonzero(usable)), mask, ordinals, fresh, sample, near)
 
     def _usable(self, model: str) -> Array:
         usable = self.rows.live & self.has_vector
