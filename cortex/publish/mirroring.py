@@ -84,6 +84,11 @@ class MirrorWorker:
                         log.warning("%s", error)
                     self._fault = str(error)
                     self._stop.wait(AGAIN_S)
+                except Exception as error:  # nobody would bring anything any more, and nobody say so
+                    if str(error) != self._fault:
+                        log.exception("what is current in Milvus could not be brought")
+                    self._fault = str(error) or type(error).__name__
+                    self._stop.wait(AGAIN_S)
         finally:
             announcer.close()
             context.term()
