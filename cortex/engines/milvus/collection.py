@@ -1,5 +1,5 @@
-"""The collections in Milvus: what a row is made of, and each thing that is asked of them. The only
-place that knows pymilvus.
+"""The collections in Milvus: what a row is made of, and each thing that is asked of them. With
+`connection` the only place that knows pymilvus.
 
 Every question has a deadline and sees all that was written before it (Strong). Milvus has no
 transactions: what makes several of these steps one is in `publishing`.
@@ -7,20 +7,16 @@ transactions: what makes several of these steps one is in `publishing`.
 
 from __future__ import annotations
 
-import logging
-import re
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from cortex.engines.milvus.connection import CONNECT_S, connect, in_a_sentence
 from cortex.settings.milvus import Place
-from cortex.system.installation import how_to_add, is_installed
-from ipc.errors import Misconfigured, NotFound, Unavailable
+from ipc.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
@@ -29,12 +25,10 @@ if TYPE_CHECKING:
 SCHEMA = 1
 #: generation in which a row that is there dies
 FOREVER = (1 << 62) - 1
-#: seconds for a connection, a question, and for what is written
-CONNECT_S, ASK_S, WRITE_S = 4.0, 5.0, 60.0
+#: seconds for a question, and for what is written
+ASK_S, WRITE_S = 5.0, 60.0
 #: how much longer counting may take: milvus-lite reads every row for it, .2 ms each
 COUNT_TIMES = 6
-#: seconds between two looks for a socket
-LOOK_S = 0.02
 #: rows of one message; of each some 10 kB
 BATCH_ROWS = 200
 #: messages on their way at once: one is made while Milvus takes the other
@@ -49,8 +43,6 @@ TEXT_MAX, TEXT_BYTES = 65_535, 60_000
 MANY_MAX, NAME_BYTES = 1_000, 400
 #: the ranking lanes, each a text of ready tokens with its BM25 function; tantivy has these numbers
 BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
-#: how a server says that it refuses a token; what it is called may hold "auth" as well
-_REFUSED = re.compile("permission|privilege|auth check|unauth|authentic|authoriz")
 #: lane → its field
 FIELDS = {"body": "body", "path": "path_words", "defs": "defs", "comments": "comments"}
 #: the field of the lanes of chunks that cover no lines: a field's mean length is of all its texts,
@@ -231,7 +223,7 @@ class Collection:
             return ask(self._connected())
         except (MilvusException, RpcError) as error:
             self.close()
-            raise _told(self.place, what, error) from error
+            raise in_a_sentence(self.place, what, error) from error
         except (ValueError, OSError) as error:  # pymilvus asks a channel that was closed
             self.close()
             raise Unavailable(f"Milvus at {self.place.told} cannot be asked to {what}: {error}.") from error
@@ -271,62 +263,6 @@ class Collection:
                 f"{lane}_bm25", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=dict(BM25)
             )
         return index
-
-
-def connect(place: Place) -> MilvusClient:
-    """A client of its own. Raises Misconfigured without the package, Unavailable."""
-    if not is_installed("pymilvus"):
-        raise Misconfigured(
-            f"The index is to be in Milvus, and the package pymilvus is not installed: {how_to_add('milvus')}."
-        )
-    from pymilvus import MilvusClient
-    from pymilvus.client import entity_helper
-    from pymilvus.exceptions import MilvusException
-
-    entity_helper.CHECK_STR_ARRAY = False  # it looks at each letter of a text by itself, for nothing
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # each failure is told by who asked
-    if place.file is not None and not place.address.startswith("unix:"):
-        raise Misconfigured(f"{place.address} is no socket.")
-    if place.file is not None:
-        _await_socket(Path(place.address.removeprefix("unix:")))
-    try:
-        return MilvusClient(place.address, token=place.token, timeout=CONNECT_S)
-    except MilvusException as error:
-        raise _told(place, "connect", error) from error
-
-
-def _await_socket(path: Path) -> None:
-    """Until the process of a file, which is perhaps being started with us, serves it: gRPC tries
-    again ever more seldom.
-    """
-    until = time.monotonic() + CONNECT_S
-    while not path.exists() and time.monotonic() < until:
-        time.sleep(LOOK_S)
-
-
-def _told(place: Place, what: str, error: Exception) -> Exception:
-    """The failure in one sentence, without what was sent."""
-    told = getattr(error, "message", "") or getattr(error, "details", lambda: "")() or error
-    reason = str(told).split("\n", 1)[0].strip().rstrip(".")[:200]
-    lower = reason.lower()
-    if "vector field" in lower and "limited" in lower:
-        return Misconfigured(
-            f"Milvus at {place.told} takes too few vector fields in a collection, and Cortex needs six ({reason}): set "
-            "proxy.maxVectorFieldNum to 6 or more in its configuration."
-        )
-    if _REFUSED.search(lower):
-        return Misconfigured(
-            f"Milvus at {place.told} refuses the token of milvus.token for {place.project} ({reason}): ask for the "
-            "right to it, or set another."
-        )
-    if "collection" in lower and ("not found" in lower or "does not exist" in lower):
-        return NotFound(
-            f"Milvus at {place.told} has nothing of {place.collection}: run `cortex index --to milvus` first."
-        )
-    advice = "its process may be starting" if place.file else "start it, or correct milvus.uri"
-    return Unavailable(
-        f"Milvus at {place.told} cannot be asked to {what} ({reason}): {advice}; ask again then."
-    )
 
 
 def _row_schema(client: MilvusClient, dimensions: int) -> Any:

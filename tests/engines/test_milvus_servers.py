@@ -1,0 +1,109 @@
+"""What servers say that milvus-lite never does. The words and the codes are those of a Milvus 2.3.5
+with `authorizationEnabled`, which was asked by hand; here a server of our own says them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cortex.engines.milvus.collection import Collection
+from cortex.settings.milvus import Place
+from ipc.errors import Misconfigured, Unavailable
+
+grpc = pytest.importorskip("grpc", reason="pymilvus is not here: pip install 'cortex-context-engine[milvus]'")
+messages = pytest.importorskip("pymilvus.grpc_gen.milvus_pb2")
+services = pytest.importorskip("pymilvus.grpc_gen.milvus_pb2_grpc")
+
+
+class Server(services.MilvusServiceServicer):
+    """Of that version; takes one token, and says of it only who has it."""
+
+    def __init__(self, version: str) -> None:
+        self._version = version
+
+    def Connect(self, _request, context):
+        sent = dict(context.invocation_metadata()).get("authorization", "")
+        if not sent:
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, "missing authorization in header")
+        if sent != "YWRhOnNlY3JldA==":  # ada:secret
+            told = "auth check failure, please check username and password are correct"
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, told)
+        return messages.ConnectResponse(
+            server_info=messages.common__pb2.ServerInfo(build_tags=self._version), identifier=1
+        )
+
+    def GetVersion(self, _request, _context):
+        return messages.GetVersionResponse(version=self._version)
+
+    def DescribeCollection(self, _request, context):
+        context.abort(grpc.StatusCode.PERMISSION_DENIED, "PrivilegeLoad: permission deny to ada")
+
+
+@contextlib.contextmanager
+def listening(version: str):
+    """The address of a server of that version."""
+    server = grpc.server(ThreadPoolExecutor(2))
+    services.add_MilvusServiceServicer_to_server(Server(version), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.stop(0).wait()
+
+
+def asked(address: str, token: str) -> Collection:
+    return Collection(Place(address, token, "cortex", "shop", 4))
+
+
+@pytest.mark.parametrize("token", ["", "ada:wrong"])
+def test_a_token_that_a_server_refuses_is_told_as_that_and_not_as_a_server_that_is_away(token):
+    with (
+        listening("v2.6.1") as address,
+        contextlib.closing(asked(address, token)) as there,
+        pytest.raises(Misconfigured, match=r"refuses the token of milvus\.token for shop") as told,
+    ):
+        there.count(there.project)
+    assert "wrong" not in str(told.value)
+
+
+def test_a_token_without_the_right_to_a_collection_is_told_with_the_right_that_it_lacks():
+    with (
+        listening("v2.6.1") as address,
+        contextlib.closing(asked(address, "ada:secret")) as there,
+        pytest.raises(Misconfigured, match="PrivilegeLoad: permission deny to ada"),
+    ):
+        there.count(there.project)
+
+
+@pytest.mark.parametrize("version", ["v2.3.5-lite", "2.5.12"])
+def test_a_server_that_is_too_old_is_told_before_anything_is_made_there(version):
+    with (
+        listening(version) as address,
+        contextlib.closing(asked(address, "ada:secret")) as there,
+        pytest.raises(Misconfigured, match=rf"is {version}, and Cortex needs 2\.6 or later"),
+    ):
+        there.make()
+
+
+@pytest.mark.parametrize("version", ["v2.6.0", "v3.0.1", "master-20261101-1a2b3c4d"])
+def test_a_server_of_a_later_version_or_of_none_that_can_be_read_is_taken(version):
+    with (
+        listening(version) as address,
+        contextlib.closing(asked(address, "ada:secret")) as there,
+        pytest.raises(Misconfigured, match="permission deny"),
+    ):
+        there.make()
+
+
+def test_an_address_where_nothing_listens_is_told_as_unavailable():
+    with listening("v2.6.0") as address:
+        pass
+    with (
+        contextlib.closing(asked(address, "ada:secret")) as there,
+        pytest.raises(Unavailable, match=r"start it, or correct milvus\.uri"),
+    ):
+        there.count(there.project)
