@@ -37,12 +37,14 @@ from cortex.engines.milvus.lease import lease
 from cortex.engines.milvus.removal import drop_rows
 from cortex.generation import current as generations
 from cortex.generation.current import PRUNE_AFTER_S, Generation, segment_files
+from cortex.generation.formats import LOCK
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
 from cortex.settings.milvus import place_of
 from cortex.system import files
 from ipc.errors import CortexError, Damaged, NotFound
+from ipc.locks import holder_of
 
 #: how often a generation that goes while it is read is read again
 TRIES = 3
@@ -61,6 +63,7 @@ def writing(config: Config) -> Iterator[Callable[[], Generation]]:
     """
     open_home(config)
     collection = Collection(place_of(config), WRITE_S)
+    prune_places(config.index_dir)
     try:
         with lease(collection.place, config.milvus) as check:
             collection.make()
@@ -187,12 +190,26 @@ def _bring(path: Path, collection: Collection, ref: Ref) -> None:
     files.replace(path, fetch(collection, ref), sync=True)
 
 
+def prune_places(index_dir: Path) -> None:
+    """Remove what was brought of the project from elsewhere, or by another name, and what stood
+    here before there was a folder for each. What is being written stays.
+    """
+    own = index_dir.parent
+    with contextlib.suppress(OSError):
+        for name in files.names(own.parent):
+            place = own.parent / name
+            if place == own or any(holder_of(one / LOCK) for one in (place, place / index_dir.name)):
+                continue
+            files.remove_tree(place)
+
+
 class Mirror:
     """Follows what is current in Milvus, for the processes that serve it here."""
 
     def __init__(self, config: Config) -> None:
         self._dir = config.index_dir
         self._collection = Collection(place_of(config))
+        prune_places(self._dir)
         #: what was brought last
         self.current = _current(self._dir) or generations.EMPTY
         self._seen: Document | None = None

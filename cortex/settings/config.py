@@ -22,6 +22,7 @@ from cortex.sealing.masters import take_from_environment
 from cortex.sealing.places import FILE_VARIABLE, VARIABLE, Place, is_sealed, permit_disk
 from cortex.sealing.places import place_of as place_of_sealed
 from cortex.settings import dependencies
+from cortex.settings.calling import place_key, project_of
 from cortex.settings.data import DataFolder, find_data
 from cortex.settings.home import (
     EMBED_TOKEN,
@@ -143,9 +144,13 @@ class Config:
 
     @property
     def index_dir(self) -> Path:
-        """The index of this format; those of other formats are beside it."""
-        kept = "index" if not self.remote else "milvus-written" if self.writes else "milvus"
-        return self.home / kept / str(INDEX_FORMAT)
+        """The index of this format; those of other formats are beside it. What Milvus keeps has a
+        folder for each place and name there: after another setting nothing is answered from before.
+        """
+        if not self.remote:
+            return self.home / "index" / str(INDEX_FORMAT)
+        kept = "milvus-written" if self.writes else "milvus"
+        return self.home / kept / place_key(self.root, self.milvus) / str(INDEX_FORMAT)
 
     @property
     def run_dir(self) -> Path:
@@ -190,7 +195,7 @@ class Config:
             "format": INDEX_FORMAT,
             "sealed": self.security.encrypt_index,
             "engines": self.engines,
-            "milvus": self.milvus if self.remote else None,
+            "milvus": (self.milvus, project_of(self.root, self.milvus)) if self.remote else None,
             "cache": os.fspath(cache_base()),
         }
         return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]

@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cortex.settings.calling import project_of
 from cortex.settings.config import Config
 from cortex.settings.home import real, runtime_base
-from cortex.settings.identity import origin_of
 from cortex.settings.reference import read_reference
 from cortex.settings.table import FILE_ENDING
 from ipc.errors import Misconfigured
@@ -22,7 +22,9 @@ from ipc.errors import Misconfigured
 #: how addresses of servers begin
 SCHEMES = ("http://", "https://")
 #: names of projects and of collections: they stand in filters
-_PROJECT, _COLLECTION = re.compile(r"[\w./@+-]{1,200}"), re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
+_PROJECT, _COLLECTION = re.compile(r"[\w./@+-]+"), re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
+#: bytes of a project's name: it begins the keys of rows and of parts, of which Milvus takes 300
+PROJECT_BYTES_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,12 @@ class Place:
 def place_of(config: Config) -> Place:
     """Raises Misconfigured for an address or a name that cannot be."""
     settings = config.milvus
-    project = settings.project or origin_of(config.root) or config.root.name
-    if not _PROJECT.fullmatch(project):
+    project = project_of(config.root, settings)
+    if not _PROJECT.fullmatch(project) or len(os.fsencode(project)) > PROJECT_BYTES_MAX:
         raise Misconfigured(
-            f"milvus.project is {project!r}: it takes up to 200 letters, digits and . / @ + - _; set another."
+            f"The project is called {project!r} in Milvus: a name takes letters, digits and . / @ + - _, "
+            f"{PROJECT_BYTES_MAX} bytes of them at most (this one has {len(os.fsencode(project))}); set milvus.project to "
+            "another."
         )
     if not _COLLECTION.fullmatch(settings.collection):
         raise Misconfigured(
