@@ -13,6 +13,7 @@ from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.kotlin_lines import joined
 from cortex.graph.facts.macros import uncover, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
+from cortex.graph.facts.script_lines import ended
 from cortex.graph.facts.tables import Packed, pack
 from cortex.indexer.syntax.parse import NoGrammar, parse, syntax_tree
 from cortex.indexer.syntax.source import Source
@@ -42,6 +43,9 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
             source = _plain(source)
         elif language.name == "kotlin":
             lines = tuple(joined(source.lines))  # unchanged, the tree of its chunks serves
+            source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
+        elif language.name == "typescript" and syntax_tree(source, language)[1].root_node.has_error:
+            lines = tuple(ended(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
     except NoGrammar:  # its chunks say so

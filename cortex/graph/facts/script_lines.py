@@ -1,0 +1,38 @@
+"""Line ends that TypeScript's grammar misreads, so that a whole file is in pieces: before a
+signature that begins with its type parameters, `<T>(x: T): T`, taken for arguments of the type
+above it. Pure text; lines and columns of everything else stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_OPENS = re.compile(r"\s+<(?:\s*$|(?:const\s+)?[A-Za-z_$])")
+#: what lines end with that go on
+_GOES_ON = re.compile(r"(?:[{(\[<;,:=|&?.]|=>|\b(?:extends|implements|keyof|typeof|infer|is|new))$")
+_COMMENT = re.compile(r"\s*(?://|/?\*)|.*\*/$")
+#: characters of a line that is looked at
+LINE_CHARS_MAX = 1_000
+#: lines of comments between two signatures
+COMMENTS_MAX = 80
+
+
+def ended(lines: Sequence[str]) -> list[str]:
+    """`lines` with a semicolon in the blanks before each such signature; as many as before."""
+    found = list(lines)
+    for at, line in enumerate(lines):
+        if "<" not in line or len(line) > LINE_CHARS_MAX or not _OPENS.match(line):
+            continue
+        above = next(
+            (
+                lines[number]
+                for number in range(at - 1, max(-1, at - 2 - COMMENTS_MAX), -1)
+                if lines[number].strip() and not _COMMENT.match(lines[number])
+            ),
+            "{",
+        )
+        if len(above) <= LINE_CHARS_MAX and not _GOES_ON.search(above.partition(" //")[0].rstrip()):
+            column = line.index("<")
+            found[at] = f"{line[: column - 1]};{line[column:]}"
+    return found
