@@ -21,7 +21,8 @@ from cortex.engines.serving import EngineWorker
 from cortex.engines.text.whole import META
 from cortex.engines.vector.usearch import VectorSnapshot
 from cortex.front.tools import TOOLS
-from cortex.generation import packing
+from cortex.generation import packing, snapshots
+from cortex.generation.current import read_current
 from cortex.generation.read import Rows
 from cortex.generation.words import WordTable
 from cortex.indexer import watch
@@ -363,6 +364,8 @@ def test_a_watcher_that_rests_waits_for_the_system_and_not_for_a_clock(large, mo
         monkeypatch.setattr(watcher._following, "wait", waited)
         watcher._heard()
         assert min(waits) > RESTING_S - 1
+        watcher._published_at, watcher._round_s = 0.0, 0.02  # as a look at a large project takes
+        assert watcher._look_s() > 3 * RESTING_S
     finally:
         watcher._following.close()
         watcher._builder.close()
@@ -379,9 +382,22 @@ def test_an_indexer_that_rests_waits_for_the_system_and_not_for_a_clock(tmp_path
         follower._dirty.clear()
         follower._sweep_at += 3600.0
         assert follower._patience() >= RESTING_S
+        follower._worked, follower._look_took_s = 0.0, 0.02  # as a look at a large project takes
+        assert follower._patience() > 3 * RESTING_S
         assert follower._pace.heartbeat_s >= RESTING_S
     finally:
         follower.close()
+
+
+def test_a_worker_reads_what_is_published_once_for_each_generation(served, monkeypatch):
+    read = []
+    monkeypatch.setattr(snapshots, "read_current", lambda folder: read.append(folder) or read_current(folder))
+    worker = served.workers["text"]
+    worker.reload()
+    read.clear()
+    for _ in range(3):
+        assert worker.reload() is False
+    assert read == []
 
 
 def test_workers_that_rest_look_by_the_clock_six_times_a_minute_at_most(served):

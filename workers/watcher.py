@@ -19,9 +19,10 @@ from cortex import __version__
 from cortex.generation.contract import chunk_folders
 from cortex.generation.current import PRUNE_AFTER_S
 from cortex.publish.builder import Builder
-from cortex.publish.following import BLIND_LOOK_S, Following
+from cortex.publish.following import BLIND_LOOK_S, LOOK_MAX_S, LOOK_SHARE, Following
 from cortex.publish.mirroring import MirrorWorker
 from cortex.settings.config import Config
+from cortex.system.timers import paced
 from ipc.errors import CortexError
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status
@@ -67,6 +68,8 @@ class WatcherWorker:
         self._published_at = time.monotonic()
         #: whether memory has been given back since
         self._rested = False
+        #: seconds of processor time that the last round took: at rest, a look at what is there
+        self._round_s = 0.0
         #: when the piece of work that is under way began (monotonic); 0: none is
         self._began_at = 0.0
         #: whether something is published that is not sealed yet, and why it could not be
@@ -147,12 +150,14 @@ class WatcherWorker:
         retry_s = RETRY_S
         try:
             while not self._stop.is_set():
+                began_s = time.thread_time()
                 try:
                     self._follow()  # first: while changes follow each other, publishing goes on and on
                     self._publish_all(announcer)
                     self._seal()
                     self._fault, retry_s = "", RETRY_S
                     self._rest(time.monotonic())
+                    self._round_s = time.thread_time() - began_s
                     self._wait_for_change()
                 except (OSError, ValueError, CortexError) as error:
                     self._fault = f"Publishing failed: {error}; the old generation is served."
@@ -267,13 +272,24 @@ class WatcherWorker:
         else has happened that is to be looked at.
         """
         following = self._following
-        until = time.monotonic() + (BLIND_LOOK_S if self._builder.is_busy() else following.look_s)
+        until = time.monotonic() + self._look_s()
         while not following.changed:
             left_s = until - time.monotonic()
             if left_s <= 0 or self._stop.is_set() or self._is_to_be_looked_at():
                 return False
             following.wait(left_s)
         return True
+
+    def _look_s(self) -> float:
+        """Seconds until the next look by the clock: longer, the larger what is looked at, but only
+        at rest, and where the system tells of all that happens.
+        """
+        if self._builder.is_busy():
+            return BLIND_LOOK_S
+        look_s = self._following.look_s
+        if self._published_at or not self._following.by_events:
+            return look_s
+        return paced(look_s, self._round_s, LOOK_SHARE, LOOK_MAX_S)
 
     def _is_to_be_looked_at(self) -> bool:
         """Whether a reader calls something damaged, the indexer has come further, or what is

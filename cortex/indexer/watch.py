@@ -34,6 +34,7 @@ from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
 from cortex.system import allocator, files
 from cortex.system.mounts import FOREIGN, file_system
+from cortex.system.timers import paced
 from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.errors import CortexError, NotFound, Occupied
 from ipc.locks import Lock, hold, namespace
@@ -47,6 +48,8 @@ BLIND_LOOK_S = 2.0
 #: part of the time that sweeping may take where the system tells of all that is saved: rest is less
 #: than two in 1 000 of a core; and seconds between two sweeps then, at most
 REST_SHARE, SWEEP_MAX_S = 1 / 1000, 1800.0
+#: the same for looks at what was written
+LOOK_SHARE, LOOK_MAX_S = 1 / 2000, 60.0
 #: seconds between two looks at what is served, while paths wait for it
 SERVED_S = 0.5
 #: seconds after which a path is no longer called dirty although nobody serves its sequence (no
@@ -121,6 +124,8 @@ class _Follower:
         self._state = IndexerState("idle", 0, 0, 0, time.time(), os.getpid(), namespace=namespace())
         self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, when it was written; 0: not yet)
         self._sweep_at = 0.0
+        #: seconds of processor time that the last look at what was written took
+        self._look_took_s = 0.0
         self._told = 0.0
         self._worked = 0.0  # when something changed last; 0: memory has been given back since
 
@@ -133,8 +138,10 @@ class _Follower:
             if self._stop.is_set():
                 break
             self._changes.look()
+            began_s = time.thread_time()
             if not self._is_whole():
                 self._changes.add_all()
+            self._look_took_s = time.thread_time() - began_s
             state = _stat(self._config.indexer_state)
             if state is None or state != self._state_stat:  # it may go while its writer looks at it
                 with contextlib.suppress(OSError):
@@ -179,6 +186,8 @@ class _Follower:
     def _patience(self) -> float:
         self._hears = self._folders.hear(self._written())
         look_s = self._pace.heartbeat_s if self._hears else min(BLIND_LOOK_S, self._pace.heartbeat_s)
+        if self._hears and not self._worked:
+            look_s = paced(look_s, self._look_took_s, LOOK_SHARE, LOOK_MAX_S)
         look_s = SERVED_S if self._dirty else look_s
         return max(0.0, min(look_s, self._sweep_at - time.monotonic()))
 
@@ -255,7 +264,7 @@ class _Follower:
             self._worked = time.monotonic()
         pause = max(self._pace.sweep_s, took / self._pace.sweep_share)
         if self._folders.complete and not self._foreign_root:
-            pause = max(pause, min(took / REST_SHARE, SWEEP_MAX_S))
+            pause = paced(pause, took, REST_SHARE, SWEEP_MAX_S)
         if not self._folders.complete:
             pause = POLL_SWEEP_S
         self._sweep_at = time.monotonic() + pause

@@ -24,6 +24,9 @@ log = logging.getLogger(__name__)
 #: seconds between two looks at the disk by the clock, for what no event tells (a mapped file that
 #: is written, another name of a file); and where there are no events, or they do not tell all
 LOOK_S, BLIND_LOOK_S = 10.0, 1.0
+#: part of a core that looks by the clock take at most, and the seconds between two of them then, at
+#: most: a look at 367 000 chunks takes 40 ms
+LOOK_SHARE, LOOK_MAX_S = 1 / 2000, 60.0
 #: what is asked of a folder in which another one is to appear, and of that of the marks
 APPEARS = CREATED | MOVED_TO | ITSELF
 

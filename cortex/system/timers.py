@@ -1,4 +1,4 @@
-"""How exactly threads are woken by the clock."""
+"""How exactly threads are woken by the clock, and how often what nobody tells of is looked at."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ from cortex.system.hosts import c_library
 LATE_S = 10
 #: prctl's number for a thread's slack, in nanoseconds (linux/prctl.h); 0 is what it was born with
 _SET_TIMER_SLACK = 29
+
+
+def paced(usual_s: float, took_s: float, share: float, most_s: float) -> float:
+    """Seconds between two looks by the clock: `usual_s`, and longer, at most `most_s`, where a look
+    takes more than `share` of them. A look at a large project takes as long as it is large.
+    """
+    return max(usual_s, min(took_s / share, most_s))
 
 
 @contextlib.contextmanager
