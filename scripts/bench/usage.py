@@ -16,6 +16,8 @@ from product import processes_of
 
 #: words of a command line that name a process; one without them is the supervisor
 NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index")
+#: what the command of a child of the indexer's pool holds: nothing in it names the project
+POOL = "cortex.indexer.pool"
 #: seconds between two looks at memory, which cost a process of 1 GB some 5 ms each
 SAMPLE_S = 0.5
 #: bytes of a block as the system counts them
@@ -23,10 +25,22 @@ BLOCK_BYTES = 512
 
 
 def named(root: Path) -> Iterator[tuple[str, psutil.Process]]:
-    """(name, process) of each process of the project; children of a pool are `index`."""
+    """(name, process) of each process of the project; children of its pool are `pool 1` and so
+    on.
+    """
     for process in processes_of(root):
         with contextlib.suppress(psutil.Error):
-            yield next((part for part in process.cmdline() if part in NAMES), "supervisor"), process
+            name = next((part for part in process.cmdline() if part in NAMES), "supervisor")
+            yield name, process
+            children = process.children() if name == "index" else []
+            for number, child in enumerate(filter(_is_pool, children), start=1):
+                yield f"pool {number}", child
+
+
+def _is_pool(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.Error):
+        return any(POOL in part for part in process.cmdline())
+    return False
 
 
 def memory_mb(root: Path) -> dict[str, float]:

@@ -1,0 +1,179 @@
+"""What each process does while a project is indexed for the first time, in steps of half a second.
+
+    scripts/bench/timeline.py --sources DIR [DIR …] [--files 2000] [--step-s 0.5] [--json]
+
+A line is a step: percent of a core of each process and of the busiest threads of the watcher, how
+much of the machine's cores nobody used, how far the sources are read (percent), and how many rows
+are served. So it says when a core is idle, and what comes last: of each process beside its
+processor time how much of it was spent once all chunk files were written. On a busy machine read
+that, and not the clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import usage
+from plain import Server
+from product import CORTEX, served, surroundings
+from report import Figures, add_json, begin, print_machine, write
+from speed import plant
+
+from cortex.ask.freshness import Freshness
+from cortex.settings.config import Config
+
+#: seconds between two looks at what is done
+LOOK_S = 0.05
+#: seconds until all must be served
+BOUND_S = 900.0
+TICKS = os.sysconf("SC_CLK_TCK")
+#: where user and system time stand in a line of stat, behind the name
+_TIMES = slice(11, 13)
+#: columns of the table, by process
+SHOWN = ("index", "pool", "watcher", "text", "vector", "graph", "mcp", "supervisor")
+#: threads of the watcher that a line names
+THREADS_SHOWN = 3
+
+
+@dataclass(slots=True)
+class Look:
+    """Processor time so far, in seconds: by process, by kind of thread of the watcher, unused."""
+
+    at: float
+    process: dict[str, float] = field(default_factory=dict)
+    thread: dict[str, float] = field(default_factory=dict)
+    idle_s: float = 0.0
+
+
+class Looks:
+    """Looks at the processes of a project; what a thread took that has ended still counts."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._threads: dict[tuple[str, str, int, str], float] = {}
+
+    def take(self) -> Look:
+        for called, process in usage.named(self._root):
+            for task in Path(f"/proc/{process.pid}/task").glob("*"):
+                with contextlib.suppress(OSError):
+                    head, _, rest = (task / "stat").read_text().rpartition(")")
+                    of = (called.partition(" ")[0], head.partition("(")[2], process.pid, task.name)
+                    self._threads[of] = sum(map(int, rest.split()[_TIMES])) / TICKS
+        taken = Look(time.perf_counter(), idle_s=idle_s())
+        for (name, thread, _, _), spent in self._threads.items():
+            taken.process[name] = taken.process.get(name, 0.0) + spent
+            if name == "watcher":
+                taken.thread[thread] = taken.thread.get(thread, 0.0) + spent
+        return taken
+
+
+def idle_s() -> float:
+    """Seconds for which cores had nothing to do, of all cores."""
+    parts = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return (int(parts[4]) + int(parts[5])) / TICKS
+
+
+def follow(config: Config, step_s: float) -> Figures:
+    """Index from nothing, and look every `step_s` until the last file is served."""
+    freshness, looks, steps = Freshness(config), Looks(config.root), []
+    with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
+        before, seen, searchable = looks.take(), False, 0.0
+        all_written: Look | None = None
+        while not searchable:
+            time.sleep(LOOK_S)
+            now = time.perf_counter()
+            if now - front.started > BOUND_S:
+                raise SystemExit(f"{config.root} was not searchable in {BOUND_S:.0f} s")
+            progress = freshness.progress()
+            seen = seen or progress.indexing
+            if all_written is None and (progress.all_read or (seen and not progress.indexing)):
+                all_written = looks.take()
+            if freshness.serves_all(freshness.current()):
+                searchable = now - front.started
+            if searchable or now - before.at >= step_s:
+                after = looks.take()
+                share = 100 * progress.done // progress.total if progress.total else 0
+                far = {"read_percent": share, "rows": freshness.current().rows}
+                steps.append(step(before, after, front.started) | far)
+                before = after
+    written = all_written or before
+    return {
+        "written_s": round(written.at - front.started, 2),
+        "searchable_s": round(searchable, 2),
+        "idle_s": round(sum(one["idle_s"] for one in steps), 1),
+        "generations": freshness.current().number,
+        "processor_s": {name: round(spent, 1) for name, spent in before.process.items()},
+        "after_written_s": {
+            name: round(spent - written.process.get(name, 0.0), 1) for name, spent in before.process.items()
+        },
+        "steps": steps,
+    }
+
+
+def step(before: Look, after: Look, started: float) -> Figures:
+    took = after.at - before.at
+
+    def percent(then: dict[str, float], now: dict[str, float]) -> dict[str, int]:
+        return {name: round(100 * (spent - then.get(name, 0.0)) / took) for name, spent in now.items()}
+
+    return {
+        "at_s": round(after.at - started, 1),
+        "idle_s": round(after.idle_s - before.idle_s, 2),
+        "percent": percent(before.process, after.process),
+        "threads": percent(before.thread, after.thread),
+    }
+
+
+def show(found: Figures) -> None:
+    print(
+        f"{'s':>5} {'idle':>5} " + " ".join(f"{name[:7]:>7}" for name in SHOWN) + "  read%    rows  watcher's"
+    )
+    for one in found["steps"]:
+        shares = " ".join(f"{one['percent'].get(name, 0):7}" for name in SHOWN)
+        threads = sorted(one["threads"].items(), key=lambda each: -each[1])
+        busiest = ", ".join(f"{name} {share}" for name, share in threads[:THREADS_SHOWN] if share)
+        print(
+            f"{one['at_s']:5.1f} {one['idle_s']:5.2f} {shares}  {one['read_percent']:5} {one['rows']:7}  {busiest}"
+        )
+    print(
+        f"chunk files {found['written_s']} s, searchable {found['searchable_s']} s, in {found['generations']}"
+    )
+    print(
+        f"generations; {found['idle_s']} s of cores idle; processor time, in s (once chunk files were written):"
+    )
+    late = found["after_written_s"]
+    print(", ".join(f"{name} {spent} ({late[name]})" for name, spent in sorted(found["processor_s"].items())))
+    print(f"all {sum(found['processor_s'].values()):.1f} ({sum(late.values()):.1f})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sources", type=Path, nargs="+", required=True, help="folders of projects")
+    parser.add_argument("--files", type=int, default=2000)
+    parser.add_argument("--step-s", type=float, default=0.5)
+    add_json(parser)
+    options = parser.parse_args()
+    result = begin("timeline")
+    print_machine(result)
+    with (
+        tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
+        surroundings(Path(folder).resolve() / "home"),
+    ):
+        root = Path(folder).resolve() / "tree"
+        root.mkdir()
+        plant(options.sources, root, options.files)
+        with served(root) as config:
+            result |= follow(config, options.step_s)
+    show(result)
+    if options.json:
+        write(result)
+
+
+if __name__ == "__main__":
+    main()
