@@ -28,7 +28,7 @@ from cortex.generation.words import WordTable
 from cortex.indexer import watch
 from cortex.indexer.run import index
 from cortex.indexer.syntax import parse
-from cortex.publish import chunk_files
+from cortex.publish import chunk_files, graph_files
 from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home, open_runtime
@@ -324,22 +324,28 @@ def test_while_names_are_resolved_graph_files_wait_and_references_are_counted_on
     open_home(config)
     open_runtime(config)
     index(config)
-    counted = []
+    counted, written, write_graph = [], [], graph_files.write_graph
     monkeypatch.setattr(Builder, "_count", lambda _self, number, _graph: counted.append(number) or "")
+    monkeypatch.setattr(
+        graph_files, "write_graph", lambda path, raw: written.append(path) or write_graph(path, raw)
+    )
     with contextlib.closing(Builder(config)) as builder:
         while builder.refresh() is not None:
             pass
         counted.clear()
+        written.clear()
         tell(config, state="indexing", done=LONG_FILES, total=LONG_FILES)
         for part in range(4):
             node = {"id": f"f{part}:x", "kind": "function", "file": "a.py", "start_line": 1, "end_line": 1}
             (config.graph_dir / f"part{part}.json").write_text(json.dumps({"nodes": [node], "edges": []}))
             assert builder.refresh() is None
         assert builder.is_busy()
+        assert len(written) == 4  # at the end there is only to name them
         tell(config, state="idle", done=LONG_FILES, total=LONG_FILES)
         while builder.refresh() is not None:
             pass
         assert len(counted) == 1
+        assert len(written) == 4
         assert len([name for name in builder.current.graph_files if "part" in name]) == 4
         assert not builder.is_busy()
 

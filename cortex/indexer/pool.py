@@ -42,6 +42,9 @@ log = logging.getLogger(__name__)
 WORKERS_MAX = 8
 #: tasks of a child after which it looks for garbage and gives memory back
 COLLECT_TASKS = 8
+#: how far a child gives way to the processes that answer, and to the one that publishes: what those
+#: do last is what a user waits for
+NICE = 5
 #: seconds that a child gets to end after its standard input was closed
 STOP_S = 2.0
 #: seconds of processor time that one file may take a child; the first one in Swift takes 5, for its
@@ -305,6 +308,7 @@ def serve() -> None:
         # Nothing stops a parser from outside but the end of its process.
         hosts.allot(FILE_S if path else 0)
 
+    hosts.give_way(NICE)
     hosts.bound_memory(CHILD_BYTES_MAX)
     gc.disable()  # between tasks is early enough
     for count in itertools.count(1):

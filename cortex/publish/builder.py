@@ -185,7 +185,7 @@ class Builder:
     def _advance(self, indexer: IndexerState | None) -> Generation | None:
         """Build upon what was built last; None when little or nothing has changed since."""
         base, served = self._built, completed(indexer)
-        reading = self._manager.read(patient=indexer is not None and indexer.is_reading_long)
+        reading = self._manager.read(to_come=indexer.to_come if indexer is not None else 0.0)
         graph_files = self._graph.read(base.graph_files, patient=indexer is not None and indexer.is_long)
         if self._mended and graph_files is None:
             graph_files = base.graph_files

@@ -30,8 +30,10 @@ log = logging.getLogger(__name__)
 #: backlog is published step by step, so that searching can begin
 BATCH_BYTES = 16 * 1024 * 1024
 #: seconds that what has changed waits at most, while a long run goes on, until it is as much as
-#: what is served
+#: what is served, or as what is still to come
 WAIT_S = 5.0
+#: bytes that are worth a generation however little is to come
+LEAST_BYTES = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +113,14 @@ class ChunkManager:
                 self._know(chunk_id, Known(int(keys[row]), digest, file, paths[of[row]]))
                 self._ids.setdefault(file, {})[digest] = chunk_id
 
-    def read(self, batch_bytes: int = BATCH_BYTES, *, patient: bool = False) -> Reading | None:
+    def read(self, batch_bytes: int = BATCH_BYTES, *, to_come: float = 0.0) -> Reading | None:
         """What has changed on disk, at most about `batch_bytes` of chunk files at once;
         None when nothing has.
 
-        `patient`: also None while less has changed than is served, for WAIT_S at most. Each
-        generation costs its readers, and rows that came in small portions are merged.
+        `to_come`: the share of a long run's files that are not in chunk files yet. While there are
+        some, also None until as much has changed as is served, or as is still to come, for WAIT_S
+        at most. Each generation costs its readers, and rows that came in small portions are merged;
+        what is left for the end of the run is what a user waits for.
         """
         here = self._scan()
         removed = [name for name in {**self._ids, **self.files} if name not in here]
@@ -124,7 +128,7 @@ class ChunkManager:
         if not changed and not removed:
             self._waiting = 0.0
             return None
-        if patient and not removed and self._is_little(changed, here, batch_bytes):
+        if to_come and not removed and self._is_little(changed, here, batch_bytes, to_come):
             return None
         self._waiting = 0.0
         batch = _batch(changed, here, batch_bytes)
@@ -137,12 +141,16 @@ class ChunkManager:
         """Whether `read` has left something for later."""
         return self._waiting > 0
 
-    def _is_little(self, changed: Iterable[str], here: Mapping[str, os.stat_result], enough: int) -> bool:
+    def _is_little(
+        self, changed: Iterable[str], here: Mapping[str, os.stat_result], enough: int, to_come: float
+    ) -> bool:
         """Whether `changed` is not worth a generation yet."""
         now = time.monotonic()
         self._waiting = self._waiting or now
         served = sum(bytes_in(name, ref.size) for name, ref in self.files.items())
         size = sum(bytes_in(name, here[name].st_size) for name in changed)
+        if to_come < 1:
+            enough = min(enough, max(LEAST_BYTES, int((served + size) * to_come / (1 - to_come))))
         return size < min(served, enough) and now - self._waiting < self.wait_s
 
     def accept(self, change: Reading, keys: Iterable[int]) -> None:

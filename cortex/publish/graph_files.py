@@ -32,6 +32,8 @@ class GraphFiles:
         self._waiting = 0.0
         self._faults: dict[str, tuple[FileRef, str]] = {}
         self._touched: dict[str, FileRef] = {}
+        #: files that wait, whose segments are written already; pruning leaves what is as young
+        self._ahead: dict[str, FileRef] = {}
 
     def warnings(self) -> tuple[str, ...]:
         return tuple(text for _, (_, text) in sorted(self._faults.items()))
@@ -45,18 +47,32 @@ class GraphFiles:
         """The graph files as they are now, each with its segment written;
         None when they are as `served`.
 
-        `patient`: also None while they have changed for less than WAIT_S.
+        `patient`: also None while they have changed for less than WAIT_S; segments are written
+        meanwhile, so that at the end there is only to name them.
         """
         present = self._present()
+        files = self._written(present, served)
         if patient and self._is_to_wait(present, served):
+            self._ahead = {name: ref for name, ref in files.items() if ref != served.get(name)}
             return None
-        self._waiting = 0.0
+        self._waiting, self._ahead = 0.0, {}
+        return files if files != served else None
+
+    def _written(
+        self, present: Mapping[str, tuple[int, int]], served: Mapping[str, FileRef]
+    ) -> dict[str, FileRef]:
+        """What is served of `present` and is as it was, and what has changed, each with its segment
+        written.
+        """
         self._faults = {name: fault for name, fault in self._faults.items() if name in present}
         files = {name: ref for name, ref in served.items() if name in present}
-        changed = len(files) != len(served)
         for name, (size, mtime_ns) in present.items():
             seen = (files.get(name), self._touched.get(name), self._faults.get(name, (None, ""))[0])
             if any(ref is not None and (ref.size, ref.mtime_ns) == (size, mtime_ns) for ref in seen):
+                continue
+            ahead = self._ahead.get(name)
+            if ahead is not None and (ahead.size, ahead.mtime_ns) == (size, mtime_ns):
+                files[name] = ahead
                 continue
             read = self._read(name)
             if read is None:
@@ -72,8 +88,7 @@ class GraphFiles:
                 continue
             self._faults.pop(name, None)
             files[name] = ref
-            changed = True
-        return files if changed else None
+        return files
 
     def _is_to_wait(self, present: Mapping[str, tuple[int, int]], served: Mapping[str, FileRef]) -> bool:
         if present == {name: (ref.size, ref.mtime_ns) for name, ref in served.items()}:

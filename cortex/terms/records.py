@@ -101,6 +101,8 @@ class IndexerState:
         return self.state == "indexing" and self.total >= LONG_FILES
 
     @property
-    def is_reading_long(self) -> bool:
-        """Whether chunk files of a run over many files are still to come."""
-        return self.is_long and self.done < self.total
+    def to_come(self) -> float:
+        """The share of a long run's files whose chunk files are still to come; 0 where there is
+        none.
+        """
+        return max(0.0, 1 - self.done / self.total) if self.is_long else 0.0

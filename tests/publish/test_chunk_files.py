@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cortex.generation.contract import Folder, pack
-from cortex.publish import filed
+from cortex.publish import chunk_files, filed
 from cortex.publish.chunk_files import ChunkManager
 from cortex.publish.filed import read_chunk_file
 from ipc.errors import Damaged
@@ -218,16 +218,31 @@ def test_a_large_backlog_comes_in_parts(tmp_path):
 def test_while_a_long_run_goes_on_a_change_waits_until_it_is_as_much_as_what_is_served(tmp_path):
     manager = ChunkManager((Folder(tmp_path, tmp_path),), DIMENSIONS, wait_s=600)
     write(tmp_path, "a.json", [chunk(f"a{at}", "x" * 1000) for at in range(4)])
-    first = manager.read(patient=True)
+    first = manager.read(to_come=0.99)
     assert first is not None  # nothing is served: there is nothing to wait for
     manager.accept(first, range(1, 5))
     write(tmp_path, "b.json", [chunk("b", "x")])
-    assert manager.read(patient=True) is None
+    assert manager.read(to_come=0.99) is None
     assert manager.waits
     assert len(manager.read().added) == 1  # the run has ended
     assert not manager.waits
     write(tmp_path, "c.json", [chunk(f"c{at}", "x" * 1000) for at in range(5)])
-    assert len(manager.read(patient=True).added) == 6
+    assert len(manager.read(to_come=0.99).added) == 6
+
+
+def test_towards_the_end_of_a_long_run_a_change_waits_for_no_more_than_what_is_still_to_come(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(chunk_files, "LEAST_BYTES", 500)
+    manager = ChunkManager((Folder(tmp_path, tmp_path),), DIMENSIONS, wait_s=600)
+    write(tmp_path, "a.json", [chunk(f"a{at}", "x" * 1000) for at in range(20)])
+    manager.accept(manager.read(to_come=0.9), range(1, 21))
+    write(tmp_path, "b.json", [chunk(f"b{at}", "x" * 1000) for at in range(5)])
+    assert manager.read(to_come=0.5) is None  # as much is to come as is there
+    assert len(manager.read(to_come=0.1).added) == 5
+    manager.accept(manager.read(to_come=0.1), range(21, 26))
+    write(tmp_path, "c.json", [chunk("c", "x")])
+    assert manager.read(to_come=0.001) is None  # too little for a generation, and more is to come
 
 
 def test_a_change_that_is_little_waits_for_a_bounded_time_only(tmp_path):
@@ -235,7 +250,7 @@ def test_a_change_that_is_little_waits_for_a_bounded_time_only(tmp_path):
     write(tmp_path, "a.json", [chunk(f"a{at}", "x" * 1000) for at in range(4)])
     manager.accept(manager.read(), range(1, 5))
     write(tmp_path, "b.json", [chunk("b", "x")])
-    assert len(manager.read(patient=True).added) == 1
+    assert len(manager.read(to_come=0.99).added) == 1
 
 
 names = st.sampled_from(["a.json", "b.json", "c.json"])

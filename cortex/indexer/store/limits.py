@@ -32,7 +32,7 @@ class Limits:
     kept_files: int = 10_000
     #: seconds between two publications of finished shards during a long run; more where one takes
     #: over `flush_share` of that
-    flush_s: float = 2.0
+    flush_s: float = 0.5
     #: part of a run's time that publishing may take: the manifest of 50 000 files has 10 MB
     flush_share: float = 1 / 30
 
