@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import compileall
 import contextlib
 import math
 import os
@@ -24,6 +25,7 @@ import orjson
 import psutil
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from report import ROOT
 
 from cortex.ask.freshness import Freshness
 from cortex.generation.read import Rows, open_rows
@@ -42,11 +44,21 @@ START_S = 60.0
 NOWHERE = Path(os.devnull)
 
 
+def compile_modules() -> None:
+    """Have Cortex' modules compiled, as pip leaves those of a package that it installs. Where
+    PYTHONDONTWRITEBYTECODE is set, each process of a checkout compiles all that it imports.
+    """
+    for name in ("cortex", "ipc", "workers"):
+        if not compileall.compile_dir(ROOT / name, quiet=1):
+            raise SystemExit(f"the modules of {ROOT / name} cannot be compiled")
+
+
 @contextlib.contextmanager
 def surroundings(home: Path | None = None, **settings: object) -> Iterator[None]:
     """A runtime folder and a cache of its own and `settings`, for all processes that are started
     meanwhile. `home`: a cache that is kept.
     """
+    compile_modules()
     runtime = tempfile.mkdtemp(prefix="cx", dir="/tmp")  # short: sockets are made below it
     names = {f"CORTEX_{name}".upper(): str(value) for name, value in settings.items()}
     names |= {"XDG_RUNTIME_DIR": runtime, "CORTEX_HOME": str(home or f"{runtime}/cache")}
