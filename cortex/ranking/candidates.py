@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,6 +128,7 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
     number = np.concatenate([np.arange(count) for count in counts])
     kinds = np.concatenate([_kinds_of(signals.kinds)[:, signals.rows[KIND]] for signals in replies], axis=1)
     covering, documents = kinds[:, first]
+    projects, paths = _all_parted(files)
     return Candidates(
         replies=replies,
         reply=reply[first],
@@ -137,9 +138,9 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
         covering=covering,
         documents=documents,
         file=file,
-        starts=np.flatnonzero(np.diff(file, prepend=-1)),
-        paths=[parted(name)[1] for name in files],
-        projects=[parted(name)[0] for name in files],
+        starts=begins(file),
+        paths=paths,
+        projects=projects,
     )
 
 
@@ -162,13 +163,39 @@ def _files_of(signals: Signals, files: dict[str, int]) -> Array:
     """I64 [n]: the number in `files`, which it adds to, of each candidate's file. A chunk without a
     path stands for itself.
     """
-    numbers = np.array(
-        [files.setdefault(path, len(files)) if parted(path)[1] else -1 for path in signals.paths]
-    )
-    out: Array = numbers[signals.rows[FILE]]
+    if "" not in signals.paths and _are_plain(signals.paths):
+        numbers = [files.setdefault(path, len(files)) for path in signals.paths]
+        of: Array = np.array(numbers, np.int64)[signals.rows[FILE]]
+        return of
+    numbers = [files.setdefault(path, len(files)) if parted(path)[1] else -1 for path in signals.paths]
+    out: Array = np.array(numbers, np.int64)[signals.rows[FILE]]
     for at in np.flatnonzero(out < 0).tolist():
         project, _ = parted(signals.paths[signals.rows[FILE, at]])
         out[at] = files.setdefault(f"{project}{OF}{OF}{signals.id(at).decode()}", len(files))
+    return out
+
+
+def _all_parted(names: Collection[str]) -> tuple[list[str], list[str]]:
+    """What `parted` says of each: (whose, the path)."""
+    if _are_plain(names):
+        return [""] * len(names), list(names)
+    told = [parted(name) for name in names]
+    return [whose for whose, _ in told], [path for _, path in told]
+
+
+def _are_plain(names: Iterable[str]) -> bool:
+    """Whether all are paths of the only project: one look at all of them takes as long as one call
+    for each of a few.
+    """
+    return OF not in "".join(names)
+
+
+def begins(ascending: Array) -> Array:
+    """I64: where each run of equal values begins."""
+    same = np.empty(len(ascending), bool)
+    same[:1] = False
+    np.equal(ascending[1:], ascending[:-1], out=same[1:])
+    out: Array = np.flatnonzero(~same)
     return out
 
 

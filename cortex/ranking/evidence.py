@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -90,7 +91,8 @@ def values_of(question: str, found: Candidates, smax: Array) -> dict[str, Array]
     """Signal → its value for each file, but for NAMES."""
     said = [say(path) for path in found.paths]
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
-    test, example, foreign = np.array([one.kinds for one in said]).T
+    kinds = np.fromiter(chain.from_iterable([one.kinds for one in said]), float, 3 * len(said))
+    test, example, foreign = kinds.reshape(-1, 3).T
     best = dict(zip(COLUMNS, found.best(found.lanes), strict=True))
     body = found.top("body")
     # Of an ordinary question they say nothing, and are not among what is explained.

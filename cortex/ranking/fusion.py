@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cortex.ranking.candidates import OF, Candidates, collect, parted, shares
+from cortex.ranking.candidates import OF, Candidates, begins, collect, parted, shares
 from cortex.ranking.evidence import NAMES, ON_TOP, ORDER, distribution, named_like, values_of
 from cortex.ranking.names import Asked
 from cortex.ranking.ranked import Ranked
@@ -59,6 +59,8 @@ def rank(
     values, counts = np.array([signals[name] for name in names]), tuple(scales[name] for name in names)
     # One after the other, so that a sum is the same to the last bit beside however many others.
     totals = np.add.accumulate(values * np.array(counts)[:, None], axis=0)[-1]
+    kept = np.flatnonzero(totals >= _nth(totals, limit))  # of no other a chunk is looked for
+    files, values, totals = files[kept], values[:, kept], totals[kept]
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
     strength = shares(found.lane("body")) + cosine
     shown = _pick(found, files, strength)
@@ -93,13 +95,18 @@ def _leading(signals: Mapping[str, Array], scales: Mapping[str, float], limit: i
     """
     some = [name for name in signals if scales[name]]
     sums = np.array([scales[name] for name in some]) @ np.array([signals[name] for name in some])
-    if len(sums) <= limit:
-        return np.arange(len(sums))
     at_most = sum(max(0.0, scales[name]) for name in NAMES)
     at_least = sum(min(0.0, scales[name]) for name in NAMES)
-    sure = np.partition(sums, len(sums) - limit)[len(sums) - limit] + at_least
+    sure = _nth(sums, limit) + at_least
     leading: Array = np.flatnonzero(sums + at_most >= sure - ROUNDING)
     return leading
+
+
+def _nth(values: Array, number: int) -> float:
+    """The `number`th highest of `values`; below all where there are no more."""
+    if len(values) <= number:
+        return -math.inf
+    return float(np.partition(values, len(values) - number)[len(values) - number])
 
 
 def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Ranked]:
@@ -149,7 +156,7 @@ def _pick(found: Candidates, files: Array, strength: Array) -> Array:
     file, defx = found.file[own], found.lane("defx")
     other = defx[own] < found.best(defx)[file]
     columns = (~found.covering[own], -strength[own], other, -found.lane("line")[own], file)
-    return own[_sorted(found, own, columns, np.flatnonzero(np.diff(file, prepend=-1)))]
+    return own[_sorted(found, own, columns, begins(file))]
 
 
 def _sorted(found: Candidates, chunks: Array, columns: tuple[Array, ...], places: slice | Array) -> Array:

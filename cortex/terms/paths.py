@@ -256,6 +256,8 @@ def superseded(paths: Iterable[Said], question: str, projects: Iterable[str] = (
     Never where the question names a version itself.
     """
     found = [path.version for path in paths]
+    if not any(found):  # as of most projects
+        return [False] * len(found)
     whose = list(zip(found, list(projects) or [""] * len(found), strict=True))
     newest: dict[tuple[str, str], int] = {}
     for one, project in whose:
