@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from environments import python_with
-from mcp import ClientSession, StdioServerParameters
+from mcp import ClientSession, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from product import environment
 
@@ -135,10 +135,12 @@ async def session_of(project: Path, variant: tuple[str, ...] = ()) -> AsyncItera
 async def _settled(session: ClientSession) -> None:
     """Until everything that was indexed is served."""
     deadline = time.monotonic() + INDEX_S
+    said = {"query": "warm up", "limit": 1, "detail": "location"}
     while time.monotonic() < deadline:
-        reply = await session.call_tool(
-            "cortex_search", {"query": "warm up", "limit": 1, "detail": "location"}
-        )
+        try:
+            reply = await session.call_tool("cortex_search", said)
+        except MCPError:  # its workers are starting, on a machine that others use
+            continue
         index = json.loads(reply.content[0].text)["index"]
         busy = index["pending_count"] or index["degraded"] or "indexing" in index or "publishing" in index
         if index["generation"] and not busy:

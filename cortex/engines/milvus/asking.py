@@ -15,7 +15,8 @@ from ipc.errors import NotReady
 
 #: the share of the rows from which on a filter is applied to what is found, and not said to Milvus
 MASK_SHARE = 0.2
-#: keys that a filter names at most; of more that pass, hits are fetched until there are enough
+#: keys that one filter names at most; of more that pass, hits are fetched until there are enough,
+#: and where Milvus gives no more at once, the keys are named in several filters
 NAMED_MAX = 2_000
 #: seconds after which it is looked whether rows of this generation may be gone: they are kept for
 #: sixty after it is neither the current one nor the one before
@@ -49,19 +50,46 @@ class Asking:
         passing = int(np.count_nonzero(mask))
         if not passing:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        if passing <= NAMED_MAX and passing < MASK_SHARE * self.rows.live_count:
-            wanted += f" and key in {self.rows.keys[mask].tolist()}"
-            fetch = limit
-        else:
-            fetch = int(limit * self.rows.live_count / passing) + 1
+        every = self.rows.live_count
+        fetch, bound = int(limit * every / passing) + 1, HITS_MAX
+        few = fetch > bound or (passing <= NAMED_MAX and passing < MASK_SHARE * every)
+        if self.collection.place.file is not None and field_name != "vector":
+            # milvus-lite has no bound, and counts words in what passes a filter: its scores of two
+            # filters are not comparable, and those of one not with an index at home
+            few, bound = False, every
+        if few:
+            return self._among(field_name, asked, wanted, self.rows.keys[mask], limit)
         while True:
-            hits = self.collection.search(field_name, asked, wanted, min(fetch, HITS_MAX))
-            ordinals = self.rows.locate(np.array([key for key, _ in hits], np.uint64))
+            most = min(fetch, bound)
+            ordinals, scores = self._hits(field_name, asked, wanted, most)
             kept = (ordinals >= 0) & mask[ordinals]
-            if len(hits) < min(fetch, HITS_MAX) or kept.sum() >= limit or fetch >= HITS_MAX:
-                scores = np.array([score for _, score in hits], np.float32)
+            if len(ordinals) < most or kept.sum() >= limit or most == every:
                 return ordinals[kept][:limit], scores[kept][:limit]
+            if most == bound:  # and still what is looked for lies behind what does not pass
+                return self._among(field_name, asked, wanted, self.rows.keys[mask], limit)
             fetch *= 4
+
+    def _among(
+        self, field_name: str, asked: Any, wanted: str, keys: Array, limit: int
+    ) -> tuple[Array, Array]:
+        """As `best`, of the rows with these keys: they are named, so many at once as a filter may
+        name. A server's scores do not depend on what passes, so those of two parts are comparable.
+        """
+        found = [
+            self._hits(field_name, asked, f"{wanted} and key in {keys[at : at + NAMED_MAX].tolist()}", limit)
+            for at in range(0, len(keys), NAMED_MAX)
+        ]
+        ordinals = np.concatenate([mine for mine, _ in found])
+        scores = np.concatenate([mine for _, mine in found])
+        order = np.argsort(-scores, kind="stable")
+        order = order[ordinals[order] >= 0][:limit]
+        return ordinals[order], scores[order]
+
+    def _hits(self, field_name: str, asked: Any, wanted: str, limit: int) -> tuple[Array, Array]:
+        """(i64 [m] ordinals, -1 for a row that is not here, float32 [m] scores), best first."""
+        hits = self.collection.search(field_name, asked, wanted, limit)
+        ordinals = self.rows.locate(np.array([key for key, _ in hits], np.uint64))
+        return ordinals, np.array([score for _, score in hits], np.float32)
 
     def defining(self, terms: list[str], mask: Array) -> dict[int, list[str]]:
         """Ordinal of each row of `mask` that has one of `terms` among its definitions → those."""

@@ -157,7 +157,7 @@ class Collection:
                 data=[asked],
                 anns_field=field,
                 filter=wanted,
-                limit=min(limit, HITS_MAX),
+                limit=limit,
                 output_fields=["key"],
                 search_params={"metric_type": metric},
                 consistency_level="Strong",

@@ -1,0 +1,90 @@
+"""Generations of the index in Milvus, for scale_index.py: the project changes, and who asks
+the generation before is answered as before, while whoever comes now finds what is new.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import product
+from pymilvus.exceptions import MilvusException
+
+from cortex.engines.milvus.collection import Collection
+from cortex.engines.milvus.connection import connect
+from cortex.engines.serving import EngineWorker
+from cortex.processes.lite import file_served
+from cortex.publish.far import Mirror
+from cortex.settings import config as configuration
+from cortex.settings.milvus import place_of
+from ipc.errors import CortexError
+from ipc.messages import ExactSearch, Filters
+
+#: seconds for a flush and for a compaction
+SETTLE_S = 120.0
+Questions = list[dict[str, Any]]
+#: what a question is answered: the number of all that match, the places shown; or a sentence
+Told = tuple[int, list[tuple[str, int]]] | str
+
+
+def change(project: Path) -> None:
+    """One file goes, one comes, and one has another's text: of those that are indexed."""
+    rows = product.rows_of(configuration.load(project))
+    paths = sorted({project / path for path in rows.path_names})
+    gone, copied, changed, *_ = sorted(paths, key=lambda path: (-path.stat().st_size, path))
+    shutil.copy(copied, copied.with_name(f"another_{copied.name}"))
+    with changed.open("ab") as file:
+        file.write(b"\n" + gone.read_bytes())
+    gone.unlink()
+
+
+@contextlib.contextmanager
+def held(project: Path, drawn: Questions) -> Iterator[Callable[[], dict[str, int]]]:
+    """A machine that has opened what is in Milvus now; asked again, it counts what is answered
+    as now. A small project answers while it is published anew, too.
+    """
+    config = configuration.load(project)
+    with file_served(config), contextlib.closing(Mirror(config)) as mirror:
+        mirror.refresh()
+        worker = EngineWorker("text", config)
+        worker.reload()
+        number = mirror.current.number
+        before = [_told(worker, one, number) for one in drawn]
+
+        def again() -> dict[str, int]:
+            mirror.refresh()
+            after = [_told(worker, one, number) for one in drawn]
+            same = sum(one == other for one, other in zip(before, after, strict=True))
+            newer = int(mirror.current.number > number)
+            return {"old, as before": same, "old, otherwise": len(drawn) - same, "newer there": newer}
+
+        yield again
+
+
+def _told(worker: EngineWorker, one: dict[str, Any], generation: int) -> Told:
+    said = dict(one)
+    query, kind = said.pop("query"), said.pop("match_type", None)
+    filters = Filters(**{name: tuple(value) for name, value in said.items()})
+    try:
+        found = worker.handlers[ExactSearch](ExactSearch(query, kind, 50, 0, filters, generation=generation))
+    except CortexError as error:
+        return str(error)
+    return found.total_found, [(hit.path, hit.start_line) for hit in found.hits]
+
+
+def settle(project: Path) -> dict[str, str]:
+    """What Milvus says to one flush and one compaction of all rows."""
+    config = configuration.load(project)
+    place, said = place_of(config), dict[str, str]()
+    with file_served(config), contextlib.closing(connect(place)) as client:
+        rows = Collection(place).rows
+        for name, ask in {"flush": client.flush, "compaction": client.compact}.items():
+            try:
+                ask(rows, timeout=SETTLE_S)
+                said[name] = "taken"
+            except MilvusException as error:
+                said[name] = str(error)
+    return said
