@@ -4,8 +4,8 @@ right.
     python scripts/bench/graph_truth.py REFERENCE=FOLDER … [--peer] [--sample 4000] [--json]
 
 REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScript: `tsc`), gopls,
-clangd (C, C++), javac, rustdoc, rust-analyzer, intelephense (PHP), ruby (truth_ruby.py), kotlin and
-scala (truth_compilers.py); the command must be on PATH, jedi importable.
+clangd (C, C++), javac, rustdoc, rust-analyzer, intelephense (PHP), ruby (truth_ruby.py), kotlin,
+scala and roslyn (C#; truth_compilers.py); the command must be on PATH, jedi importable.
 FOLDER is a whole checkout: with its tests, its configuration files and its roots.
 
 Asked is every call site (truth_sites.py), or `--sample` of them, evenly, the files in an order that
@@ -35,7 +35,7 @@ from typing import Any
 
 from report import Figures, add_json, begin, print_machine, print_table, write
 from truth_checkers import SERVERS, Target, ask_javac, ask_jedi, ask_server, ask_typescript
-from truth_compilers import ask_kotlin, ask_scala
+from truth_compilers import ask_kotlin, ask_roslyn, ask_scala
 from truth_peer import ask_codegraph
 from truth_ruby import ask_ruby
 from truth_rust import ask_rustdoc
@@ -57,6 +57,7 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
     "rustdoc": ("rust",),
     "kotlin": ("kotlin",),
     "scala": ("scala",),
+    "roslyn": ("csharp",),
     **{name: tuple(server.languages) for name, server in SERVERS.items()},
 }
 #: references that are no servers
@@ -68,6 +69,7 @@ _WHOLE = {
     "rustdoc": ask_rustdoc,
     "kotlin": ask_kotlin,
     "scala": ask_scala,
+    "roslyn": ask_roslyn,
 }
 #: what makes an instance: a call that ends at it and one that ends at its type mean the same
 _MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "new"})
@@ -333,7 +335,11 @@ def makers(project: Project) -> dict[Place, Place]:
         for one in definitions:
             type_name = one.scope.rpartition(".")[2]
             if type_name and (one.name in _MADE_BY or one.name == type_name):
-                outer = next((other for other in definitions if other.qualified == one.scope), None)
+                around = definitions[one.parent] if one.parent >= 0 else None
+                outer = next(
+                    (other for other in (around, *definitions) if other and other.qualified == one.scope),
+                    None,
+                )
                 if outer is not None:
                     found[path, one.line] = (path, outer.line)
     return found

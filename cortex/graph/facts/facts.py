@@ -40,6 +40,8 @@ DECORATED = "@"
 YIELDING = frozenset({"fixture", "contextmanager", "asynccontextmanager"})
 #: ends a parameter's type where it has a default; begins that of one that stands for many
 DEFAULT, MANY = " =", "[]"
+#: begins the flag that holds the names of a definition's type parameters (C#)
+GENERIC = "<"
 #: the member of an object that holds what it takes in whole: `{ ...other }`
 SPREAD = "*"
 
@@ -103,7 +105,8 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
 class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`kind` is call, type or value: a name that may be a function, and is not called. `passed` is
     what each argument is, where functions may differ by that alone (arguments.py); `scope` the
-    index of the enclosing definition, -1 for the file; `at` a byte offset.
+    index of the enclosing definition, -1 for the file; `at` a byte offset; `types` how many type
+    arguments are written (C#).
     """
 
     kind: str
@@ -114,6 +117,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at: int
     arguments: int = -1
     passed: tuple[str, ...] = ()
+    types: int = 0
 
 
 class Binding(msgspec.Struct, frozen=True, array_like=True, gc=False):

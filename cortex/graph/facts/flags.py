@@ -5,7 +5,7 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of
-from cortex.graph.facts.facts import BRANCH, CALLED, COMPANION, DECORATED, YIELDING
+from cortex.graph.facts.facts import BRANCH, CALLED, COMPANION, DECORATED, GENERIC, YIELDING
 from cortex.graph.facts.grammars import SYNTAX
 
 #: modifiers of a definition that resolution looks at
@@ -50,6 +50,9 @@ def flags_of(node: Node) -> tuple[str, ...]:
     for first in parameters.named_children[:1] if parameters is not None else ():
         if any(child.type == "modifier" and child.text == b"this" for child in first.children):
             found.add("extension")  # C#
+    for one in node.children:
+        if one.type == "type_parameter_list" and (text := text_of(one)).startswith(GENERIC):  # C#
+            found.add(GENERIC + text.strip("<>").replace(" ", ""))
     return tuple(sorted(found))
 
 

@@ -232,7 +232,9 @@ SYNTAX: dict[str, Syntax] = {
     "csharp": Syntax(
         queries=("csharp",),
         counts=True,
-        names=frozenset({"identifier", "this", "base", "this_expression", "base_expression"}),
+        names=frozenset(
+            {"identifier", "this", "base", "this_expression", "base_expression", "predefined_type"}
+        ),
         members={
             "member_access_expression": ("expression", "name"),
             "conditional_access_expression": ("condition", "-1"),
@@ -247,6 +249,7 @@ SYNTAX: dict[str, Syntax] = {
             "generic_name": "0",
             "member_binding_expression": "name",
             "nullable_type": "",
+            "postfix_unary_expression": "",
         },
         casts={"cast_expression": "type", "as_expression": "right"},
         literals=frozenset({"string_literal", "integer_literal", "boolean_literal", "null_literal"}),

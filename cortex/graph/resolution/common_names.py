@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+#: C#'s extensions of whatever can be gone through
+LINQ = frozenset(
+    "Aggregate All Any Append AsEnumerable Average Cast Chunk Concat Contains Count DefaultIfEmpty Distinct "
+    "DistinctBy ElementAt ElementAtOrDefault Except ExceptBy First FirstOrDefault GroupBy GroupJoin Intersect "
+    "Join Last LastOrDefault LongCount Max MaxBy Min MinBy OfType Order OrderBy OrderByDescending Prepend "
+    "Reverse Select SelectMany SequenceEqual Single SingleOrDefault Skip SkipLast SkipWhile Sum Take TakeLast "
+    "TakeWhile ThenBy ThenByDescending ToArray ToDictionary ToHashSet ToList ToLookup Union UnionBy Where "
+    "Zip".split()
+)
+#: C#'s names of its own types
+CSHARP_TYPES = frozenset(
+    "bool byte char decimal double float int long object sbyte short string uint ulong ushort".split()
+)
 #: members of a container that are one of its elements when called, and those that are the container
 #: again
 ELEMENT_OF = frozenset("get pop popleft popitem setdefault at shift find first last next peek unwrap".split())

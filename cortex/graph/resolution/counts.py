@@ -4,10 +4,12 @@ for many. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from cortex.graph.facts.facts import DEFAULT, MANY, Definition, Parameter
+from cortex.graph.facts.facts import DEFAULT, GENERIC, MANY, Definition, Parameter
 
+_WORD = re.compile(r"\w+")
 #: languages whose facts say which parameters have a default and which stand for many
 _TOLD = frozenset({"java", "kotlin", "csharp", "scala", "swift"})
 
@@ -18,6 +20,20 @@ def takes(one: Definition, language: str, count: int) -> bool:
         return len(one.parameters) == count
     least = sum(is_needed(each) for each in one.parameters)
     return least <= count and (count <= len(one.parameters) or any(is_many(each) for each in one.parameters))
+
+
+def generics(one: Definition) -> list[str]:
+    """The names of C#'s type parameters."""
+    return next((flag[1:].split(",") for flag in one.flags if flag.startswith(GENERIC)), [])
+
+
+def is_inferred(one: Definition) -> bool:
+    """Whether C#'s call need not write the type arguments: a type has none, each of a function's
+    stands in the type of a parameter.
+    """
+    names = generics(one)
+    taken = {word for each in one.parameters for word in _WORD.findall(each.type)} if names else ()
+    return all(name.rpartition(" ")[2] in taken for name in names)
 
 
 def is_many(one: Parameter) -> bool:

@@ -17,7 +17,7 @@ from cortex.graph.facts.contexts import GIVEN
 from cortex.graph.facts.facts import CALLED, DECORATED, HOLDER, OBJECT, SPREAD, YIELDING, Binding, Definition
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.types import ITSELF, alternatives, result
-from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
+from cortex.graph.resolution.common_names import CSHARP_TYPES, ELEMENT_OF, SAME, SAME_AS
 from cortex.graph.resolution.contexts import Contexts
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.project import Project, Ref
@@ -115,6 +115,8 @@ class Evaluator:
             values = tuple(given for value in values for given in self._bare(value, links[0]))
         if not values and len(links) > 1:
             values, links = self._qualified(links, path)
+        if not values and self._is_elsewhere(links[0], path):
+            values = (EXTERNAL,)
         dotted, owners = links[0], values
         for number, link in enumerate(links[1:]):
             if not number and scope >= 0 and (known := self._narrowed(links, path, scope, at)):
@@ -210,6 +212,10 @@ class Evaluator:
                     if values := self.scopes.exported(key, links[count]):
                         return values, links[count:]
         return (), links
+
+    def _is_elsewhere(self, name: str, path: str) -> bool:
+        """Whether a name of C# that nothing here defines is a type or a member from outside."""
+        return self.project.language(path) == "csharp" and (name[:1].isupper() or name in CSHARP_TYPES)
 
     def _several(self, found: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
         values = tuple(dict.fromkeys(value for some in found for value in some))

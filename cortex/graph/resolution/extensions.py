@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cortex.graph.facts.facts import MANY, Reference
-from cortex.graph.resolution.common_names import COMMON
-from cortex.graph.resolution.counts import takes
+from cortex.graph.facts.facts import DEFAULT, MANY, Reference
+from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
+from cortex.graph.resolution.counts import generics, takes
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value
@@ -32,7 +32,7 @@ class Extensions:
     def called(self, one: Reference, receiver: str, name: str, owners: Sequence[Value]) -> list[Ref]:
         """The extensions that a call may mean, by its receiver and by how many arguments it has."""
         if self.language == "csharp":
-            return [] if name in COMMON else self._of_csharp(name, one.arguments, owners)
+            return self._of_csharp(one, receiver, name, owners)
         if self.language != "kotlin":
             return []
         known = self._types(receiver, owners)
@@ -62,15 +62,40 @@ class Extensions:
         known = set(found)
         return all(ref in known for ref in self.evaluator.methods_named("jvm", name))
 
-    def _of_csharp(self, name: str, arguments: int, owners: Sequence[Value]) -> list[Ref]:
+    def _of_csharp(self, one: Reference, receiver: str, name: str, owners: Sequence[Value]) -> list[Ref]:
         known = self._types("", owners)
-        found = {}
-        for ref in self.evaluator.methods_named("csharp", name):
-            one = self.project.definition(ref)
-            if "extension" in one.flags and one.parameters and _may_be(one.parameters[0].type, known):
-                found[ref] = len(one.parameters) - 1
-        exact = [ref for ref, count in found.items() if count == arguments]
-        return exact or [ref for ref, count in found.items() if count >= arguments]
+        if name in COMMON or (name in LINQ and not known) or self._is_foreign_type(one, receiver):
+            return []
+        methods = self.evaluator.methods_named("csharp", name)
+        if not owners and not all("extension" in self.project.definition(ref).flags for ref in methods):
+            return []  # it may be a member of whatever that is
+        found = []
+        for ref in methods:
+            its = self.project.definition(ref)
+            if "extension" not in its.flags or not its.parameters or not self._is_in_use(ref):
+                continue
+            type_name = its.parameters[0].type.removesuffix(DEFAULT)
+            fits = type_name in generics(its) or _may_be(type_name, known)
+            if fits and takes(its, "csharp", one.arguments + 1):
+                found.append(ref)
+        return found
+
+    def _is_foreign_type(self, one: Reference, receiver: str) -> bool:
+        """Whether a receiver is the name of a type from outside, on which nothing is extended."""
+        if receiver in CSHARP_TYPES:
+            return True
+        if not receiver.isidentifier() or not receiver[0].isupper():
+            return False
+        return not self.evaluator.scopes.lookup(receiver, self.path, one.scope, one.at)[0]
+
+    def _is_in_use(self, ref: Ref) -> bool:
+        """Whether C#'s file is in the namespace of a definition, in one below it, or uses it."""
+        space = self.project.home(ref[0]).partition(":")[2]
+        own = self.project.home(self.path).partition(":")[2]
+        if not space or own == space or own.startswith(f"{space}."):
+            return True
+        keys = f"@csharp:{space}|", f"@csharp:{space}|{self.project.definition(ref).scope}"
+        return any(self.project.find_module(star.module, self.path) in keys for star in self.index.stars)
 
     def _visible(self, name: str) -> Iterator[Ref]:
         """Kotlin's extensions of that name in this file, in its package, and those that it

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.arguments import NAMED, WIDENING
 from cortex.graph.facts.facts import DEFAULT, MANY, Binding, Definition, Reference
-from cortex.graph.resolution.counts import is_many, slots, takes
+from cortex.graph.resolution.counts import generics, is_many, slots, takes
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -43,6 +43,13 @@ _SAME = {
 }
 _KOTLIN = {"Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean", "Byte": "byte"}
 _PRIMITIVES = frozenset((*WIDENING, "boolean"))
+#: C#'s types of functions → how many parameters these have, -1 for as many as type arguments
+_FUNCTIONS = {"Func": -1, "Action": -1, "Predicate": 1, "Comparison": 2, "Converter": 1}
+#: C#'s types that stand for no function
+_NO_FUNCTIONS = frozenset(
+    "String CancellationToken Type Guid DateTime TimeSpan Exception StringBuilder Stream Task IEnumerable List "
+    "IList ICollection Dictionary IDictionary HashSet Regex CultureInfo Encoding StringComparison".split()
+)
 #: what a text can be given for beside its own type
 _OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable", "IEnumerable"})
 #: what a boxed number can be given for
@@ -84,6 +91,36 @@ def bare(text: str, *, kotlin: bool) -> str:
     return (_KOTLIN.get(last, last) if kotlin else last) + "[]" * levels
 
 
+@functools.lru_cache(maxsize=10_000)
+def _of_csharp(text: str, given: str, free: frozenset[str]) -> str:
+    """A parameter's type in C#: `fn2` for a function with two parameters, `Object` for what stands
+    for any type.
+    """
+    many = text.startswith(MANY)
+    text = text.removeprefix(MANY).removesuffix(DEFAULT).strip()
+    if many and given.endswith("[]"):
+        text += "[]"
+    name, _, rest = text.partition("<")
+    name = name.strip().rpartition(".")[2].rpartition(" ")[2]
+    if name == "Expression":
+        return _of_csharp(rest.strip().removesuffix("?").removesuffix(">"), given, free)
+    if name.rstrip("?") in free:
+        return "Object"
+    if name in _FUNCTIONS:
+        fixed = _FUNCTIONS[name]
+        return f"fn{fixed if fixed >= 0 else (_parts(rest) if rest else 0) - (name == 'Func')}"
+    return bare(text, kotlin=False)
+
+
+def _parts(arguments: str) -> int:
+    """How many type arguments there are, those inside of others not counted."""
+    depth, count = 0, 1
+    for one in arguments:
+        depth += (one in "<([") - (one in ">)]")
+        count += one == "," and not depth
+    return count
+
+
 def unnamed(passed: str) -> str:
     """What is passed, without the name of its parameter."""
     return passed.partition(NAMED)[2] or passed
@@ -103,9 +140,12 @@ class Overloads:
         self.index = project.index(path)
         self.language = self.index.facts.language
 
-    def chosen(self, refs: Sequence[Ref], one: Reference) -> list[Ref]:
-        """Those of `refs` that take what `one` passes; the best where one is better than all."""
+    def chosen(self, refs: Sequence[Ref], one: Reference, skipped: int = 0) -> list[Ref]:
+        """Those of `refs` that take what `one` passes, behind `skipped` parameters; the best where
+        one is better than all.
+        """
         given, names = self._given_to(refs, one), _names_in(one.passed)
+        given, names = [""] * skipped + given, [""] * skipped + names
         scored = [(score, ref) for ref in refs if (score := self._score(ref, given, names)) is not None]
         if not scored:
             return list(refs)
@@ -159,7 +199,19 @@ class Overloads:
     def _wanted(self, ref: Ref, given: Sequence[str], names: Sequence[str]) -> list[str] | None:
         """The types of the parameters that arguments are for; None when they do not fit."""
         found = slots(self.project.definition(ref).parameters, given, names)
-        return None if found is None else [self._bare(one.type.removeprefix(MANY)) for one in found]
+        if found is None or self.language != "csharp":
+            return None if found is None else [self._bare(one.type.removeprefix(MANY)) for one in found]
+        free = self._type_parameters(ref)
+        return [_of_csharp(one.type, other, free) for one, other in zip(found, given, strict=True)]
+
+    def _type_parameters(self, ref: Ref) -> frozenset[str]:
+        """Of a function and of the types around it."""
+        at, found = ref[1], list[str]()
+        while at >= 0:
+            one = self.project.definition((ref[0], at))
+            found += generics(one)
+            at = one.parent
+        return frozenset(found)
 
     def _score(self, ref: Ref, given: Sequence[str], names: Sequence[str]) -> tuple[float, float] | None:
         """How well parameters take that of what is known to be given which fits worst; how well
@@ -177,6 +229,8 @@ class Overloads:
         parameters = self.project.definition(ref).parameters
         many = any(map(is_many, parameters))
         unused = max(0, len(parameters) - len(given) - many)
+        if self.language == "csharp":
+            return self._least(known, given), 10 + sum(known) - 0.05 * unused - 0.3 * many
         return self._least(known, given), max(0.0, sum(known) + 0.1 * len(fits) - unused - 0.3 * many)
 
     def _score_of_java(self, ref: Ref, given: Sequence[str]) -> tuple[float, float] | None:
@@ -198,7 +252,9 @@ class Overloads:
         if not any(given):
             return 0.0
         pairs = zip(fits, given, strict=True)
-        return min((fit for fit, other in pairs if other not in ("", "null", "fn")), default=_CERTAIN)
+        return min(
+            (fit for fit, other in pairs if other not in ("", "null") and other[:2] != "fn"), default=_CERTAIN
+        )
 
     def _bare(self, text: str) -> str:
         return bare(text, kotlin=self.language == "kotlin")
@@ -215,6 +271,16 @@ class Overloads:
         if given == "Class" and wanted not in ("Class", "Object") and len(wanted) > 2:
             return 3.0 if wanted in _OF_CLASSES else None
         free = wanted == "Object" or (len(wanted) < 3 and wanted.isupper())
+        if given == "anonymous":
+            return 0.5 if free else None
+        if given[:2] == "fn" and given[2:].isdigit():
+            return self._fit_of_function(wanted)
+        if wanted[:2] == "fn" and wanted[2:].isdigit():
+            return (
+                None
+                if given != "fn" and (given in _PRIMITIVES or given == "String" or self._own(given))
+                else 0.0
+            )
         if given in ("null", "fn"):
             return None if wanted in _PRIMITIVES or (given == "fn" and wanted.endswith("[]")) else 0.5
         if given.endswith("[]"):
@@ -237,6 +303,13 @@ class Overloads:
         if given in _BOXES:
             return 2.0 if wanted in _OF_NUMBERS else None
         return self._inherits(wanted, given)
+
+    def _fit_of_function(self, wanted: str) -> float | None:
+        """C#'s function without a name, for anything but one of as many parameters."""
+        if wanted[:2] == "fn" or wanted in _PRIMITIVES or wanted.endswith("[]") or wanted in _NO_FUNCTIONS:
+            return None
+        own = self._own(wanted)
+        return None if own is not None and self.project.definition(own).kind != "type" else 0.3
 
     def _widened(self, wanted: str, given: str) -> float | None:
         if wanted == given:

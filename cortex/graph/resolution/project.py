@@ -218,6 +218,11 @@ class Project:
                 return self.c.find(module, importer) or self._space("c:", module)
             case "ruby":
                 return self.ruby.find(module, importer)
+            case "csharp":  # `using Results;` in a namespace is of those around it as well
+                spaces = self.home(importer).partition(":")[2].split(".")
+                around = (".".join((*spaces[:count], module)) for count in range(len(spaces), 0, -1))
+                found = (self._package("csharp", name) for name in (module, *around))
+                return next(filter(None, found), "")
             case family:
                 return self._package(family, module)
 

@@ -26,6 +26,7 @@ from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.overloads import Overloads, unnamed
+from cortex.graph.resolution.parts import first_parts, of_arity
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.stages import Stages
 from cortex.graph.resolution.values import EXTERNAL, Value
@@ -182,7 +183,7 @@ class _Resolver:
         answers: dict[tuple[object, ...], tuple[int, list[Edge]]] = {}
         for one in self.index.references:
             name, stage = self.stages.at(one.scope, one.chain, one.at)
-            key = (one.kind, one.chain, one.scope, stage, one.arguments)
+            key = (one.kind, one.chain, one.scope, stage, one.arguments, one.types)
             known = answers.get(key)
             if known is None and one.passed:
                 stages = [
@@ -268,7 +269,7 @@ class _Resolver:
                 values, confidence = self._past_locals(name, one.scope), "receiver"
             if inner := self.evaluator.within.members(name, self.path, one.scope, one.at, values):
                 values, confidence = inner, "receiver"
-            if self.facts.language == "java":
+            if self.facts.language in ("java", "csharp"):
                 values = self._overloaded(values, one)
             values = self.extensions.made(values, one)
         else:
@@ -292,7 +293,7 @@ class _Resolver:
             spaces = any(owner.tag == "mod" for owner in owners) or self._is_below(values)
             confidence = "import" if spaces else "receiver"
             extended: list[Ref] = []
-            if not self._callable(values, -1) and (
+            if not self._is_taken(values, one) and (
                 owners or "()" in receiver or not self._is_outside(one.chain)
             ):
                 extended = self.extensions.called(one, receiver, name, owners)
@@ -301,15 +302,28 @@ class _Resolver:
                 if values and "()" not in one.chain:  # a function by its whole name
                     yield from self._found(one, self._callable(values, one.arguments), "import")
                 elif extended:
-                    yield from self._found(one, extended, "name")
+                    yield from self._found(one, extended, "name", of_receiver=True)
                 else:
                     yield from self._by_name(one, name, owners)
                 return
             if extended:
-                yield from self._found(one, extended, "name")
+                yield from self._found(one, extended, "name", of_receiver=True)
                 return
             values = self.extensions.made(self._overloaded(values, one), one)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
+
+    def _is_taken(self, values: tuple[Value, ...], one: Reference) -> bool:
+        """Whether one of `values` is called: in C# an extension is, where what a type has by the
+        name does not take what is passed.
+        """
+        refs = self._callable(values, -1)
+        if not refs or self.facts.language != "csharp" or one.arguments < 0:
+            return bool(refs)
+        taking = [ref for ref in refs if self.takes(ref, one.arguments)]
+        if not taking or not one.passed:
+            return bool(taking)
+        self.narrowed = True
+        return self.overloads.may_take(taking, one)
 
     def _mixed_in(self, name: str, scope: int) -> list[Ref]:
         """The methods of that name of Ruby's modules, where whoever is around may include them."""
@@ -378,9 +392,17 @@ class _Resolver:
             values = self.evaluator.member(owner, self.facts.definitions[one.scope].name, past=True)
             yield from self._found(one, self._callable(values, -1), "receiver")
 
-    def _found(self, one: Reference, refs: list[Ref], confidence: str) -> Iterator[Edge]:
-        if len(refs) > 1 and one.passed:
-            refs, self.narrowed = self.overloads.chosen(refs, one), True
+    def _found(
+        self, one: Reference, refs: list[Ref], confidence: str, *, of_receiver: bool = False
+    ) -> Iterator[Edge]:
+        """The edges of a call that means one of `refs`; `of_receiver`: the receiver is passed for
+        the first parameter (C#).
+        """
+        if refs and self.facts.language == "csharp":
+            refs = of_arity(self.project, refs, one.types)
+        skipped = int(of_receiver and self.facts.language == "csharp")
+        if len(refs) > 1 and (one.passed or skipped):
+            refs, self.narrowed = self.overloads.chosen(refs, one, skipped), True
         if len(refs) == 1 or self._are_twins(refs):
             for ref in refs:
                 yield self._edge(
@@ -423,8 +445,7 @@ class _Resolver:
         if len(refs) > 1:  # a constant that holds another of them
             told = [ref for ref in refs if self.project.definition(ref).kind != "constant"]
             refs = told or refs[:1]
-        if len(refs) > 1 and len({self._type_name(ref) for ref in refs}) == 1:
-            refs = refs[:1]  # one type that is opened again, or written in parts
+        refs = first_parts(self.project, refs)
         if len(refs) > 1 and self.facts.language == "c":  # a struct's name is no function's
             refs = [ref for ref in refs if self.project.definition(ref).kind in CALLABLE_KINDS] or refs
         if len(refs) > 1 and arguments >= 0 and self.rules.family != "script":
@@ -436,11 +457,6 @@ class _Resolver:
     def takes(self, ref: Ref, arguments: int) -> bool:
         """Whether a definition takes so many arguments."""
         return takes(self.project.definition(ref), self.facts.language, arguments)
-
-    def _type_name(self, ref: Ref) -> object:
-        """The same for every part of one type; a thing of its own for anything else."""
-        one = self.project.definition(ref)
-        return (self.project.home(ref[0]), one.qualified) if one.kind in TYPE_KINDS else ref
 
     def _is_outside(self, chain: str) -> bool:
         """Whether a chain that leads nowhere begins outside of the project: with a global that the

@@ -5,22 +5,29 @@
 (struct_declaration name: (_) @name) @def.struct
 (enum_declaration name: (_) @name) @def.type
 (interface_declaration name: (_) @name) @def.interface
+(delegate_declaration name: (_) @name) @def.type
 (method_declaration name: (_) @name) @def.method
 (constructor_declaration name: (_) @name) @def.method
 (local_function_statement name: (_) @name) @def.function
 
 (base_list [(identifier) (generic_name) (qualified_name)] @base.extends)
+(base_list (primary_constructor_base_type type: (_) @base.extends))
 (method_declaration returns: (_) @returns)
 (local_function_statement type: (_) @returns)
 (parameter type: (_) @param.type name: (_) @param.name)
+(parameter_list type: (_) @param.type name: (_) @param.name)
 (lambda_expression parameters: (identifier) @bind.name)
 (implicit_parameter) @bind.name
 
 (type_parameter_constraints_clause (identifier) @bound.name (type_parameter_constraint type: (_) @bound.type))
 (field_declaration (variable_declaration type: (_) @bind.type (variable_declarator name: (_) @bind.name)))
 (property_declaration type: (_) @bind.type name: (_) @bind.name)
+(event_field_declaration (variable_declaration type: (_) @bind.type (variable_declarator name: (_) @bind.name)))
+(for_statement initializer: (variable_declaration type: [(identifier) (generic_name) (predefined_type)] @bind.type (variable_declarator name: (_) @bind.name)))
+(declaration_expression type: (_) @bind.type name: (identifier) @bind.name)
 (local_declaration_statement (variable_declaration type: (implicit_type) (variable_declarator name: (_) @bind.name (_) @bind.value)))
-(local_declaration_statement (variable_declaration type: [(identifier) (generic_name) (qualified_name) (nullable_type) (array_type) (predefined_type)] @bind.type (variable_declarator name: (_) @bind.name)))
+(local_declaration_statement (variable_declaration type: [(identifier) (generic_name) (qualified_name) (nullable_type) (array_type) (predefined_type) (tuple_type) (alias_qualified_name)] @bind.type (variable_declarator name: (_) @bind.name)))
+(using_statement (variable_declaration type: [(identifier) (generic_name) (qualified_name)] @bind.type (variable_declarator name: (_) @bind.name)))
 (using_statement (variable_declaration type: (implicit_type) (variable_declarator name: (_) @bind.name (_) @bind.value)))
 (foreach_statement type: (implicit_type) left: (identifier) @bind.name right: (_) @bind.item)
 (foreach_statement type: [(identifier) (generic_name) (qualified_name)] @bind.type left: (identifier) @bind.name)
@@ -35,6 +42,8 @@
 
 (invocation_expression function: (_) @callee) @call
 (object_creation_expression type: (_) @callee) @call
+(primary_constructor_base_type type: (_) @callee) @call
+(attribute name: (_) @callee) @call
 (parameter type: (_) @type)
 (variable_declaration type: [(identifier) (generic_name) (qualified_name) (nullable_type) (array_type)] @type)
 (property_declaration type: (_) @type)

@@ -1,0 +1,6 @@
+namespace Shop.Rows;
+
+public partial class Row
+{
+    public Row(string text) { }
+}
