@@ -3,6 +3,11 @@
 import numpy as np
 import pytest
 
+from cortex.engines.text.snapshot import open_text
+from cortex.engines.text.writer import TextWriter
+from cortex.generation.read import assemble
+from cortex.generation.segment import open_segment
+from cortex.generation.write import Row, write_rows
 from cortex.ranking.together import add_counts
 from ipc.errors import BadQuery
 from ipc.messages import CountWords, TextSignals
@@ -72,3 +77,34 @@ def test_a_word_that_another_project_alone_holds_is_no_harm(whole):
 def test_a_question_without_words_is_refused(whole):
     with pytest.raises(BadQuery):
         whole.count_words(CountWords("  "))
+
+
+@pytest.fixture(scope="module")
+def thinned(tmp_path_factory):
+    """Two indexes of the same texts, of which two thirds were deleted and are not merged away."""
+    made = []
+    for place in ("one", "two"):
+        folder = tmp_path_factory.mktemp(place)
+        rows = [
+            Row(at, chunk(f"c{at}", TEXTS[at - 1], path=f"src/f{at:02}.py"), "f.json", bytes(16), None, "m")
+            for at in range(1, 25)
+        ]
+        gone = [row.key for row in rows if row.key > 8]
+        write_rows(folder / "1.seg", rows, 4)
+        opened = assemble(2, "m", 4, (open_segment(folder / "1.seg"),), np.array(gone, "<u8"))
+        writer = TextWriter(folder / "text", "")
+        writer.build(1, ((row.key, row.chunk) for row in rows), [])
+        name = writer.build(2, (), gone)
+        writer.close()
+        made.append(open_text(folder / "text" / name, opened))
+    return made
+
+
+def test_chunks_that_were_deleted_and_are_still_there_make_no_word_rarer_among_several(thinned):
+    counts = add_counts([one.count_words(CountWords(QUESTION)) for one in thinned])
+    assert counts.chunks == 48  # as tantivy counts them, which counts the same ones for each word
+    for one in thinned:
+        alone, among = scores(asked(one)), scores(asked(one, counts=counts))
+        # twice the same is as rare as once: idf differs by its two halves alone
+        assert among == pytest.approx(alone, rel=0.1, abs=0.02)
+        assert len(alone) == 8

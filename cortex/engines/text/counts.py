@@ -14,16 +14,17 @@ from ipc.messages import WordCounts
 
 class Counts:
     """What `searcher` counts of words, and what `among` says of all projects (no chunks there, or
-    None: this one is asked alone).
+    None: this one is asked alone). `documents`: of its index, with those that were deleted and are
+    not merged away yet: tantivy scores with them, and counts them among those that hold a word.
     """
 
-    def __init__(self, searcher: tantivy.Searcher, among: WordCounts | None = None) -> None:
-        self.searcher, self._among = searcher, among or WordCounts()
+    def __init__(self, searcher: tantivy.Searcher, documents: int, among: WordCounts | None = None) -> None:
+        self.searcher, self._documents, self._among = searcher, documents, among or WordCounts()
 
     def count(self, generation: int, words: Iterable[tuple[str, str]]) -> WordCounts:
         """Of each (field, word), once."""
         holding = {f"{field} {word}": self._own(field, word) for field, word in dict.fromkeys(words)}
-        return WordCounts(generation, self.searcher.num_docs, holding)
+        return WordCounts(generation, self._documents, holding)
 
     def factor(self, field: str, word: str) -> float:
         """By what the score of a word is multiplied to be the one that it has among all: a score of
@@ -34,12 +35,12 @@ class Counts:
         own = self._own(field, word) if everywhere else 0
         if not own:
             return 1.0
-        return _idf(self._among.chunks, everywhere) / _idf(self.searcher.num_docs, own)
+        return _idf(self._among.chunks, everywhere) / _idf(self._documents, own)
 
     def _own(self, field: str, word: str) -> int:
         return self.searcher.doc_freq(field, word)
 
 
 def _idf(chunks: int, holding: int) -> float:
-    """As tantivy has it; `holding` counts deleted chunks until they are merged."""
+    """As tantivy has it."""
     return math.log(1 + (max(0, chunks - holding) + 0.5) / (holding + 0.5))

@@ -53,7 +53,7 @@ from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark, narrowed
 from cortex.engines.text.schema import make_schema, register
 from cortex.engines.text.suggest import Asked, nearest, suggest
 from cortex.engines.text.verify import Expression, compile_expression
-from cortex.engines.text.whole import META, reading
+from cortex.engines.text.whole import META, documents_in, reading
 from cortex.engines.text.words import Words
 from cortex.engines.text.writer import TextWriter, open_index
 from cortex.generation.candidates import tell
@@ -118,7 +118,7 @@ def open_text(
     with reading(folder):
         index.config_reader("manual")
         index.reload()
-        return TextSnapshot(index, rows, limits, reuse)
+        return TextSnapshot(index, rows, limits, reuse, documents=documents_in(folder))
 
 
 class TextSnapshot:
@@ -130,12 +130,17 @@ class TextSnapshot:
         rows: Rows,
         limits: Limits = LIMITS,
         reuse: TextSnapshot | None = None,
+        *,
         words: Words | None = None,
+        documents: int | None = None,
     ) -> None:
-        """`words`: the table of `rows`, where it is known."""
+        """`words`: the table of `rows`, where it is known; `documents`: of the index, with those
+        that were deleted and are still there; None: nothing was deleted.
+        """
         self._limits = limits
         self._index = index
         self._searcher = index.searcher()
+        self._documents = self._searcher.num_docs if documents is None else documents
         self._rows = rows
         self.words: Words = words or Words(rows, reuse.words if reuse else None)
         self._matching = Matching(index.schema, self._searcher, rows, self.words)
@@ -150,7 +155,7 @@ class TextSnapshot:
         limit = max(1, request.limit)
         ordinals, values = text_signals.find_lanes(
             self._index,
-            Counts(self._searcher, request.counts),
+            Counts(self._searcher, self._documents, request.counts),
             request.query,
             limit,
             self._sieve(request.filters),
@@ -163,7 +168,9 @@ class TextSnapshot:
     def count_words(self, request: CountWords) -> WordCounts:
         """How many chunks hold each word of a question. Raises BadQuery for an empty one."""
         check_query(request.query)
-        return Counts(self._searcher).count(self._rows.generation, text_signals.sought(request.query))
+        return Counts(self._searcher, self._documents).count(
+            self._rows.generation, text_signals.sought(request.query)
+        )
 
     def _sieve(self, filters: Filters) -> text_signals.Sieve:
         known = self._sieves.get(filters)

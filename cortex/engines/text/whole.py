@@ -38,6 +38,19 @@ _BLOCK_BYTES = 1 << 20
 _SYSTEM = re.compile(r"\(os error ([0-9]+)\)")
 
 
+def documents_in(folder: Path) -> int | None:
+    """How many documents the index in `folder` has, with those that were deleted and are not merged
+    away; None where there is no index. Raises Damaged.
+    """
+    try:
+        meta = files.read_ours(folder / META, META_BYTES_MAX)
+        return sum(int(segment["max_doc"]) for segment in orjson.loads(meta)["segments"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"{folder / META} cannot be read: {error}.") from error
+
+
 class Whole:
     """Checks each file once: what was seen whole, and nobody has touched since, is."""
 
