@@ -33,6 +33,8 @@ THREADS = 4
 MESSAGE_BYTES_MAX = 256 << 20
 #: seconds between two tries to get the file, and that what is being answered has at the end
 AGAIN_S, GRACE_S = 0.5, 2.0
+#: seconds that a question waits for its turn: as long as who writes waits for the answer
+TURN_S = 60.0
 #: what is asked of a file together, and what alone
 READS, WRITES = ("Query", "Search"), ("Insert", "Upsert", "Delete", "Flush")
 #: what is asked for as a count, and the number of its type
@@ -122,9 +124,12 @@ class MilvusWorker:
 
 
 class Turns:
-    """Who writes does so alone, and does not wait for those who come to read after it."""
+    """Who writes does so alone, and does not wait for those who come to read after it. Nobody waits
+    longer than `wait_s`: by then who asked has given up. Raises TimeoutError.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, wait_s: float = TURN_S) -> None:
+        self._wait_s = wait_s
         self._door, self._left, self._reading = threading.Lock(), threading.Condition(), 0
 
     @property
@@ -134,7 +139,7 @@ class Turns:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[None]:
-        with self._door, self._left:
+        with self._entering(), self._left:
             self._reading += 1
         try:
             yield
@@ -145,9 +150,19 @@ class Turns:
 
     @contextlib.contextmanager
     def write(self) -> Iterator[None]:
-        with self._door, self._left:
-            self._left.wait_for(lambda: not self._reading)
+        with self._entering(), self._left:
+            if not self._left.wait_for(lambda: not self._reading, self._wait_s):
+                raise TimeoutError(f"The file is being read for {self._wait_s:g} s and longer; ask again.")
             yield
+
+    @contextlib.contextmanager
+    def _entering(self) -> Iterator[None]:
+        if not self._door.acquire(timeout=self._wait_s):
+            raise TimeoutError(f"The file is being written for {self._wait_s:g} s and longer; ask again.")
+        try:
+            yield
+        finally:
+            self._door.release()
 
 
 def _servicer(database: Any) -> Any:

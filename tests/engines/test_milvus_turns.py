@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from workers.milvus import Turns
 
 WAIT_S = 20.0
@@ -70,3 +72,18 @@ def test_one_writes_at_a_time():
         writer.join(WAIT_S)
     assert len(most) == 800
     assert set(most) == {1}
+
+
+def test_nobody_waits_for_a_turn_for_ever():
+    turns = Turns(wait_s=0.05)
+    with turns.read(), pytest.raises(TimeoutError, match="is being read"), turns.write():
+        pass
+    with turns.write():
+        for way in (turns.read, turns.write):
+            with pytest.raises(TimeoutError, match="is being written"), way():
+                pass
+    with turns.read(), turns.read():  # who gave up is in nobody's way
+        pass
+    with turns.write():
+        assert turns.is_taken
+    assert not turns.is_taken
