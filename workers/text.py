@@ -1,4 +1,6 @@
-"""The text worker: ExactSearch, TextSignals, Fetch and Locate, from the newest generation."""
+"""The text worker: ExactSearch, TextSignals, Fetch and Locate, from the newest generation; where
+Milvus keeps the index the same of several projects at once.
+"""
 
 from __future__ import annotations
 
@@ -7,5 +9,14 @@ from cortex.settings.config import Config
 from ipc.service import serve
 
 
+def make(config: Config) -> EngineWorker:
+    worker = EngineWorker("text", config)
+    if config.remote:
+        from cortex.engines.milvus.many import Many  # of which no other worker takes anything
+
+        worker.handlers |= Many(config).handlers
+    return worker
+
+
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
-    return serve("text", EngineWorker("text", config), config.runtime_dir, replica=replica, bind=bind)
+    return serve("text", make(config), config.runtime_dir, replica=replica, bind=bind)

@@ -5,6 +5,7 @@ embedder MeaningSearch, too.
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 from cortex.embedders import open_embedder
 from cortex.engines.serving import EngineWorker
@@ -17,14 +18,24 @@ from ipc.service import serve
 def make(config: Config) -> EngineWorker:
     """The worker; with a quick embedder it embeds questions itself."""
     worker = EngineWorker("vector", config)
+
+    def embedded(request: Any) -> Any:
+        if not isinstance(request, MeaningSearch):
+            return request
+        embedder = open_embedder(config)  # opened once for each process
+        (vector,) = embedder.embed([request.query], "query")
+        asked = (request.limit, request.filters, request.generation, request.alone)
+        return VectorSearch(vector, embedder.identity, *asked)
+
+    if config.remote:
+        from cortex.engines.milvus.many import Many  # of which no other worker takes anything
+
+        worker.handlers |= Many(config, embedded).handlers
     if not config.embedding.quick:
         return worker
 
     def answer(request: MeaningSearch) -> Message:
-        embedder = open_embedder(config)  # opened once for each process
-        (vector,) = embedder.embed([request.query], "query")
-        asked = (request.limit, request.filters, request.generation, request.alone)
-        return worker.handlers[VectorSearch](VectorSearch(vector, embedder.identity, *asked))
+        return worker.handlers[VectorSearch](embedded(request))
 
     worker.handlers[MeaningSearch] = answer
     with contextlib.suppress(CortexError):  # the first question says what is wrong

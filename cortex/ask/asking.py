@@ -84,14 +84,26 @@ class MemoryAsker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Far:
+    """Where Milvus keeps a project: what tells the place, and its questions' vectors, from others,
+    and how the project is called there.
+    """
+
+    place: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """One of the projects that are asked together; `asking` None: it cannot be asked, `why` says
-    the reason in one sentence.
+    the reason in one sentence. `far`: it is asked with those of the same place, through the workers
+    of one of them, which `asking` leads to.
     """
 
     name: str
     asking: Asking | None
     why: str = ""
+    far: Far | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +212,7 @@ class Asking:
                 # The set has just been started, and this worker with it.
                 await asyncio.sleep(LOOK_S)
                 continue
-            return _expected(reply, kind, worker)
+            return expected(reply, kind, worker)
 
     async def _told(self, worker: str, error: Silent) -> Silent:
         """The error; of a worker that is about to be there what that is."""
@@ -290,7 +302,7 @@ class Turn:
         told = await self.lane(worker, Several(frames), Answers, ours=ours)
         for at, frame in enumerate(told.replies if told is not None else ()):
             try:
-                found[at] = _expected(decode(frame), kind, worker)
+                found[at] = expected(decode(frame), kind, worker)
             except CortexError as error:
                 self._do_without(worker, error, ours=ours)
         return found
@@ -367,7 +379,7 @@ class Turn:
         return "Nothing in the index shares a word or a meaning with the query; try other words."
 
 
-def _expected(reply: Message, kind: type[M], worker: str) -> M:
+def expected(reply: Message, kind: type[M], worker: str) -> M:
     """The reply, if it is of the class `kind`. Raises what the worker raised, and Unavailable."""
     if isinstance(reply, Failure):
         raise BY_CODE.get(reply.code, CortexError)(reply.message)

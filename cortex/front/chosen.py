@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import fnmatch
+import hashlib
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from cortex.ask.asking import Asking, Member
-from cortex.ask.together.asked import PROJECTS_MAX
+from cortex.ask.asking import Asking, Far, Member
+from cortex.ask.freshness import Freshness
+from cortex.ask.together.asked import FAR_MAX, PROJECTS_MAX
 from cortex.front.tool import Tool
+from cortex.settings.config import Config
+from cortex.settings.milvus import place_of
 from cortex.terms.suggestions import hint_for
 from ipc.errors import BadRequest, CortexError
+from ipc.messages.signals import OF
 
 #: the argument that names one project, and the key of an answer that does; and several
 PROJECT, PROJECTS = "project", "projects"
@@ -46,20 +52,70 @@ def choose_projects(
             told = ", ".join(names[:_TOLD_MAX]) + (", …" if len(names) > _TOLD_MAX else "")
             raise BadRequest(f"There is no project {pattern!r}{hint_for(pattern, names)}; there are: {told}.")
         found.update(meant)
-    if len(found) > PROJECTS_MAX:
+    if len(found) > FAR_MAX:
         raise BadRequest(
-            f"`{PROJECTS}` means {len(found)} projects, and {PROJECTS_MAX} are asked at once; name fewer of them."
+            f"`{PROJECTS}` means {len(found)} projects, and {FAR_MAX} are asked at once; name fewer of them."
         )
     return tuple(name for name in names if name in found)
 
 
-async def reach_all(names: Sequence[str], reach: Callable[[str], Awaitable[Asking]]) -> list[Member]:
-    """Each of `names` as it can be asked; of one that cannot, why."""
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A project that is asked with others; `is_open`: whether its workers are in use already."""
 
-    async def member(name: str) -> Member:
+    config: Config
+    freshness: Freshness
+    is_open: bool
+
+
+async def reach_all(
+    names: Sequence[str], find: Callable[[str], Chosen], reach: Callable[[str], Awaitable[Asking]]
+) -> list[Member]:
+    """Each of `names` as it can be asked; of one that cannot, why. Of those in one Milvus one is
+    reached, and the others are asked through its workers. Raises BadRequest for more sets of
+    workers than can be asked at once.
+    """
+    found: dict[str, Member] = {}
+    sets: dict[str, dict[str, Chosen]] = {}
+    for name in names:
         try:
-            return Member(name, await reach(name))
+            chosen = find(name)
+            far = far_of(chosen.config)
         except CortexError as error:
-            return Member(name, None, str(error))
+            found[name] = Member(name, None, str(error))
+            continue
+        found[name] = Member(name, None, far=far)
+        sets.setdefault(far.place if far else f"{OF}{name}", {})[name] = chosen
+        if len(sets) > PROJECTS_MAX:
+            raise BadRequest(
+                f"`{PROJECTS}` means {len(names)} projects, and {PROJECTS_MAX} are asked at once; name fewer of them."
+            )
 
-    return list(await asyncio.gather(*(member(name) for name in names)))
+    async def ask(own: Mapping[str, Chosen]) -> dict[str, Member]:
+        first = next((name for name, one in own.items() if one.is_open), next(iter(own)))
+        try:
+            asking = await reach(first)
+        except CortexError as error:
+            return {name: replace(found[name], why=str(error)) for name in own}
+        asked = {
+            name: replace(asking, config=one.config, freshness=one.freshness)
+            for name, one in own.items()
+            if name != first
+        }
+        return {name: replace(found[name], asking=asked.get(name, asking)) for name in own}
+
+    for members in await asyncio.gather(*map(ask, sets.values())):
+        found |= members
+    return [found[name] for name in names]
+
+
+def far_of(config: Config) -> Far | None:
+    """Where Milvus keeps the project; None where it does not, and for a part, which is not asked
+    with others. Raises Misconfigured.
+    """
+    if not config.remote or config.part:
+        return None
+    place, embedding = place_of(config), config.embedding
+    model = embedding.model or embedding.endpoint or embedding.model_path
+    told = (place.address, place.token, place.collection, place.dimensions, embedding.provider, model)
+    return Far(hashlib.sha256(repr(told).encode()).hexdigest()[:16], place.project)

@@ -18,7 +18,7 @@ import msgspec
 
 from cortex.ask.asking import Asking, Member
 from cortex.ask.freshness import Freshness
-from cortex.front.chosen import PROJECT, PROJECTS, asks_several, choose_projects, reach_all
+from cortex.front.chosen import PROJECT, PROJECTS, Chosen, asks_several, choose_projects, reach_all
 from cortex.front.link import Link
 from cortex.front.tool import Tool
 from cortex.settings import config as configuration
@@ -55,6 +55,8 @@ class Several:
         self._own, self._roots, self._make = own, roots, make
         self._open: OrderedDict[str, _Open] = OrderedDict()
         self._known: dict[str, Known] = {}
+        #: what was read of those that are not open, while the names are as they were read
+        self._chosen: dict[str, Chosen] = {}
         self._name, self._agent = own.config.folder.name, ""
         self._read = -math.inf
 
@@ -133,7 +135,7 @@ class Several:
         async def others(patterns: Sequence[str], until: float) -> list[Member]:
             read_only = [name for name, one in self._known.items() if one.read_only]
             names = choose_projects(patterns, (self._name, *self._known), read_only)
-            return await reach_all(names, lambda name: self._reach(name, used, until))
+            return await reach_all(names, self._choose, lambda name: self._reach(name, used, until))
 
         try:
             return await self._own.call(tool, given, others=others)
@@ -141,6 +143,19 @@ class Several:
             for one in used:
                 one.calls -= 1
             await self._close_others()
+
+    def _choose(self, name: str) -> Chosen:
+        """How it is asked with others. Raises Misconfigured."""
+        if name == self._name:
+            return Chosen(self._own.config, self._own.freshness, is_open=True)
+        if name in self._open:
+            link = self._open[name].link
+            return Chosen(link.config, link.freshness, is_open=True)
+        chosen = self._chosen.get(name)
+        if chosen is None:
+            config = self._configured(self._known[name])
+            chosen = self._chosen[name] = Chosen(config, Freshness(config), is_open=False)
+        return chosen
 
     async def _reach(self, name: str, used: list[_Open], until: float) -> Asking:
         """One of several that are asked, which stays open in `used`. Raises CortexError."""
@@ -169,10 +184,13 @@ class Several:
 
     def _made(self, known: Known) -> Link:
         """A link that shares this one's memory. Raises Misconfigured."""
-        memory = {"data_dir": self._own.config.memory.data_dir}
-        link = self._make(configuration.load(known.root, {"memory": memory}))
+        link = self._make(self._configured(known))
         link.name(self._agent)
         return link
+
+    def _configured(self, known: Known) -> Config:
+        memory = {"data_dir": self._own.config.memory.data_dir}
+        return configuration.load(known.root, {"memory": memory})
 
     async def _close_others(self) -> None:
         """Let go of those that were asked longest ago, and that nobody waits for."""
@@ -189,6 +207,7 @@ class Several:
         found = await asyncio.to_thread(_found, self._roots, self._own.config.root)
         self._name = next((name for name, one in found.items() if one.root == own), own.name)
         self._known = {name: one for name, one in found.items() if one.root != own and name != self._name}
+        self._chosen.clear()
         self._read = time.monotonic()
 
 

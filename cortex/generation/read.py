@@ -56,6 +56,11 @@ class Rows:
     def live_count(self) -> int:
         return int(self.live.sum())
 
+    @property
+    def told_names(self) -> list[str]:
+        """The paths as hits tell them."""
+        return self.path_names
+
     @cached_property
     def files_called(self) -> dict[str, list[int]]:
         """The last part of a path, in small letters → the ordinals of the paths that end so."""
@@ -79,9 +84,9 @@ class Rows:
 
     def hits(self, ordinals: Array) -> tuple[Hit, ...]:
         """The rows at `ordinals` (i64 [m]) as hits: columns are read once for all."""
-        table, types = self.columns, self.names["type"]
+        table, types, told = self.columns, self.names["type"], self.told_names
         return tuple(
-            Hit(key, name, types[kind], self.path_names[path], start, end)
+            Hit(key, name, types[kind], told[path], start, end)
             for key, name, kind, path, start, end in zip(
                 self.keys[ordinals].tolist(),
                 self.ids(ordinals),

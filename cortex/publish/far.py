@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,13 +18,13 @@ import msgspec
 import orjson
 
 from cortex.engines import ENGINES, FAR, open_engine
+from cortex.engines.milvus.bringing import FILE_BYTES_MAX, all_files, bring_files
 from cortex.engines.milvus.collection import SCHEMA, WRITE_S, Collection
 from cortex.engines.milvus.documents import (
     KEPT_TIMES,
     Body,
     Document,
     Ref,
-    fetch,
     fetch_body,
     put,
     put_body,
@@ -48,10 +47,6 @@ from ipc.locks import holder_of
 
 #: how often a generation that goes while it is read is read again
 TRIES = 3
-#: what a file of `segments/` may be called
-_SEGMENT = re.compile(r"[a-z]+-[0-9a-f]{1,64}\.seg")
-#: bytes of a file of `segments/`
-FILE_BYTES_MAX = 1 << 30
 
 
 @contextlib.contextmanager
@@ -159,15 +154,11 @@ def _pull(index_dir: Path, collection: Collection, document: Document) -> Genera
         generation = msgspec.convert(body.current, Generation)
     except msgspec.ValidationError as error:
         raise Damaged(f"What is current in Milvus cannot be read: {error}.") from error
-    segments = index_dir / "segments"
+    project, segments = collection.place.project, index_dir / "segments"
     files.make_folder(segments)
-    for name in segment_files(generation):  # whoever may write there may name anything
-        if not _SEGMENT.fullmatch(name) or name not in body.files:
-            raise Damaged(
-                f"What is current in Milvus names {name!r}, which is no file of it; index it again."
-            )
-    for name in segment_files(generation):
-        _bring(segments / name, collection, body.files[name])
+    wanted = [(project, segments / name, ref) for name, ref in all_files(body, generation).items()]
+    if gone := bring_files(collection, wanted, sync=True):
+        raise gone[project]
     if _current(index_dir) != generation:
         generations.publish(index_dir, generation)
     return generation
@@ -178,16 +169,6 @@ def _current(index_dir: Path) -> Generation | None:
         return generations.read_current(index_dir)
     except (CortexError, OSError):
         return None
-
-
-def _bring(path: Path, collection: Collection, ref: Ref) -> None:
-    """The file at `path`, where it is not there with this content."""
-    try:
-        if hashlib.sha256(files.read_ours(path, FILE_BYTES_MAX)).hexdigest() == ref.sha256:
-            return
-    except OSError:
-        pass
-    files.replace(path, fetch(collection, ref), sync=True)
 
 
 def prune_places(index_dir: Path) -> None:

@@ -12,12 +12,10 @@ from cortex.ranking.ranked import Source
 from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Hit, Signals
-from ipc.messages.signals import FILE, ID_END, KIND
+from ipc.messages.signals import FILE, ID_END, KIND, OF
 
 #: lists of signals and of kinds of which is remembered what they mean: the same in each question
 _MEMO = 64
-#: what is between a project and the path in it, where several are asked; no path holds it
-OF = "\0"
 #: chunks of a file whose scores are added
 TOP_CHUNKS = 3
 

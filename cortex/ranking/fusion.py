@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cortex.ranking.candidates import OF, Candidates, begins, collect, parted, shares
+from cortex.ranking.candidates import Candidates, begins, collect, parted, shares
 from cortex.ranking.evidence import NAMES, ON_TOP, ORDER, distribution, named_like, values_of
 from cortex.ranking.names import Asked
 from cortex.ranking.ranked import Ranked
 from cortex.ranking.weights import Weights
 from ipc.arrays import Array
 from ipc.messages import Signals
-from ipc.messages.signals import FILE
+from ipc.messages.signals import FILE, OF
 
 #: score = 1 / (1 + exp(-STEEPNESS · (sum / positive - 1/2))): 0.05 at 0, 0.5 at half of all that is
 #: good, 0.95 at all

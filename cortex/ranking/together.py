@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from cortex.ranking.candidates import OF, parted
+from cortex.ranking.candidates import parted
 from ipc.arrays import Array
 from ipc.messages import Hit, Located, Signals, WordCounts
-from ipc.messages.signals import FILE, ID_END, KIND
+from ipc.messages.signals import FILE, ID_END, KIND, OF
 
 #: bits of a row key: they are counted from 1, or after a loss from the clock, 65 µs each; the bits
 #: above are the project's number
@@ -88,7 +88,7 @@ def join_places(replies: Mapping[int, Located]) -> Located | None:
         return None
     spots = tuple(
         replace(
-            spot, hit=replace(spot.hit, key=_key(number, spot.hit.key), path=_name(number, spot.hit.path))
+            spot, hit=replace(spot.hit, key=_key(number, spot.hit.key), path=name_of(number, spot.hit.path))
         )
         for number, reply in replies.items()
         for spot in reply.spots
@@ -99,15 +99,27 @@ def join_places(replies: Mapping[int, Located]) -> Located | None:
 def told_by(hit: Hit) -> tuple[int, Hit]:
     """(the number of its project, the hit as that one tells it)"""
     number = hit.key >> KEY_BITS
-    return number, replace(hit, key=hit.key & ((1 << KEY_BITS) - 1), path=parted(hit.path)[1])
+    return number, replace(hit, key=key_in(hit.key), path=parted(hit.path)[1])
+
+
+def told_as(number: int, hit: Hit) -> Hit:
+    """The hit of a project with this number, as `told_by` takes it apart."""
+    return replace(hit, key=_key(number, hit.key), path=name_of(number, hit.path))
+
+
+def key_in(key: int) -> int:
+    """A row key as its project has it."""
+    return key & ((1 << KEY_BITS) - 1)
 
 
 def _key(number: int, key: int) -> int:
-    return number << KEY_BITS | key
+    return (number << KEY_BITS) + key
 
 
-def _name(number: int, path: str) -> str:
-    return f"{number}{OF}{path}"
+def name_of(number: int, path: str) -> str:
+    """A file by its project's number; `path` may have one already, to which it is added."""
+    own, several, plain = path.partition(OF)
+    return f"{number + int(own)}{OF}{plain}" if several else f"{number}{OF}{path}"
 
 
 def _joined(replies: Mapping[int, Signals], stats: dict[str, float]) -> Signals:
@@ -127,9 +139,9 @@ def _joined(replies: Mapping[int, Signals], stats: dict[str, float]) -> Signals:
         told[KIND] += len(kinds)
         told[ID_END] += ids
         values.append(own)
-        keys.append(reply.keys | np.uint64(number << KEY_BITS))
+        keys.append(reply.keys + np.uint64(number << KEY_BITS))
         rows.append(told)
-        paths += [_name(number, path) for path in reply.paths]
+        paths += [name_of(number, path) for path in reply.paths]
         kinds += reply.kinds
         ids += len(reply.ids)
     return Signals(

@@ -29,6 +29,10 @@ from ipc.messages.graph import (
 )
 from ipc.messages.memory import MemoryAnswer, MemoryCall
 from ipc.messages.search import (
+    Among,
+    Apart,
+    Bring,
+    Brought,
     Chunks,
     CountWords,
     Detail,
@@ -63,6 +67,10 @@ Message = (
     | Embedded
     | VectorSearch
     | MeaningSearch
+    | Bring
+    | Brought
+    | Among
+    | Apart
     | CountWords
     | WordCounts
     | TextSignals
@@ -87,8 +95,12 @@ Message = (
 
 __all__ = [
     "PROTOCOL",
+    "Among",
     "Answers",
+    "Apart",
     "Blobs",
+    "Bring",
+    "Brought",
     "Chunks",
     "CountWords",
     "Detail",

@@ -105,6 +105,57 @@ class WordCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Bring:
+    """Asks the text worker what is current of projects in the Milvus where its own is, and to bring
+    what it needs to answer for them: for `within_s` seconds, after which the rest is left for the
+    next question.
+    """
+
+    repeatable = True
+
+    projects: tuple[str, ...]
+    within_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """The answer to Bring: of each project the generation that can be asked for, 0 where there is
+    none, its live rows, and why there is none ("" where there is one).
+    """
+
+    generations: tuple[int, ...]
+    rows: tuple[int, ...]
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Asks `request`, the frame of a question to this worker, of these generations of projects in
+    one Milvus as if they were one project. The reply is its own: its keys begin with the place of
+    their project in `projects`, and so do its paths (cortex/ranking/together.py).
+    """
+
+    repeatable = True
+
+    projects: tuple[str, ...]
+    generations: tuple[int, ...]
+    request: Blobs
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """As Among, but each project is asked the one of `requests` that is for it, by itself; what
+    they read is read at once. The reply is Answers.
+    """
+
+    repeatable = True
+
+    projects: tuple[str, ...]
+    generations: tuple[int, ...]
+    requests: Blobs
+
+
+@dataclass(frozen=True, slots=True)
 class TextSignals:
     """Asks the text worker for the ranking signals of a free-text `query`.
 

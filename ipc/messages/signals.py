@@ -12,6 +12,8 @@ from ipc.arrays import Array
 #: the rows of `Signals.rows`: place in `paths`, place in `kinds`, first and last line, and where
 #: its id ends in `ids`
 FILE, KIND, START, END, ID_END = range(5)
+#: what is between a project and the path in it, where several are asked; no path holds it
+OF = "\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,11 @@ class Hit:
     path: str
     start_line: int
     end_line: int
+
+    @property
+    def file(self) -> str:
+        """Its path in its project, whether or not `path` says whose it is."""
+        return self.path.rpartition(OF)[2]
 
 
 @dataclass(frozen=True, slots=True)

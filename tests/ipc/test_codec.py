@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from ipc.codec import decode, encode, read_envelope
 from ipc.errors import BadRequest, TooLarge
 from ipc.messages import (
+    Among,
     Answers,
+    Apart,
+    Bring,
+    Brought,
     Chunks,
     CountWords,
     Embed,
@@ -61,6 +65,10 @@ EXAMPLES = [
     signals_of(3, (HIT,), ("cosine",), np.array([[0.5]], "<f4"), {"cosine_mean": 0.1}),
     ExactSearch('"error handling"', "phrase", 15, 0, Filters(chunk_types=("code",))),
     ExactHits(3, "exact", (HIT,), (0.5,), (("<em>a</em>",),), ((3,),), 1, False, "", (b"{}",)),
+    Bring(("api", "web"), 0.5),
+    Brought((3, 0), (9, 0), ("", "It is being brought.")),
+    Among(("api", "web"), (3, 7), (b"{}",)),
+    Apart(("api",), (3,), (b"{}",)),
     CountWords("auth", 3),
     WordCounts(3, 9, {"lane_body auth": 2}),
     Fetch((1, 2), "snippet", 100, "q", 3),
@@ -115,7 +123,18 @@ def test_every_message_comes_back_as_it_went(message):
 def test_questions_may_be_sent_again_and_nothing_else_says_so():
     questions = {
         *(GetStatus, Embed, VectorSearch, MeaningSearch, TextSignals, ExactSearch, Fetch, Locate, Show),
-        *(CountWords, GraphSearch, OutlineSearch, PatternSearch, NameSearch, MemoryCall, Several),
+        *(
+            Bring,
+            Among,
+            Apart,
+            CountWords,
+            GraphSearch,
+            OutlineSearch,
+            PatternSearch,
+            NameSearch,
+            MemoryCall,
+            Several,
+        ),
     }
     assert {type(m) for m in EXAMPLES if is_repeatable(m)} == questions
     assert not any(b"repeatable" in encode(m) for m in EXAMPLES)

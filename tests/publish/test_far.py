@@ -18,6 +18,7 @@ from cortex.engines.milvus.documents import fetch_body, put_body, read_document,
 from cortex.engines.milvus.entries import entry, rest
 from cortex.engines.milvus.removal import drop_rows
 from cortex.engines.milvus.rows import Fetched
+from cortex.engines.milvus.scope import primary_key
 from cortex.engines.serving import EngineWorker
 from cortex.generation.write import Row
 from cortex.indexer.run import index
@@ -189,6 +190,21 @@ def test_a_reader_of_a_generation_long_gone_is_told_and_rows_stay_until_nobody_r
     assert collection.count(collection.at(document.generation)) == document.rows
 
 
+def test_a_reader_that_has_not_looked_for_a_while_looks_whether_its_rows_may_be_gone(machine, monkeypatch):
+    one = machine()
+    one.publish()
+    reader, asked = one.workers(), TextSignals("what an item costs", 10)
+    for number in range(2):
+        assert reader[TextSignals](asked).hits  # of the last generation but one, too
+        one.write("shop/money.py", SOURCES["shop/money.py"].replace("cents", f"coins{number}"))
+        one.publish()
+        if not number:
+            monkeypatch.setattr("cortex.engines.milvus.asking.LOOKED_AGAIN_S", 0.0)
+    with pytest.raises(NotReady, match="has moved on"):
+        reader[TextSignals](asked)
+    assert one.workers()[TextSignals](asked).hits
+
+
 def test_a_document_of_another_version_is_one_sentence(machine):
     one = machine()
     one.publish()
@@ -232,7 +248,7 @@ def test_a_chunk_longer_than_milvus_takes_comes_back_whole_and_goes_with_its_par
     row = Row(7, {"id": "long", "chunk_type": "code", "text": text}, "a.json", bytes(16), None, "")
     collection.insert_parts(rest(project, row))
     collection.insert([entry(project, row, 1, collection.place.dimensions)])
-    ((head, raw),) = Fetched(collection).texts([7])
+    ((head, raw),) = Fetched(collection).texts([primary_key(project, 7)])
     assert (b'"id":"long"' in head, raw.decode()) == (True, f"{text}\n")
     assert len(collection.parts_like('pk like "%:chunk:7:%"', ["pk"])) == 2
     drop_rows(collection, "key == 7")

@@ -6,23 +6,33 @@ and exact.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 from cortex.ask.asking import Asking, Member, Turn, nobody
 from cortex.ask.freshness import PENDING_NAMED
 from cortex.ask.questions import NO_FILTERS
+from cortex.ask.together.joint import JointTurn, by_place, join
 from ipc.errors import BadRequest, CortexError, NotReady, Unavailable
 from ipc.messages import Filters
+from ipc.messages.signals import OF
 
 T = TypeVar("T")
 
-#: projects that one question asks at most: each has workers of its own, some 250 MB
+#: sets of workers that one question asks at most: each project has one of its own, some 250 MB,
+#: but those in one Milvus share one
 PROJECTS_MAX = 16
+#: projects in Milvus that one question asks at most: the rows of all are in the memory of two
+#: workers, some 60 bytes each
+FAR_MAX = 1_000
+#: projects that an answer names beside those that it shows something of
+NAMED_MAX = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Together:
     """One try at an answer: the projects that have something to answer from, by name, and why the
     others do not answer.
@@ -31,9 +41,25 @@ class Together:
     turns: Mapping[str, Turn]
     away: dict[str, str]
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
-        return list(self.turns)
+        """The projects, in the order of their numbers; what is asked as one is several of them."""
+        return [own for name, turn in self.turns.items() for own in names_of(name, turn)]
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Of each turn the number of its first project."""
+        counts = [len(names_of(name, turn)) for name, turn in self.turns.items()]
+        return dict(zip(self.turns, itertools.accumulate([0, *counts]), strict=False))
+
+    def whose(self, name: str, path: str) -> str:
+        """The project of a file as the workers of that turn name it."""
+        number, several, _ = path.partition(OF)
+        return self.names[self.numbers[name] + int(number)] if several else name
+
+    def called(self, name: str) -> str:
+        """What a turn is called in an answer."""
+        return _called(self.turns[name], name)
 
     def stale(self, name: str, paths: Iterable[str]) -> frozenset[str]:
         return self.turns[name].stale(paths)
@@ -41,27 +67,51 @@ class Together:
     def nobody(self) -> Unavailable:
         """Nobody is left who could answer."""
         errors = [error for turn in self.turns.values() for error in turn.silent.values()]
-        told = [Unavailable(f"{name}: {why}") for name, why in self.away.items()]
-        return nobody([*errors, *told])
+        return nobody([*errors, *map(Unavailable, _told_of(self.away))])
 
-    def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
-        """The `index` block of the answer: what the blocks of the projects say, by their names."""
+    def index(self, notes: Iterable[str] = (), shown: Collection[str] = ()) -> dict[str, Any]:
+        """The `index` block of the answer: what the blocks of the projects say, by their names. Of
+        more than NAMED_MAX the generations are told of those that are `shown` alone.
+        """
         blocks = {name: turn.index() for name, turn in self.turns.items()}
-        pending = [f"{name}:{path}" for name, block in blocks.items() for path in block["pending"]]
-        degraded = [f"{name}:{worker}" for name, block in blocks.items() for worker in block["degraded"]]
-        said = [f"{name}: {why}" for name, why in self.away.items()]
-        said += [f"{name}: {block['message']}" for name, block in blocks.items() if "message" in block]
-        index: dict[str, Any] = {
-            "generations": {name: block["generation"] for name, block in blocks.items()},
+        pending = [
+            path if isinstance(self.turns[name], JointTurn) else f"{name}:{path}"
+            for name, block in blocks.items()
+            for path in block["pending"]
+        ]
+        degraded = [
+            f"{_called(self.turns[name], name)}:{worker}"
+            for name, block in blocks.items()
+            for worker in block["degraded"]
+        ]
+        said = _told_of(self.away)
+        said += [
+            f"{_called(self.turns[name], name)}: {block['message']}"
+            for name, block in blocks.items()
+            if "message" in block
+        ]
+        generations = {
+            own: number
+            for name, turn in self.turns.items()
+            for own, number in _generations(name, turn).items()
+        }
+        index: dict[str, Any] = {}
+        if len(generations) > NAMED_MAX:
+            index["projects"] = len(generations)
+            generations = {name: number for name, number in generations.items() if name in shown}
+        index |= {
+            "generations": generations,
             "pending": pending[:PENDING_NAMED],
             "pending_count": sum(block["pending_count"] for block in blocks.values()),
-            "degraded": [*self.away, *degraded],
+            "degraded": _some([*self.away, *degraded]),
         }
         return index | ({"message": " ".join([*said, *notes])} if said or notes else {})
 
     def explain_nothing(self, filters: Filters = NO_FILTERS, floor: float | None = None) -> str:
         """Why an answer is empty."""
-        told = {name: turn.explain_nothing(filters, floor) for name, turn in self.turns.items()}
+        told = {
+            _called(turn, name): turn.explain_nothing(filters, floor) for name, turn in self.turns.items()
+        }
         if len(set(told.values())) == 1:
             return next(iter(told.values()))
         return " ".join(f"{name}: {why}" for name, why in told.items())
@@ -89,26 +139,72 @@ async def attempt(asking: Asking, projects: Sequence[str], make: Callable[[Toget
 
 async def _together(members: Sequence[Member], *, final: bool) -> Together:
     """The newest generation of each. One that has none yet is waited for only where nobody has."""
-    there = {one.name: one.asking for one in members if one.asking is not None}
+    turns, away = await _joint(members, final=final)
+    there = {one.name: one.asking for one in members if one.asking is not None and one.far is None}
     found = {name: asking.freshness.current() for name, asking in there.items()}
-    if not any(generation.number for generation in found.values()):
+    if not turns and not any(generation.number for generation in found.values()):
         waited = await asyncio.gather(*(asking.first_generation() for asking in there.values()))
         found = dict(zip(there, waited, strict=True))
     # Time is left to read what is found, however long it took to reach them.
-    turns = {
+    near = {
         name: asking.turn(found[name], final=final).renewed()
         for name, asking in there.items()
         if found[name].number
     }
-    away = {
+    away |= {
         one.name: one.why if one.asking is None else one.asking.freshness.explain_nothing()
         for one in members
-        if one.name not in turns
+        if one.far is None and one.name not in near
     }
-    together = Together(turns, away)
-    if not turns:
+    together = Together(near | turns, away)
+    if not together.turns:
         raise together.nobody()
     return together
+
+
+async def _joint(members: Sequence[Member], *, final: bool) -> tuple[dict[str, Turn], dict[str, str]]:
+    """(a turn for each place in Milvus, by a name that no project has; who there cannot be asked,
+    and why)
+    """
+    turns: dict[str, Turn] = {}
+    away: dict[str, str] = {}
+    places = by_place(members)
+    for place, told in zip(
+        places, await asyncio.gather(*(join(own, final=final) for own in places.values())), strict=True
+    ):
+        turn, others = told
+        away |= others
+        if turn is not None:
+            turns[f"{OF}{place}"] = turn.renewed()
+    return turns, away
+
+
+def names_of(name: str, turn: Turn) -> tuple[str, ...]:
+    """The projects that are asked in a turn: the one that it is named after, or several as one."""
+    return turn.group.names if isinstance(turn, JointTurn) else (name,)
+
+
+def _called(turn: Turn, name: str) -> str:
+    return turn.group.told if isinstance(turn, JointTurn) else name
+
+
+def _generations(name: str, turn: Turn) -> dict[str, int]:
+    if not isinstance(turn, JointTurn):
+        return {name: turn.generation.number}
+    return dict(zip(turn.group.names, turn.group.generations, strict=True))
+
+
+def _told_of(away: Mapping[str, str]) -> list[str]:
+    """Why projects are not asked, each sentence once."""
+    whose: dict[str, list[str]] = {}
+    for name, why in away.items():
+        whose.setdefault(why, []).append(name)
+    return [f"{', '.join(_some(names))}: {why}" for why, names in whose.items()]
+
+
+def _some(names: Sequence[str]) -> list[str]:
+    more = len(names) - NAMED_MAX
+    return [*names[:NAMED_MAX], f"and {more} more"] if more > 0 else list(names)
 
 
 async def each(together: Together, ask: Callable[[str, Turn], Awaitable[T]]) -> dict[str, T]:
@@ -126,7 +222,7 @@ async def each(together: Together, ask: Callable[[str, Turn], Awaitable[T]]) -> 
         once_more = isinstance(one, NotReady) and not together.turns[name].final
         if once_more or not isinstance(one, CortexError):
             raise one
-        together.away[name] = str(one)
+        together.away[_called(together.turns[name], name)] = str(one)
     if refused := [one for one in told if isinstance(one, BadRequest) and not found]:
         raise refused[0]
     return found

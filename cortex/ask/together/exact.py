@@ -21,9 +21,9 @@ from ipc.messages import ExactHits
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """Hit number `at` of one project's answer."""
+    """Hit number `at` of the answer of one turn."""
 
-    project: str
+    turn: str
     at: int
     hits: ExactHits
 
@@ -73,7 +73,7 @@ async def _exact(together: Together, question: Exact) -> dict[str, Any]:
         raise together.nobody()
     numbers = {name: number for number, name in enumerate(told)}
     hits = [_Hit(name, at, one) for name, one in told.items() for at in range(len(one.hits))]
-    hits.sort(key=lambda hit: hit.order(numbers[hit.project]))
+    hits.sort(key=lambda hit: hit.order(numbers[hit.turn]))
     shown = _page(question, hits)
     results, lines = _results(together, question, shown)
     found, cut = sum(one.total_found for one in told.values()), any(one.truncated for one in told.values())
@@ -93,7 +93,7 @@ async def _exact(together: Together, question: Exact) -> dict[str, Any]:
         "suggestion": _suggestion(together, question, told, nothing=not results),
         **({"omitted": omitted} if omitted else {}),
         "metadata": {"took_ms": 0, "source": "exact"},
-        "index": together.index(),
+        "index": together.index(shown={result["project"] for result in results}),
     }
 
 
@@ -119,8 +119,8 @@ def _results(together: Together, question: Exact, shown: Sequence[_Hit]) -> tupl
     by_lines = question.detail == "auto"
     left = clamp(question.limit, 1, LIMIT_MAX) if by_lines and question.counted else None
     stale = {
-        name: together.turns[name].stale(hit.path for hit in shown if hit.project == name)
-        for name in {hit.project for hit in shown}
+        name: together.turns[name].stale(hit.path for hit in shown if hit.turn == name)
+        for name in {hit.turn for hit in shown}
     }
     results, lines = [], 0
     for hit in shown:
@@ -132,14 +132,14 @@ def _results(together: Together, question: Exact, shown: Sequence[_Hit]) -> tupl
         if by_lines and wanted < len(numbers):
             chunk = _cut(chunk, numbers[:wanted])
         result: dict[str, Any] = {
-            "project": hit.project,
+            "project": together.whose(hit.turn, hit.path),
             "chunk": orjson.Fragment(chunk),
             "score": hit.hits.scores[hit.at],
         }
         if not by_lines:
             result["highlights"] = hit.hits.highlights[hit.at]
             result["highlight_lines"] = numbers
-        if hit.path in stale[hit.project]:
+        if hit.path in stale[hit.turn]:
             result["stale"] = True
         results.append(result)
     return results, lines
@@ -159,7 +159,7 @@ def _cut(raw: bytes, numbers: Sequence[int]) -> bytes:
 def _suggestion(together: Together, question: Exact, told: dict[str, ExactHits], *, nothing: bool) -> str:
     """What projects that found something say of it; where nothing is found anywhere, why."""
     said = {name: one.suggestion for name, one in told.items() if nothing or one.hits}
-    said = {name: one for name, one in said.items() if one}
+    said = {together.called(name): one for name, one in said.items() if one}
     if len(set(said.values())) == 1 and len(said) == len(told):
         return next(iter(said.values()))
     if said:

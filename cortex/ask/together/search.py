@@ -7,11 +7,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
 
-from cortex.ask.asking import Asking, Turn
+from cortex.ask.asking import Asking, Turn, expected
 from cortex.ask.questions import NO_FILTERS, Search, budget, fitting
 from cortex.ask.search import (
     NO_COUNTS,
@@ -24,10 +25,21 @@ from cortex.ask.search import (
 )
 from cortex.ask.showing import entries, show
 from cortex.ask.together.asked import Together, attempt, bounded, each
+from cortex.ask.together.joint import JointTurn
 from cortex.ranking import Ranked, Reading, read, tell_speaking
-from cortex.ranking.together import add_counts, join_meaning, join_names, join_places, join_words, told_by
+from cortex.ranking.together import (
+    add_counts,
+    join_meaning,
+    join_names,
+    join_places,
+    join_words,
+    key_in,
+    told_as,
+    told_by,
+)
+from ipc.codec import decode, encode
 from ipc.errors import BadRequest, CortexError, NotReady
-from ipc.messages import Chunks, CountWords, Fetch, Show, Shown, Signals, WordCounts
+from ipc.messages import Answers, Apart, Chunks, CountWords, Fetch, Hit, Show, Shown, Signals, WordCounts
 
 T = TypeVar("T")
 
@@ -83,7 +95,8 @@ async def search_together(asking: Asking, projects: Sequence[str], question: Sea
         answer["truncated"] = True
     if not results:
         answer["suggestion"] = found.together.explain_nothing(question.filters, question.min_score)
-    return answer | {"index": found.together.index(found.notes)}
+    shown = {one.project for one in found.results}
+    return answer | {"index": found.together.index(found.notes, shown)}
 
 
 async def find_together(asking: Asking, projects: Sequence[str], question: Search) -> Found:
@@ -98,23 +111,20 @@ async def _find(asking: Asking, together: Together, question: Search) -> Found:
     detail = "full" if question.detail == "auto" else question.detail
 
     async def fetch(name: str, turn: Turn) -> Chunks:
-        keys = tuple(one.hit.key for one in listed.of(name))
+        keys = tuple(one.own.key for one in listed.of(name))
         request = Fetch(keys, detail, max_bytes, query, turn.generation.number)
         return await turn.fetch(listed.answered.get(name, ()), request, {})
 
     told = await each(together, fetch)
     chunks = {name: iter(reply.chunks) for name, reply in told.items()}
-    kept = [
-        (name, one, chunk) for name, one in listed.hits if (chunk := next(chunks.get(name, iter(())), b""))
-    ]
-    count = fitting([len(chunk) for _, _, chunk in kept], max_bytes)
-    stale = {
-        name: turn.stale(one.hit.path for one in listed.of(name)) for name, turn in together.turns.items()
-    }
+    kept = [(one, chunk) for one in listed.hits if (chunk := next(chunks.get(one.turn, iter(())), b""))]
+    count = fitting([len(chunk) for _, chunk in kept], max_bytes)
+    stale = {name: turn.stale(listed.paths(name)) for name, turn in together.turns.items()}
     return Found(
         together=together,
         results=tuple(
-            Placed(name, one, chunk, one.hit.path in stale[name]) for name, one, chunk in kept[:count]
+            Placed(one.project, one.ranked, chunk, one.own.path in stale[one.turn])
+            for one, chunk in kept[:count]
         ),
         truncated=any(one.truncated for one in told.values()) or count < len(kept) or listed.more,
         notes=listed.notes,
@@ -127,23 +137,31 @@ async def _show(asking: Asking, together: Together, question: Search) -> dict[st
     max_bytes = budget(question.max_tokens, asking.config.server.answer_tokens)
     shares = _shares(listed)
 
-    async def ask(name: str, turn: Turn) -> Shown:
-        own = max(LINES_BYTES_MIN, round(max_bytes * shares.get(name, 0.0)))
-        hits = listed.of(name)
-        request = _request(hits, question, min(own, max_bytes), turn.generation.number)
-        found, speaking = tell_speaking(listed.told.get(name, ()), {one.hit.path for one in hits})
-        request = replace(request, found=found, speaking=speaking)
-        return await show(turn, listed.answered.get(name, ()), request)
+    def request(name: str, number: int, hits: Sequence[Placing]) -> Show:
+        own = max(LINES_BYTES_MIN, round(max_bytes * shares.get(hits[0].project, 0.0))) if hits else 0
+        asked = _request([one.ranked for one in hits], question, min(own, max_bytes), number)
+        found, speaking = tell_speaking(listed.told.get(name, ()), {one.own.path for one in hits})
+        return replace(asked, found=tuple(map(key_in, found)), speaking=speaking)
 
-    told = await each(together, ask)
+    async def ask(name: str, turn: Turn) -> dict[str, Shown]:
+        if isinstance(turn, JointTurn):
+            return await _show_apart(
+                turn, listed.answered.get(name, ()), listed.of(name), partial(request, name)
+            )
+        asked = request(name, turn.generation.number, listed.of(name))
+        return {name: await show(turn, listed.answered.get(name, ()), asked)}
+
+    every = await each(together, ask)
+    told = {project: shown for own in every.values() for project, shown in own.items()}
     made = [
         one
-        for name, shown in told.items()
-        for one in _entries(together.turns[name], name, (shown, listed.of(name)), question)
+        for name, own in every.items()
+        for project, shown in own.items()
+        for one in _entries(together.turns[name], (shown, listed.of(name, project)), question)
     ]
     first: dict[tuple[str, str], int] = {}
-    for at, (name, one) in enumerate(listed.hits):
-        first.setdefault((name, one.hit.path or one.hit.id), at)
+    for at, one in enumerate(listed.hits):
+        first.setdefault((one.project, one.ranked.hit.path or one.ranked.hit.id), at)
     made.sort(key=lambda one: first[one[0]])
     limit = question.limit if question.counted else ENTRIES
     count = min(limit, fitting([size for _, size, _ in made], max_bytes))
@@ -153,7 +171,32 @@ async def _show(asking: Asking, together: Together, question: Search) -> dict[st
     answer |= _notes(told, results, truncated=cut or (question.counted and listed.more))
     if not results:
         answer["suggestion"] = together.explain_nothing(question.filters, question.min_score)
-    return answer | {"index": together.index(listed.notes)}
+    return answer | {"index": together.index(listed.notes, {result["project"] for result in results})}
+
+
+async def _show_apart(
+    turn: JointTurn,
+    workers: Sequence[str],
+    hits: Sequence[Placing],
+    request: Callable[[int, Sequence[Placing]], Show],
+) -> dict[str, Shown]:
+    """The lines of each project that has hits, by its name: all are asked for at once. Raises as
+    Turn.fetch.
+    """
+    of: dict[str, list[Placing]] = {}
+    for one in hits:
+        of.setdefault(one.project, []).append(one)
+    if not of:
+        return {}
+    places = [turn.group.names.index(name) for name in of]
+    generations = tuple(turn.group.generations[at] for at in places)
+    frames = (encode(request(number, own)) for number, own in zip(generations, of.values(), strict=True))
+    message = Apart(tuple(turn.group.projects[at] for at in places), generations, tuple(frames))
+    alone = replace(turn, asking=replace(turn.asking, client=turn.alone))
+    told = await alone.first_of(workers, message, Answers, {})
+    return {
+        name: expected(decode(frame), Shown, "text") for name, frame in zip(of, told.replies, strict=True)
+    }
 
 
 def _request(hits: Sequence[Ranked], question: Search, max_bytes: int, generation: int) -> Show:
@@ -171,26 +214,29 @@ def _request(hits: Sequence[Ranked], question: Search, max_bytes: int, generatio
 
 
 def _entries(
-    turn: Turn, name: str, told: tuple[Shown, Sequence[Ranked]], question: Search
+    turn: Turn, told: tuple[Shown, Sequence[Placing]], question: Search
 ) -> list[tuple[tuple[str, str], int, dict[str, Any]]]:
     """(file, bytes, result) of each entry of one project."""
-    shown, ranked = told
-    hits, scores = [one.hit for one in ranked], [one.score for one in ranked]
-    results = entries(shown, hits, scores, turn.stale(hit.path for hit in hits), "combined_score")
+    shown, placed = told
+    hits, scores = [one.ranked.hit for one in placed], [one.ranked.score for one in placed]
+    stale = turn.stale(one.own.path for one in placed)
+    changed = {one.ranked.hit.path for one in placed if one.own.path in stale}
+    results = entries(shown, hits, scores, changed, "combined_score")
     out = []
     for at, body, result in zip(shown.of, shown.entries, results, strict=True):
-        own = {"project": name} | result
+        own = {"project": placed[at].project} | result
         if question.explain:
-            own["explain"] = ranked[at].explanation()
-        out.append(((name, hits[at].path or hits[at].id), len(body), own))
+            own["explain"] = placed[at].ranked.explanation()
+        out.append(((placed[at].project, hits[at].path or hits[at].id), len(body), own))
     return out
 
 
 def _shares(listed: Listed) -> dict[str, float]:
     """Of each project the share of an answer's bytes: that of its files' scores, each file once."""
     best: dict[tuple[str, str], float] = {}
-    for name, one in listed.hits:
-        best.setdefault((name, one.hit.path or one.hit.id), one.score)
+    for one in listed.hits:
+        hit = one.ranked.hit
+        best.setdefault((one.project, hit.path or hit.id), one.ranked.score)
     total = sum(best.values()) or 1.0
     shares: dict[str, float] = {}
     for (name, _), score in best.items():
@@ -218,20 +264,35 @@ def _notes(
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """The hits of all projects in one order, each with its project's name and its place there;
-    which workers of each project answered, `notes` as sentences, whether there are `more`; `told`:
-    what those workers told.
+class Placing:
+    """A hit with its project's name and its place there; `own` is as the workers of `turn` name
+    it.
     """
 
-    hits: tuple[tuple[str, Ranked], ...]
+    turn: str
+    project: str
+    ranked: Ranked
+    own: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The hits of all projects in one order; which workers of each turn answered, `notes` as
+    sentences, whether there are `more`; `told`: what those workers told.
+    """
+
+    hits: tuple[Placing, ...]
     answered: Mapping[str, Sequence[str]]
     notes: tuple[str, ...]
     more: bool
     told: Mapping[str, Sequence[Signals]]
 
-    def of(self, name: str) -> list[Ranked]:
-        return [one for whose, one in self.hits if whose == name]
+    def of(self, turn: str, project: str = "") -> list[Placing]:
+        return [one for one in self.hits if one.turn == turn and project in ("", one.project)]
+
+    def paths(self, turn: str) -> list[str]:
+        """The files of the hits, as the workers of that turn name them."""
+        return [one.own.path for one in self.of(turn)]
 
 
 async def rank_together(together: Together, question: Search, bm25_weight: float) -> Listed:
@@ -247,7 +308,7 @@ async def rank_together(together: Together, question: Search, bm25_weight: float
     answered = {name: one.answered for name, one in lanes.items() if one.answered}
     if not answered:
         raise together.nobody()
-    numbers = {name: number for number, name in enumerate(together.names)}
+    numbers = together.numbers
     joined = Lanes(
         join_words(_by_number(numbers, lanes, lambda one: one.text), text_candidates(question)),
         join_meaning(
@@ -259,7 +320,7 @@ async def rank_together(together: Together, question: Search, bm25_weight: float
         _join_names(numbers, lanes, reading),
     )
     ranked = rank_lanes(joined, question, reading, bm25_weight)
-    hits = tuple(_named(together.names, one) for one in ranked[: question.limit])
+    hits = tuple(_placed(together, one) for one in ranked[: question.limit])
     told = {name: one.told for name, one in lanes.items()}
     return Listed(hits, answered, notes_of(joined.vector), more=len(ranked) > question.limit, told=told)
 
@@ -279,6 +340,8 @@ async def _counts(together: Together, query: str) -> WordCounts:
     """How rare the words of the question are in all projects. Raises NotReady."""
 
     async def ask(_name: str, turn: Turn) -> WordCounts:
+        if isinstance(turn, JointTurn):  # Milvus counts for itself
+            return NO_COUNTS
         until = time.monotonic() + COUNTS_SHARE * turn.asking.left_s()
         try:
             message = CountWords(query, turn.generation.number)
@@ -307,9 +370,13 @@ def _join_names(numbers: Mapping[str, int], lanes: Mapping[str, Lanes], reading:
     return tuple(join_names(one) for one in each_name)
 
 
-def _named(names: Sequence[str], one: Ranked) -> tuple[str, Ranked]:
+def _placed(together: Together, one: Ranked) -> Placing:
     number, hit = told_by(one.hit)
-    return names[number], replace(one, hit=hit)
+    turn = next(name for name in reversed(together.numbers) if together.numbers[name] <= number)
+    own = hit
+    if isinstance(together.turns[turn], JointTurn):
+        own = told_as(number - together.numbers[turn], hit)
+    return Placing(turn, together.names[number], replace(one, hit=hit), own)
 
 
 def _space(turn: Turn) -> str:

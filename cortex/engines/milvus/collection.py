@@ -147,8 +147,8 @@ class Collection:
     def parts_like(self, wanted: str, fields: list[str]) -> list[dict[str, Any]]:
         return list(self._every(self.parts, f"{self.project} and {wanted}", fields))
 
-    def search(self, field: str, asked: Any, wanted: str, limit: int) -> list[tuple[int, float]]:
-        """(row key, score) of the nearest rows that a filter finds, best first."""
+    def search(self, field: str, asked: Any, wanted: str, limit: int) -> list[tuple[dict[str, Any], float]]:
+        """(its project and key, score) of the nearest rows that a filter finds, best first."""
         metric = "COSINE" if field == "vector" else "BM25"
         (hits,) = self._do(
             "search",
@@ -158,14 +158,14 @@ class Collection:
                 anns_field=field,
                 filter=wanted,
                 limit=limit,
-                output_fields=["key"],
+                output_fields=["project", "key"],
                 search_params={"metric_type": metric},
                 consistency_level="Strong",
                 timeout=self._ask_s,
             ),
         )
         sign = 1.0 if metric == "COSINE" else -1.0 if any(hit["distance"] < 0 for hit in hits) else 1.0
-        return [(int(hit["entity"]["key"]), sign * float(hit["distance"])) for hit in hits]
+        return [(hit["entity"], sign * float(hit["distance"])) for hit in hits]
 
     def make(self) -> None:
         """The collections, where they are not yet. Raises Misconfigured for those of another

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +18,14 @@ import msgspec
 from cortex.engines.milvus.collection import SCHEMA, Collection
 from cortex.engines.milvus.collection import TEXT_BYTES as PIECE_BYTES
 from cortex.system.zstd import pack, unpack
-from ipc.errors import Damaged, Misconfigured, NotFound
+from ipc.errors import CortexError, Damaged, Misconfigured, NotFound
 
 #: generations whose time of publishing a document keeps
 KEPT_TIMES = 50
 #: bytes of a file that travels
 FILE_BYTES_MAX = 1 << 30
+#: bytes of files that are asked for at once
+FETCHED_BYTES = 64 << 20
 
 
 class Ref(msgspec.Struct, frozen=True, array_like=True):
@@ -58,21 +61,34 @@ def read_document(collection: Collection) -> Document | None:
     """None where nothing was published. Raises Misconfigured for one of another version, Damaged,
     Unavailable.
     """
+    project = collection.place.project
+    found = read_documents(collection, [project]).get(project)
+    if isinstance(found, CortexError):
+        raise found
+    return found
+
+
+def read_documents(
+    collection: Collection, projects: Sequence[str]
+) -> dict[str, Document | Misconfigured | Damaged]:
+    """What is current of each of `projects`, read at once; of one that cannot be read why, and
+    nothing of one of which nothing was published. Raises Unavailable.
+    """
     try:
-        found = collection.get([_document_key(collection)], ["content"], parts=True)
+        found = collection.get([_document_key(one) for one in projects], ["project", "content"], parts=True)
     except NotFound:
-        return None
-    if not found:
-        return None
+        return {}
+    return {row["project"]: _read(row["project"], row["content"]) for row in found}
+
+
+def _read(project: str, content: str) -> Document | Misconfigured | Damaged:
     try:
-        document = msgspec.json.decode(found[0]["content"], type=Document)
+        document = msgspec.json.decode(content, type=Document)
     except msgspec.DecodeError as error:
-        raise Damaged(
-            f"The document of {collection.place.project} in Milvus cannot be read: {error}."
-        ) from error
+        return Damaged(f"The document of {project} in Milvus cannot be read: {error}.")
     if document.schema != SCHEMA:
-        raise Misconfigured(
-            f"The index of {collection.place.project} in Milvus has the shape {document.schema}, and this version "
+        return Misconfigured(
+            f"The index of {project} in Milvus has the shape {document.schema}, and this version "
             f"of Cortex reads {SCHEMA}: install the version that wrote it, or index it again."
         )
     return document
@@ -80,7 +96,7 @@ def read_document(collection: Collection) -> Document | None:
 
 def write_document(collection: Collection, document: Document) -> None:
     content = msgspec.json.encode(document).decode()
-    key = _document_key(collection)
+    key = _document_key(collection.place.project)
     collection.insert_parts([{"pk": key, "project": collection.place.project, "content": content}])
 
 
@@ -90,7 +106,7 @@ def put(collection: Collection, data: bytes) -> Ref:
     text = base64.b64encode(pack(data)).decode()
     pieces = [text[at : at + PIECE_BYTES] for at in range(0, len(text), PIECE_BYTES)]
     ref = Ref(name, len(data), len(pieces))
-    keys = _piece_keys(collection, ref)
+    keys = _piece_keys(collection.place.project, ref)
     collection.insert_parts(
         {"pk": key, "project": collection.place.project, "content": piece}
         for key, piece in zip(keys, pieces, strict=True)
@@ -100,18 +116,45 @@ def put(collection: Collection, data: bytes) -> Ref:
 
 def fetch(collection: Collection, ref: Ref) -> bytes:
     """A file. Raises NotFound for one that is gone, Damaged for one that is not as it was kept."""
+    (found,) = fetch_all(collection, [(collection.place.project, ref)])
+    if isinstance(found, CortexError):
+        raise found
+    return found
+
+
+def fetch_all(collection: Collection, wanted: Sequence[tuple[str, Ref]]) -> list[bytes | NotFound | Damaged]:
+    """Files of projects, asked for together: FETCHED_BYTES of them at once. In place of one that
+    is gone or is not as it was kept, why. Raises Unavailable.
+    """
+    out: list[bytes | NotFound | Damaged] = []
+    at = 0
+    while at < len(wanted):
+        end, size = at + 1, wanted[at][1].size
+        while end < len(wanted) and size + wanted[end][1].size <= FETCHED_BYTES:
+            size += wanted[end][1].size
+            end += 1
+        some = wanted[at:end]
+        keys = [
+            key for project, ref in some if ref.size <= FILE_BYTES_MAX for key in _piece_keys(project, ref)
+        ]
+        found = {one["pk"]: one["content"] for one in collection.get(keys, ["pk", "content"], parts=True)}
+        out += [_whole(ref, [found.get(key) for key in _piece_keys(project, ref)]) for project, ref in some]
+        at = end
+    return out
+
+
+def _whole(ref: Ref, pieces: Sequence[str | None]) -> bytes | NotFound | Damaged:
     if ref.size > FILE_BYTES_MAX:
-        raise Damaged(f"A file of {ref.size} bytes in Milvus is not one of ours.")
-    keys = _piece_keys(collection, ref)
-    found = {one["pk"]: one["content"] for one in collection.get(keys, ["content"], parts=True)}
-    if len(found) < len(keys):
-        raise NotFound("A file of the index in Milvus is gone: another generation took its place.")
+        return Damaged(f"A file of {ref.size} bytes in Milvus is not one of ours.")
+    there = [one for one in pieces if one is not None]
+    if len(there) < len(pieces):
+        return NotFound("A file of the index in Milvus is gone: another generation took its place.")
     try:
-        data = unpack(base64.b64decode("".join(found[key] for key in keys)), ref.size)
+        data = unpack(base64.b64decode("".join(there)), ref.size)
     except ValueError as error:
-        raise Damaged(f"A file of the index in Milvus cannot be read: {error}.") from error
+        return Damaged(f"A file of the index in Milvus cannot be read: {error}.")
     if hashlib.sha256(data).hexdigest() != ref.sha256:
-        raise Damaged("A file of the index in Milvus is not as it was written.")
+        return Damaged("A file of the index in Milvus is not as it was written.")
     return data
 
 
@@ -120,10 +163,23 @@ def put_body(collection: Collection, body: Body) -> Ref:
 
 
 def fetch_body(collection: Collection, ref: Ref) -> Body:
-    try:
-        return msgspec.json.decode(fetch(collection, ref), type=Body)
-    except msgspec.DecodeError as error:
-        raise Damaged(f"The list of files in Milvus cannot be read: {error}.") from error
+    (found,) = fetch_bodies(collection, [(collection.place.project, ref)])
+    if isinstance(found, CortexError):
+        raise found
+    return found
+
+
+def fetch_bodies(
+    collection: Collection, wanted: Sequence[tuple[str, Ref]]
+) -> list[Body | NotFound | Damaged]:
+    """As `fetch_all`."""
+    out: list[Body | NotFound | Damaged] = []
+    for data in fetch_all(collection, wanted):
+        try:
+            out.append(msgspec.json.decode(data, type=Body) if isinstance(data, bytes) else data)
+        except msgspec.DecodeError as error:
+            out.append(Damaged(f"The list of files in Milvus cannot be read: {error}."))
+    return out
 
 
 def sweep(collection: Collection, bodies: list[tuple[Ref, Body]]) -> None:
@@ -132,7 +188,7 @@ def sweep(collection: Collection, bodies: list[tuple[Ref, Body]]) -> None:
         key
         for ref, body in bodies
         for one in (ref, *body.files.values())
-        for key in _piece_keys(collection, one)
+        for key in _piece_keys(collection.place.project, one)
     }
     begin = f"{collection.place.project}:file:"
     there = collection.parts_like(f'pk like "{begin}%"', ["pk"])
@@ -141,9 +197,9 @@ def sweep(collection: Collection, bodies: list[tuple[Ref, Body]]) -> None:
         collection.delete_parts(gone)
 
 
-def _document_key(collection: Collection) -> str:
-    return f"{collection.place.project}:document"
+def _document_key(project: str) -> str:
+    return f"{project}:document"
 
 
-def _piece_keys(collection: Collection, ref: Ref) -> list[str]:
-    return [f"{collection.place.project}:file:{ref.sha256}:{number}" for number in range(ref.pieces)]
+def _piece_keys(project: str, ref: Ref) -> list[str]:
+    return [f"{project}:file:{ref.sha256}:{number}" for number in range(ref.pieces)]

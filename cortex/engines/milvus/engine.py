@@ -14,12 +14,13 @@ from typing import Any
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.milvus.asking import Asking
 from cortex.engines.milvus.collection import FOREVER, WRITE_S, Collection
-from cortex.engines.milvus.entries import entry, primary_key, rest
+from cortex.engines.milvus.entries import entry, rest
 from cortex.engines.milvus.exact import ExactSnapshot
 from cortex.engines.milvus.lanes import LaneSnapshot
 from cortex.engines.milvus.nearest import Nearest
 from cortex.engines.milvus.removal import drop_rows
 from cortex.engines.milvus.rows import Fetched, far
+from cortex.engines.milvus.scope import primary_key
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.engines.vector.coarse import Coarse
 from cortex.generation.current import PRUNE_AFTER_S, Generation
@@ -98,28 +99,12 @@ class MilvusEngine:
 
     def open(self, token: str, published: Published) -> Handlers:
         self._kept = self._kept or Fetched(self._collection)
-        rows = far(published.rows, self._kept)
+        rows = far(published.rows, self._kept, self._collection.place.project)
         if token and (fault := _missing(self._collection, *_read(token))):
             raise NotReady(fault)  # who reads has nothing that could be made again
         asking = Asking(self._collection, rows)
-        lanes = LaneSnapshot(asking)
-        near = Nearest(
-            rows=rows,
-            has_vector=rows.column("has_vector").astype(bool),
-            hnsw=None,
-            coarse=Coarse(()),
-            watermark=0,
-            takes_unnamed=self._takes_unnamed,
-            asking=asking,
-        )
-        self._exact = exact = ExactSnapshot(asking, self._exact)
-        return {
-            ExactSearch: exact.search,
-            TextSignals: lanes.signals,
-            CountWords: lanes.count_words,
-            VectorSearch: near.search,
-            **chunk_handlers(rows),
-        }
+        self._exact = ExactSnapshot(asking, self._exact)
+        return open_handlers(asking, self._exact, takes_unnamed=self._takes_unnamed)
 
     def prune(self, tokens: Group[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
         """Nothing: rows go by the document's clock, see `cortex/publish/far`."""
@@ -134,6 +119,27 @@ class MilvusEngine:
     def close(self) -> None:
         if self._known is not None:
             self._known.close()
+
+
+def open_handlers(asking: Asking, exact: ExactSnapshot, *, takes_unnamed: bool) -> Handlers:
+    """What is answered from the rows that `asking` asks for."""
+    rows, lanes = asking.rows, LaneSnapshot(asking)
+    near = Nearest(
+        rows=rows,
+        has_vector=rows.column("has_vector").astype(bool),
+        hnsw=None,
+        coarse=Coarse(()),
+        watermark=0,
+        takes_unnamed=takes_unnamed,
+        asking=asking,
+    )
+    return {
+        ExactSearch: exact.search,
+        TextSignals: lanes.signals,
+        CountWords: lanes.count_words,
+        VectorSearch: near.search,
+        **chunk_handlers(rows),
+    }
 
 
 def _read(token: str) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from cortex.engines.milvus.collection import (
     VIEWS,
 )
 from cortex.engines.milvus.removal import rest_key
+from cortex.engines.milvus.scope import primary_key
 from cortex.engines.text.schema import Lanes, lanes_of
 from cortex.generation.write import Row
 from cortex.terms.tokens import Memo
@@ -46,10 +47,6 @@ def _encode(token: str) -> str:
 
 
 _WORDS = Memo(_encode)
-
-
-def primary_key(project: str, key: int) -> str:
-    return f"{project}:{key}"
 
 
 def entry(project: str, row: Row, born: int, dimensions: int) -> dict[str, Any]:

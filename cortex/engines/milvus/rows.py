@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -14,8 +14,8 @@ import numpy as np
 import orjson
 
 from cortex.engines.milvus.collection import Collection
-from cortex.engines.milvus.entries import primary_key
 from cortex.engines.milvus.removal import rest_key
+from cortex.engines.milvus.scope import Scope
 from cortex.generation.read import Rows, join_chunk
 from ipc.arrays import Array
 from ipc.errors import NotReady
@@ -31,20 +31,31 @@ class Fetched:
     def __init__(self, collection: Collection, kept_bytes: int = KEPT_BYTES) -> None:
         self._collection = collection
         self._kept_bytes = kept_bytes
-        #: key → (the chunk without its text, its text with a line feed)
-        self._texts: OrderedDict[int, tuple[bytes, bytes]] = OrderedDict()
-        self._vectors: OrderedDict[int, Array] = OrderedDict()
+        #: primary key → (the chunk without its text, its text with a line feed)
+        self._texts: OrderedDict[str, tuple[bytes, bytes]] = OrderedDict()
+        self._vectors: OrderedDict[str, Array] = OrderedDict()
         self._bytes = 0
 
-    def texts(self, keys: Sequence[int]) -> list[tuple[bytes, bytes]]:
-        """Raises NotReady for a row that is not there any more, Unavailable."""
+    @property
+    def project(self) -> str:
+        """The one that a machine of its own asks about."""
+        return self._collection.place.project
+
+    def texts(self, keys: Sequence[str]) -> list[tuple[bytes, bytes]]:
+        """Of rows by their primary keys. Raises NotReady for a row that is not there any more,
+        Unavailable.
+        """
         return self._all(self._texts, keys, self._fetch_texts)
 
-    def vectors(self, keys: Sequence[int]) -> list[Array]:
+    def vectors(self, keys: Sequence[str]) -> list[Array]:
         """As `texts`: float16 [dimensions] each."""
         return self._all(self._vectors, keys, self._fetch_vectors)
 
-    def _all(self, kept: OrderedDict[int, Any], keys: Sequence[int], fetch: Any) -> list[Any]:
+    def bring(self, keys: Sequence[str]) -> None:
+        """Keep the texts of rows that are about to be asked for one after the other."""
+        self.texts(keys)
+
+    def _all(self, kept: OrderedDict[str, Any], keys: Sequence[str], fetch: Any) -> list[Any]:
         wanted = dict.fromkeys(keys)
         found = {key: kept[key] for key in wanted if key in kept}
         missing = [key for key in wanted if key not in found]
@@ -67,27 +78,24 @@ class Fetched:
             _, one = (self._texts if texts else self._vectors).popitem(last=False)
             self._bytes -= _size(one)
 
-    def _fetch_texts(self, keys: list[int]) -> dict[int, tuple[bytes, bytes]]:
-        found = self._collection.get(self._named(keys), ["key", "chunk", "parts"])
-        return {int(row["key"]): _divided(self._whole(row)) for row in found}
+    def _fetch_texts(self, keys: list[str]) -> dict[str, tuple[bytes, bytes]]:
+        found = self._collection.get(keys, ["pk", "project", "key", "chunk", "parts"])
+        return {row["pk"]: _divided(self._whole(row)) for row in found}
 
     def _whole(self, row: dict[str, Any]) -> str:
         """The JSON of a chunk, of all its parts."""
         if not row["parts"]:
             return str(row["chunk"])
-        project = self._collection.place.project
-        wanted = [rest_key(project, int(row["key"]), at) for at in range(1, int(row["parts"]) + 1)]
-        parts = {one["pk"]: one["content"] for one in self._collection.get(wanted, ["content"], parts=True)}
+        wanted = [rest_key(row["project"], int(row["key"]), at) for at in range(1, int(row["parts"]) + 1)]
+        found = self._collection.get(wanted, ["pk", "content"], parts=True)
+        parts = {one["pk"]: one["content"] for one in found}
         if len(parts) < len(wanted):
             raise NotReady("The index in Milvus has moved on; ask again in a second.")
         return "".join([str(row["chunk"]), *(parts[key] for key in wanted)])
 
-    def _fetch_vectors(self, keys: list[int]) -> dict[int, Array]:
-        found = self._collection.get(self._named(keys), ["key", "vector"])
-        return {int(row["key"]): np.array(row["vector"], np.float16) for row in found}
-
-    def _named(self, keys: Iterable[int]) -> list[str]:
-        return [primary_key(self._collection.place.project, key) for key in keys]
+    def _fetch_vectors(self, keys: list[str]) -> dict[str, Array]:
+        found = self._collection.get(keys, ["pk", "vector"])
+        return {row["pk"]: np.array(row["vector"], np.float16) for row in found}
 
 
 def _divided(chunk: str) -> tuple[bytes, bytes]:
@@ -105,6 +113,7 @@ class FarRows(Rows):
     """See `Rows`; only what it looks up in a segment's texts and vectors differs."""
 
     fetched: Fetched = field(kw_only=True)
+    scope: Scope = field(kw_only=True)
 
     def chunk(self, ordinal: int, text: str | None = None) -> bytes:
         head, raw = self._fetch(np.array([ordinal]))[0]
@@ -121,12 +130,16 @@ class FarRows(Rows):
     def vectors(self, ordinals: Array) -> Array:
         if not len(ordinals):
             return np.zeros((0, self.dimensions), np.float16)
-        return np.stack(self.fetched.vectors(self.keys[ordinals].tolist()))
+        return np.stack(self.fetched.vectors(self._named(ordinals)))
 
     def _fetch(self, ordinals: Array) -> list[tuple[bytes, bytes]]:
-        return self.fetched.texts(self.keys[ordinals].tolist())
+        return self.fetched.texts(self._named(ordinals))
+
+    def _named(self, ordinals: Array) -> list[str]:
+        return self.scope.primary_keys(self.keys[ordinals].tolist())
 
 
-def far(rows: Rows, fetched: Fetched) -> FarRows:
-    """`rows`, whose texts and vectors are fetched."""
-    return FarRows(**{one.name: getattr(rows, one.name) for one in dataclasses.fields(rows)}, fetched=fetched)
+def far(rows: Rows, fetched: Fetched, project: str) -> FarRows:
+    """`rows` of a project, whose texts and vectors are fetched."""
+    own = {one.name: getattr(rows, one.name) for one in dataclasses.fields(rows)}
+    return FarRows(**own, fetched=fetched, scope=Scope((project,), rows.generation, rows.generation))

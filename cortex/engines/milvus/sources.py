@@ -23,7 +23,7 @@ class FarSources:
 
     @cached_property
     def _rows(self) -> FarRows:
-        return far(self._published.rows, self._fetched)
+        return far(self._published.rows, self._fetched, self._fetched.project)
 
     @cached_property
     def _files(self) -> dict[str, int]:

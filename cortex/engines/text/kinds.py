@@ -124,7 +124,7 @@ def find_kinds(body: Body, marked: Marked, about: Sequence[bytes]) -> Array:
 
 def _of_all_lines(hit: Hit) -> Kind | None:
     """What every line of a chunk is, where its lines need not be looked at."""
-    if is_test(hit.path):
+    if is_test(hit.file):
         return "test"
     return "text" if hit.chunk_type == "documentation" else None
 
@@ -135,7 +135,7 @@ class _Look:
     def __init__(self, body: Body, marked: Marked, places: Sequence[int], about: Sequence[bytes]) -> None:
         self._text, self._starts = body.text, body.texts.starts.tolist()
         self._requires = "require(" in body.text
-        self._languages = [language_of(hit.path).name for hit in body.hits]
+        self._languages = [language_of(hit.file).name for hit in body.hits]
         spans = zip(marked.starts[places].tolist(), marked.ends[places].tolist(), strict=True)
         #: where the word begins and ends that holds the first match of each line
         self.words = [self._ends(*span) for span in spans]

@@ -62,7 +62,7 @@ class Group:
         text = "\n".join(f"{number}: {line}" if number else line for number, line in self.lines)
         numbers = [number for number, _ in self.lines if number]
         metadata = {
-            "file_path": self.hit.path,
+            "file_path": self.hit.file,
             "start_line": numbers[0] if numbers else self.hit.start_line,
             "end_line": numbers[-1] if numbers else self.hit.end_line,
             "kind": self.kind,
@@ -112,14 +112,14 @@ def put_in_order(body: Body, marked: Marked, kinds: Array, missing: Array) -> Or
 
 
 def _is_beside(hit: Hit) -> bool:
-    return hit.chunk_type == "documentation" or is_beside(hit.path)
+    return hit.chunk_type == "documentation" or is_beside(hit.file)
 
 
 def _built(body: Body, marked: Marked, kinds: Array) -> Array:
     """Bool [marked]: lines of what is built. None where only there something is defined: then it is
     the source itself that has such a name.
     """
-    built = np.array([is_built(hit.path) for hit in body.hits], bool)[marked.chunks]
+    built = np.array([is_built(hit.file) for hit in body.hits], bool)[marked.chunks]
     defines = kinds == NUMBERS["definition"]
     if (defines & built).any() and not (defines & ~built).any():
         return np.zeros(len(marked), bool)
@@ -176,7 +176,7 @@ def without_crowds(body: Body, marked: Marked, order: Order) -> Order:
 
 
 def _may_crowd(hit: Hit) -> bool:
-    return hit.chunk_type == "documentation" or language_of(hit.path).kind != "code"
+    return hit.chunk_type == "documentation" or language_of(hit.file).kind != "code"
 
 
 def group(body: Body, marked: Marked, order: Order, which: slice, max_bytes: int) -> list[Group]:

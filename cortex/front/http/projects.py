@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from cortex.ask.asking import Asking, Member
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import Caller
-from cortex.front.chosen import PROJECT, asks_several, choose_projects, reach_all
+from cortex.front.chosen import PROJECT, Chosen, asks_several, choose_projects, reach_all
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.tokens import Bearer, Forbidden
 from cortex.front.link import Link, Others
@@ -73,6 +73,11 @@ class Hosted:
     @property
     def freshness(self) -> Freshness:
         return self._link.freshness if self._link is not None else self._freshness
+
+    @property
+    def chosen(self) -> Chosen:
+        """How it is asked with others."""
+        return Chosen(self.config, self.freshness, self._link is not None)
 
     @contextlib.contextmanager
     def use(self) -> Iterator[None]:
@@ -246,9 +251,12 @@ class Projects(Mapping[str, Hosted]):
 
             async def others(patterns: Sequence[str], until: float) -> list[Member]:
                 names = choose_projects(patterns, self.names(bearer))
-                for name in names:
+
+                async def reach(name: str) -> Asking:
                     used.enter_context(self[name].use())
-                return await reach_all(names, lambda name: self[name].reach(until))
+                    return await self[name].reach(until)
+
+                return await reach_all(names, lambda name: self[name].chosen, reach)
 
             return await hosted.call(tool, given, bearer, caller, others)
 

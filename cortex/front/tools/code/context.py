@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import orjson
@@ -42,7 +43,8 @@ async def flat(asking: Asking, question: Search, projects: Sequence[str] = ()) -
             {"project": one.project} | _hit(one.ranked, one.chunk, question, stale=one.stale)
             for one in joint.results
         ]
-        nothing, index = joint.together.explain_nothing, joint.together.index
+        nothing = joint.together.explain_nothing
+        index = partial(joint.together.index, shown={one.project for one in joint.results})
         truncated, notes = joint.truncated, joint.notes
     else:
         turn, found = await find(asking, question)
@@ -51,7 +53,7 @@ async def flat(asking: Asking, question: Search, projects: Sequence[str] = ()) -
             _hit(one, raw, question, stale=one.hit.path in stale)
             for one, raw in zip(found.hits, found.chunks, strict=True)
         ]
-        nothing, index = turn.explain_nothing, turn.index
+        nothing, index = turn.explain_nothing, partial(turn.index)
         truncated, notes = found.truncated, found.notes
     answer: dict[str, Any] = {"hits": hits}
     if truncated:

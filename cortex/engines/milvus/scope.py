@@ -1,0 +1,67 @@
+"""Which projects of a collection are asked, and how their rows are told apart: of one project a row
+is named by its key, of several by the place of its project among them and its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from cortex.engines.milvus.removal import rest_key
+from cortex.ranking.together import KEY_BITS
+
+
+def quoted(text: str) -> str:
+    """`text` as it stands in a filter."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def primary_key(project: str, key: int) -> str:
+    return f"{project}:{key}"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Some projects by their names in Milvus, and the lowest and the highest of their generations
+    (0 and 0: of no generation). Of several projects a filter lets in more than those generations
+    hold: who asks knows their rows, and leaves out the others.
+    """
+
+    projects: tuple[str, ...]
+    oldest: int = 0
+    newest: int = 0
+
+    @property
+    def filter(self) -> str:
+        """What Milvus is told."""
+        if len(self.projects) == 1:
+            own = f"project == {quoted(self.projects[0])}"
+        else:
+            own = f"project in [{', '.join(map(quoted, self.projects))}]"
+        return f"{own} and born <= {self.newest} and died > {self.oldest}"
+
+    def naming(self, keys: Iterable[int]) -> str:
+        """A filter: the rows with these keys."""
+        if len(self.projects) == 1:
+            return f"key in {list(keys)}"
+        return f"pk in [{', '.join(map(quoted, self.primary_keys(keys)))}]"
+
+    def primary_keys(self, keys: Iterable[int]) -> list[str]:
+        mask = (1 << KEY_BITS) - 1
+        return [primary_key(self.projects[key >> KEY_BITS], key & mask) for key in keys]
+
+    def rest_keys(self, key: int, parts: int) -> list[str]:
+        """The primary keys of the parts in which a long chunk goes on."""
+        project = self.projects[key >> KEY_BITS]
+        return [rest_key(project, key & ((1 << KEY_BITS) - 1), at) for at in range(1, parts + 1)]
+
+    def key_of(self, row: dict[str, Any]) -> int:
+        """The key of a row by its `key` and its `project`."""
+        return self._numbers[row["project"]] << KEY_BITS | int(row["key"])
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.projects)}
