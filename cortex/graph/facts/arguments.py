@@ -17,6 +17,8 @@ from cortex.graph.facts.grammars import Syntax
 ARGUMENTS_MAX, DEPTH_MAX = 10, 4
 _LITERALS = {
     "string_literal": "String",
+    "concatenated_string": "String",
+    "char_literal": "char",
     "character_literal": "char",
     "true": "boolean",
     "false": "boolean",
@@ -44,6 +46,7 @@ _INTEGERS = frozenset(
 _REALS = frozenset({"decimal_floating_point_literal", "real_literal", "float_literal"})
 _NAMED_TYPES = {"String": "string", "boolean": "bool", "char": "char"}
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
+_POINTERS = frozenset({"pointer_declarator", "array_declarator"})
 #: between the name of a parameter and what is passed for it
 NAMED = "="
 #: numbers, the narrower first
@@ -86,6 +89,8 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
         return f"#fn{_count(node)}"
     if kind in _LITERALS:
         return f"#{_LITERALS[kind]}"
+    if kind == "number_literal" and "cpp" in syntax.queries:
+        return f"#{_number(text_of(node).lower())}"
     if kind in _INTEGERS:
         return "#long" if text_of(node)[-1:] in "lL" else "#int"
     if kind in _REALS:
@@ -111,6 +116,16 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
     if kind == "navigation_expression" and any(child.type == "::" for child in node.children):
         return "#KClass" if text_of(node).endswith("::class") else "#fn"
     return chain_of(node, syntax)
+
+
+def _number(text: str) -> str:
+    """The type of C++'s literal."""
+    if "." in text or ("e" in text and not text.startswith("0x")):
+        return "float" if text.endswith("f") else "double"
+    ending = text[-3:].lstrip("0123456789abcdefx'")
+    if "l" in ending or "z" in ending:
+        return "unsigned long" if "u" in ending else "long"
+    return "unsigned" if "u" in ending else "int"
 
 
 def _count(function: Node) -> int:
@@ -153,6 +168,8 @@ def _name_of_parameter(node: Node) -> str:
 def declared_type(name: Node, declared: str, language: str) -> str:
     """A parameter's type with what says that it has a default, or stands for many."""
     one = name.parent
+    if language == "cpp":
+        return _declared_in_cpp(name, declared)
     if one is not None and one.type == "rest_pattern" and declared:  # TypeScript's `...disks: Disk[]`
         return f"...{declared}"
     if one is None or language not in ("kotlin", "csharp", "scala", "swift"):
@@ -168,6 +185,16 @@ def declared_type(name: Node, declared: str, language: str) -> str:
     after = one.next_sibling
     given = any(child.type == "=" for child in one.children)
     return f"{declared}{DEFAULT}" if given or (after is not None and after.type == "=") else declared
+
+
+def _declared_in_cpp(name: Node, declared: str) -> str:
+    """With its stars, as stand in the declarator; `()` for a function."""
+    one, stars = name, ""
+    while one.parent is not None and "parameter" not in one.type:
+        stars += "*" * (one.type in _POINTERS) or "()" * (one.type == "function_declarator")
+        one = one.parent
+    given = DEFAULT if one.type == "optional_parameter_declaration" else ""
+    return f"{declared}{'()' if '()' in stars else stars}{given}"
 
 
 def _joined(node: Node, syntax: Syntax, depth: int) -> str:

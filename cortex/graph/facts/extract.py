@@ -29,6 +29,7 @@ from cortex.graph.facts.chains import (
 from cortex.graph.facts.comments import Comments, told_of
 from cortex.graph.facts.contexts import given
 from cortex.graph.facts.facts import (
+    ALIAS,
     CALLED,
     YIELDING,
     Base,
@@ -44,7 +45,7 @@ from cortex.graph.facts.flags import flags_of
 from cortex.graph.facts.frames import Frame, Open, bound_from, end_around, is_in_impl
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported, is_rare, module_around, within
-from cortex.graph.facts.macros import calls, tested
+from cortex.graph.facts.macros import calls, mocked, tested
 from cortex.graph.facts.mentions import mentions
 from cortex.graph.facts.results import SEVERAL, types_of
 from cortex.graph.facts.script_sweep import ScriptSweep
@@ -311,6 +312,8 @@ class _Sweep:
             return
         frame = self.stack[-1]
         chain = _CALLED.sub("", chain_of(node, self.syntax)).removesuffix("[]")
+        if relation == ALIAS and self.language == "cpp" and (held := alternatives(text_of(node))):
+            chain = chain if held[0].endswith("*") else held[0].removeprefix(ITSELF)  # of smart pointers
         if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
             names = alternatives(text_of(node))
             if not names:
@@ -348,8 +351,11 @@ class _Sweep:
         anchor = next(iter(names or types or items or ()), None)
         if owner is not None and anchor is not None and anchor.start_byte > owner.name_node.start_byte:
             name = text_of(anchor) if names else "_"
-            if name != "this" and (
-                name == "_" or all(parameter.name != name for parameter in owner.parameters)
+            tests = self.language == "cpp" and owner.name not in text_of(owner.name_node)
+            if (
+                not (name == "_" and tests)
+                and name != "this"
+                and (name == "_" or all(parameter.name != name for parameter in owner.parameters))
             ):
                 owner.parameters.append(Parameter(name, declared_type(anchor, declared, self.language)))
         for node in names or ():
@@ -446,6 +452,8 @@ class _Sweep:
             return
         if chain.startswith(":") or kind in _COVERS or chain.endswith(("]", ")")):
             return
+        if self.language == "cpp" and (mock := mocked(node, syntax)):
+            chain = f"{mock}.{chain}"
         if node.type == "attribute" and not chain.endswith(_ATTRIBUTE):
             chain += _ATTRIBUTE
         self._refer("call", chain, member, given_to(node, callee, syntax, overloads=self.rules.overloads))

@@ -366,7 +366,14 @@ RULES: dict[str, Rules] = {
         open_types=True,
     ),
     "c": Rules("c", (".c",), self_names=frozenset(), super_names=frozenset(), shared="project"),
-    "cpp": Rules("c", (".cpp", ".cc", ".cxx"), super_names=frozenset(), implicit_self=True, shared="project"),
+    "cpp": Rules(
+        "c",
+        (".cpp", ".cc", ".cxx"),
+        super_names=frozenset(),
+        implicit_self=True,
+        shared="project",
+        overloads=True,
+    ),
     "csharp": Rules(
         "csharp",
         (".cs",),

@@ -15,6 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tree_sitter import Node
 
+from cortex.graph.facts.chains import chain_of
+from cortex.graph.facts.grammars import Syntax
+
 #: how often each line of a file is read again, of macros inside macros
 READ_AGAIN_MAX = 8
 
@@ -83,6 +86,9 @@ _ANNOTATING = (
     " DEPRECATED ATTRIBUTE LIFETIME_BOUND"
 ).split()
 _UPPER = f"{string.ascii_uppercase}{string.digits}_"
+
+#: macros of which the second argument is a call of what the first one is
+_EXPECTS = frozenset((b"EXPECT_CALL", b"ON_CALL"))
 
 
 def unmark(text: str) -> str:
@@ -184,3 +190,15 @@ def uncover(lines: Sequence[str], reads: Callable[[Sequence[str]], bool]) -> lis
         if end > at and left >= 0 and reads(lines[at + 1 : end]):
             found[at] = found[end] = ""
     return found
+
+
+def mocked(call: Node, syntax: Syntax) -> str:
+    """The chain of what Google Mock's `EXPECT_CALL(disk, Save(1))` expects a call on; "" for any
+    other call.
+    """
+    held = call.parent
+    outer = held.parent if held is not None and held.type == "argument_list" else None
+    callee = outer.child_by_field_name("function") if outer is not None else None
+    if held is None or callee is None or callee.text not in _EXPECTS or held.named_child_count != 2:
+        return ""
+    return chain_of(held.named_children[0], syntax) if held.named_children[1] == call else ""

@@ -11,7 +11,7 @@ from cortex.graph.facts.facts import DEFAULT, GENERIC, MANY, Definition, Paramet
 
 _WORD = re.compile(r"\w+")
 #: languages whose facts say which parameters have a default and which stand for many
-_TOLD = frozenset({"java", "kotlin", "csharp", "scala", "swift"})
+_TOLD = frozenset({"java", "kotlin", "csharp", "scala", "swift", "cpp"})
 
 
 def takes(one: Definition, language: str, count: int) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.arguments import NAMED, WIDENING
 from cortex.graph.facts.facts import DEFAULT, MANY, Binding, Definition, Reference
+from cortex.graph.resolution.conversions import OWN, fit_of_cpp, of_cpp
 from cortex.graph.resolution.counts import generics, is_many, slots, takes
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
@@ -62,6 +63,8 @@ LIKELY = "?"
 _MAKERS = frozenset("of valueOf getInstance from parse".split())
 #: fits that say that a parameter takes what is given, and not merely that it may
 _CERTAIN = 0.8
+#: C++'s literals, as its types are called
+_LITERALS_OF_CPP = {"String": "char*", "boolean": "bool", "null": "null", "fn": "fn"}
 #: what methods of Java's own types give, whatever they are called on
 _GIVES = {
     **dict.fromkeys("toString substring trim toLowerCase toUpperCase concat getMessage".split(), "String"),
@@ -199,6 +202,8 @@ class Overloads:
     def _wanted(self, ref: Ref, given: Sequence[str], names: Sequence[str]) -> list[str] | None:
         """The types of the parameters that arguments are for; None when they do not fit."""
         found = slots(self.project.definition(ref).parameters, given, names)
+        if found is not None and self.language == "cpp":
+            return [of_cpp(one.type.removesuffix(DEFAULT)) for one in found]
         if found is None or self.language != "csharp":
             return None if found is None else [self._bare(one.type.removeprefix(MANY)) for one in found]
         free = self._type_parameters(ref)
@@ -229,7 +234,7 @@ class Overloads:
         parameters = self.project.definition(ref).parameters
         many = any(map(is_many, parameters))
         unused = max(0, len(parameters) - len(given) - many)
-        if self.language == "csharp":
+        if self.language in ("csharp", "cpp"):
             return self._least(known, given), 10 + sum(known) - 0.05 * unused - 0.3 * many
         return self._least(known, given), max(0.0, sum(known) + 0.1 * len(fits) - unused - 0.3 * many)
 
@@ -257,11 +262,17 @@ class Overloads:
         )
 
     def _bare(self, text: str) -> str:
+        if self.language == "cpp":
+            name = of_cpp(text.lstrip(":"))
+            return "char*" if name == "char" else name  # what is declared is kept without its stars
         return bare(text, kotlin=self.language == "kotlin")
 
     def _fit(self, wanted: str, given: str) -> float | None:
         if not given or not wanted:
             return 0.0
+        if self.language == "cpp":
+            fit = fit_of_cpp(wanted, given)
+            return self._inherits(wanted.rstrip("*"), given.rstrip("*")) if fit == OWN else fit
         if wanted == given:
             return 5.0
         if wanted == "fn":
@@ -339,7 +350,7 @@ class Overloads:
     def _type_of(self, chain: str, scope: int, at: int, depth: int = 0) -> str:
         """The bare type of an expression, "" when it is not evident."""
         if chain.startswith("#") and "." not in chain:  # not what is called on a literal
-            return chain[1:]
+            return chain[1:] if self.language != "cpp" else _LITERALS_OF_CPP.get(chain[1:], of_cpp(chain[1:]))
         if chain.startswith(":"):
             return self._bare(chain)
         if chain == "?" or depth > FOLLOWED_MAX:
@@ -373,6 +384,8 @@ class Overloads:
         """What is given by what the project does not define: Java's own types, constants of types
         from outside and what makes one of them.
         """
+        if self.language == "cpp":
+            return "string" if chain.rpartition(".")[2] in ("string", "to_string") else ""
         if self.language != "java":
             return ""
         owner, _, name = chain.rpartition(".")

@@ -368,8 +368,8 @@ class _Resolver:
         if one.arguments < 0 or not methods or self.rules.family not in _OVERLOADING:
             return values
         taking = [ref for ref in methods if self.takes(ref, one.arguments)]
-        if taking and not one.passed:
-            return values
+        if taking and (not one.passed or self.rules.family == "c"):
+            return values  # in C++ a type's own hide its bases'
         owner = self.evaluator.scopes.owner(*methods[0])
         name = self.project.definition(methods[0]).name
         more = self.evaluator.member(owner, name, past=True) if owner else ()
