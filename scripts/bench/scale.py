@@ -3,6 +3,7 @@
 
     scripts/bench/scale.py --database postgresql://user@host/database [--notes 1000 10000] [--json]
     scripts/bench/scale.py --repos FOLDER --queries FOLDER [--only click …] [--milvus URI] [--json]
+    scripts/bench/scale.py --queries FOLDER --rarity FOLDER [--json]
 
 A team's memory on a PostgreSQL server beside one in a folder. For each number of notes: seconds
 that `migrate` takes there; storing a note and asking a question in both places; how soon another
@@ -10,7 +11,8 @@ machine finds what was stored (a second process's share is left out: both are in
 notes that two machines store together in a second. The teams it makes (schemas cortex_bench_…) are
 removed at the end.
 
-The index in Milvus beside the one here: see scale_index.py.
+The index in Milvus beside the one here: see scale_index.py; what it costs that a server counts
+words over all projects: scale_rarity.py.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from pathlib import Path
 import memory
 import report
 import scale_index
+import scale_rarity
 from sqlalchemy import text
 
 from cortex.memory.library import Library
@@ -43,10 +46,11 @@ def main() -> None:
     parser.add_argument("--database", default="")
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
     scale_index.declare(parser)
+    parser.add_argument("--rarity", type=Path, help="where quality.py --work left the repositories")
     report.add_json(parser)
     options = parser.parse_args()
-    if not options.database and not (options.repos and options.queries):
-        parser.error("say --database, or --repos and --queries")
+    if not (options.database or (options.queries and (options.repos or options.rarity))):
+        parser.error("say --database, or --queries and --repos or --rarity")
     figures = report.begin("scale")
     report.print_machine(figures)
     if options.database:
@@ -57,6 +61,8 @@ def main() -> None:
         )
     if options.repos:
         figures |= scale_index.measure(options)
+    if options.rarity:
+        figures |= scale_rarity.measure(options.queries, options.rarity)
     report.print_figures({name: value for name, value in figures.items() if name not in {"machine", "cases"}})
     if options.json:
         report.write(figures)

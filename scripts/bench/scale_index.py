@@ -125,29 +125,28 @@ def compared(repo: dict[str, Any], options: argparse.Namespace, count: int) -> d
     """
     asked = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
     root = repo.get("benchmark_root") or ""
-    with tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder:
-        both = {"here": "", "milvus": options.milvus or f"{folder}/lite.db"}
-        with systems.sparse_copy(options.repos / repo["name"], root) as project:
-            questions = [quality.exact(query, root, quality.PARENTS, project) for query in asked]
-            rounds, drawn, settled, held = [], list[dict[str, Any]](), dict[str, str](), dict[str, int]()
-            for some in (questions, ()):
-                told = {}
-                for place, uri in both.items():
-                    with surroundings(uri, Path(folder, "home")), contextlib.ExitStack() as stack:
-                        again = (
-                            stack.enter_context(generations.held(project, drawn)) if uri and rounds else None
-                        )
-                        subprocess.run(command(project, uri), check=True, stdout=subprocess.DEVNULL)
-                        held = again() if again else held
-                        settled = generations.settle(project) if uri and not rounds else settled
-                        drawn = drawn or draw(project, count)
-                        told[place] = asyncio.run(ask(project, repo, list(some), drawn))
-                        systems._stop(project)
-                rounds.append(told)
-                if some:
-                    with surroundings("", Path(folder, "home")):
-                        generations.change(project)
-    (before, after) = rounds
+    with (
+        tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
+        systems.sparse_copy(options.repos / repo["name"], root) as project,
+    ):
+        questions = [quality.exact(query, root, quality.PARENTS, project) for query in asked]
+        home, milvus = Path(folder, "home"), options.milvus or f"{folder}/lite.db"
+        with surroundings("", home):
+            run_index(project, "")
+            drawn = draw(project, count)
+            before = {"here": answered(project, repo, questions, drawn)}
+        with surroundings(milvus, home):
+            run_index(project, milvus)
+            settled = generations.settle(project)
+            before["milvus"] = answered(project, repo, questions, drawn)
+        with surroundings("", home):
+            generations.change(project)
+            run_index(project, "")
+            after = {"here": answered(project, repo, [], drawn)}
+        with surroundings(milvus, home), generations.held(project, drawn) as again:
+            run_index(project, milvus)
+            held = again()
+            after["milvus"] = answered(project, repo, [], drawn)
     return {
         "repository": repo["name"],
         **{f"ndcg_{place}": round(told.ndcg, 4) for place, told in before.items()},
@@ -158,6 +157,18 @@ def compared(repo: dict[str, Any], options: argparse.Namespace, count: int) -> d
         "after_a_change": equal(drawn, after["here"].answers, after["milvus"].answers),
         "generation_before": held,
     }
+
+
+def run_index(project: Path, milvus: str) -> None:
+    subprocess.run(command(project, milvus), check=True, stdout=subprocess.DEVNULL)
+
+
+def answered(project: Path, repo: dict[str, Any], questions: list[Any], drawn: list[dict[str, Any]]) -> Told:
+    """What a set of processes answers, which is stopped then."""
+    try:
+        return asyncio.run(ask(project, repo, questions, drawn))
+    finally:
+        systems._stop(project)
 
 
 def draw(project: Path, count: int) -> list[dict[str, Any]]:

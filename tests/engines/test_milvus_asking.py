@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from cortex.engines.milvus import asking
-from cortex.engines.milvus.collection import FOREVER, Collection
+from cortex.engines.milvus.collection import BATCH_BYTES, BATCH_ROWS, FOREVER, Collection, batches
 from cortex.settings.milvus import Place
 from cortex.system import files
 from ipc.messages import Filters, TextSignals, VectorSearch
@@ -119,3 +119,11 @@ def test_rows_of_milvus_lite_are_counted_without_being_made(opened):
     assert agree() == [9, 6, 4, 7, 0]
     collection.delete(f"{collection.project} and died <= 2")
     assert agree() == [7, 4, 4, 7, 0]
+
+
+def test_rows_travel_many_at_once_and_long_ones_fewer():
+    small = [{"pk": str(number), "born": 1} for number in range(2 * BATCH_ROWS + 1)]
+    assert [len(some) for some in batches(small)] == [BATCH_ROWS, BATCH_ROWS, 1]
+    long = [{"pk": "x", "chunk": "y" * (BATCH_BYTES // 3)}] * 7
+    assert [len(some) for some in batches(long)] == [3, 3, 1]
+    assert list(batches([])) == []

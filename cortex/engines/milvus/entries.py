@@ -38,7 +38,8 @@ def encode_tokens(tokens: Iterable[str], *, view: str = "") -> list[str]:
     """Tokens as letters and digits of ASCII, one for one; `view`: the lane, where a chunk covers no
     lines.
     """
-    return [view[:1] + token for token in map(_WORDS.__getitem__, tokens)]
+    found = map(_WORDS.__getitem__, tokens)
+    return [view[:1] + token for token in found] if view else list(found)
 
 
 def _encode(token: str) -> str:

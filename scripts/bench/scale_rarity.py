@@ -1,0 +1,74 @@
+"""How rankings change where words are as rare as they are in all projects of a collection, for
+scale.py: a Milvus server counts words over the whole collection, milvus-lite and Cortex's own
+engines over the project that is asked.
+
+Asked are the engines here, whose workers take such counts (several projects are asked so): each
+annotated question once with the counts of its own project and once with those of all. Files that a
+question names, and mean lengths, which a server has over the whole collection as well, are left
+out of both.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import quality
+import report
+import systems
+
+from cortex.ask.questions import Search
+from cortex.ask.search import Lanes, rank_lanes, read, text_candidates, vector_candidates
+from cortex.engines.serving import EngineWorker
+from cortex.ranking.together import add_counts
+from cortex.settings import config as configuration
+from ipc.messages import CountWords, Filters, MeaningSearch, TextSignals, WordCounts
+from workers.vector import make
+
+
+class Project:
+    """One indexed repository, asked in this process."""
+
+    def __init__(self, repo: dict[str, Any], root: Path) -> None:
+        self.repo, self.root = repo | {"layout": quality.PARENTS}, root
+        self.config = configuration.load(str(root))
+        self._text, self._vector = EngineWorker("text", self.config), make(self.config)
+        for worker in (self._text, self._vector):
+            worker.reload()
+
+    def counts(self, query: str) -> WordCounts:
+        return self._text.handlers[CountWords](CountWords(query))
+
+    def ndcg(self, asked: dict[str, Any], counts: WordCounts) -> float:
+        reading, question = read(asked["query"]), Search(asked["query"], systems.DEPTH).checked()
+        text = TextSignals(reading.query, text_candidates(question), counts=counts)
+        meaning = MeaningSearch(reading.query, vector_candidates(question), Filters())
+        lanes = Lanes(self._text.handlers[TextSignals](text), self._vector.handlers[MeaningSearch](meaning))
+        ranked = rank_lanes(lanes, question, reading, self.config.fusion.bm25_weight)[: systems.DEPTH]
+        hits = [systems.Hit(one.hit.path, one.hit.start_line, one.hit.end_line) for one in ranked]
+        return quality.score(asked, hits, self.repo, 0.0, "cortex").ndcg
+
+
+def measure(queries: Path, work: Path) -> report.Figures:
+    """`work`: where `quality.py --work` left the repositories, indexed."""
+    repos = json.loads((queries / "repos.json").read_text())
+    folders = [work / quality.PARENTS / repo["name"] / repo["name"] for repo in repos]
+    projects = [Project(repo, folder) for repo, folder in zip(repos, folders, strict=True)]
+    rows = [_compared(one, projects, queries) for one in projects]
+    report.print_table(("repository", "its own counts", "of all"), [tuple(row.values()) for row in rows])
+    means = {name: round(statistics.mean(row[name] for row in rows), 4) for name in ("own", "all")}
+    return {"rarity": rows, "rarity_ndcg": means}
+
+
+def _compared(project: Project, projects: list[Project], queries: Path) -> dict[str, Any]:
+    name, root = project.repo["name"], project.repo.get("benchmark_root") or ""
+    asked = json.loads((queries / "annotations" / f"{name}.json").read_text())
+    found: dict[str, list[float]] = {"own": [], "all": []}
+    for one in asked:
+        question = quality.exact(one, root, quality.PARENTS, project.root)
+        words = read(question["query"]).query
+        found["own"].append(project.ndcg(question, WordCounts()))
+        found["all"].append(project.ndcg(question, add_counts([each.counts(words) for each in projects])))
+    return {"repository": name} | {kind: round(statistics.mean(some), 4) for kind, some in found.items()}
