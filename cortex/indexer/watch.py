@@ -45,9 +45,9 @@ log = logging.getLogger(__name__)
 POLL_SWEEP_S = 5.0
 #: seconds between two looks at what was written, where nobody tells when something is done to it
 BLIND_LOOK_S = 2.0
-#: part of the time that sweeping may take where the system tells of all that is saved: rest is less
+#: part of a core that sweeping may take where the system tells of all that is saved: rest is less
 #: than two in 1 000 of a core; and seconds between two sweeps then, at most
-REST_SHARE, SWEEP_MAX_S = 1 / 1000, 1800.0
+REST_SHARE, SWEEP_MAX_S = 1 / 2000, 1800.0
 #: the same for looks at what was written
 LOOK_SHARE, LOOK_MAX_S = 1 / 2000, 60.0
 #: seconds between two looks at what is served, while paths wait for it
@@ -127,7 +127,9 @@ class _Follower:
         #: seconds of processor time that the last look at what was written took
         self._look_took_s = 0.0
         self._told = 0.0
-        self._worked = 0.0  # when something changed last; 0: memory has been given back since
+        #: when something changed last, or this began: looking at all files takes memory, too; 0: it
+        #: has been given back since
+        self._worked = time.monotonic()
 
     def run(self) -> None:
         threading.Thread(target=self._wake_on_stop, daemon=True).start()
@@ -240,12 +242,12 @@ class _Follower:
         self._tell(state="idle", message=message)
 
     def _sweep(self) -> None:
-        started = time.monotonic()
+        started, began_s = time.monotonic(), time.thread_time()
         self._sweep_at = started + self._pace.sweep_s  # also when it fails
         scan = Scanner(self._config).walk(self._folders.enter)
         self._check_root()  # moved meanwhile
         self._folders.follow(scan.folders)
-        took = time.monotonic() - started
+        took, spent_s = time.monotonic() - started, time.thread_time() - began_s
         if self._manifest is None:  # another may be at work on the first run: how much there will be
             self._tell(files=len(scan.files))
         with self._writing() as manifest:
@@ -264,7 +266,7 @@ class _Follower:
             self._worked = time.monotonic()
         pause = max(self._pace.sweep_s, took / self._pace.sweep_share)
         if self._folders.complete and not self._foreign_root:
-            pause = paced(pause, took, REST_SHARE, SWEEP_MAX_S)
+            pause = paced(pause, spent_s, REST_SHARE, SWEEP_MAX_S)
         if not self._folders.complete:
             pause = POLL_SWEEP_S
         self._sweep_at = time.monotonic() + pause

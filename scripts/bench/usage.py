@@ -67,11 +67,11 @@ def wakes(root: Path) -> dict[str, int]:
     for name, process in named(root):
         with contextlib.suppress(psutil.Error):
             for thread in process.threads():
-                found[name] += _switches(process.pid, thread.id)
+                found[name] += switches(process.pid, thread.id)
     return dict(found)
 
 
-def _switches(process: int, thread: int) -> int:
+def switches(process: int, thread: int) -> int:
     try:
         lines = Path(f"/proc/{process}/task/{thread}/status").read_text().splitlines()
     except OSError:
