@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from cortex.engines import serving
 from cortex.engines.graph.targets import Targets
 from cortex.engines.serving import EngineWorker
 from cortex.engines.text.whole import META
@@ -34,7 +35,7 @@ from cortex.settings import config as configuration
 from cortex.settings.home import open_home, open_runtime
 from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.codec import encode
-from ipc.messages import ExactSearch, Filters, GraphSearch, OutlineSearch, VectorSearch
+from ipc.messages import ExactSearch, Filters, GraphSearch, OutlineSearch, Show, VectorSearch
 from ipc.service import CHECK_S
 from tests.conftest import open_project
 from workers.watcher import WatcherWorker
@@ -146,6 +147,20 @@ def test_an_outline_of_a_file_without_symbols_looks_for_no_names_that_are_like_i
     assert not guesses
     assert not graph[GraphSearch](GraphSearch("callers", "parts_of_it")).results
     assert guesses
+
+
+def test_a_worker_that_nobody_asks_forgets_the_files_that_it_has_shown(served, monkeypatch):
+    asked(served, "cortex_search", query="where is the lock taken")
+    text = served.workers["text"]
+    showing = text._snapshots.get(0)[Show].__self__
+    text.reload()
+    text.reload()
+    assert showing._sources  # the next question is often about the same
+    monkeypatch.setattr(serving, "FORGET_S", 0.0)
+    text.reload()
+    assert not showing._sources
+    asked(served, "cortex_search", query="where is the lock taken")
+    assert showing._sources
 
 
 def test_an_exact_search_asks_one_worker(served):

@@ -8,6 +8,7 @@ import contextlib
 from typing import Any
 
 from cortex.embedders import open_embedder
+from cortex.embedders.static import MODEL_DIR
 from cortex.engines.serving import EngineWorker
 from cortex.settings.config import Config
 from ipc.errors import CortexError
@@ -17,7 +18,8 @@ from ipc.service import serve
 
 def make(config: Config) -> EngineWorker:
     """The worker; with a quick embedder it embeds questions itself."""
-    worker = EngineWorker("vector", config)
+    mapped = (MODEL_DIR,) if config.embedding.quick else ()
+    worker = EngineWorker("vector", config, mapped=mapped)
 
     def embedded(request: Any) -> Any:
         if not isinstance(request, MeaningSearch):

@@ -5,7 +5,7 @@ and how it is.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from ipc.errors import NotReady
 from ipc.messages import Message, Status
 from ipc.service import CHECK_S, Identity
 
+#: seconds without a question after which what earlier ones have left to be asked again is forgotten
+FORGET_S = 60.0
 #: seconds between two looks at the files that answers are made from: a look at 60 takes 0.1 ms
 CHECKED_S = 0.1
 
@@ -28,14 +30,18 @@ CHECKED_S = 0.1
 class EngineWorker:
     """See `ipc.service.Worker`. Each request names its generation; 0 is the newest."""
 
-    def __init__(self, name: str, config: Config, engine: Engine | None = None) -> None:
-        """`engine`: another than the one of that name in ENGINES."""
+    def __init__(
+        self, name: str, config: Config, engine: Engine | None = None, mapped: Sequence[Path] = ()
+    ) -> None:
+        """`engine`: another than the one of that name in ENGINES; `mapped`: folders beside the
+        index of which answers map files.
+        """
         self._name = name
         #: its name in what is published
         self._token_name = name if engine else engine_of(name, config)
         self._engine = engine or open_engine(ENGINES[self._token_name], config)
         self._identity = Identity(name, __version__, config.hash())
-        self._run_dir, self._index_dir = config.run_dir, config.index_dir
+        self._run_dir, self._mapped = config.run_dir, (config.index_dir, *mapped)
         #: generation → its files as they were when it was opened
         self._files: dict[int, dict[Path, Seal | None]] = {}
         #: generations whose files were changed since
@@ -44,6 +50,8 @@ class EngineWorker:
         #: whether a question, or a generation, came since the last look, or since memory was given
         #: back
         self._asked = self._used = False
+        #: when somebody asked last, as far as looks tell (monotonic); 0: all is forgotten since
+        self._asked_at = 0.0
         self._snapshots: Snapshots[Handlers] = Snapshots(config.index_dir, self._open, self._mark)
         self.handlers: dict[type, Callable[[Any], Message]] = dict.fromkeys(
             self._engine.answers, self._answer
@@ -101,13 +109,20 @@ class EngineWorker:
         return self._snapshots.reload()
 
     def _rest(self) -> None:
-        """Give back what answers have left in memory, when nobody asked between two looks."""
+        """Give back what answers have left in memory, when nobody asked between two looks; forget
+        what is kept for the next ones when they do not come.
+        """
+        now = time.monotonic()
         if self._asked:
-            self._asked, self._used = False, True
+            self._asked, self._used, self._asked_at = False, True, now
         elif self._used:
             self._used = False
-            allocator.let_go(self._index_dir)
+            for folder in self._mapped:
+                allocator.let_go(folder)
             allocator.trim()
+        elif self._asked_at and now - self._asked_at >= FORGET_S:
+            self._asked_at = 0.0
+            allocator.forget()
 
     def patience(self) -> float:
         return min(CHECK_S, self._snapshots.patience)

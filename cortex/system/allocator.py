@@ -1,5 +1,5 @@
-"""Memory of this process: how to give it back to the system, and how not to look for garbage during
-bulk work.
+"""Memory of this process: how to give it back to the system, what is forgotten where nobody asks,
+and how not to look for garbage during bulk work.
 """
 
 from __future__ import annotations
@@ -8,13 +8,39 @@ import contextlib
 import ctypes
 import gc
 import mmap
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 from cortex.system.hosts import c_library
 
 #: what the system says of the memory that this process has mapped
 MAPS = Path("/proc/self/maps")
+
+
+class Forgetful(Protocol):
+    """Holds what was worked out, and can be worked out again."""
+
+    def forget(self) -> None: ...
+
+
+#: what `forget` asks, for as long as somebody else needs it
+_FORGETFUL: weakref.WeakSet[Forgetful] = weakref.WeakSet()
+
+
+def may_forget(one: Forgetful) -> None:
+    """Have `one` forget when nobody has asked this process for a while."""
+    _FORGETFUL.add(one)
+
+
+def forget() -> None:
+    """Let go of what those hold that said they may forget, and give it back. For the thread that
+    answers.
+    """
+    for one in _FORGETFUL:
+        one.forget()
+    trim()
 
 
 def trim() -> None:

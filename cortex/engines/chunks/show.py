@@ -16,6 +16,7 @@ from cortex.engines.chunks.choose import Chosen, Evidence, Window, choose, compa
 from cortex.engines.chunks.source import Lines, Source, read_source
 from cortex.engines.chunks.worth import Rarity, weigh_words
 from cortex.generation.read import Rows
+from cortex.system import allocator
 from cortex.terms.records import covers
 from ipc.messages import Hit, Show, Shown
 
@@ -44,6 +45,11 @@ class Showing:
         self._rarity = Rarity(rows)
         #: the least recently used first
         self._sources: dict[str, Source] = {}
+        self._chars = 0
+        allocator.may_forget(self)
+
+    def forget(self) -> None:
+        self._sources.clear()
         self._chars = 0
 
     def show(self, request: Show) -> Shown:
