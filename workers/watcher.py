@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import zmq
 
@@ -20,13 +20,15 @@ from cortex.generation.contract import chunk_folders
 from cortex.generation.current import PRUNE_AFTER_S
 from cortex.publish.builder import Builder
 from cortex.publish.following import BLIND_LOOK_S, LOOK_MAX_S, LOOK_SHARE, Following
-from cortex.publish.mirroring import MirrorWorker
 from cortex.settings.config import Config
 from cortex.system.timers import paced
 from ipc.errors import CortexError
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status
 from ipc.service import Identity, serve
+
+if TYPE_CHECKING:
+    from cortex.publish.mirroring import MirrorWorker
 
 log = logging.getLogger(__name__)
 
@@ -309,8 +311,17 @@ class WatcherWorker:
         return False
 
 
+def make(config: Config) -> WatcherWorker | MirrorWorker:
+    """Who publishes, or who brings here what is published to Milvus."""
+    if not config.remote:
+        return WatcherWorker(config)
+    from cortex.publish.mirroring import MirrorWorker
+
+    return MirrorWorker(config)
+
+
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
-    worker = MirrorWorker(config) if config.remote else WatcherWorker(config)
+    worker = make(config)
     worker.start()
     try:
         return serve("watcher", worker, config.runtime_dir, replica=replica, bind=bind)

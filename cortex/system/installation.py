@@ -5,7 +5,6 @@ extras are there.
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Iterable
@@ -82,6 +81,8 @@ def how_to_upgrade(prefix: str = "") -> str:
 
 def _editable() -> str:
     """The clone that an editable installation runs from, else ""."""
+    import importlib.metadata  # 1.3 MB, with the parser of mail that it imports
+
     try:
         found = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
         told = msgspec.json.decode(found or "{}")

@@ -288,14 +288,6 @@ def test_an_idle_indexer_gives_its_memory_back_and_goes_on(project, monkeypatch)
     assert b"pkg/b:second" in graph
 
 
-def test_an_indexer_that_found_nothing_to_do_gives_its_memory_back(project, monkeypatch):
-    run.index(project)
-    forgotten: list[int] = []
-    monkeypatch.setattr(run.Indexer, "forget", lambda _self: forgotten.append(1))
-    with following(project, watch.Pace(rest_s=0.0, heartbeat_s=0.02)):
-        until(lambda: forgotten)
-
-
 def facts_of(config: Config) -> Path:
     return next((config.graph_dir / ".facts").glob("facts*.msgpack"))
 
