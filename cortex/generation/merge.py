@@ -53,6 +53,8 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
     for column in ("path", "type", "language", "chunk_file", "model"):
         ordinals, meta[f"{column}_names"] = _merge_names(segments, live, column)
         sections[column] = ordinals[by_key]
+    if not lean:
+        sections["text_sizes"] = order.small("text_sizes")
     for what in ("id",) if lean else ("chunk", "text", "id"):
         sections |= order.ragged(f"{what}_offsets", f"{what}_bytes")
     tags, meta["tag_names"] = order.tags()

@@ -109,9 +109,7 @@ class Rows:
         Its `text` is looked up if it is not given.
         """
         text = self.text(ordinal) if text is None else text
-        segment, frame = self._cut(ordinal, "chunk")
-        (about,) = packing.unpack(segment.path, [frame])
-        return join_chunk(about, text)
+        return join_chunk(self._unpacked(ordinal, "chunk"), text)
 
     def text(self, ordinal: int) -> str:
         """The text of the chunk."""
@@ -119,7 +117,7 @@ class Rows:
 
     def raw_text(self, ordinal: int) -> bytes:
         """The text of the chunk as it is stored: UTF-8, and a line feed."""
-        return bytes(self._cut(ordinal, "text")[1])
+        return self._unpacked(ordinal, "text")
 
     def cuts(self, what: Literal["chunk", "id", "text"], ordinals: Array) -> list[bytes]:
         """Of many rows, in their order: `raw_text`, the id, or the JSON of the chunk without its
@@ -133,18 +131,19 @@ class Rows:
             rows, data = ordinals[here] - self.starts[at], memoryview(arrays[f"{what}_bytes"])
             edges = (arrays[f"{what}_offsets"][rows + after].tolist() for after in (0, 1))
             parts = [data[begin:end] for begin, end in zip(*edges, strict=True)]
-            found = packing.unpack(segment.path, parts) if what == "chunk" else map(bytes, parts)
+            found = map(bytes, parts) if what == "id" else packing.unpack(segment.path, parts)
             for place, one in zip(here.tolist(), found, strict=True):
                 out[place] = one
         return out
 
-    def _cut(self, ordinal: int, what: str) -> tuple[Segment, memoryview]:
-        """The segment of a row, and what of it lies there."""
+    def _unpacked(self, ordinal: int, what: str) -> bytes:
+        """What of a row lies packed in its segment."""
         at = int(np.searchsorted(self.starts, ordinal, side="right")) - 1
         segment = self.segments[at]
         row = ordinal - int(self.starts[at])
         begin, end = segment.arrays[f"{what}_offsets"][row : row + 2].tolist()
-        return segment, segment.bytes_of(f"{what}_bytes")[begin:end]
+        (found,) = packing.unpack(segment.path, [segment.bytes_of(f"{what}_bytes")[begin:end]])
+        return found
 
     def lines_of(self, file: int) -> Array:
         """I64: the live rows that together hold each line of the file with the ordinal `file` among

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ class Row:
 
 
 #: sections that a lean segment lacks: who keeps the rows elsewhere fetches them by their keys
-_ELSEWHERE = ("vectors", "chunk_offsets", "chunk_bytes", "text_offsets", "text_bytes")
+_ELSEWHERE = ("vectors", "chunk_offsets", "chunk_bytes", "text_offsets", "text_bytes", "text_sizes")
 
 
 def write_rows(path: Path, rows: Sequence[Row], dimensions: int, *, lean: bool = False) -> int:
@@ -55,7 +54,7 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int, *, lean: bool =
         table.add(row)
         bodies.append(orjson.dumps({name: value for name, value in row.chunk.items() if name != "text"}))
         texts.append(f"{row.chunk.get('text') or ''}\n".encode())
-    bodies = packing.pack(bodies)
+    bodies, frames = packing.pack(bodies), packing.pack(texts)
     ids = [str(row.chunk["id"]).encode() for row in rows]
     arrays = {
         "keys": np.array([row.key for row in rows], "<u8"),
@@ -66,28 +65,27 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int, *, lean: bool =
         ),
         "chunk_offsets": _offsets(bodies),
         "chunk_bytes": np.frombuffer(b"".join(bodies), "|u1"),
-        "text_offsets": _offsets(texts),
-        "text_bytes": np.frombuffer(b"".join(texts), "|u1"),
+        "text_offsets": _offsets(frames),
+        "text_bytes": np.frombuffer(b"".join(frames), "|u1"),
+        "text_sizes": np.array([len(text) for text in texts], "<u4"),
         "id_offsets": _offsets(ids),
         "id_bytes": np.frombuffer(b"".join(ids), "|u1"),
         **table.arrays(),
     }
     meta = {"dimensions": dimensions, **table.names()}
-    sections = arrays | _tables(arrays, meta, lean=lean)
+    sections = arrays | _tables(texts, arrays["type"], meta, lean=lean)
     if lean:
         sections = {name: array for name, array in sections.items() if name not in _ELSEWHERE}
     write_segment(path, sections, meta)
     return int(has_vector.sum())
 
 
-def _tables(arrays: dict[str, Array], meta: dict[str, Any], *, lean: bool) -> dict[str, Array]:
+def _tables(texts: Sequence[bytes], types: Array, meta: dict[str, Any], *, lean: bool) -> dict[str, Array]:
     """The words of all rows, and the trigrams of those rows that hold each line of a file once."""
     covering = [at for at, name in enumerate(meta["type_names"]) if covers(name)]
-    data = arrays["text_bytes"].data
-    texts = [bytes(data[begin:end]) for begin, end in pairwise(arrays["text_offsets"].tolist())]
     if lean:
         return words.make_sections(text.decode() for text in texts)
-    wanted = np.isin(arrays["type"], covering).tolist()
+    wanted = np.isin(types, covering).tolist()
     grams = trigrams.make_sections([text if want else None for text, want in zip(texts, wanted, strict=True)])
     return grams | words.make_sections(text.decode() for text in texts)
 

@@ -1,5 +1,5 @@
 r"""Substring and regular expression search: candidates from trigrams, verified by RE2 over the
-texts as they are mapped.
+texts as they are unpacked.
 
 RE2 is linear in the text, whatever the expression. Of a file those chunks are searched that hold
 each of its lines once, and its views where there are no such. Expressions work line by line, as in
@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import islice, pairwise
@@ -32,7 +32,9 @@ from cortex.engines.text.verify import (
     first_matches,
 )
 from cortex.engines.text.words import Words
+from cortex.generation import packing
 from cortex.generation.read import Rows
+from cortex.generation.segment import Segment
 from cortex.generation.trigrams import find_rows
 from cortex.query.needs import Either, Every, Needs
 from ipc.arrays import Array
@@ -105,14 +107,14 @@ class Texts:
         marks: dict[int, list[Span]] = {}
         truncated = False
         for body in self._bodies(ordinals):
-            places, spans, values, late = first_matches(expression, body, deadline, self._batch_bytes)
-            truncated = truncated or late
-            wanted = np.ones(len(places), bool)
-            if body.data is self._split.data:
-                marks = _marks_of(body, places, spans)
-                wanted = np.isin(body.ordinals[places], ordinals)
-            found.append(body.ordinals[places[wanted]])
-            scores.append(values[wanted])
+            matched = first_matches(expression, body, deadline, self._batch_bytes)
+            truncated = truncated or matched.late
+            rows = body.ordinals[matched.places]
+            wanted = np.isin(rows, ordinals) if body is self._split else np.ones(len(rows), bool)
+            if body is self._split:
+                marks = _marks_of(body, matched.places, matched.spans)
+            found.append(rows[wanted])
+            scores.append(matched.scores[wanted])
         rows = np.concatenate(found)
         order = np.argsort(rows)
         return Scanned(Found(rows[order], np.concatenate(scores)[order]), truncated, marks)
@@ -147,7 +149,7 @@ class Texts:
         return Scanned(found, truncated, marks)
 
     def _bodies(self, ordinals: Array) -> Iterator[Body]:
-        """The texts of `ordinals`: of each segment as mapped, and those of lines in pieces."""
+        """The texts of `ordinals`, segment by segment, and those of lines in pieces."""
         split = self._split
         asked = np.zeros(len(self._rows), bool)
         asked[ordinals] = True
@@ -159,13 +161,9 @@ class Texts:
         for number, segment in enumerate(self._rows.segments):
             here = ordinals[edges[number] : edges[number + 1]]
             if len(here):
-                offsets, row = segment.arrays["text_offsets"], here - int(self._rows.starts[number])
-                yield Body(
-                    segment.bytes_of("text_bytes"),
-                    here,
-                    offsets[row].astype(np.int64),
-                    offsets[row + 1].astype(np.int64),
-                )
+                rows = here - int(self._rows.starts[number])
+                ends = np.cumsum(segment.arrays["text_sizes"][rows], dtype=np.int64)
+                yield Body(here, ends, _reader(segment, rows))
 
     @cached_property
     def _untold(self) -> Array:
@@ -184,9 +182,7 @@ class Texts:
         texts = [
             self._rows.raw_text(row)[: None if row == group[-1] else -1] for group in groups for row in group
         ]
-        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-        ordinals = np.array([row for group in groups for row in group], np.int64)
-        return Body(b"".join(texts), ordinals, np.concatenate([[0], ends[:-1]]) if len(ends) else ends, ends)
+        return Body.of(texts, np.array([row for group in groups for row in group], np.int64))
 
     def _files(self, needs: Needs, mask: Array) -> Iterator[Body]:
         """The files that have rows in `mask` and may hold what `needs` asks for, each whole."""
@@ -210,8 +206,7 @@ class Texts:
                 raw = self._rows.raw_text(row)
                 # A line in pieces goes on; other programs' chunks may hold their last line feed.
                 texts.append(raw[:-1] if goes_on[at] or raw.count(b"\n") > feeds[at] + 1 > 0 else raw)
-            sizes = np.cumsum([len(text) for text in texts], dtype=np.int64)
-            yield Body(b"".join(texts), rows[first:stop], np.concatenate([[0], sizes[:-1]]), sizes)
+            yield Body.of(texts, rows[first:stop])
 
     def _files_of(self, needs: Needs, files: Array) -> Array:
         """Those of `files` (ordinals of paths, ascending) whose chunks together hold what `needs`
@@ -256,6 +251,18 @@ def _pieces(rows: Rows, covering: Array) -> list[list[int]]:
     return out
 
 
+def _reader(segment: Segment, rows: Array) -> Callable[[int, int], bytes]:
+    """Reads the texts of some of `rows` of a segment, from a place in them to before another."""
+    offsets, sizes = segment.arrays["text_offsets"], segment.arrays["text_sizes"]
+
+    def read(first: int, stop: int) -> bytes:
+        some = rows[first:stop]
+        data = segment.bytes_of("text_bytes")
+        return packing.join(segment.path, data, offsets[some], offsets[some + 1], sizes[some])
+
+    return read
+
+
 def _marks_of(body: Body, places: Array, spans: Array) -> dict[int, list[Span]]:
     """The span in each row's own text."""
     sizes = (body.ends - body.begins)[places]
@@ -268,11 +275,12 @@ def _scan_file(
 ) -> None:
     ends, begins, ordinals = body.ends.tolist(), body.begins.tolist(), body.ordinals.tolist()
     spans: list[tuple[int, Span]] = []
-    for match in islice(expression.compiled.finditer(body.data), len(ordinals) * MARKS_MAX):
+    data = body.joined or b""
+    for match in islice(expression.compiled.finditer(data), len(ordinals) * MARKS_MAX):
         place = min(bisect_right(ends, match.start()), len(ordinals) - 1)
         spans.append((place, match.span()))
     values = edge_scores(
-        np.frombuffer(body.data, np.uint8), np.array([span for _, span in spans], np.int64).reshape(-1, 2)
+        np.frombuffer(data, np.uint8), np.array([span for _, span in spans], np.int64).reshape(-1, 2)
     )
     for (place, (begin, end)), value in zip(spans, values.tolist(), strict=True):
         row = ordinals[place]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -85,14 +86,27 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Texts one after the other: row `ordinals[i]` is `data[begins[i]:ends[i]]`, its line feed
+    """Texts one after the other: that of row `ordinals[i]` ends at `ends[i]`, its line feed
     included.
     """
 
-    data: memoryview | bytes
     ordinals: Array
-    begins: Array
     ends: Array
+    #: the texts of rows `first` to before `stop`, side by side: unpacked when they are looked at
+    read: Callable[[int, int], bytes]
+    #: all of them, where some are pieces of lines, and a match may span several rows
+    joined: bytes | None = None
+
+    @classmethod
+    def of(cls, texts: Sequence[bytes], ordinals: Array) -> Body:
+        """Of texts of which some are pieces of lines."""
+        data = b"".join(texts)
+        edges = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
+        return cls(ordinals, edges[1:], lambda first, stop: data[edges[first] : edges[stop]], data)
+
+    @property
+    def begins(self) -> Array:
+        return np.concatenate([[0], self.ends])[:-1]
 
 
 def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
@@ -132,16 +146,19 @@ def _plain(source: Regex) -> Plain | None:
     )
 
 
-def first_matches(
-    expression: Expression, body: Body, deadline: float, batch_bytes: int
-) -> tuple[Array, Array, Array, bool]:
-    """(i64: the places in `body` of the rows with a match; i64 [m, 2]: the span of the first one in
-    each, in the row's text; their scores; did the time end?)
-    """
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The first match in each row of a Body that has one."""
+
+    places: Array  #: i64 [m]: the places of the rows in it
+    spans: Array  #: i64 [m, 2]: where the match is in the row's text
+    scores: Array  #: float32 [m]
+    late: bool = False  #: whether the time ended
+
+
+def first_matches(expression: Expression, body: Body, deadline: float, batch_bytes: int) -> Matches:
     find = scan_plain if is_plain(expression, body) else scan
-    places, spans, late = find(expression, body, cut_batches(body, batch_bytes), deadline)
-    scores = edge_scores(np.frombuffer(body.data, np.uint8), spans + body.begins[places, None])
-    return places, spans, scores, late
+    return find(expression, body, cut_batches(body, batch_bytes), deadline)
 
 
 def best_matches(plain: Plain, body: Body) -> tuple[Array, Array]:
@@ -160,9 +177,9 @@ def best_matches(plain: Plain, body: Body) -> tuple[Array, Array]:
 
 def cut_batches(body: Body, batch_bytes: int) -> list[tuple[int, int]]:
     """(first row, row after the last) of the pieces that are searched in one go."""
-    apart = np.diff(np.cumsum(body.ends - body.begins) // batch_bytes) > 0
-    if isinstance(body.data, bytes):  # lines in pieces: a cut inside one would hide a match
-        apart = np.frombuffer(body.data, np.uint8)[body.ends[:-1] - 1] == ord("\n")
+    apart = np.diff(body.ends // batch_bytes) > 0
+    if body.joined is not None:  # lines in pieces: a cut inside one would hide a match
+        apart = np.frombuffer(body.joined, np.uint8)[body.ends[:-1] - 1] == ord("\n")
     cuts = (np.flatnonzero(apart) + 1).tolist()
     return list(pairwise([0, *cuts, len(body.ends)]))
 
@@ -171,34 +188,32 @@ def is_plain(expression: Expression, body: Body) -> bool:
     """Whether `scan_plain` finds the same as `scan`. Not where lines are in pieces: there a match
     may span two rows.
     """
-    return expression.plain is not None and not expression.plain.overlaps and not isinstance(body.data, bytes)
+    return expression.plain is not None and not expression.plain.overlaps and body.joined is None
 
 
 def scan_plain(
     expression: Expression, body: Body, batches: list[tuple[int, int]], deadline: float
-) -> tuple[Array, Array, bool]:
+) -> Matches:
     """As `scan`. A call of RE2 for each match would be most of the time where matches are many."""
     plain = expression.plain
     assert plain is not None
     size, late = len(plain.text), False
-    found = [(np.zeros(0, np.int64), np.zeros((0, 2), np.int64))]
+    found: list[Matches] = []
     for first, stop in batches:
         late = late or time.monotonic() > deadline
         if late:
             break
         data, ends = _gathered(body, first, stop)
         if _may_fold(plain, data):
-            *here, late = scan(expression, body, [(first, stop)], deadline)
-            found.append((here[0], here[1]))
+            found.append(scan(expression, body, [(first, stop)], deadline))
+            late = found[-1].late
             continue
         at = _places(plain, data if expression.source.case else data.lower())
         rows = np.searchsorted(ends, at, side="right")
         new = np.ones(len(rows), bool)
         new[1:] = rows[1:] != rows[:-1]
-        rows = rows[new]
-        begins = at[new] - np.where(rows > 0, ends[rows - 1], 0)
-        found.append((first + rows, np.stack([begins, begins + size], axis=1)))
-    return np.concatenate([rows for rows, _ in found]), np.concatenate([spans for _, spans in found]), late
+        found.append(_told(first, rows[new], np.stack([at, at + size], axis=1)[new], data, ends))
+    return _all(found, late=late)
 
 
 def _may_fold(plain: Plain, data: bytes) -> bool:
@@ -263,48 +278,61 @@ def _both(data: Array, at: Array) -> Array:
     return same
 
 
-def scan(
-    expression: Expression, body: Body, batches: list[tuple[int, int]], deadline: float
-) -> tuple[Array, Array, bool]:
-    """(i64 [m]: places; i64 [m, 2]: spans in their rows' texts; did the time end?)"""
+def scan(expression: Expression, body: Body, batches: list[tuple[int, int]], deadline: float) -> Matches:
+    """The first match in each row of `body`."""
     match = expression.compiled._regexp.Match  # noqa: SLF001 - as _UNANCHORED
-    places: list[int] = []
-    spans: list[Span] = []
+    found: list[Matches] = []
     late = False
     for first, stop in batches:
         late = late or time.monotonic() > deadline
         if late:
             break
         data, edges = _gathered(body, first, stop)
+        places, spans = list[int](), list[Span]()
         ends = edges.tolist()
-        row = position = start = 0
+        row = position = 0
         size = ends[-1]
         while position < size:
             begin, end = match(_UNANCHORED, data, position, size)[0]
             if begin < 0 or begin >= size:
                 break
             row = bisect_right(ends, begin, row)
-            start = ends[row - 1] if row else 0
-            places.append(first + row)
-            spans.append((begin - start, end - start))
+            places.append(row)
+            spans.append((begin, end))
             position = max(ends[row], end)
             if not len(places) % _CLOCK_MATCHES and time.monotonic() > deadline:
                 late = True
                 break
-    return np.array(places, np.int64), np.array(spans, np.int64).reshape(-1, 2), late
+        here = np.array(spans, np.int64).reshape(-1, 2)
+        found.append(_told(first, np.array(places, np.int64), here, data, edges))
+    return _all(found, late=late)
+
+
+def _told(first: int, rows: Array, spans: Array, data: bytes, ends: Array) -> Matches:
+    """Matches in a batch that begins with row `first`: of each the row in it, and the span in its
+    texts.
+    """
+    scores = edge_scores(np.frombuffer(data, np.uint8), spans)
+    begins = np.where(rows > 0, ends[rows - 1], 0)
+    return Matches(first + rows, spans - begins[:, None], scores)
+
+
+def _all(found: Sequence[Matches], *, late: bool) -> Matches:
+    nothing = Matches(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.float32))
+    parts = [nothing, *found]
+    return Matches(
+        np.concatenate([one.places for one in parts]),
+        np.concatenate([one.spans for one in parts]),
+        np.concatenate([one.scores for one in parts]),
+        late,
+    )
 
 
 def _gathered(body: Body, first: int, stop: int) -> tuple[bytes, Array]:
     """The texts of rows `first` to before `stop`, side by side, and where each ends: one call of
     RE2 costs as much as 1 kB of text, and a chunk has hardly more.
     """
-    begins, ends = body.begins[first:stop], body.ends[first:stop]
-    apart = begins[1:] != ends[:-1]
-    starts = begins[np.concatenate([[True], apart])].tolist()
-    stops = ends[np.concatenate([apart, [True]])].tolist()
-    view = memoryview(body.data)
-    data = b"".join([view[begin:end] for begin, end in zip(starts, stops, strict=True)])
-    return data, np.cumsum(ends - begins)
+    return body.read(first, stop), body.ends[first:stop] - (body.ends[first - 1] if first else 0)
 
 
 def edge_scores(data: Array, spans: Array, in_word: Array = _IN_WORD) -> Array:
