@@ -21,6 +21,7 @@ from cortex.ranking import (
     Reading,
     cite,
     define,
+    prepare,
     rank,
     rank_by_cosine,
     read,
@@ -212,12 +213,18 @@ async def ask_lanes(turn: Turn, question: Search, reading: Reading, counts: Word
     question = replace(question, query=reading.query, filters=turn.asking.within(question.filters))
     if question.mode == "semantic":
         return Lanes(None, await _vectors(turn, question, alone=True))
-    text, vector, (places, names) = await asyncio.gather(
+    text, vector, (places, names), _ = await asyncio.gather(
         _words(turn, question, counts),
         _vectors(turn, question),
         _named(turn, question, reading),
+        _prepared(reading.query),
     )
     return Lanes(text, vector, places, names)
+
+
+async def _prepared(question: str) -> None:
+    """What a ranking needs of the question alone, while the workers are busy with it."""
+    prepare(question)
 
 
 def rank_lanes(lanes: Lanes, question: Search, reading: Reading, bm25_weight: float) -> list[Ranked]:

@@ -2,6 +2,7 @@
 
 from cortex.ranking.evidence import tell_speaking
 from cortex.ranking.fusion import rank, rank_by_cosine
+from cortex.ranking.names import prepare
 from cortex.ranking.pasted import Reading, cite, define, read
 from cortex.ranking.ranked import Ranked, Term
 from cortex.ranking.weights import Weights, weigh
@@ -13,6 +14,7 @@ __all__ = [
     "Weights",
     "cite",
     "define",
+    "prepare",
     "rank",
     "rank_by_cosine",
     "read",

@@ -14,7 +14,7 @@ import numpy as np
 
 from cortex.ranking.candidates import Candidates, begins, collect, parted, shares
 from cortex.ranking.evidence import NAMES, ON_TOP, ORDER, distribution, named_like, values_of
-from cortex.ranking.names import Asked
+from cortex.ranking.names import prepare
 from cortex.ranking.ranked import Ranked
 from cortex.ranking.weights import Weights
 from ipc.arrays import Array
@@ -54,7 +54,7 @@ def rank(
     positive = sum(scale for name, scale in scales.items() if scale > 0 and name not in ON_TOP) or 1.0
     files = _leading(signals, scales, limit)
     signals = {name: values[files] for name, values in signals.items()}
-    signals |= named_like(Asked(question), [found.paths[at] for at in files.tolist()])
+    signals |= named_like(prepare(question), [found.paths[at] for at in files.tolist()])
     names = tuple(name for name in ORDER if name in signals)
     values, counts = np.array([signals[name] for name in names]), tuple(scales[name] for name in names)
     # One after the other, so that a sum is the same to the last bit beside however many others.

@@ -22,6 +22,8 @@ CONSONANTS_MAX = 4
 _VOWELS = frozenset("aeiou")
 #: parts of names whose stems are remembered: about as many as the paths of 20 000 files have
 _STEMS = 1 << 13
+#: questions of which is remembered what names are compared with: those that are asked at a time
+_QUESTIONS = 16
 
 
 class Asked:
@@ -56,6 +58,12 @@ class Asked:
             0.0 if none(parts) else sum(worth.get(part, 0.0) for part in parts) / len(parts)
             for parts in names
         ]
+
+
+@functools.lru_cache(_QUESTIONS)
+def prepare(question: str) -> Asked:
+    """What names are compared with; the same for a question that was asked lately."""
+    return Asked(question)
 
 
 @functools.lru_cache(_STEMS)

@@ -1,7 +1,7 @@
 """Where the processor time of a question goes: front and workers in one process, every message
 through the codec as between processes, the time of the thread taken at each hop.
 
-    scripts/bench/hops.py --corpus DIR [--files 1600] [--questions 60] [--json]
+    scripts/bench/hops.py --corpus DIR [--files 1600] [--questions 60] [--first] [--json]
 
 A table for each tool: how many messages of each kind a question sends, and what the worker takes
 for them, reading and writing included; what the front takes beside. Every question was asked once
@@ -11,6 +11,9 @@ A second table says what is imposed on each question beside that: between proces
 that asks nothing (ping: two pipes, the front's event loop, JSON), a message that asks nothing of a
 worker (ZeroMQ twice, both event loops), and a whole search, of which two messages follow each
 other. Its times are medians, and processor time of both sides.
+
+A third follows a search of 5 snippets from step to step, between processes; a fourth says whose
+functions the processor time of each process is (hop_steps.py).
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from typing import Any
 
 import usage
 from first_minute import copy_sources
+from hop_steps import Profiles, steps
 from plain import Server
 from product import CORTEX, covering, rows_of, scratch
 from report import Figures, add_json, begin, print_machine, print_table, summarise, write
@@ -53,6 +57,15 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "explore": ("cortex_explore", "words", {}),
     "substring": ("cortex_exact", "substring", {"match_type": "substring"}),
 }
+#: the one that is followed from step to step
+SEARCH = "search, 5 snippets"
+#: what is printed: the columns of each table
+TABLES = {
+    "rows": ("case", "hop", "messages", "cpu_ms"),
+    "imposed": ("case", "p50_ms", "p95_ms", "cpu_ms"),
+    "steps": ("case", "p50_ms", "p95_ms", "cpu_ms", "waits"),
+    "owners": ("process", "owner", "cpu_ms"),
+}
 
 
 class Together:
@@ -67,12 +80,15 @@ class Together:
             worker.reload()
         self.counts: Counter[str] = Counter()
         self.spent: Counter[str] = Counter()
+        #: whose functions the time goes to, while somebody wants to know
+        self.profiles: Profiles | None = None
 
     async def ask(self, worker: str, message: Any, deadline_s: float) -> Any:
         frame = encode(message, 1, time.monotonic() + deadline_s)
         hop = f"{worker}: {type(message).__name__}"
         began = time.thread_time()
-        told = encode(answer(self._workers[worker], frame), 1)
+        with self.profiles.of(worker) if self.profiles else contextlib.nullcontext():
+            told = encode(answer(self._workers[worker], frame), 1)
         self.spent[hop] += time.thread_time() - began
         self.counts[hop] += 1
         reply = decode(told)
@@ -95,8 +111,10 @@ class Near(Link):
         """They are."""
 
 
-def measure(config: Config, count: int) -> list[Figures]:
-    """A row for each hop of each case; all are milliseconds of processor time a question."""
+def measure(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
+    """A row for each hop of each case; one for each owner of what SEARCH takes in each process. All
+    are milliseconds of processor time a question.
+    """
     workers, rows = Together(config), rows_of(config)
     drawn = draw([rows.text(at) for at in covering(rows)], count)
 
@@ -111,6 +129,7 @@ def measure(config: Config, count: int) -> list[Figures]:
         return spent
 
     found: list[Figures] = []
+    owners: list[Figures] = []
     for case in CASES:
         asyncio.run(ask(case))
         workers.counts.clear()
@@ -127,16 +146,26 @@ def measure(config: Config, count: int) -> list[Figures]:
             for hop, spent in (("front", front), *workers.spent.most_common())
         ]
         found.append({"case": case, "hop": "all", "messages": None, "cpu_ms": 1000 * whole / count})
-    return found
+        if case == SEARCH:
+            spent_by = Counter({"front": front})
+            for hop, spent in workers.spent.items():
+                spent_by[hop.partition(":")[0]] += spent
+            workers.profiles = profiles = Profiles()
+            with profiles.of("front"):
+                asyncio.run(ask(case))
+            workers.profiles, owners = None, profiles.rows(spent_by, count)
+    return found, owners
 
 
-def imposed(config: Config, count: int) -> list[Figures]:
-    """What a question costs before anything is done for it, and a whole one, between processes."""
+def imposed(config: Config, count: int, *, first: bool) -> tuple[list[Figures], list[Figures]]:
+    """What a question costs before anything is done for it, and a whole one, between processes; and
+    the steps of a whole one, `first` as hop_steps has it.
+    """
     rows = rows_of(config)
     asked = draw([rows.text(at) for at in covering(rows)], count)["words"][:count]
     found: list[Figures] = []
     with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
-        search = CASES["search, 5 snippets"]
+        search = CASES[SEARCH]
         front.call(search[0], search[2] | {"query": asked[0]})
         settle(Freshness(config), config.root)
         cases = {
@@ -151,7 +180,8 @@ def imposed(config: Config, count: int) -> list[Figures]:
             took = timed(count, call)
             found.append(_row(case, took, before, _spent(config), len(took) + WARM_UP))
         found.insert(1, asyncio.run(_message(config, count)))
-    return found
+        given = [search[2] | {"query": question} for question in asked]
+        return found, steps(config, TOOLS[search[0]], given, first=first)
 
 
 async def _message(config: Config, count: int) -> Figures:
@@ -188,6 +218,9 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, required=True, help="a folder of sources")
     parser.add_argument("--files", type=int, default=1600)
     parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument(
+        "--first", action="store_true", help="follow the steps while the rest of the machine waits (as root)"
+    )
     add_json(parser)
     options = parser.parse_args()
     result = begin("hops")
@@ -199,18 +232,11 @@ def main() -> None:
         with contextlib.closing(Builder(config)) as builder:
             while builder.refresh() is not None:
                 pass
-        result["rows"] = measure(config, options.questions)
-        result["imposed"] = imposed(config, options.questions)
-    keys = ("case", "hop", "messages", "cpu_ms")
-    print_table(
-        ("question", "hop", "messages", "cpu ms"), [[row[key] for key in keys] for row in result["rows"]]
-    )
-    print()
-    keys = ("case", "p50_ms", "p95_ms", "cpu_ms")
-    print_table(
-        ("between processes", "p50", "p95 ms", "cpu ms"),
-        [[row[key] for key in keys] for row in result["imposed"]],
-    )
+        result["rows"], result["owners"] = measure(config, options.questions)
+        result["imposed"], result["steps"] = imposed(config, options.questions, first=options.first)
+    for name, keys in TABLES.items():
+        print_table(keys, [[row.get(key) for key in keys] for row in result[name]])
+        print()
     if options.json:
         write(result)
 

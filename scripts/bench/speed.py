@@ -49,6 +49,7 @@ from report import Figures, add_json, begin, print_machine, summarise, write
 from speed_table import exponents, merge, show, show_all
 
 from cortex.ask.freshness import Freshness
+from cortex.ask.search import TEXT_CANDIDATES, VECTOR_CANDIDATES
 from cortex.processes import attach
 from cortex.settings.config import Config
 from ipc.client import Client
@@ -203,8 +204,10 @@ async def hops(config: Config, questions: Sequence[str], count: int) -> list[Fig
         for at in range(WARM_UP + count):
             question = questions[at % len(questions)]
             await one("status", "vector", GetStatus())
-            words = await one("text", "text", TextSignals(question, 90, generation=number))
-            found = await one("vector", "vector", MeaningSearch(question, 45, generation=number))
+            words = await one("text", "text", TextSignals(question, TEXT_CANDIDATES, generation=number))
+            found = await one(
+                "vector", "vector", MeaningSearch(question, VECTOR_CANDIDATES, generation=number)
+            )
             assert isinstance(words, Signals)
             assert isinstance(found, Signals)
             keys = tuple(hit.key for hit in (*words.hits, *found.hits))[:5]
