@@ -28,8 +28,10 @@ import functools
 from importlib import resources
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Query
+from tree_sitter import Node, Query, QueryCursor
 
+#: a match: name → nodes
+Captures = dict[str, list[Node]]
 #: in-progress matches of a query: bounds the time that a deeply nested file can take
 MATCHES_MAX = 4096
 #: captures that say what a match is, where none defines, calls, imports or is a base
@@ -55,3 +57,30 @@ def main(captures: tuple[str, ...]) -> tuple[str, bool]:
         if what.startswith("base."):
             return what, False
     return next((what for what in _MAIN if what in captures), captures[0]), False
+
+
+def events(root: Node, query: Query) -> list[tuple[int, int, int, str, Captures]]:
+    """Matches in the order of the text; what encloses comes before what it holds."""
+    cursor = QueryCursor(query, match_limit=MATCHES_MAX)
+    found: list[tuple[int, int, int, str, Captures]] = []
+    named: set[int] = set()
+    types: list[tuple[int, int, Captures]] = []
+    for pattern, captures in sorted(cursor.matches(root), key=lambda match: match[0]):
+        what, defines = main(tuple(captures))
+        start, end = captures[what][0].byte_range
+        if defines:
+            name = captures["name"][0].start_byte
+            if name in named:
+                continue
+            named.add(name)
+        if what == "type":
+            types.append((start, -end, captures))
+            continue
+        found.append((start, -end, pattern, what, captures))
+    last = -1
+    for start, end, captures in sorted(types, key=lambda one: one[:2]):
+        if start >= last and start not in named:  # not a part of another, nor a definition's own name
+            found.append((start, end, 1 << 20, "type", captures))
+            last = -end
+    found.sort(key=lambda event: event[:3])
+    return found

@@ -7,17 +7,18 @@ from __future__ import annotations
 import re
 
 import msgspec
-from tree_sitter import Node, Query, QueryCursor, Tree
+from tree_sitter import Node, Tree
 
 from cortex.graph.facts.arguments import Given, declared_type, given_to, literal_type
 from cortex.graph.facts.blocks import BLOCKS, known_in, parameter_of
-from cortex.graph.facts.captures import MATCHES_MAX, main, query_of
+from cortex.graph.facts.captures import Captures, events, query_of
 from cortex.graph.facts.chains import (
     LITERAL,
     TYPE_CHARS_MAX,
     UNKNOWN,
     chain_of,
     child_of,
+    module_of,
     name_of,
     narrowed,
     parts_of,
@@ -49,7 +50,7 @@ from cortex.graph.facts.macros import calls, mocked, tested
 from cortex.graph.facts.mentions import mentions
 from cortex.graph.facts.results import SEVERAL, types_of
 from cortex.graph.facts.script_sweep import ScriptSweep
-from cortex.graph.facts.scripts import WHOLE
+from cortex.graph.facts.scripts import FUNCTIONS, WHOLE
 from cortex.graph.facts.tokens import chain_of_tokens
 from cortex.graph.facts.types import ITSELF, alternatives, names_in
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -67,9 +68,6 @@ _END = 1 << 60
 def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
     """The facts of a parsed file in a language that has a row in grammars.py."""
     return _Sweep(path, language, SYNTAX[language]).run(tree, sha256)
-
-
-_Captures = dict[str, list[Node]]
 
 
 class _Sweep:
@@ -92,7 +90,7 @@ class _Sweep:
     def run(self, tree: Tree, sha256: str) -> Facts:
         root = tree.root_node
         stack, take = self.stack, self._take
-        for start, _, _, what, captures in self._events(root, query_of(tree.language, self.syntax.queries)):
+        for start, _, _, what, captures in events(root, query_of(tree.language, self.syntax.queries)):
             while stack[-1].end <= start:
                 stack.pop()
             take(what, captures[what][0], captures)
@@ -112,33 +110,7 @@ class _Sweep:
         values = mentions(tree, facts, [one.node.byte_range for one in self.opened])
         return msgspec.structs.replace(facts, references=(*facts.references, *values))
 
-    def _events(self, root: Node, query: Query) -> list[tuple[int, int, int, str, _Captures]]:
-        """Matches in the order of the text; what encloses comes before what it holds."""
-        cursor = QueryCursor(query, match_limit=MATCHES_MAX)
-        events: list[tuple[int, int, int, str, _Captures]] = []
-        named: set[int] = set()
-        types: list[tuple[int, int, _Captures]] = []
-        for pattern, captures in sorted(cursor.matches(root), key=lambda match: match[0]):
-            what, defines = main(tuple(captures))
-            start, end = captures[what][0].byte_range
-            if defines:
-                name = captures["name"][0].start_byte
-                if name in named:
-                    continue
-                named.add(name)
-            if what == "type":
-                types.append((start, -end, captures))
-                continue
-            events.append((start, -end, pattern, what, captures))
-        last = -1
-        for start, end, captures in sorted(types, key=lambda one: one[:2]):
-            if start >= last and start not in named:  # not a part of another, nor a definition's own name
-                events.append((start, end, 1 << 20, "type", captures))
-                last = -end
-        events.sort(key=lambda event: event[:3])
-        return events
-
-    def _take(self, what: str, node: Node, captures: _Captures) -> None:
+    def _take(self, what: str, node: Node, captures: Captures) -> None:
         group, _, kind = what.partition(".")
         match group:
             case "def" | "container":
@@ -166,7 +138,7 @@ class _Sweep:
             case _:
                 self._take_rare(what, node, captures)
 
-    def _take_rare(self, what: str, node: Node, captures: _Captures) -> None:
+    def _take_rare(self, what: str, node: Node, captures: Captures) -> None:
         """What few languages have, or few files have often."""
         if what == "returns":
             if (owner := self._callable()) is not None and not owner.returns:
@@ -209,7 +181,7 @@ class _Sweep:
         if outer is not None and outer.kind in CALLABLE_KINDS:
             outer.inferred.append(one.name)
 
-    def _define(self, kind: str, node: Node, captures: _Captures) -> None:
+    def _define(self, kind: str, node: Node, captures: Captures) -> None:
         if self.script is not None and kind in ("assigned", "member", "container"):
             self.script.define(kind, node, captures)
             return
@@ -236,8 +208,12 @@ class _Sweep:
             )
             return
         if kind == "constant":
-            if frame.index < 0 and self._is_constant(name):
-                self._open(Open(name, kind, "", -1, node, name_node))
+            if (
+                frame.index < 0
+                and self._is_constant(name)
+                and not (self.script and self.script.requires(name_node))
+            ):
+                self.keep(Open(name, kind, "", -1, node, name_node))
             return
         scope, parent = frame.qualified, frame.index
         if kind == "macro":  # known from there on in every file that reads this one
@@ -279,9 +255,11 @@ class _Sweep:
         """Open a definition; what follows up to its end is in it."""
         qualified = f"{one.scope}.{one.name}" if one.scope else one.name
         begin, end = one.node.start_byte, one.node.end_byte
-        self.stack.append(Frame(begin, end, self._open(one), qualified, one.kind, block=False, node=one.node))
+        self.stack.append(Frame(begin, end, self.keep(one), qualified, one.kind, block=False, node=one.node))
 
-    def _open(self, one: Open) -> int:
+    def keep(self, one: Open) -> int:
+        if self.script is not None and self.stack[-1].block:
+            one.since, one.until = self.script.holds(one.node)
         self.opened.append(one)
         return len(self.opened) - 1
 
@@ -299,7 +277,15 @@ class _Sweep:
         if entered and parent and entered.byte_range in (parent.byte_range, node.byte_range):
             return
         self.stack.append(
-            Frame(node.start_byte, node.end_byte, frame.index, frame.qualified, frame.kind, block=True)
+            Frame(
+                node.start_byte,
+                node.end_byte,
+                frame.index,
+                frame.qualified,
+                frame.kind,
+                block=True,
+                function=node.type in FUNCTIONS,
+            )
         )
         if self.language in BLOCKS:
             for name, chain in known_in(node, self.syntax):
@@ -337,7 +323,7 @@ class _Sweep:
         owner = self.opened[frame.index]
         return owner if owner.kind in CALLABLE_KINDS else None
 
-    def _parameter(self, captures: _Captures) -> None:
+    def _parameter(self, captures: Captures) -> None:
         names, types = captures.get("param.name"), captures.get("param.type")
         items, values = captures.get("param.item"), captures.get("param.value")
         declared = type_text(types[0]) if types else ""
@@ -366,7 +352,7 @@ class _Sweep:
                 own = next(iter(self.rules.self_names))
                 self.add_binding(f"{own}.{text_of(node).lstrip('$')}", value, node)
 
-    def _bind(self, captures: _Captures) -> None:
+    def _bind(self, captures: Captures) -> None:
         for node in captures["bind.name"]:
             if self.script is not None and self.script.takes(node):
                 continue
@@ -385,7 +371,7 @@ class _Sweep:
             else:
                 self.add_binding(name, self.comments.type_of(node, self._value(captures)), node)
 
-    def _narrow(self, captures: _Captures) -> None:
+    def _narrow(self, captures: Captures) -> None:
         """`if isinstance(x, A):`: what is known in the block, or after an assertion."""
         name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
         if (chain := chain_of(name, self.syntax)).count(".") > 1 or chain[:1] in (UNKNOWN, LITERAL, ""):
@@ -404,7 +390,7 @@ class _Sweep:
             if name and self.stack[-1].kind not in TYPE_KINDS:
                 self.add_binding(name, f":{said}"[:TYPE_CHARS_MAX], comment)
 
-    def _value(self, captures: _Captures) -> str:
+    def _value(self, captures: Captures) -> str:
         if types := captures.get("bind.type"):
             return ":" + type_text(types[0])
         if values := captures.get("bind.value"):
@@ -450,6 +436,8 @@ class _Sweep:
         if node.type == "macro_invocation":
             self._refer("call", f"{chain}!", member)
             return
+        if module_of(chain) and (behind := node.child_by_field_name("arguments")) is not None:
+            member = behind  # of `require("x")()`, whose name is that of another call
         if chain.startswith(":") or kind in _COVERS or chain.endswith(("]", ")")):
             return
         if self.language == "cpp" and (mock := mocked(node, syntax)):

@@ -66,7 +66,8 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
     """`parent` is the index of the enclosing definition, -1 for the file; `scope` its qualified
     name; a method whose type is only named (Go, Rust, C++) has `parent` -1 and the type's name as
     `scope`. `returns` is a declared type after `:`, or the chain of what is returned, "" for
-    unknown. `flags` are decorators and modifiers.
+    unknown. `flags` are decorators and modifiers. `since` and `until` are the bytes between which a
+    script's name holds that stands in a function without a name, 0 for no such bounds.
     """
 
     name: str
@@ -83,6 +84,8 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
     parameters: tuple[Parameter, ...] = ()
     returns: str = ""
     flags: tuple[str, ...] = ()
+    since: int = 0
+    until: int = 0
 
     @property
     def qualified(self) -> str:

@@ -38,6 +38,9 @@ class Open:
     inferred: list[str] = field(default_factory=list)
     flags: tuple[str, ...] = ()
     told: Told = NOTHING_TOLD
+    #: where its name holds (facts.py)
+    since: int = 0
+    until: int = 0
 
     def made(self, flags: tuple[str, ...]) -> Definition:
         """The definition when all that is in it was seen."""
@@ -59,6 +62,8 @@ class Open:
             tuple(self.parameters),
             self.returns or told or (either(known) if known else ""),
             flags,
+            self.since,
+            self.until,
         )
 
 
@@ -73,6 +78,8 @@ class Frame:
     kind: str
     block: bool
     node: Node | None = None
+    #: whether a block is a function without a name
+    function: bool = False
     #: type parameter → what it has to be
     bounds: dict[str, str] = field(default_factory=dict)
 

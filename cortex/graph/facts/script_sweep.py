@@ -33,6 +33,8 @@ class Sweep(Protocol):
 
     def enter(self, one: Open) -> None: ...
 
+    def keep(self, one: Open) -> int: ...
+
     def add_binding(self, name: str, value: str, node: Node) -> None: ...
 
     def add_import(self, one: tuple[str, str, str, bool], node: Node) -> None: ...
@@ -51,6 +53,25 @@ class ScriptSweep:
             self._member(node, captures["name"][0])
         else:
             self._assigned(node, captures["name"][0])
+
+    def requires(self, name: Node) -> bool:
+        """Whether a name is taken out of a module, `const { name } = require("x")`."""
+        value = scripts.taken_apart(name)[1]
+        return value is not None and bool(module_of(chain_of(value, self._sweep.syntax)))
+
+    def holds(self, node: Node) -> tuple[int, int]:
+        """The bytes between which the name of a definition in a block holds; 0 and 0 where that is
+        a whole scope: `var` and functions are those of the function around them.
+        """
+        hoisted = node.type.startswith(("function", "generator_function")) or (
+            node.parent is not None and node.parent.type == "variable_declaration"
+        )
+        for frame in reversed(self._sweep.stack):
+            if not frame.block:
+                break
+            if frame.function or not hoisted:
+                return frame.begin, frame.end
+        return 0, 0
 
     def flags(self, one: Open) -> tuple[str, ...]:
         """Those of a definition at the end of the file."""
@@ -71,7 +92,15 @@ class ScriptSweep:
             self._returned(node, frame)
             return
         owner = scripts.owner_of_literal(node)
-        if owner.name in ("", "this") or (frame.index >= 0 and not owner.prototype):
+        if owner.name in ("", "this"):
+            return
+        around = node.parent
+        if around is not None and around.type == "variable_declarator" and (frame.index >= 0 or frame.block):
+            name_node = around.child_by_field_name("name")
+            if name_node is None or not scripts.has_functions(node):
+                return
+            sweep.keep(Open(owner.name, "constant", frame.qualified, frame.index, around, name_node))
+        elif frame.index >= 0 and not owner.prototype:
             return
         scope = "" if owner.name == EXPORTS else _joined(frame.qualified, owner.name)
         sweep.stack.append(

@@ -17,7 +17,7 @@ EXPORTS = "exports"
 #: what a file exports as a whole
 WHOLE = "module.exports"
 
-_FUNCTIONS = frozenset(
+FUNCTIONS = frozenset(
     "arrow_function function_expression generator_function function_declaration method_definition "
     "generator_function_declaration".split()
 )
@@ -88,7 +88,7 @@ def is_returned(literal: Node) -> bool:
 def is_of(node: Node, definition: Node) -> bool:
     """Whether the innermost function around `node` is a definition's, `const f = () => …` too."""
     around = node.parent
-    while around is not None and around.type not in _FUNCTIONS:
+    while around is not None and around.type not in FUNCTIONS:
         around = around.parent
     return around is not None and around.end_byte == definition.end_byte
 
@@ -127,6 +127,15 @@ def members_of(literal: Node) -> Iterator[tuple[str, Node]]:
             key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
             if key is not None and value is not None and key.type in ("property_identifier", "string"):
                 yield text_of(key).strip("'\""), value
+
+
+def has_functions(literal: Node) -> bool:
+    """Whether an object literal holds functions by name."""
+    for child in literal.named_children:
+        value = child.child_by_field_name("value") if child.type == "pair" else child
+        if value is not None and value.type in FUNCTIONS:
+            return True
+    return False
 
 
 def is_taken_apart(node: Node) -> bool:

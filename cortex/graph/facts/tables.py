@@ -157,24 +157,29 @@ class FileIndex:
             self._meanings[scope, name] = found
         return found
 
-    def holder(self, scope: int, name: str) -> int:
+    def holder(self, scope: int, name: str, places: Sequence[Place]) -> int:
         """The number of a script's constant that has members, unless a type is declared for it
-        before; -1 for none.
+        before; of those in blocks the one among `places`; -1 for none.
         """
         found = self._holders.get((scope, name))
         if found is None:
             found = self._holders[scope, name] = self._holder(self.places(scope, name))
-        return found
+        if found < 0 or not self.facts.definitions[found].until or found in places:
+            return found
+        return next((at for at in places if isinstance(at, int) and self._holds(at)), -1)
 
     def _holder(self, held: Sequence[Place]) -> int:
         for what in held:
             if isinstance(what, int):
-                one = self.facts.definitions[what]
-                if one.kind == "constant" and HOLDER in one.flags:
+                if self._holds(what):
                     return what
             elif isinstance(what, Binding) and what.value.startswith(":"):
                 return -1
         return -1
+
+    def _holds(self, at: int) -> bool:
+        """Whether a definition is a constant that has members."""
+        return self.facts.definitions[at].kind == "constant" and HOLDER in self.facts.definitions[at].flags
 
     @property
     def names(self) -> set[str]:

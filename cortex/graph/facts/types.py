@@ -114,7 +114,7 @@ def _one(text: str) -> list[str]:
     if text.endswith("[]"):
         return _star(_one(text[:-2]))
     if text.startswith("typeof "):
-        named = _NAME.fullmatch(text[7:].strip())
+        named = _NAME.fullmatch(text[7:].partition("<")[0].strip())  # `typeof make<Disk>`
         return [f"{ITSELF}{named[0]}"] if named else []
     match = _NAME.match(text)
     if match is None:

@@ -9,8 +9,9 @@ from typing import Protocol
 from cortex.graph.facts.facts import EXPORTED, SPREAD
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.scripts import EXPORTS
+from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import ANYWHERE, Recursion, Value
+from cortex.graph.resolution.values import Recursion, Value
 
 #: imports that are followed through re-exports
 HOPS_MAX = 12
@@ -70,6 +71,13 @@ class CommonJs:
             return (value,)
         whole = self.whole(value.path)
         return tuple(one for inner in whole for one in self.unwrapped(inner, hops + 1)) or (value,)
+
+    def own(self, links: list[str], path: str) -> tuple[tuple[Value, ...], list[str]] | None:
+        """A script's own `exports.save` and `module.exports.save`, and the links that are left."""
+        whole = links[0] == "module" and links[1] == EXPORTS and len(links) > 2
+        if not (whole or links[0] == EXPORTS) or RULES[self._project.language(path)].family != "script":
+            return None
+        return (Value("mod", path),), links[1:] if whole else links
 
     def given(self, key: str, name: str) -> tuple[Value, ...]:
         """What a script gives to `exports.name`."""

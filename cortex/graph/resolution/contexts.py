@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 
 from cortex.graph.facts.contexts import Context, read
 from cortex.graph.facts.facts import CALLED
+from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.facts.types import parameter_of
 from cortex.graph.resolution.commonjs import CommonJs, Meanings
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import ANYWHERE, Value
+from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: signatures of one function that are looked at

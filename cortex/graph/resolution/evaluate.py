@@ -16,6 +16,7 @@ from cortex.graph.facts.chains import either_of, module_of, narrowed
 from cortex.graph.facts.contexts import GIVEN
 from cortex.graph.facts.facts import CALLED, DECORATED, HOLDER, OBJECT, SPREAD, YIELDING, Binding, Definition
 from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.facts.types import ITSELF, alternatives, result
 from cortex.graph.resolution.common_names import CSHARP_TYPES, ELEMENT_OF, SAME, SAME_AS
 from cortex.graph.resolution.contexts import Contexts
@@ -23,7 +24,7 @@ from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.supertypes import Supertypes
-from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Recursion, Value
+from cortex.graph.resolution.values import EXTERNAL, VALUES_MAX, Recursion, Value
 from cortex.graph.resolution.within import Within
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -39,6 +40,8 @@ _ARROW = "=>"
 #: what stands before the parameters of a block that has a receiver
 _RECEIVER = re.compile(r"(?:suspend\s+)?([\w.]+(?:<[^()]*>)?)\.\(")
 _LINK = re.compile(r"\([_^]?\d*\)|\[\]|[^.\[\]()]+")
+#: languages in which a class may have a method of its own beside one of its instances, of one name
+_OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
 _UNTYPED = frozenset(
@@ -114,7 +117,7 @@ class Evaluator:
         if self.project.language(path) == "ruby" and links[1:2] != ["()"]:
             values = tuple(given for value in values for given in self._bare(value, links[0]))
         if not values and len(links) > 1:
-            values, links = self._qualified(links, path)
+            values, links = self.scopes.commonjs.own(links, path) or self._qualified(links, path)
         if not values and self._is_elsewhere(links[0], path):
             values = (EXTERNAL,)
         dotted, owners = links[0], values
@@ -289,7 +292,7 @@ class Evaluator:
                 self.project.home(value.path), self.project.definition(value.ref).qualified
             )
             return self.scopes.exported(key, name) if key else ()
-        if len(found) > 1 and self.project.language(value.path) == "ruby":
+        if len(found) > 1 and self.project.language(value.path) in _OWN_METHODS:
             found = self.scopes.of_kind(found, static=value.tag == "def")
         if not found and name == "new" and self.project.language(value.path) == "ruby" and value.tag == "def":
             return (value,)
@@ -347,6 +350,7 @@ class Evaluator:
         refs = project.members_of(home, qualified).get(name, [])
         if rules.family == "script" and project.definition(owner).kind != "module":
             refs = [ref for ref in refs if project.definition(ref).kind != "function"]  # inside one
+            refs = project.inside(owner, refs) if len(refs) > 1 else refs
         if refs:
             own = self.scopes.bodies([ref for ref in refs if ref[0] == path] or refs)
             if "declared" in project.definition(own[0]).flags:

@@ -171,6 +171,16 @@ class Project:
         """Stem → who has it, where several files would."""
         return {stem: paths[0] for stem, paths in self.stems.items() if len(paths) > 1}
 
+    def inside(self, owner: Ref, refs: list[Ref]) -> list[Ref]:
+        """Those that stand in what they are members of, where several have its name, each in a
+        block of its own; all where none does.
+        """
+        one = self.definition(owner)
+        if not one.until:
+            return refs
+        same = [ref for ref in refs if ref[0] == owner[0]]
+        return [ref for ref in same if one.begin <= self.definition(ref).begin < one.end] or refs
+
     def members_of(self, home: str, scope: str) -> Mapping[str, list[Ref]]:
         """Name → definitions in one scope of a home, in order of path and place."""
         if home in self.packed:

@@ -22,6 +22,7 @@ from cortex.graph.facts.tables import asks_fixtures
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.common_names import COMMON, RUST
 from cortex.graph.resolution.counts import takes
+from cortex.graph.resolution.declared import beside
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.fixtures import fixture_of
@@ -403,6 +404,8 @@ class _Resolver:
         skipped = int(of_receiver and self.facts.language == "csharp")
         if len(refs) > 1 and (one.passed or skipped):
             refs, self.narrowed = self.overloads.chosen(refs, one, skipped), True
+        if len(refs) == 1 and self.rules.family == "script":
+            refs = [*refs, *beside(self.project, self.evaluator, refs[0])]
         if len(refs) == 1 or self._are_twins(refs):
             for ref in refs:
                 yield self._edge(

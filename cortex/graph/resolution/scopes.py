@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.facts import BRANCH, COMPANION, OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES, SYNTAX
-from cortex.graph.facts.standing import Place
+from cortex.graph.facts.standing import ANYWHERE, Place
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
 from cortex.graph.resolution.crates import Crates
 from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.linkage import linked
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, How, Recursion, Value
+from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value
 from cortex.terms.kinds import TYPE_KINDS
 
 #: the home of all files of C and C++
@@ -115,7 +115,7 @@ class Scopes:
         rules = RULES[facts.language]
         if name.startswith("\\"):
             return self.in_scope(f"{rules.family}:", "", name[1:], path), "exact"
-        here, first = scope, True
+        here, child, first = scope, -1, True
         in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS
         modules = facts.definitions[scope].scope if scope >= 0 and facts.language == "rust" else ""
         if not (rules.implicit_self or in_type or modules or index.may_know(name)):
@@ -132,7 +132,7 @@ class Scopes:
                     if found and not self._makes(found[0]):
                         return found, "receiver" if rules.implicit_self else "exact"
             else:
-                local = self._local(name, path, here, at if first or here == scope else ANYWHERE)
+                local = self._local(name, path, here, at, child)
                 if local is not None:
                     return local
                 if rules.implicit_self and kind == "method" and facts.definitions[here].parent < 0:
@@ -145,7 +145,7 @@ class Scopes:
             if here < 0:
                 break
             first = False
-            here = facts.definitions[here].parent
+            child, here = here, facts.definitions[here].parent
         return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
 
     def _of_its_kind(self, values: tuple[Value, ...], path: str, scope: int) -> tuple[Value, ...]:
@@ -169,15 +169,19 @@ class Scopes:
     def _is_static(self, ref: Ref) -> bool:
         return "static" in self.project.definition(ref).flags
 
-    def _local(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How] | None:
-        """The latest of the bindings, definitions and imports of `name` in one scope; None when
-        there is none.
+    def _local(
+        self, name: str, path: str, scope: int, at: int, child: int = -1
+    ) -> tuple[tuple[Value, ...], How] | None:
+        """The latest of the bindings, definitions and imports of `name` in one scope, as its
+        definition `child` sees it where that is asked for; None when there is none.
         """
         index = self.project.index(path)
         held = index.places(scope, name)
         if not held:
             return None
-        places = index.meanings(scope, name).at(at).places
+        meanings = index.meanings(scope, name)
+        begin = index.facts.definitions[child].begin if child >= 0 else -1
+        places = (meanings.around(begin) if child >= 0 else meanings.at(at)).places
         if not places:
             return None
         if len(places) > 1 and (types := self._types_among(path, places)):
@@ -187,12 +191,16 @@ class Scopes:
         return self._meant(name, path, scope, places, held)
 
     def _types_among(self, path: str, places: Sequence[Place]) -> list[int]:
-        """A script's types of one name when a value has it too: each is meant in its own place."""
+        """A script's type and name space of one name when a value has it too: each is meant in
+        its own place.
+        """
         if not self._is_script(path):
             return []
         definitions = self.project.index(path).facts.definitions
         types = [at for at in places if isinstance(at, int) and definitions[at].kind in PURE_TYPES]
-        return types[-1:] if 0 < len(types) < len(places) else []
+        spaces = [at for at in places if isinstance(at, int) and definitions[at].kind == "module"]
+        beside = [*types[-1:], *spaces[-1:]]
+        return beside if len(types) + len(spaces) < len(places) else []
 
     def _meant(
         self, name: str, path: str, scope: int, places: Sequence[Place], held: Sequence[Place]
@@ -207,7 +215,7 @@ class Scopes:
         last = places[-1]
         if isinstance(last, Import):
             return (self._starred(name, path) if last.rare else ()) or self.imported(last, path), "import"
-        if (holder := self.project.index(path).holder(scope, name)) >= 0:
+        if (holder := self.project.index(path).holder(scope, name, places)) >= 0:
             return (Value("def", path, holder),), "exact"
         if isinstance(last, Binding):
             if last.value == "?" and scope >= 0 and (ref := fixture_of(self.project, name, path, scope)):
@@ -252,6 +260,11 @@ class Scopes:
             others = [index for index in indices if definitions[index].kind != "module"]
             told = [index for index in others if not _BESIDE.intersection(definitions[index].flags)]
             last = (told or others)[-1:]
+            if last and definitions[last[0]].kind == "method" and self._is_script(path):
+                # a class's own beside one of its instances
+                own = "static" in definitions[last[0]].flags
+                other = [index for index in told if ("static" in definitions[index].flags) != own]
+                return [*spaces, *other[-1:], *last]
             if last and BRANCH in definitions[last[0]].flags:  # `if TYPE_CHECKING: … else: …`
                 return [index for index in told if BRANCH in definitions[index].flags] or last
             return [*spaces, *last]
@@ -399,7 +412,10 @@ class Scopes:
             found = self._exported(key, name, hops)
             if key in self.project.files and (other := self.project.script.beside(key)):
                 more = self._exported(other, name, hops)
-                found = (*found, *(value for value in more if value not in found))
+                if more and any(one.path != other for one in found):  # each says what is its own
+                    found = tuple(one for one in found if one.path != other)
+                    more = tuple(one for one in more if one.path != key)
+                found = (*found, *(one for one in more if one not in found))
         finally:
             whole = self._recursion.leave(memo, cuts)
         if whole:

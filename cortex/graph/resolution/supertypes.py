@@ -8,8 +8,9 @@ from typing import NamedTuple, Protocol
 
 from cortex.graph.facts.facts import Base
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import ANYWHERE, Recursion, Value
+from cortex.graph.resolution.values import Recursion, Value
 
 
 class Supers(NamedTuple):
@@ -95,7 +96,7 @@ class Supertypes:
         """Where the bases of a type are written."""
         one = self._project.definition(owner)
         scope = owner[1] if one.parent < 0 and one.scope else one.parent  # in a namespace
-        return owner[0], scope, one.begin if one.parent >= 0 else ANYWHERE
+        return owner[0], scope, one.begin if one.parent >= 0 or one.until else ANYWHERE
 
     def _spaces(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
         if RULES[self._project.language(path)].family != "script":

@@ -10,8 +10,6 @@ from cortex.graph.resolution.project import Ref
 
 #: values that one chain may have; more says nothing
 VALUES_MAX = 6
-#: a place in a file after everything that is bound in it
-ANYWHERE = 1 << 60
 
 
 class Value(NamedTuple):

@@ -20,6 +20,8 @@
 (public_field_definition name: (_) @name type: (type_annotation (function_type)) !value) @def.method
 (program (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant))
 (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant)))
+(program (lexical_declaration (variable_declarator name: (object_pattern [(shorthand_property_identifier_pattern) @name (pair_pattern value: (identifier) @name) (object_assignment_pattern left: (shorthand_property_identifier_pattern) @name)])) @def.constant))
+(program (export_statement (lexical_declaration (variable_declarator name: (object_pattern [(shorthand_property_identifier_pattern) @name (pair_pattern value: (identifier) @name) (object_assignment_pattern left: (shorthand_property_identifier_pattern) @name)])) @def.constant)))
 (internal_module name: (_) @name) @def.module
 (return_statement (function_expression name: (identifier) @name) @def.function)
 (export_statement "default" @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
@@ -28,8 +30,9 @@
   right: [(arrow_function) (function_expression) (generator_function) (class)]) @def.assigned
 (pair key: (_) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.member
 (object (method_definition name: (_) @name) @def.member)
-(program (_ (variable_declarator value: [(object) @container (_ . (object) @container)])))
-(program (export_statement (_ (variable_declarator value: [(object) @container (_ . (object) @container)]))))
+(variable_declarator name: (identifier) value: (object) @container)
+(program (_ (variable_declarator value: (_ . (object) @container))))
+(program (export_statement (_ (variable_declarator value: (_ . (object) @container)))))
 (export_statement value: (ternary_expression (object) @container))
 (program (_ (variable_declarator value: (ternary_expression (object) @container))))
 (assignment_expression left: (member_expression) right: (object) @container)

@@ -1,0 +1,133 @@
+"""What names of scripts mean in the functions without a name that tests consist of, what objects
+hold that a function keeps, and what stands in a file of declarations beside a script.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import decode, digest
+
+#: what is shown → (path → text, lines of the last file and the targets of its calls)
+CASES = {
+    "one name in two tests": (
+        {
+            "a.js": (
+                "it('one', () => {\n  class Disk { save() {} run() { this.save() } }\n  new Disk().save();\n});\n"
+                "it('two', () => {\n  class Disk { save() {} }\n  new Disk().save();\n});\nnew Disk();\n"
+            ),
+        },
+        {
+            (2, "a:Disk.save"),
+            (3, "a:Disk"),
+            (3, "a:Disk.save"),
+            (7, "a:Disk~2"),
+            (7, "a:Disk.save~2"),
+        },
+    ),
+    "what a test binds, in a function inside it": (
+        {
+            "a.js": (
+                "class Disk { save() {} }\nclass Tape { save() {} }\n"
+                "it('one', () => {\n  const x = new Disk();\n  function later() { x.save() }\n});\n"
+                "it('two', () => {\n  const x = new Tape();\n  const later = () => { x.save() };\n});\n"
+            ),
+        },
+        {(4, "a:Disk"), (5, "a:Disk.save"), (8, "a:Tape"), (9, "a:Tape.save")},
+    ),
+    "a script's own exports": (
+        {
+            "a.js": (
+                "exports.save = function () {};\nexports.all = function () {\n  exports.save();\n"
+                "  module.exports.save();\n};\n"
+            ),
+        },
+        {(3, "a:save"), (4, "a:save")},
+    ),
+    "an object that a function keeps and gives": (
+        {
+            "a.ts": (
+                "function edit(text: string) {\n  let left = text;\n  const held = {\n"
+                "    replace: (x: string) => {\n      left += x;\n      return held;\n    },\n    done: () => left,\n  };\n"
+                "  return held;\n}\nedit('a').replace('b').replace('c').done();\n"
+            ),
+        },
+        {(12, "a:edit"), (12, "a:edit.held.replace"), (12, "a:edit.held.done")},
+    ),
+    "a class's own method beside one of its instances": (
+        {
+            "a.ts": (
+                "class Lexer {\n  static lex() { return new Lexer().lex() }\n  lex() {}\n}\n"
+                "Lexer.lex();\nnew Lexer().lex();\n"
+            ),
+        },
+        {(2, "a:Lexer"), (2, "a:Lexer.lex~2"), (5, "a:Lexer.lex"), (6, "a:Lexer"), (6, "a:Lexer.lex~2")},
+    ),
+    "constants that are taken out of a value, not out of a module": (
+        {
+            "a.js": (
+                "const { it, run: go } = Lab.script();\nconst { read } = require('fs');\n"
+                "it('x', () => { go(); read(); });\n"
+            ),
+        },
+        {(3, "a:it"), (3, "a:go")},
+    ),
+    "members that a file of declarations beside the script has, inherited ones too": (
+        {
+            "node.js": "class Node {\n  remove() {}\n}\nmodule.exports = Node;\n",
+            "node.d.ts": "declare class Base {\n  remove(): this\n}\ndeclare class Node extends Base {}\nexport = Node\n",
+            "list.js": "let list = {\n  comma(text) {}\n};\nmodule.exports = list;\n",
+            "list.d.ts": (
+                "declare namespace list {\n  export interface List {\n    comma(text: string): string[]\n  }\n}\n"
+                "declare const list: list.List\nexport default list\n"
+            ),
+            "a.js": (
+                "const Node = require('./node');\nconst list = require('./list');\nconst one = new Node();\n"
+                "one.remove();\nlist.comma('a');\n"
+            ),
+        },
+        {
+            (3, "node:Node"),
+            (3, "node.d:Node"),
+            (4, "node:Node.remove"),
+            (4, "node.d:Base.remove"),
+            (5, "list:list.comma"),
+            (5, "list.d:list.List.comma"),
+        },
+    ),
+    "a field that is declared to be what another value is": (
+        {
+            "make.ts": "export function match<T>(this: T, path: string): T { return this }\n",
+            "a.ts": (
+                "import { match } from './make';\ninterface Router { match(path: string): void }\n"
+                "class Fast implements Router {\n  match: typeof match<Router> = match;\n}\nnew Fast().match('/');\n"
+            ),
+        },
+        {(6, "a:Fast"), (6, "make:match")},
+    ),
+}
+
+
+@pytest.mark.parametrize("shown", CASES)
+def test_a_call_leads_to_what_its_name_means_there(shown):
+    texts, wanted = CASES[shown]
+    project = Project()
+    project.update(
+        {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in texts.items()}
+    )
+    last = list(texts)[-1]
+    edges = [edge for edge in edges_of(project, Evaluator(project), last) if edge.type == "calls"]
+    assert {(edge.location.line, edge.target) for edge in edges} == wanted
+
+
+def test_what_a_module_gives_that_is_called_stands_behind_its_name():
+    text = "const app = require('./app')();\n"
+    project = Project()
+    for path, held in (("app.js", "module.exports = function make() {};\n"), ("a.js", text)):
+        project.update({path: facts_of(decode(path, held.encode()), digest(held.encode()))})
+    (call,) = [edge for edge in edges_of(project, Evaluator(project), "a.js") if edge.type == "calls"]
+    assert (call.target, call.location.column) == ("app:make", text.index("()"))
