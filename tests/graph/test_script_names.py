@@ -99,6 +99,15 @@ CASES = {
             (5, "list.d:list.List.comma"),
         },
     ),
+    "a constant that is declared to have a signature": (
+        {
+            "a.ts": (
+                "type Hook<T = any> = (\n  one: T,\n) => void;\ndeclare function make(): any;\n"
+                "export const onMounted: Hook = make();\nonMounted(1);\n"
+            ),
+        },
+        {(5, "a:make"), (6, "a:onMounted")},
+    ),
     "a field that is declared to be what another value is": (
         {
             "make.ts": "export function match<T>(this: T, path: string): T { return this }\n",

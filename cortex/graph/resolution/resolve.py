@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.chains import module_of, split
-from cortex.graph.facts.facts import ALIAS, Binding, Definition, Import, Reference
+from cortex.graph.facts.facts import ALIAS, CALLED, Binding, Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.facts.tables import asks_fixtures
@@ -445,9 +445,11 @@ class _Resolver:
             if value.tag == "def"
             and self.project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
         ]
-        if len(refs) > 1:  # a constant that holds another of them
-            told = [ref for ref in refs if self.project.definition(ref).kind != "constant"]
-            refs = told or refs[:1]
+        if len(refs) > 1:  # a constant that holds another of them, or is declared to have a signature
+            others = [ref for ref in refs if self.project.definition(ref).kind != "constant"]
+            constants = [ref for ref in refs if ref not in others]
+            told = [ref for ref in others if CALLED not in self.project.definition(ref).flags]
+            refs = told or constants[:1] or others
         refs = first_parts(self.project, refs)
         if len(refs) > 1 and self.facts.language == "c":  # a struct's name is no function's
             refs = [ref for ref in refs if self.project.definition(ref).kind in CALLABLE_KINDS] or refs
