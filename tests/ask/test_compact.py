@@ -61,7 +61,7 @@ def test_a_compact_result_says_what_the_full_one_says(served):
             for row, full in zip(short["results"], whole["results"], strict=True):
                 assert_same(row, full, operation, short.get("file"))
                 found.add(operation)
-    assert found == {*OPERATIONS} - {"implementations"}
+    assert found >= {*OPERATIONS} - {"implementations"}  # of which these rooms have few
 
 
 def assert_same(row, full, operation, file):

@@ -150,6 +150,18 @@ def test_a_project_that_is_not_there_is_told_and_the_others_answer(place):
     assert "Milvus has nothing of a project nobody" in told.why[2]
 
 
+def test_a_worker_that_knows_less_than_the_other_looks_again(place, monkeypatch):
+    before = place.bring().generations
+    assert place.ask(MeaningSearch("price", 5), place.vector, before).hits
+    monkeypatch.setattr("cortex.engines.milvus.many.LOOK_S", 600.0)  # nobody looks by itself
+    web = place.machines["web"]
+    web.write("shop/till.py", TILL["shop/till.py"].replace("pence", "farthing"))
+    web.publish()
+    assert place.bring().generations == before
+    assert place.ask(MeaningSearch("price", 5), place.vector, (1, 2)).hits
+    assert told(place.ask(ExactSearch("farthing"), generations=(1, 2))) == {(1, "shop/till.py")}
+
+
 def test_an_answer_is_of_one_generation_also_while_a_project_goes_on(place, monkeypatch):
     before = place.bring().generations
     web = place.machines["web"]

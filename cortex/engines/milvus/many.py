@@ -30,7 +30,7 @@ from cortex.engines.milvus.joined import join_rows
 from cortex.engines.milvus.rows import FarRows, Fetched, far
 from cortex.engines.milvus.scope import Scope
 from cortex.engines.protocol import Handlers
-from cortex.generation.current import Generation
+from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Rows, open_rows
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
@@ -46,7 +46,7 @@ LOOK_S = 2.0
 #: projects whose files are brought at once: between two portions it is looked at the time
 PORTION = 32
 #: sets of projects that are kept as one, and projects that are kept beside those
-JOINED_MAX, KEPT_MAX = 4, 2_000
+JOINED_MAX, KEPT_MAX = 2, 2_000
 #: projects whose lines are shown that are kept open: their files' texts are in there
 APART_MAX = 24
 #: generations of a project that are kept: who asks for the last but one has just been told of it
@@ -98,7 +98,7 @@ class Many:
         """The generation of each project that can be asked now, 0 where there is none, and then
         why. Raises Unavailable where Milvus is away, Misconfigured.
         """
-        self._bring(request.projects, request.within_s)
+        self._bring(request.projects, LOOK_S, request.within_s)
         known = [self._known[name] for name in request.projects]
         return Brought(
             generations=tuple(one.generation for one in known),
@@ -138,7 +138,7 @@ class Many:
     def _rows(self, name: str, number: int) -> Rows:
         known = self._known.get(name)
         if known is None or number not in known.rows:
-            self._bring((name,), 0.0)
+            self._bring((name,))  # the other worker of this set may have looked since
             known = self._known[name]
         if number not in known.rows:
             raise NotReady(f"The index of {name} in Milvus has moved on; ask again in a second.")
@@ -148,7 +148,7 @@ class Many:
         handlers = self._joined.pop(asked, None)
         if handlers is None:
             missing = [name for name, number in asked if not self._has(name, number)]
-            self._bring(missing, 0.0)  # the other worker of this set has them on the disk
+            self._bring(missing)  # the other worker of this set has them on the disk
             parts = [self._rows(name, number) for name, number in asked]
             collection, fetched = self._place()
             numbers = [number for _, number in asked]
@@ -174,16 +174,17 @@ class Many:
     def _has(self, name: str, number: int) -> bool:
         return name in self._known and number in self._known[name].rows
 
-    def _bring(self, names: Sequence[str], within_s: float) -> None:
-        """Look at what is current of `names`, and bring it; what is not here when the time is over
-        is brought by a later question. 0 seconds: all of it.
+    def _bring(self, names: Sequence[str], seen_s: float = 0.0, within_s: float = 0.0) -> None:
+        """Look at what is current of those of `names` that were not looked at for `seen_s` seconds,
+        and bring it; what is not here after `within_s` seconds is brought by a later question. 0
+        seconds: all of it.
         """
         began = time.monotonic()
         collection, _ = self._place()
         due = [
             name
             for name in dict.fromkeys(names)
-            if name not in self._known or began - self._known[name].looked_at >= LOOK_S
+            if name not in self._known or began - self._known[name].looked_at >= seen_s
         ]
         if due:
             self._look(collection, due, began)
@@ -281,8 +282,10 @@ def _shown(rows: Any, message: Any) -> list[str]:
 
 
 def _prune(folder: Path, known: _Known) -> None:
-    """Remove the files of generations that are not kept any more."""
-    named = frozenset().union(*known.files.values())
-    for name in files.names(folder / "segments"):
-        if name not in named:
+    """Remove the files of generations that are not kept any more. Young ones stay: the other worker
+    of this set may have brought them for a generation that this one knows nothing of yet.
+    """
+    named, old = frozenset().union(*known.files.values()), time.time() - PRUNE_AFTER_S
+    for name, info in files.entries(folder / "segments").items():
+        if name not in named and info.st_mtime < old:
             files.remove(folder / "segments" / name)
