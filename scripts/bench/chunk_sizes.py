@@ -5,9 +5,10 @@
 
 Each folder in it is copied and indexed as a user's would be; then, over all its chunks: bytes of
 JSON without the vector, and of the texts of the ranking lanes; distinct tokens of each lane, which
-are the entries of a sparse vector; and chunks a file. The sizes of repositories are given by the
-mean and the deviation of their logarithms. Last, seconds of processor time to embed a chunk, and to
-put its vector into usearch's HNSW graph with the numbers that Milvus takes by itself.
+are the entries of a sparse vector, and of what stands in for lanes in chunks that cover no lines;
+and chunks a file. The sizes of repositories are given by the mean and the deviation of their
+logarithms. Last, seconds of processor time to embed a chunk, and to put its vector into usearch's
+HNSW graph with the numbers that Milvus takes by itself.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import report
 from usearch.index import Index
 
 from cortex.embedders.static import open_static
-from cortex.engines.text.schema import LANE_FIELDS, make_document
+from cortex.engines.text.schema import LANE_FIELDS, lanes_of, make_document
 from cortex.indexer.run import index
 from cortex.publish.filed import read_chunk_file
 from cortex.settings.config import Config
@@ -63,7 +64,7 @@ class Sizes:
     """Sums over all chunks that were counted."""
 
     def __init__(self) -> None:
-        self.json = self.lanes = self.files = 0
+        self.json = self.lanes = self.files = self.views = 0
         self.entries = dict.fromkeys(LANE_FIELDS, 0)
         #: chunks of each repository
         self.chunks: list[int] = []
@@ -76,6 +77,9 @@ class Sizes:
             text = " ".join(fields.get(field, ()))
             self.lanes += len(text.encode())
             self.entries[lane] += len(set(text.split()))
+        lanes = lanes_of(chunk)
+        if not lanes.covers:
+            self.views += sum(len(set(some)) for some in lanes.tokens.values())
 
     def told(self) -> report.Figures:
         chunks, logs = sum(self.chunks), [math.log(count) for count in self.chunks]
@@ -87,6 +91,7 @@ class Sizes:
             "chunk_json_bytes": round(self.json / chunks),
             "lane_text_bytes": round(self.lanes / chunks),
             "lane_entries": {lane: round(count / chunks, 1) for lane, count in self.entries.items()},
+            "view_entries": round(self.views / chunks, 1),
             "log_chunks_mean": round(statistics.mean(logs), 2),
             "log_chunks_deviation": round(statistics.stdev(logs), 2) if len(logs) > 1 else 0.0,
         }

@@ -24,6 +24,9 @@ import report
 SEED = 22
 GB = 1e9
 DAY_S = 86_400
+#: searches by words of one question: in four fields, and three in the field of what stands in for
+#: them in chunks that cover no lines (cortex/engines/milvus/lanes.py)
+LANES = 4 + 3
 #: of a sparse vector in Milvus: a uint32 and a float32
 ENTRY_BYTES = 8
 #: of a link of HNSW: `M * 8-10 bytes per stored element`, nmslib/hnswlib ALGO_PARAMS.md
@@ -54,6 +57,13 @@ INPUTS: dict[str, Input] = {
     "chunk_json": Input(2_350, "bytes", MEASURED, 1_500, 3_500),
     "lane_text": Input(941, "bytes", MEASURED, 700, 1_400),
     "lane_entries": Input(65.8, "of four lanes", MEASURED, 50, 100),
+    "view_entries": Input(
+        21.2,
+        "of what stands in for them",
+        "chunk_sizes.py over click, cobra and xmonad, 2 897 chunks",
+        10,
+        35,
+    ),
     "other_fields": Input(300, "bytes: keys, path, tags, names, hash", ASSUMED, 200, 600),
     "links": Input(18, "M of HNSW", "milvus-io/milvus configs/milvus.yaml, autoIndex.params.build", 12, 30),
     "sparse_kept": Input(1.0, "share of 8 bytes an entry", ASSUMED + ": no compression", 0.35, 1.2),
@@ -168,7 +178,7 @@ def segments_of(values: Values, rows: np.ndarray) -> float:
 
 def row_of(values: Values) -> dict[str, float]:
     """Bytes of a chunk: as stored, and what the lanes take in memory."""
-    sparse = values["lane_entries"] * ENTRY_BYTES
+    sparse = (values["lane_entries"] + values["view_entries"]) * ENTRY_BYTES
     fields = values["chunk_json"] + values["lane_text"] + values["other_fields"]
     return {
         "vector": 4 * values["dimensions"],
@@ -211,12 +221,12 @@ def index_of(kind: str, values: Values, sizes: np.ndarray) -> dict[str, float]:
 
 def asked(values: Values) -> dict[str, float]:
     """Cores that questions take at the peak. A question about one project searches each segment of
-    its partition, by the vector and four lanes; one over all searches all partitions.
+    its partition, by the vector and each lane; one over all searches all partitions.
     """
     a_second = values["people"] * values["questions"] * values["peak"] / DAY_S
     rows = np.full(int(values["partitions"]), values["chunks"] / values["partitions"])
     segments = segments_of(values, rows) / values["partitions"]
-    one = values["search"] * values["dimensions"] / 128 * (1 + 4 * values["lane_cost"])
+    one = values["search"] * values["dimensions"] / 128 * (1 + LANES * values["lane_cost"])
     cores = a_second * one * segments / 1000 / values["busy"]
     return {
         "a_second": round(a_second, 1),

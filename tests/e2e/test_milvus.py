@@ -23,7 +23,7 @@ def runtime():
     shutil.rmtree(folder)
 
 
-def run(command: list[str], folder: Path, runtime: Path, **variables: str) -> str:
+def run(command: list[str], folder: Path, runtime: Path, project: str = "shop", **variables: str) -> str:
     environment = os.environ | {
         "CORTEX_HOME": str(folder / "cache"),
         "XDG_RUNTIME_DIR": str(runtime),
@@ -32,7 +32,7 @@ def run(command: list[str], folder: Path, runtime: Path, **variables: str) -> st
         **variables,
     }
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "cortex", *command, "--project", str(folder / "shop")],
+        [sys.executable, "-P", "-m", "cortex", *command, "--project", str(folder / project)],
         env=environment,
         capture_output=True,
         text=True,
@@ -57,3 +57,30 @@ def test_a_job_publishes_and_another_machine_answers_without_the_sources(tmp_pat
     finally:
         run(["down"], server, runtime, **there)
     assert not list((server / "shop").iterdir())
+
+
+def test_projects_of_one_place_are_asked_through_the_workers_of_one(tmp_path, runtime):
+    sources = {"shop": SOURCE, "till": "def till(thing):\n    return thing.price\n"}
+    there = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
+    there["XDG_CONFIG_HOME"] = str(tmp_path / "settings")
+    server, known = tmp_path / "server", tmp_path / "settings" / "cortex" / "projects.yml"
+    for name, source in sources.items():
+        job = tmp_path / name
+        (job / "shop").mkdir(parents=True)
+        (job / "shop" / f"{name}.py").write_text(source)
+        run(["index", "--to", "milvus"], job, runtime, CORTEX_MILVUS_PROJECT=name)
+        (server / name).mkdir(parents=True)
+    known.parent.mkdir(parents=True)
+    known.write_text(f"projects: {{shop: {server / 'shop'}, till: {server / 'till'}}}\n")
+    there["CORTEX_MILVUS_PROJECT"] = ""  # each is called as its folder is
+    try:
+        found = run(["search", "--projects", "*", "price of a thing"], server, runtime, **there)
+        assert "shop:shop.py" in found
+        assert "till:till.py" in found
+        found = run(["exact", "--projects", "*", "price"], server, runtime, **there)
+        assert "shop:shop.py:5" in found
+        assert "till:till.py:2" in found
+    finally:
+        ended = [run(["down"], server, runtime, name, **there) for name in sources]
+    assert "are stopped" in ended[0]
+    assert "No workers are running" in ended[1]
