@@ -166,7 +166,7 @@ class Profiles:
         if self._now:
             self._of[self._now[-1]].disable()
         self._now.append(process)
-        profile = self._of.setdefault(process, cProfile.Profile())
+        profile = self._of.setdefault(process, cProfile.Profile(time.thread_time))
         profile.enable()
         try:
             yield
