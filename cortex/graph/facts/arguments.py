@@ -113,6 +113,10 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
             if node.named_children
             else UNKNOWN
         )
+    if kind == "range_expression" and "kotlin" in syntax.queries:
+        return ":IntRange"
+    if kind == "infix_expression" and "kotlin" in syntax.queries and node.named_child_count == 3:
+        return ":Pair" if text_of(node.named_children[1]) == "to" else UNKNOWN
     if kind == "navigation_expression" and any(child.type == "::" for child in node.children):
         return "#KClass" if text_of(node).endswith("::class") else "#fn"
     return chain_of(node, syntax)

@@ -17,8 +17,10 @@ from cortex.graph.facts.types import alternatives
 BLOCKS = frozenset({"java", "kotlin", "scala"})
 #: a binding of what bare names in a block are members of
 THIS, IT = "this", "it"
-#: a link for what a function's block is called on
-BLOCK = "(^)"
+#: links for what a function's block is called on, and for what it is given: of its last parameter,
+#: or of that whose name or number stands behind the mark
+BLOCK, GIVEN = "(^)", "(~)"
+BLOCK_MARKS = frozenset("^~")
 #: bodies of classes without a name
 _BODIES = frozenset({"class_body", "template_body"})
 #: functions of Kotlin's own whose block has its receiver as `this`, as `it`, or each element of it
@@ -38,7 +40,7 @@ def known_in(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
         if (made := _made_in(block)) not in (UNKNOWN, LITERAL):
             yield THIS, made
         return
-    call = _call_around(block)
+    call, which = _call_around(block)
     if call is None:
         return
     callee = call.children[0]
@@ -59,7 +61,8 @@ def known_in(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
     elif receiver and name in _EACH:
         yield IT, f"{receiver}[]"
     else:
-        yield THIS, f"{chain}{BLOCK}"
+        yield THIS, f"{chain}{BLOCK[:-1]}{which})"
+        yield IT, f"{chain}{GIVEN[:-1]}{which})"
 
 
 def _made_in(body: Node) -> str:
@@ -86,9 +89,25 @@ def parameter_of(name: Node, syntax: Syntax) -> str:
     return dict(known_in(around.parent, syntax)).get(IT, UNKNOWN)
 
 
-def _call_around(block: Node) -> Node | None:
+def has_parameters(block: Node) -> bool:
+    """Whether a block says what it is given."""
+    return any(child.type == "lambda_parameters" for child in block.named_children)
+
+
+def _call_around(block: Node) -> tuple[Node | None, str]:
+    """The call that a block is passed to, and which of what is passed it is: "" for the one behind
+    the parentheses, else its name or its number.
+    """
     around = block.parent
-    if around is None or around.type != "annotated_lambda":
-        return None
+    which = ""
+    if around is not None and around.type == "value_argument" and around.parent is not None:
+        listed = around.parent
+        if any(child.type == "=" for child in around.children):
+            which = text_of(around.named_children[0])
+        else:
+            which = str(next((n for n, o in enumerate(listed.named_children) if o == around), 0))
+        around = listed
+    elif around is None or around.type != "annotated_lambda":
+        return None, ""
     call = around.parent
-    return call if call is not None and call.type == "call_expression" else None
+    return (call, which) if call is not None and call.type == "call_expression" else (None, "")

@@ -155,9 +155,22 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         if kind == "generic_function" and (cast := _typed(node, syntax, depth)):  # Scala
             return cast
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
+    if kind == "object_literal" and (made := object_made(node)) not in (UNKNOWN, LITERAL):
+        return made
     if depth and kind == "string_literal" and syntax.counts and "kotlin" in syntax.queries:
         return "String()"  # extensions are called on it
     return LITERAL if kind in syntax.literals else UNKNOWN
+
+
+def object_made(node: Node) -> str:
+    """What Kotlin's `object : Disk() { … }` is one of, where it says one type."""
+    bases = [
+        one for one in node.named_children if one.type in ("delegation_specifier", "delegation_specifiers")
+    ]
+    if len(bases) == 1 and bases[0].type == "delegation_specifiers":
+        bases = bases[0].named_children
+    names = alternatives(text_of(bases[0]).partition("(")[0]) if len(bases) == 1 else ()
+    return f"{names[0]}()" if len(names) == 1 and "*" not in names[0] else UNKNOWN
 
 
 def uncovered(node: Node, syntax: Syntax) -> Node:

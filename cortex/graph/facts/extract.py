@@ -10,7 +10,7 @@ import msgspec
 from tree_sitter import Node, Tree
 
 from cortex.graph.facts.arguments import Given, declared_type, given_to, literal_type
-from cortex.graph.facts.blocks import BLOCKS, known_in, parameter_of
+from cortex.graph.facts.blocks import BLOCKS, IT, has_parameters, known_in, parameter_of
 from cortex.graph.facts.captures import Captures, events, query_of
 from cortex.graph.facts.chains import (
     LITERAL,
@@ -42,7 +42,7 @@ from cortex.graph.facts.facts import (
     Parameter,
     Reference,
 )
-from cortex.graph.facts.flags import flags_of
+from cortex.graph.facts.flags import flags_of, kotlin_flags, platform_flags
 from cortex.graph.facts.frames import Frame, Open, bound_from, end_around, is_in_impl
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported, is_rare, module_around, within
@@ -144,6 +144,8 @@ class _Sweep:
             if (owner := self._callable()) is not None and not owner.returns:
                 text = types_of(node) if self.language == "go" else text_of(node)
                 owner.returns = ":" + owner.told.result(text).lstrip(": ")[:TYPE_CHARS_MAX]
+        elif what == "aliased":  # Kotlin's `typealias Maker = Store.() -> Disk`
+            self.opened[-1].returns = f":{text_of(node)}"[:TYPE_CHARS_MAX]
         elif what == "macro.body":
             self._macro(node)
         elif what == "tokens":
@@ -237,6 +239,10 @@ class _Sweep:
         elif kind == "function" and in_type:
             kind = "method"
         flags = (*flags_of(node), "declared") if declared else flags_of(node)
+        if self.language == "kotlin" and node.type == "function_declaration":
+            flags = (*flags, *kotlin_flags(node, owners[0] if owners else None, scope))
+        elif self.language == "kotlin":
+            flags = (*flags, *platform_flags(node))
         self.enter(Open(name, kind, scope, parent, node, name_node, returns=returns, flags=flags))
         if self.language == "php":
             self._documented(node)
@@ -289,6 +295,8 @@ class _Sweep:
         )
         if self.language in BLOCKS:
             for name, chain in known_in(node, self.syntax):
+                if name == IT and has_parameters(node):
+                    continue
                 self.add_binding(name, chain, node)
 
     def _base(self, relation: str, node: Node) -> None:

@@ -36,6 +36,13 @@ CALLED = "call"
 BRANCH = "branch"
 #: begins the flag that holds the chain of the outermost decorator
 DECORATED = "@"
+#: begins the flag of Kotlin's extension of a type parameter, which holds what that has to be, and
+#: of one of a type that holds others, `List<Disk>`, whose own name it holds
+BOUND, OUTER = ":", ">"
+#: flag of what Kotlin expects of each system, and of what one of them has
+PLATFORM = "platform"
+#: begins the flag that holds the name of a type parameter of Kotlin's, where that is a longer one
+FREE = "^"
 #: flags of generators whose one item others are given
 YIELDING = frozenset({"fixture", "contextmanager", "asynccontextmanager"})
 #: ends a parameter's type where it has a default; begins that of one that stands for many

@@ -5,7 +5,18 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of
-from cortex.graph.facts.facts import BRANCH, CALLED, COMPANION, DECORATED, GENERIC, YIELDING
+from cortex.graph.facts.facts import (
+    BOUND,
+    BRANCH,
+    CALLED,
+    COMPANION,
+    DECORATED,
+    FREE,
+    GENERIC,
+    OUTER,
+    PLATFORM,
+    YIELDING,
+)
 from cortex.graph.facts.grammars import SYNTAX
 
 #: modifiers of a definition that resolution looks at
@@ -18,6 +29,8 @@ _SIGNATURES = frozenset({"function_signature", "method_signature", "abstract_met
 #: methods of a script, and what Python calls those that are read and assigned as fields are
 _METHODS = frozenset({"method_definition", "method_signature", "abstract_method_signature"})
 _ACCESSORS = {"get": "property", "set": "setter"}
+#: letters of type parameters' names that need not be told
+TYPE_LETTERS_MAX = 2
 #: what Python's definitions stand in of which a condition takes one
 _BRANCHES = frozenset("if_statement elif_clause else_clause try_statement except_clause".split())
 
@@ -75,6 +88,34 @@ def _is_in_companion(node: Node) -> bool:
     body = node.parent if node.type == "function_declaration" else None
     around = body.parent if body is not None else None
     return around is not None and around.type == "companion_object"
+
+
+def platform_flags(node: Node) -> tuple[str, ...]:
+    """Whether Kotlin's definition is that of one system, or of all of them."""
+    held = next((one for one in node.children if one.type == "modifiers"), None)
+    kinds = [one for one in held.children if one.type == "platform_modifier"] if held is not None else []
+    return (PLATFORM,) if kinds else ()
+
+
+def kotlin_flags(function: Node, receiver: Node | None, scope: str) -> tuple[str, ...]:
+    """What the receiver of Kotlin's extension is, where `scope`, the name of it, does not say it: a
+    type parameter, or a type that holds others; and the longer names of type parameters.
+    """
+    found = platform_flags(function)
+    held = next((one for one in function.children if one.type == "type_parameters"), None)
+    bounds = {}
+    for one in held.named_children if held is not None else ():
+        named = [text_of(child) for child in one.named_children if child.type != "type_parameter_modifiers"]
+        bounds[named[0]] = named[1] if len(named) > 1 else ""
+    free = (*found, *(FREE + name for name in bounds if len(name) > TYPE_LETTERS_MAX))
+    name = text_of(receiver).partition("<")[0].strip("?() ") if receiver is not None else ""
+    if name in bounds:
+        bound = bounds[name]
+        for _ in bounds:  # `<C : Disk, T : C>`
+            bound = bounds.get(bound, bound)
+        return (BOUND + ("" if bound in bounds else bound), *free)
+    last = name.rpartition(".")[2]
+    return (OUTER + last, *free) if last and last != scope.rpartition(".")[2] else free
 
 
 def _decorators(node: Node) -> list[str]:

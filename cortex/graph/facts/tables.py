@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from cortex.graph.facts.blocks import BLOCKS
 from cortex.graph.facts.chains import BETWEEN
 from cortex.graph.facts.facts import (
     CALLED,
@@ -331,6 +332,8 @@ def derived(facts: Facts) -> Iterator[tuple[str, str]]:
                 yield word, one.name
                 if one.name == "constructor" or CALLED in one.flags:  # others say its type's name
                     yield word, one.scope.rpartition(".")[2]
+        elif one.returns:  # another name of a function's type
+            yield from ((word, one.name) for word in WORD.findall(one.returns))
         for base in one.bases:
             yield from ((word, one.name) for word in WORD.findall(base.chain))
     for binding in facts.bindings:
@@ -376,6 +379,8 @@ def _is_outer(facts: Facts, binding: Binding) -> bool:
     """Whether others can see what is bound: at the top of a file, or a field."""
     if binding.scope < 0 or "." in binding.name:
         return True
+    if binding.until and facts.language in BLOCKS:
+        return False  # in a block of what a field is given: `val disk = Disk().apply { … }`
     return facts.definitions[binding.scope].kind in TYPE_KINDS
 
 

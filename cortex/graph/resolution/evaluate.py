@@ -11,16 +11,27 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from cortex.graph.facts.blocks import BLOCK
+from cortex.graph.facts.blocks import BLOCK_MARKS
 from cortex.graph.facts.chains import either_of, module_of, narrowed
 from cortex.graph.facts.contexts import GIVEN
-from cortex.graph.facts.facts import CALLED, DECORATED, HOLDER, OBJECT, SPREAD, YIELDING, Binding, Definition
+from cortex.graph.facts.facts import (
+    CALLED,
+    DECORATED,
+    HOLDER,
+    OBJECT,
+    SPREAD,
+    YIELDING,
+    Binding,
+    Definition,
+)
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.facts.types import ITSELF, alternatives, result
 from cortex.graph.resolution.common_names import CSHARP_TYPES, ELEMENT_OF, SAME, SAME_AS
 from cortex.graph.resolution.contexts import Contexts
 from cortex.graph.resolution.counts import takes
+from cortex.graph.resolution.extensions import Extensions
+from cortex.graph.resolution.kotlin import Kotlin
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.supertypes import Supertypes
@@ -37,9 +48,7 @@ MEMO_MAX = 20_000
 
 #: stands before the result of a function's type in TypeScript
 _ARROW = "=>"
-#: what stands before the parameters of a block that has a receiver
-_RECEIVER = re.compile(r"(?:suspend\s+)?([\w.]+(?:<[^()]*>)?)\.\(")
-_LINK = re.compile(r"\([_^]?\d*\)|\[\]|[^.\[\]()]+")
+_LINK = re.compile(r"\([_^~]?\w*\)|\[\]|[^.\[\]()]+")
 #: languages in which a class may have a method of its own beside one of its instances, of one name
 _OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
 #: families whose names may be written with their whole package anywhere
@@ -56,6 +65,8 @@ class Evaluator:
         self.project = project
         self._recursion = Recursion()
         self.within = Within(project, self)
+        self.extensions = Extensions(project, self)
+        self.kotlin = Kotlin(project, self)
         self.scopes = Scopes(project, self, self._recursion)
         self.contexts = Contexts(project, self, self.scopes.commonjs)
         self.supertypes = Supertypes(project, self, self._recursion)
@@ -72,6 +83,7 @@ class Evaluator:
                 memo.clear()
         self.scopes.relax(MEMO_MAX)
         self.supertypes.relax(MEMO_MAX)
+        self.extensions.relax(MEMO_MAX)
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
         """Every method of that name in languages that can call one another, without mere
@@ -121,6 +133,9 @@ class Evaluator:
         if not values and self._is_elsewhere(links[0], path):
             values = (EXTERNAL,)
         dotted, owners = links[0], values
+        kotlin = self.project.language(path) == "kotlin"
+        if kotlin and len(links) > 1 and links[1][0] == "(" and not any(v.tag == "inst" for v in values):
+            values, owners = self.kotlin.implicit(links[0], links[1], (path, scope, at), values)
         for number, link in enumerate(links[1:]):
             if not number and scope >= 0 and (known := self._narrowed(links, path, scope, at)):
                 values, dotted = known, ""
@@ -134,14 +149,14 @@ class Evaluator:
                 continue
             values = self.worth(values)
             if link[0] == "(":  # f(1): the second result
-                if link == BLOCK:
-                    values = self._several(self._block_of(value) for value in values)
+                if link[1:2] in BLOCK_MARKS:
+                    values = self._several(self.kotlin.passed_to(value, link, owners) for value in values)
                     continue
                 which = 0 if link[1] == "_" else int(link[1:-1] or 0)
                 if len(values) > 1 and SYNTAX[self.project.language(path)].counts:
-                    values = self._taking(values, int(link.strip("(_)") or 0))
+                    values = self._taking(values, path, int(link.strip("(_)") or 0))
                 values = self._several(
-                    self.called(value, which) or self._given_back(value, owners) for value in values
+                    self._given_back(value, owners) or self.called(value, which) for value in values
                 )
             elif link == "[]":
                 values = self._several(self._element(value) for value in values)
@@ -151,24 +166,19 @@ class Evaluator:
                 values = whole or self._several(
                     (self.attribute(value, link) for value in values), OVERLOADS_MAX
                 )
+                if kotlin and links[number + 2 : number + 3] and links[number + 2][0] == "(":
+                    told = "".join(links[:2]) if number == 1 else ""
+                    values = self.kotlin.extended(link, links[number + 2], path, owners, values, told)
             if link[0] in "([":
                 dotted = ""
             if not values:
                 return ()
         return values
 
-    def _block_of(self, value: Value) -> tuple[Value, ...]:
-        """What the block that a function takes last is called on, `Disk.() -> Unit`."""
-        one = self.project.definition(value.ref) if value.tag == "def" else None
-        if one is None or not one.parameters or one.kind not in CALLABLE_KINDS:
-            return ()
-        told = _RECEIVER.match(one.parameters[-1].type)
-        return self.declared(told[1], *value.ref) if told else ()
-
-    def _taking(self, values: tuple[Value, ...], count: int) -> tuple[Value, ...]:
+    def _taking(self, values: tuple[Value, ...], path: str, count: int) -> tuple[Value, ...]:
         """Of functions of one name those that take so many arguments; all where none does."""
         definition = self.project.definition
-        language = self.project.language(values[0].path)
+        language = self.project.language(path)
         kept = tuple(v for v in values if v.tag == "def" and takes(definition(v.ref), language, count))
         return kept or values
 
@@ -431,9 +441,14 @@ class Evaluator:
         """What a method is called on, where it says that it gives that back: TypeScript's
         `add<T extends Disk>(this: T): T`.
         """
-        if value.tag != "def" or RULES[self.project.language(value.path)].family != "script":
+        if value.tag != "def":
             return ()
-        returns = self.project.definition(value.ref).returns
+        one = self.project.definition(value.ref)
+        returns = one.returns
+        if self.extensions.is_one(value):  # Kotlin's `fun <T : Disk> T.add(): T`
+            return self.kotlin.given_back(one, owners)
+        if RULES[self.project.language(value.path)].family != "script":
+            return ()
         if not self._is_parameter(returns[1:], value.ref):
             return ()
         held = self.project.index(value.path).places(value.at, "this")

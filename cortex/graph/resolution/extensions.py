@@ -1,151 +1,237 @@
-"""Functions that are called on what they are no members of: Kotlin's and C#'s extensions."""
+"""Functions that are called on what they are no members of: Kotlin's and C#'s extensions.
+
+They are found by their receiver's name, so that a thousand of one name cost a call nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
-from cortex.graph.facts.facts import DEFAULT, MANY, Reference
-from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
-from cortex.graph.resolution.counts import generics, takes
-from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.facts.facts import DEFAULT, PLATFORM
+from cortex.graph.resolution.counts import takes
+from cortex.graph.resolution.extended import ANY_RECEIVER, bound_of, receiver_name
+from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.supertypes import Supers
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import TYPE_KINDS
 
-#: what receivers are whose type the text shows, as chains say it
+#: extensions of one name that a call on what nobody knows may mean; with more it says nothing
+UNKNOWN_MAX = 48
+#: what receivers are whose type the text shows, as chains say it, the nearest type first
 _EVIDENT = {
-    "KClass()": frozenset({"KClass", "KClassifier", "Any"}),
-    "String()": frozenset({"String", "CharSequence", "Comparable", "Any"}),
+    "KClass()": ("KClass", "KClassifier", "Any"),
+    "String()": ("String", "CharSequence", "Comparable", "Any"),
 }
+_ROOTS = ("Any", "object")
+#: what holds elements, the nearest first
+_LISTS = (
+    *"MutableList List MutableSet Set Array MutableMap Map MutableCollection Collection Sequence".split(),
+    *("Iterable", "Any"),
+)
+#: how far a receiver of any type is from what it is called on
+_FAR = 1 << 20
+
+
+class Found(NamedTuple):
+    """An extension, and how far its receiver's type is from what it is called on."""
+
+    distance: int
+    ref: Ref
+
+
+class Types(Protocol):
+    """What is asked about types."""
+
+    @property
+    def supertypes(self) -> Lines: ...
+
+    def types_of(self, chain: str, path: str, scope: int = -1) -> list[Ref]: ...
+
+    def methods_named(self, family: str, name: str) -> tuple[Ref, ...]: ...
+
+
+class Lines(Protocol):
+    def of(self, owner: Ref) -> Supers: ...
 
 
 class Extensions:
-    """Of one file."""
+    """Of a project that does not change while this lives; remembers what it has found."""
 
-    def __init__(self, project: Project, evaluator: Evaluator, path: str) -> None:
-        self.project = project
-        self.evaluator = evaluator
-        self.path = path
-        self.index = project.index(path)
-        self.language = self.index.facts.language
+    def __init__(self, project: Project, types: Types) -> None:
+        self._project = project
+        self._types = types
+        self._homes: dict[str, tuple[str, ...]] = {}
+        self._known: dict[tuple[str, str, Ref], tuple[Found, ...]] = {}
 
-    def called(self, one: Reference, receiver: str, name: str, owners: Sequence[Value]) -> list[Ref]:
-        """The extensions that a call may mean, by its receiver and by how many arguments it has."""
-        if self.language == "csharp":
-            return self._of_csharp(one, receiver, name, owners)
-        if self.language != "kotlin":
-            return []
-        known = self._types(receiver, owners)
-        found = [ref for ref in self._visible(name) if self._may_be(ref, known)]
-        if not owners and not known and not self._are_all(name, found):
-            return []  # it may be a member of whatever that is
-        taking = [ref for ref in found if takes(self.project.definition(ref), "kotlin", one.arguments)]
-        return taking or found
+    def relax(self, memo_max: int) -> None:
+        """Forget what was found when it is more than `memo_max`."""
+        if len(self._homes) > memo_max:
+            self._homes.clear()
+        if len(self._known) > memo_max:
+            self._known.clear()
 
-    def _may_be(self, ref: Ref, known: frozenset[str]) -> bool:
-        """Whether Kotlin's extension may be called on one of these types: also by another name of
-        such a type, and by a type parameter.
+    def kotlin(self, name: str, path: str, owners: Sequence[Value], receiver: str = "") -> list[Found]:
+        """The extensions of that name that `path` sees and that may be called on one of `owners`,
+        by how near their receivers are; of `receiver` alone where its text tells its type.
         """
-        declared = self.project.definition(ref).scope
-        if _may_be(declared, known) or self.project.index(ref[0]).places(ref[1], declared):
-            return True
-        for other in self.evaluator.types_of(declared, ref[0]):
-            supers = self.evaluator.supertypes.of(other).types
-            if self.project.definition(other).kind == "type" and any(
-                self.project.definition(one).name in known for one in supers
-            ):
-                return True
-        return False
+        if receiver in _EVIDENT:
+            return self._of_names(name, path, _EVIDENT[receiver], whole=True)
+        found: dict[Ref, int] = {}
+        for owner in owners:
+            if owner.tag == "inst":
+                for distance, ref in self._of(name, path, owner.ref):
+                    found[ref] = min(distance, found.get(ref, distance))
+            elif owner.tag == "list":
+                found |= {ref: at for at, ref in self._of_names(name, path, _LISTS, whole=True)}
+            elif owner.tag == "ext" and name not in COMMON_EXTENSIONS:
+                found |= {ref: at for at, ref in self._of_names(name, path, _ROOTS, whole=False)}
+        if not owners:
+            found = {ref: 0 for _, ref in self._of_names(name, path, (), whole=False)}
+            if name in COMMON_EXTENSIONS or not self._are_all(name, found):
+                return []  # it may be a member of whatever that is
+        return [Found(distance, ref) for ref, distance in found.items()]
 
-    def _are_all(self, name: str, found: Sequence[Ref]) -> bool:
-        """Whether no type has a member of that name."""
-        known = set(found)
-        return all(ref in known for ref in self.evaluator.methods_named("jvm", name))
+    def is_known(self, name: str, path: str) -> bool:
+        """Whether `path` sees an extension of Kotlin by that name."""
+        return any(True for _ in self._visible(name, path))
 
-    def _of_csharp(self, one: Reference, receiver: str, name: str, owners: Sequence[Value]) -> list[Ref]:
-        known = self._types("", owners)
-        if name in COMMON or (name in LINQ and not known) or self._is_foreign_type(one, receiver):
-            return []
-        methods = self.evaluator.methods_named("csharp", name)
-        if not owners and not all("extension" in self.project.definition(ref).flags for ref in methods):
-            return []  # it may be a member of whatever that is
-        found = []
-        for ref in methods:
-            its = self.project.definition(ref)
-            if "extension" not in its.flags or not its.parameters or not self._is_in_use(ref):
+    def _of(self, name: str, path: str, owner: Ref) -> tuple[Found, ...]:
+        key = (path, name, owner)
+        if key not in self._known:
+            supers = self._types.supertypes.of(owner)
+            names = [self._project.definition(ref).name for ref in (owner, *supers.types)]
+            self._known[key] = tuple(self._of_names(name, path, (*names, *_ROOTS), whole=supers.whole))
+        return self._known[key]
+
+    def _of_names(self, name: str, path: str, names: Sequence[str], *, whole: bool) -> list[Found]:
+        """Those whose receivers have one of `names`; where these are not all, also those for types
+        from outside of the project.
+        """
+        found: dict[Ref, int] = {}
+        rank = {one: at for at, one in reversed(list(enumerate(names)))}
+        for held in self._visible(name, path):
+            for one, at in rank.items():
+                found |= dict.fromkeys(held.get(one, ()), at)
+            for ref in held.get(ANY_RECEIVER, ())[:UNKNOWN_MAX]:
+                bound = bound_of(self._project.definition(ref))
+                near = rank.get(bound) if bound else _FAR
+                if near is not None or not names:
+                    found[ref] = _FAR if near is None else near
+            for other in held.keys() & self._project.extended.aliases.keys() if names else ():
+                found |= self._by_alias(held[other], rank)
+            if whole:
                 continue
-            type_name = its.parameters[0].type.removesuffix(DEFAULT)
-            fits = type_name in generics(its) or _may_be(type_name, known)
-            if fits and takes(its, "csharp", one.arguments + 1):
-                found.append(ref)
-        return found
+            if sum(map(len, held.values())) <= UNKNOWN_MAX:
+                rest = [ref for refs in held.values() for ref in refs if ref not in found]
+                found |= {ref: _FAR for ref in rest if not names or self._is_outside(ref)}
+        return [Found(at, ref) for ref, at in found.items()]
 
-    def _is_foreign_type(self, one: Reference, receiver: str) -> bool:
-        """Whether a receiver is the name of a type from outside, on which nothing is extended."""
-        if receiver in CSHARP_TYPES:
-            return True
-        if not receiver.isidentifier() or not receiver[0].isupper():
-            return False
-        return not self.evaluator.scopes.lookup(receiver, self.path, one.scope, one.at)[0]
+    def _by_alias(self, refs: Sequence[Ref], rank: Mapping[str, int]) -> dict[Ref, int]:
+        """Those of an extension of another name for a type."""
+        declared = receiver_name(self._project.definition(refs[0]).scope)
+        for other in self._types.types_of(declared, refs[0][0]):
+            supers = self._types.supertypes.of(other).types
+            if self._project.definition(other).kind == "type":
+                near = [rank[one.name] for one in map(self._project.definition, supers) if one.name in rank]
+                if near:
+                    return dict.fromkeys(refs, min(near))
+        return {}
 
-    def _is_in_use(self, ref: Ref) -> bool:
-        """Whether C#'s file is in the namespace of a definition, in one below it, or uses it."""
-        space = self.project.home(ref[0]).partition(":")[2]
-        own = self.project.home(self.path).partition(":")[2]
-        if not space or own == space or own.startswith(f"{space}."):
-            return True
-        keys = f"@csharp:{space}|", f"@csharp:{space}|{self.project.definition(ref).scope}"
-        return any(self.project.find_module(star.module, self.path) in keys for star in self.index.stars)
+    def _is_outside(self, ref: Ref) -> bool:
+        """Whether an extension's receiver is no type of this project."""
+        one = self._project.definition(ref)
+        return not bound_of(one) and not self._types.types_of(receiver_name(one.scope), ref[0])
 
-    def _visible(self, name: str) -> Iterator[Ref]:
-        """Kotlin's extensions of that name in this file, in its package, and those that it
+    def _visible(self, name: str, path: str) -> Iterator[Mapping[str, Sequence[Ref]]]:
+        """Receiver → Kotlin's extensions of that name in the package of `path`, and in what it
         imports.
         """
-        homes = {self.project.home(self.path)}
-        homes |= {f"jvm:{one.module}" for one in self.index.imports.get((-1, name), ())}
-        homes |= {f"jvm:{star.module}" for star in self.index.stars}
-        for ref in self.evaluator.methods_named("jvm", name):
-            if self.project.language(ref[0]) == "kotlin" and self.project.home(ref[0]) in homes:
-                one = self.project.definition(ref)
-                if one.parent < 0 and one.scope:
-                    yield ref
+        if path not in self._homes:
+            stars = (f"jvm:{star.module}" for star in self._project.index(path).stars)
+            self._homes[path] = ()  # while supertypes are looked for
+            own = (self._project.home(path), *self._above(path))
+            self._homes[path] = tuple(dict.fromkeys((*own, *stars)))
+        imports = self._project.index(path).imports.get((-1, name), ())
+        named = {(self._home_of(one.module), one.member or name) for one in imports}
+        for home, member in dict.fromkeys((*named, *((home, name) for home in self._homes[path]))):
+            if held := self._project.extended.named(home, member):
+                yield held
 
-    def _types(self, receiver: str, owners: Sequence[Value]) -> frozenset[str]:
-        """The names of what a receiver is, with its supertypes; none where that is not known."""
-        if receiver in _EVIDENT:
-            return _EVIDENT[receiver]
-        names = {"Any", "object"}
-        for owner in owners:
-            if owner.tag not in ("inst", "list"):
-                return frozenset()
-            if owner.tag == "inst":
-                supers, whole, _ = self.evaluator.supertypes.of(owner.ref)
-                if not whole:
-                    return frozenset()
-                names |= {self.project.definition(ref).name for ref in (owner.ref, *supers)}
-        return frozenset(names) if owners and all(owner.tag == "inst" for owner in owners) else frozenset()
+    def _home_of(self, module: str) -> str:
+        """The package of what is imported: `okio.Path.Companion` is in `okio`."""
+        while module and f"jvm:{module}" not in self._project.homes:
+            module = module.rpartition(".")[0]
+        return f"jvm:{module}"
 
-    def made(self, values: tuple[Value, ...], one: Reference) -> tuple[Value, ...]:
-        """`values`, or Kotlin's `operator fun invoke` of a class's companion where that takes what
-        is passed.
+    def _above(self, path: str) -> Iterator[str]:
+        """The packages of what the types of a file inherit from: extensions may be members
+        there.
         """
-        if self.language != "kotlin" or len(values) != 1 or not self._is_type(values[0]):
-            return values
-        found = self.evaluator.member(values[0].ref, "invoke")
-        own = [self.project.definition(value.ref) for value in found if value.tag == "def"]
-        fitting = [
-            value
-            for value, each in zip(found, own, strict=False)
-            if "static" in each.flags and takes(each, "kotlin", one.arguments)
-        ]
-        return tuple(fitting) or values
+        for at, one in enumerate(self._project.index(path).facts.definitions):
+            if one.bases and one.kind in TYPE_KINDS:
+                for ref in self._types.supertypes.of((path, at)).types:
+                    yield self._project.home(ref[0])
 
-    def _is_type(self, value: Value) -> bool:
-        return value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS
+    def _are_all(self, name: str, found: Mapping[Ref, int]) -> bool:
+        """Whether no type has a member of that name."""
+        named = self._project.methods.get(("jvm", name), ())
+        return len(named) <= len(found) and all(ref in found for ref in named)
+
+    def csharp(self, name: str, owners: Sequence[Value]) -> list[Ref]:
+        """C#'s of that name, by the receiver where all its types are of the project; none where too
+        many may be meant, or a member of what nobody knows.
+        """
+        held = self._project.extended.named("csharp:", name)
+        count = sum(map(len, held.values()))
+        if not owners and count < len(self._types.methods_named("csharp", name)):
+            return []
+        if known := self.names(owners):
+            return sorted({ref for one in (*known, ANY_RECEIVER) for ref in held.get(one, ())})
+        return sorted(ref for some in held.values() for ref in some) if count <= UNKNOWN_MAX else []
+
+    def names(self, owners: Sequence[Value]) -> tuple[str, ...]:
+        """The names of what a receiver is, with its supertypes; none where that is not known."""
+        names = dict.fromkeys(_ROOTS)
+        for owner in owners:
+            if owner.tag != "inst":
+                return ()
+            supers = self._types.supertypes.of(owner.ref)
+            if not supers.whole:
+                return ()
+            names |= dict.fromkeys(self._project.definition(ref).name for ref in (owner.ref, *supers.types))
+        return tuple(names) if owners else ()
+
+    def is_one(self, value: Value) -> bool:
+        """Whether a value is a function of Kotlin that is called on what it is no member of."""
+        if value.tag != "def" or self._project.language(value.path) != "kotlin":
+            return False
+        one = self._project.definition(value.ref)
+        return one.parent < 0 and bool(one.scope) and one.kind not in TYPE_KINDS
+
+    def nearest(self, found: Sequence[Found], arguments: int) -> list[Ref]:
+        """Of those that take so many arguments those whose receivers are nearest; of all where
+        none does.
+        """
+        taking = [one for one in found if takes(self._project.definition(one.ref), "kotlin", arguments)]
+        least = min((one.distance for one in taking or found), default=0)
+        nearest = [one.ref for one in taking or found if one.distance == least]
+        return with_systems(self._project, nearest, [one.ref for one in found])
 
 
-def _may_be(declared: str, known: frozenset[str]) -> bool:
-    """Whether a receiver of these types may be what is declared: a type, or a type parameter."""
-    name = declared.removeprefix(MANY).partition("<")[0].rstrip("?! []").rpartition(".")[2]
-    name = name.rpartition(" ")[2]
-    return not known or name in known or (len(name) < 3 and name.isupper())
+def shape(project: Project, ref: Ref) -> tuple[object, ...]:
+    """The same for one function of Kotlin's, whichever system it is written for."""
+    one = project.definition(ref)
+    types = tuple(each.type.removesuffix(DEFAULT) for each in one.parameters)
+    return project.home(ref[0]), one.qualified, one.kind in TYPE_KINDS, types
+
+
+def with_systems(project: Project, chosen: Sequence[Ref], refs: Sequence[Ref]) -> list[Ref]:
+    """`chosen`, and what it is for each system: what is expected of them alone says what may be
+    left out.
+    """
+    if len(chosen) == len(refs) or not any(PLATFORM in project.definition(ref).flags for ref in refs):
+        return list(chosen)
+    shapes = {shape(project, ref) for ref in chosen}
+    return [ref for ref in refs if shape(project, ref) in shapes]

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 
 from cortex.graph.facts.arguments import NAMED, WIDENING
-from cortex.graph.facts.facts import DEFAULT, MANY, Binding, Definition, Reference
+from cortex.graph.facts.facts import DEFAULT, FREE, MANY, Binding, Definition, Reference
+from cortex.graph.resolution import kotlin_types
 from cortex.graph.resolution.conversions import OWN, fit_of_cpp, of_cpp
 from cortex.graph.resolution.counts import generics, is_many, slots, takes
 from cortex.graph.resolution.evaluate import Evaluator
@@ -201,13 +202,18 @@ class Overloads:
 
     def _wanted(self, ref: Ref, given: Sequence[str], names: Sequence[str]) -> list[str] | None:
         """The types of the parameters that arguments are for; None when they do not fit."""
-        found = slots(self.project.definition(ref).parameters, given, names)
-        if found is not None and self.language == "cpp":
-            return [of_cpp(one.type.removesuffix(DEFAULT)) for one in found]
-        if found is None or self.language != "csharp":
-            return None if found is None else [self._bare(one.type.removeprefix(MANY)) for one in found]
-        free = self._type_parameters(ref)
-        return [_of_csharp(one.type, other, free) for one, other in zip(found, given, strict=True)]
+        one = self.project.definition(ref)
+        found = slots(one.parameters, given, names)
+        if found is None:
+            return None
+        if self.language == "cpp":
+            return [of_cpp(each.type.removesuffix(DEFAULT)) for each in found]
+        if self.language == "csharp":
+            free = self._type_parameters(ref)
+            return [_of_csharp(each.type, other, free) for each, other in zip(found, given, strict=True)]
+        types = [self._bare(each.type.removeprefix(MANY)) for each in found]
+        named = {flag[1:] for flag in one.flags if flag.startswith(FREE)}
+        return ["T" if name in named else name for name in types] if named else types
 
     def _type_parameters(self, ref: Ref) -> frozenset[str]:
         """Of a function and of the types around it."""
@@ -236,7 +242,9 @@ class Overloads:
         unused = max(0, len(parameters) - len(given) - many)
         if self.language in ("csharp", "cpp"):
             return self._least(known, given), 10 + sum(known) - 0.05 * unused - 0.3 * many
-        return self._least(known, given), max(0.0, sum(known) + 0.1 * len(fits) - unused - 0.3 * many)
+        # One that stands for many is the last that is meant; then one with more defaults.
+        less = 0.9 * unused / (unused + 1) + many if self.language == "kotlin" else unused + 0.3 * many
+        return self._least(known, given), max(0.0, sum(known) + 0.1 * len(fits) - less)
 
     def _score_of_java(self, ref: Ref, given: Sequence[str]) -> tuple[float, float] | None:
         types = [one.type for one in self.project.definition(ref).parameters]
@@ -339,13 +347,23 @@ class Overloads:
 
     def _inherits(self, wanted: str, given: str) -> float | None:
         """A type that is given for one of its supertypes; unknown ones may fit."""
+        if self.language == "kotlin" and given in kotlin_types.SUPERS:
+            return self._inherits_of_kotlin(wanted, kotlin_types.SUPERS[given])
         own = self._own(given)
         if own is None:
             return 0.0
         supers = self.evaluator.supertypes.of(own)
-        if any(self.project.definition(ref).name == wanted for ref in supers.types):
-            return 3.0
+        for far, ref in enumerate(supers.types):
+            if self.project.definition(ref).name == wanted:
+                return max(2.5, 3.0 - 0.01 * far)
         return None if supers.whole or self._own(wanted) is not None else 0.0
+
+    def _inherits_of_kotlin(self, wanted: str, supers: Sequence[str]) -> float | None:
+        """A type of Kotlin's own that is given for one of its supertypes."""
+        if wanted in supers:
+            return 3.0 - 0.1 * supers.index(wanted)
+        told = wanted in kotlin_types.SUPERS or wanted in _OF_TEXT or wanted == "String"
+        return None if told or self._own(wanted) is not None else 0.0
 
     def _type_of(self, chain: str, scope: int, at: int, depth: int = 0) -> str:
         """The bare type of an expression, "" when it is not evident."""
@@ -386,6 +404,9 @@ class Overloads:
         """
         if self.language == "cpp":
             return "string" if chain.rpartition(".")[2] in ("string", "to_string") else ""
+        if self.language == "kotlin":
+            owner, _, name = chain.rpartition(".")
+            return (kotlin_types.GIVEN if owner else kotlin_types.MADE).get(name, "")
         if self.language != "java":
             return ""
         owner, _, name = chain.rpartition(".")

@@ -27,6 +27,7 @@ from cortex.graph.facts.modules import (
     folder_of,
 )
 from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, derived, head_of, surface
+from cortex.graph.resolution.extended import Extended
 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
 
@@ -90,6 +91,7 @@ class Project:
         #: (family, name, last name of the type) → methods that may be written in other files than
         #: their type
         self.open_methods: dict[tuple[str, str, str], list[Ref]] = {}
+        self.extended = Extended()
         #: home → its files, in order; only homes that several files may share
         self.homes: dict[str, list[str]] = {}
         #: stem of ids → the files that have it, in order
@@ -375,6 +377,7 @@ class Project:
                 _put(self.methods, (family, name), ref)
                 if family in _OPEN:
                     _put(self.open_methods, (family, name, sys.intern(scope.rpartition(".")[2])), ref)
+            self.extended.add(one, ref, home, packed.language)
         for extension in facts.extensions:
             given = self.extensions.setdefault(extension.type.rpartition(".")[2], [])
             bisect.insort(given, (path, extension), key=lambda item: item[0])
@@ -405,6 +408,7 @@ class Project:
                 _drop(self.methods, (family, one.name), ref)
                 if family in _OPEN:
                     _drop(self.open_methods, (family, one.name, one.scope.rpartition(".")[2]), ref)
+            self.extended.remove(one, ref, home, packed.language)
         for extension in facts.extensions:
             self.extensions[extension.type.rpartition(".")[2]].remove((path, extension))
         if home != path:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.chains import module_of, split
-from cortex.graph.facts.facts import ALIAS, CALLED, Binding, Definition, Import, Reference
+from cortex.graph.facts.facts import ALIAS, CALLED, PLATFORM, Binding, Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.facts.tables import asks_fixtures
@@ -24,8 +24,10 @@ from cortex.graph.resolution.common_names import COMMON, RUST
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.declared import beside
 from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.extensions import Extensions
+from cortex.graph.resolution.extended_calls import ExtendedCalls
+from cortex.graph.resolution.extensions import shape, with_systems
 from cortex.graph.resolution.fixtures import fixture_of
+from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.overloads import Overloads, unnamed
 from cortex.graph.resolution.parts import first_parts, of_arity
 from cortex.graph.resolution.project import Project, Ref
@@ -87,7 +89,7 @@ class _Resolver:
         self.module = project.module_id(path)
         self.stages = Stages(self.index)
         self.overloads = Overloads(project, evaluator, path)
-        self.extensions = Extensions(project, evaluator, path)
+        self.extended = ExtendedCalls(project, evaluator, self.overloads, path)
         #: whether what a call passes decided its answer
         self.narrowed = False
         self._ways: Mapping[str, Callable[[Reference], Iterator[Edge]]] = {
@@ -272,7 +274,15 @@ class _Resolver:
                 values, confidence = inner, "receiver"
             if self.facts.language in ("java", "csharp"):
                 values = self._overloaded(values, one)
-            values = self.extensions.made(values, one)
+            if self.facts.language == "kotlin":
+                call = f"(_{max(0, one.arguments)})"
+                values, around = self.evaluator.kotlin.implicit(
+                    name, call, (self.path, one.scope, one.at), values
+                )
+                if around:
+                    refs = self.extended.called(one, "", name, around)
+                    values, confidence = tuple(Value("def", *ref) for ref in refs), "receiver"
+                values = self.evaluator.kotlin.made(values, one)
         else:
             owners = self.evaluator.worth(self.evaluator.evaluate(receiver, self.path, one.scope, one.at))
             owners = tuple(owner for owner in owners if not self._is_constant(owner))
@@ -297,7 +307,8 @@ class _Resolver:
             if not self._is_taken(values, one) and (
                 owners or "()" in receiver or not self._is_outside(one.chain)
             ):
-                extended = self.extensions.called(one, receiver, name, owners)
+                extended = self.extended.called(one, receiver, name, owners)
+                self.narrowed = self.narrowed or len(extended) > 1
             if not owners:
                 values = self.evaluator.evaluate(one.chain, self.path, one.scope, one.at)
                 if values and "()" not in one.chain:  # a function by its whole name
@@ -308,9 +319,12 @@ class _Resolver:
                     yield from self._by_name(one, name, owners)
                 return
             if extended:
-                yield from self._found(one, extended, "name", of_receiver=True)
+                known = self.facts.language == "kotlin" and all(owner.tag == "inst" for owner in owners)
+                yield from self._found(one, extended, "receiver" if known else "name", of_receiver=True)
                 return
-            values = self.extensions.made(self._overloaded(values, one), one)
+            values = self._overloaded(values, one)
+            if self.facts.language == "kotlin":
+                values = self.evaluator.kotlin.made(values, one)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
 
     def _is_taken(self, values: tuple[Value, ...], one: Reference) -> bool:
@@ -318,6 +332,8 @@ class _Resolver:
         name does not take what is passed.
         """
         refs = self._callable(values, -1)
+        if self.facts.language == "kotlin":
+            return not self.extended.may_be(refs, one)
         if not refs or self.facts.language != "csharp" or one.arguments < 0:
             return bool(refs)
         taking = [ref for ref in refs if self.takes(ref, one.arguments)]
@@ -401,9 +417,11 @@ class _Resolver:
         """
         if refs and self.facts.language == "csharp":
             refs = of_arity(self.project, refs, one.types)
+        if self.facts.language == "kotlin" and one.arguments >= 0:
+            refs = self.extended.that_take(refs, one.arguments)
         skipped = int(of_receiver and self.facts.language == "csharp")
         if len(refs) > 1 and (one.passed or skipped):
-            refs, self.narrowed = self.overloads.chosen(refs, one, skipped), True
+            refs, self.narrowed = self.extended.chosen(refs, one, skipped), True
         if len(refs) == 1 and self.rules.family == "script":
             refs = [*refs, *beside(self.project, self.evaluator, refs[0])]
         if len(refs) == 1 or self._are_twins(refs):
@@ -422,12 +440,15 @@ class _Resolver:
             return len(refs) == 2 and sum(ref[0].endswith(DECLARATIONS) for ref in refs) == 1
         if self.facts.language not in _TWINS:
             return False
-        shapes = set()
-        for ref in refs:
-            one = self.project.definition(ref)
-            types = () if self.facts.language in _UNTYPED else tuple(each.type for each in one.parameters)
-            shapes.add((self.project.home(ref[0]), one.qualified, one.kind in TYPE_KINDS, types))
-        return len(shapes) == 1
+        return len({self._shape(ref) for ref in refs}) == 1
+
+    def _shape(self, ref: Ref) -> tuple[object, ...]:
+        """The same for one function, wherever it is written."""
+        if self.facts.language == "kotlin":
+            return shape(self.project, ref)
+        one = self.project.definition(ref)
+        types = () if self.facts.language in _UNTYPED else tuple(each.type for each in one.parameters)
+        return self.project.home(ref[0]), one.qualified, one.kind in TYPE_KINDS, types
 
     def _is_constant(self, value: Value) -> bool:
         if value.tag != "def":
@@ -450,13 +471,15 @@ class _Resolver:
             constants = [ref for ref in refs if ref not in others]
             told = [ref for ref in others if CALLED not in self.project.definition(ref).flags]
             refs = told or constants[:1] or others
-        refs = first_parts(self.project, refs)
+        if len(refs) > 1 and not any(PLATFORM in self.project.definition(ref).flags for ref in refs):
+            refs = first_parts(self.project, refs)
         if len(refs) > 1 and self.facts.language == "c":  # a struct's name is no function's
             refs = [ref for ref in refs if self.project.definition(ref).kind in CALLABLE_KINDS] or refs
         if len(refs) > 1 and arguments >= 0 and self.rules.family != "script":
             taking = [ref for ref in refs if self.takes(ref, arguments)]
             none = [ref for ref in taking if not (arguments or self.project.definition(ref).parameters)]
-            refs = none or taking or refs
+            fitting = none or taking or refs
+            return with_systems(self.project, fitting, refs) if self.facts.language == "kotlin" else fitting
         return refs
 
     def takes(self, ref: Ref, arguments: int) -> bool:
@@ -479,6 +502,8 @@ class _Resolver:
         if EXTERNAL in owners or name in COMMON or len(name) < 3 or self._is_outside(one.chain):
             return
         if name in RUST and self.rules.family == "rust":
+            return
+        if name in COMMON_EXTENSIONS and self.facts.language == "kotlin":
             return
         refs = self.evaluator.methods_named(self.rules.family, name)
         script = self.rules.family == "script"

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex.graph.facts.facts import BRANCH, COMPANION, OBJECT, Binding, Import
+from cortex.graph.facts.blocks import BLOCKS
+from cortex.graph.facts.facts import BOUND, BRANCH, COMPANION, OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE, Place
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
@@ -103,7 +104,9 @@ class Scopes:
             return None
         for ref in self.project.types_named(self.project.home(path), one.scope):
             return ref
-        for value in self._meanings.evaluate(one.scope, path, -1):
+        for value in self._meanings.evaluate(one.scope, path, index if BOUND in "".join(one.flags) else -1):
+            if value.tag == "inst":  # what the type parameter has to be
+                return value.ref
             if value.tag == "def" and self.project.definition(value.ref).has_members:
                 return value.ref
         return None
@@ -125,6 +128,8 @@ class Scopes:
             if here < 0 and modules and (inner := self.crates.inside(name, path, modules)) is not None:
                 return inner
             if kind in TYPE_KINDS:
+                if facts.language in BLOCKS and (held := self._in_block(name, path, here, at)):
+                    return held, "exact"
                 if rules.implicit_self and facts.definitions[here].name == name:
                     return (Value("def", path, self._class_of(path, here)),), "exact"  # not its constructor
                 if first or rules.implicit_self:
@@ -189,6 +194,13 @@ class Scopes:
             found, how = self._meant(name, path, scope, rest, held)
             return (*found, *(Value("def", path, at) for at in types)), how
         return self._meant(name, path, scope, places, held)
+
+    def _in_block(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+        """What a name is bound to in a block that a type's field is given."""
+        for one in reversed(self.project.index(path).places(scope, name)):
+            if isinstance(one, Binding) and one.at <= at < one.until:
+                return self._bound(one, path)
+        return ()
 
     def _types_among(self, path: str, places: Sequence[Place]) -> list[int]:
         """A script's type and name space of one name when a value has it too: each is meant in

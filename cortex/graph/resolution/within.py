@@ -4,6 +4,7 @@ in the body of a class without a name: a member of that.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from cortex.graph.facts.blocks import BLOCKS, THIS
@@ -38,7 +39,7 @@ class Within:
         definitions = index.facts.definitions
         if index.facts.language not in BLOCKS or not index.may_know(THIS):
             return ()
-        while scope >= 0:
+        while True:
             for what in reversed(index.meanings(scope, THIS).at(at).places):
                 if not isinstance(what, Binding) or not what.at < at < what.until:
                     continue
@@ -47,8 +48,30 @@ class Within:
                     return ()
                 if found := self._of(what, name, path, scope):
                     return found
+            if scope < 0:
+                return ()
             scope = definitions[scope].parent
-        return ()
+
+    def receivers(self, path: str, scope: int, at: int) -> Iterator[Value]:
+        """What the blocks, the functions and the types around a place are called on, the innermost
+        first.
+        """
+        index = self._project.index(path)
+        definitions = index.facts.definitions
+        blocks = index.may_know(THIS)
+        while True:
+            for what in reversed(index.meanings(scope, THIS).at(at).places) if blocks else ():
+                if isinstance(what, Binding) and what.at < at < what.until:
+                    found = self._values.evaluate(what.value, path, scope, what.at)
+                    yield from (one for one in found if one.tag == "inst")
+            if scope < 0:
+                return
+            one = definitions[scope]
+            if one.kind in TYPE_KINDS:
+                yield Value("inst", path, scope)
+            elif one.parent < 0 and one.scope:
+                yield from (v for v in self._values.evaluate("this", path, scope, at) if v.tag == "inst")
+            scope = one.parent
 
     def _of(self, what: Binding, name: str, path: str, scope: int) -> tuple[Value, ...]:
         for owner in self._values.evaluate(what.value, path, scope, what.at):

@@ -2,9 +2,10 @@
 (class_declaration "interface" name: (_) @name) @def.interface
 (class_declaration name: (_) @name) @def.class
 (object_declaration name: (_) @name) @def.class
-(function_declaration (user_type) @owner . name: (_) @name) @def.method
+(function_declaration [(user_type) (nullable_type)] @owner . name: (_) @name) @def.method
 (function_declaration name: (_) @name) @def.function
 (type_alias type: (_) @name) @def.type
+(type_alias (function_type) @aliased)
 (type_alias type: (_) . [(user_type) (nullable_type)] @base.alias)
 
 (delegation_specifier (constructor_invocation (user_type) @base.extends))

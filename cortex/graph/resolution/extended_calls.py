@@ -1,0 +1,103 @@
+"""Which extension, and which of several functions of Kotlin's, a call means. Reads one file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cortex.graph.facts.facts import DEFAULT, Reference
+from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
+from cortex.graph.resolution.counts import takes
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.extensions import shape
+from cortex.graph.resolution.overloads import Overloads
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import Value
+from cortex.terms.kinds import CALLABLE_KINDS
+
+
+class ExtendedCalls:
+    """Of the languages that have extensions, and of one file."""
+
+    def __init__(self, project: Project, evaluator: Evaluator, overloads: Overloads, path: str) -> None:
+        self._project = project
+        self._evaluator = evaluator
+        self._overloads = overloads
+        self._path = path
+        self._language = project.language(path)
+
+    def may_be(self, refs: Sequence[Ref], one: Reference) -> bool:
+        """Whether a call may be of an extension: `refs`, what is known by its name, are none but
+        extensions, or take other numbers of arguments.
+        """
+        if self._language != "kotlin" or not refs:
+            return not refs
+        own = [ref for ref in refs if not self._evaluator.extensions.is_one(Value("def", *ref))]
+        return not own or (one.arguments >= 0 and not any(self._takes(ref, one.arguments) for ref in own))
+
+    def called(self, one: Reference, receiver: str, name: str, owners: tuple[Value, ...]) -> list[Ref]:
+        """The extensions that a call may mean, by its receiver and by what it passes."""
+        extensions = self._evaluator.extensions
+        if self._language == "csharp":
+            return self._of_csharp(one, receiver, name, owners)
+        if self._language != "kotlin":
+            return []
+        found = extensions.kotlin(name, self._path, owners, receiver)
+        if len(found) > 1 and one.passed:
+            found = [each for each in found if self._overloads.may_take([each.ref], one)] or found
+        return extensions.nearest(found, max(0, one.arguments))
+
+    def _of_csharp(self, one: Reference, receiver: str, name: str, owners: tuple[Value, ...]) -> list[Ref]:
+        extensions = self._evaluator.extensions
+        unknown = name in LINQ and not extensions.names(owners)
+        if name in COMMON or unknown or self._is_foreign_type(one, receiver):
+            return []
+        return [
+            ref
+            for ref in extensions.csharp(name, owners)
+            if self._takes(ref, one.arguments + 1) and self._is_in_use(ref)
+        ]
+
+    def _is_foreign_type(self, one: Reference, receiver: str) -> bool:
+        """Whether a receiver is the name of a type from outside, on which nothing is extended."""
+        if receiver in CSHARP_TYPES:
+            return True
+        if not receiver.isidentifier() or not receiver[0].isupper():
+            return False
+        return not self._evaluator.scopes.lookup(receiver, self._path, one.scope, one.at)[0]
+
+    def _is_in_use(self, ref: Ref) -> bool:
+        """Whether C#'s file is in the namespace of a definition, in one below it, or uses it."""
+        space = self._project.home(ref[0]).partition(":")[2]
+        own = self._project.home(self._path).partition(":")[2]
+        if not space or own == space or own.startswith(f"{space}."):
+            return True
+        keys = f"@csharp:{space}|", f"@csharp:{space}|{self._project.definition(ref).scope}"
+        stars = self._project.index(self._path).stars
+        return any(self._project.find_module(star.module, self._path) in keys for star in stars)
+
+    def chosen(self, refs: Sequence[Ref], one: Reference, skipped: int = 0) -> list[Ref]:
+        """Those that take what is passed; of Kotlin's that are one for several systems, each."""
+        if self._language != "kotlin":
+            return self._overloads.chosen(refs, one, skipped)
+        shapes: dict[tuple[object, ...], list[Ref]] = {}
+        for ref in refs:
+            shapes.setdefault(shape(self._project, ref), []).append(ref)
+        told = [max(held, key=self._defaults) for held in shapes.values()]
+        return [
+            ref for each in self._overloads.chosen(told, one) for ref in shapes[shape(self._project, each)]
+        ]
+
+    def that_take(self, refs: list[Ref], arguments: int) -> list[Ref]:
+        """Without Kotlin's functions that take other numbers of arguments, none of which is
+        expected of a system.
+        """
+        if any(self._takes(ref, arguments) for ref in refs):
+            return refs
+        return [ref for ref in refs if self._project.definition(ref).kind not in CALLABLE_KINDS]
+
+    def _takes(self, ref: Ref, arguments: int) -> bool:
+        return takes(self._project.definition(ref), self._language, arguments)
+
+    def _defaults(self, ref: Ref) -> int:
+        """How many arguments may be left out."""
+        return sum(each.type.endswith(DEFAULT) for each in self._project.definition(ref).parameters)

@@ -1,0 +1,5 @@
+package extended
+
+expect class Clock {
+    fun tell(loud: Boolean = false)
+}
