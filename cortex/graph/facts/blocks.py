@@ -74,7 +74,9 @@ def _made_in(body: Node) -> str:
         base = next((one for one in made.named_children if one.type == "delegation_specifier"), None)
         names = alternatives(text_of(base).partition("(")[0]) if base is not None else ()
     else:
-        kind = made.child_by_field_name("type") or made.named_child(0)
+        first = made.child_by_field_name("type") or made.named_child(0)
+        # Scala's `new Disk with Named { … }` is of the first.
+        kind = first.child_by_field_name("base") or first if first is not None else None
         names = alternatives(text_of(kind)) if kind is not None else ()
     return f"{names[0]}()" if len(names) == 1 and "*" not in names[0] else UNKNOWN
 

@@ -155,11 +155,21 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         if kind == "generic_function" and (cast := _typed(node, syntax, depth)):  # Scala
             return cast
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
+    if kind == "infix_expression" and "scala" in syntax.queries:
+        return infix_of(node, syntax, depth)
     if kind == "object_literal" and (made := object_made(node)) not in (UNKNOWN, LITERAL):
         return made
     if depth and kind == "string_literal" and syntax.counts and "kotlin" in syntax.queries:
         return "String()"  # extensions are called on it
     return LITERAL if kind in syntax.literals else UNKNOWN
+
+
+def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:
+    """Scala's `disk save item` is `disk.save(item)`."""
+    left, operator = node.child_by_field_name("left"), node.child_by_field_name("operator")
+    if left is None or operator is None or operator.type != "identifier":
+        return UNKNOWN
+    return f"{chain_of(left, syntax, depth + 1)}.{text_of(operator)}(_1)"
 
 
 def object_made(node: Node) -> str:

@@ -18,6 +18,7 @@ from cortex.graph.facts.chains import (
     UNKNOWN,
     chain_of,
     child_of,
+    infix_of,
     module_of,
     name_of,
     narrowed,
@@ -146,6 +147,8 @@ class _Sweep:
                 owner.returns = ":" + owner.told.result(text).lstrip(": ")[:TYPE_CHARS_MAX]
         elif what == "aliased":  # Kotlin's `typealias Maker = Store.() -> Disk`
             self.opened[-1].returns = f":{text_of(node)}"[:TYPE_CHARS_MAX]
+        elif what == "itself":  # Scala's `self =>`
+            self.add_binding(text_of(node), "this", node)
         elif what == "macro.body":
             self._macro(node)
         elif what == "tokens":
@@ -160,6 +163,10 @@ class _Sweep:
         elif what == "jsx":
             if (name := chain_of(node, self.syntax))[:1].isupper() or "." in name:
                 self._refer("call", name, node)
+        elif what == "package" and self.language == "scala" and self.package:
+            around = node.parent
+            if around is not None and around.child_by_field_name("body") is None:  # one after the other
+                self.package += f".{text_of(node).strip()}"
         elif what == "package":
             around = node.parent if self.language == "csharp" else None
             size = around.end_byte - around.start_byte if around is not None else 0
@@ -441,6 +448,11 @@ class _Sweep:
                 member = uncovered(child_of(callee, shape[1]) or callee, syntax)
             elif kind == "qualified_name":  # PHP's `A\b()` stands where `b` does
                 member = child_of(callee, "-1") or callee
+        if node.type == "infix_expression":
+            chain = _CALLED.sub("", infix_of(node, syntax))
+            if chain.rpartition(".")[2] != UNKNOWN:
+                self._refer("call", chain, callee, Given(1))
+            return
         if node.type == "macro_invocation":
             self._refer("call", f"{chain}!", member)
             return

@@ -297,7 +297,12 @@ SYNTAX: dict[str, Syntax] = {
         members={"field_expression": ("value", "field"), "stable_type_identifier": ("0", "-1")},
         calls={"call_expression": "function"},
         news={"instance_expression": "0"},
-        wraps={"parenthesized_expression": "", "generic_type": "type", "generic_function": "function"},
+        wraps={
+            "parenthesized_expression": "",
+            "generic_type": "type",
+            "generic_function": "function",
+            "compound_type": "base",
+        },
         literals=frozenset({"string", "integer_literal", "boolean_literal", "null_literal"}),
     ),
     "swift": Syntax(

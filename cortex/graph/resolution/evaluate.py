@@ -293,7 +293,9 @@ class Evaluator:
             return ()
         if name == "this" and self._is_type(value):  # Java's `Disk.this` in a class inside of it
             return (value._replace(tag="inst"),)
-        if value.tag == "def" and not self._may_have_members(self.project.definition(value.ref)):
+        if value.tag == "def" and not self._may_have_members(one := self.project.definition(value.ref)):
+            if self.project.language(value.path) == "scala" and not one.parameters:
+                return self._several(self.attribute(given, name) for given in self.returned(value.ref))
             return self._several(self.attribute(one, name) for one in self._decorated(value.ref))
         found = self.member(value.ref, name, past=value.tag == "super")
         if not found and value.tag == "def" and self.project.language(value.path) == "php":

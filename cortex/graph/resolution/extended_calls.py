@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex.graph.facts.facts import DEFAULT, Reference
+from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
 from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.evaluate import Evaluator
@@ -94,6 +94,20 @@ class ExtendedCalls:
         if any(self._takes(ref, arguments) for ref in refs):
             return refs
         return [ref for ref in refs if self._project.definition(ref).kind not in CALLABLE_KINDS]
+
+    def for_each_system(self, refs: list[Ref]) -> list[Ref]:
+        """With what Kotlin's are for other systems, where they are expected of some, or their type
+        is.
+        """
+        found = dict.fromkeys(refs)
+        for ref in refs:
+            one = self._project.definition(ref)
+            outer = self._project.definition((ref[0], one.parent)) if one.parent >= 0 else one
+            if PLATFORM in one.flags or PLATFORM in outer.flags:
+                its = shape(self._project, ref)
+                named = self._project.members_of(self._project.home(ref[0]), one.scope).get(one.name, ())
+                found |= dict.fromkeys(other for other in named if shape(self._project, other) == its)
+        return list(found)
 
     def _takes(self, ref: Ref, arguments: int) -> bool:
         return takes(self._project.definition(ref), self._language, arguments)

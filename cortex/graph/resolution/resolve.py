@@ -425,7 +425,7 @@ class _Resolver:
         if len(refs) == 1 and self.rules.family == "script":
             refs = [*refs, *beside(self.project, self.evaluator, refs[0])]
         if len(refs) == 1 or self._are_twins(refs):
-            for ref in refs:
+            for ref in self.extended.for_each_system(refs) if self.facts.language == "kotlin" else refs:
                 yield self._edge(
                     one.scope, self.project.id_of(ref), "calls", (one.line, one.column), confidence
                 )

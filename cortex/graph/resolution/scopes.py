@@ -348,7 +348,26 @@ class Scopes:
         for key in keys:
             if values := self.exported(key, name):
                 return values
+        if self.project.language(path) == "scala":
+            for one in self.project.index(path).stars:
+                if values := self._of_value(one, path, name):
+                    return values
         return ()
+
+    def _of_value(self, one: Import, path: str, name: str) -> tuple[Value, ...]:
+        """What Scala's import of a value's or an object's members brings, `import disk._`, or of a
+        package below this one.
+        """
+        home = self.project.home(path)
+        if home in self.project.homes and (key := self.project.find_module(one.module, path)):
+            return self.exported(key, name)
+        while "." in home or home[-1] != ":":  # relative to a package around this one
+            if found := self.in_scope(f"{home}.{one.module}", "", name, path):
+                return found
+            family, _, package = home.partition(":")
+            home = f"{family}:{package.rpartition('.')[0]}"
+        owners = self._meanings.evaluate(one.module, path, one.scope, one.at)
+        return tuple(value for owner in owners for value in self._meanings.attribute(owner, name))
 
     def _space(self, home: str, inside: str, name: str) -> Value | None:
         """The name space of that name, from `inside` outwards."""
@@ -366,6 +385,8 @@ class Scopes:
         if not refs:  # as most names in most scopes
             return ()
         found = [ref for ref in refs if self.project.definition(ref).kind != "constant"]
+        if len(found) > 1:  # Scala's class is meant where an object has its name
+            found = [ref for ref in found if COMPANION not in self.project.definition(ref).flags] or found
         here = [ref for ref in found if ref[0] == path]
         if not here and path and home == C_HOME:
             found = linked(self.project, found, path)
@@ -388,7 +409,8 @@ class Scopes:
             if inner:
                 return (Value("mod", inner),)
         if not key:
-            return (EXTERNAL,)
+            known = self._of_value(one, path, one.member) if self.project.language(path) == "scala" else ()
+            return known or (EXTERNAL,)
         found = self.exported(key, one.member, hops)
         if not found and family == "python":
             child = self.project.python.child(key, one.member)

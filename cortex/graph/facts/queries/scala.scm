@@ -18,6 +18,8 @@
 (type_parameters name: (identifier) @bound.name . bound: (upper_bound type: (_) @bound.type))
 (enumerator . (identifier) @bind.name . (_) @bind.item)
 (lambda_expression parameters: (identifier) @bind.name)
+(binding name: (identifier) @bind.name type: (_)? @bind.type)
+(self_type . (identifier) @itself)
 
 (block) @block
 (lambda_expression) @block
@@ -26,5 +28,7 @@
 
 (call_expression function: (_) @callee) @call
 (instance_expression . (_) @callee) @call
+(case_class_pattern type: (_) @callee) @call
+(infix_expression operator: (identifier) @callee) @call
 (type_identifier) @type
 (import_declaration) @import

@@ -18,3 +18,35 @@ class Main {
     opt[Int]("x").text("y")
   }
 }
+
+
+object Effects {
+  case class Told(text: String)
+  case class Shown(text: String)
+  def all: Choice = new Choice()
+}
+
+trait Named {
+  def rename(): Unit = ()
+}
+
+class User { self =>
+  def stop(): Unit = ()
+
+  def run(config: Config[Int]): Unit = {
+    import config._
+    opt[Int]("z") text "y"
+    Effects.all.text("x")
+    self.stop()
+    new Choice with Named {
+      text("w")
+    }
+  }
+
+  def read(effect: Any): Unit = {
+    import Effects._
+    effect match {
+      case Told(text) => Shown(text)
+    }
+  }
+}
