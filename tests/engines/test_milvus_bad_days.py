@@ -87,6 +87,10 @@ class Machine:
         self._mirror = self._worker = None
 
 
+def state_of(task: Path) -> str:
+    return (task / "stat").read_text().rpartition(")")[2].split()[0]
+
+
 class Lite:
     """The process that has the file, which a test may stop, kill and start again."""
 
@@ -113,6 +117,9 @@ class Lite:
     def signal(self, number: int) -> None:
         assert self._process is not None
         self._process.send_signal(number)
+        tasks = Path(f"/proc/{self._process.pid}/task")
+        if number == signal.SIGSTOP and tasks.exists():  # it may answer until each thread has stopped
+            until(lambda: all(state_of(task) == "T" for task in tasks.iterdir()), "milvus-lite stands still")
 
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
