@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import statistics
@@ -176,8 +177,14 @@ def draw(project: Path, count: int) -> list[dict[str, Any]]:
     rows = product.rows_of(configuration.load(project))
     texts = [rows.text(at) for at in product.covering(rows)]
     drawn = queries.draw(texts, count // len(KINDS) + 1)
-    all_ = [one for kind in KINDS for one in drawn[kind]]
-    return [FILTERS[at % len(FILTERS)] | one for at, one in enumerate(all_)][:count]
+    # of each kind as many, and each filter with each kind
+    turns = zip(*(drawn[kind] for kind in KINDS), strict=True)
+    said = (
+        FILTERS[(turn + at) % len(FILTERS)] | one
+        for turn, some in enumerate(turns)
+        for at, one in enumerate(some)
+    )
+    return list(itertools.islice(said, count))
 
 
 @dataclass(frozen=True, slots=True)
