@@ -446,9 +446,9 @@ CASES = {
             "  find('a').save();\n  make(1).save();\n  find.last.save();\n}\n"
         ),
         {
-            (7, "a:Find.call"),
+            (7, "a:find"),
             (7, "a:Disk.save"),
-            (8, "a:Make.call"),
+            (8, "a:make"),
             (8, "a:Disk.save"),
             (9, "a:Disk.save"),
         },
