@@ -38,6 +38,15 @@ HIDDEN = str.maketrans(".[]()", f"{BETWEEN}\x02\x03\x04\x05")
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _SEVERAL_TYPES = frozenset({"intersection_type", "union_type"})
 _NAMED_TYPES = frozenset("type_identifier generic_type nested_type_identifier type_query".split())
+#: C#'s literals as arguments call their types
+_TEXTS_AND_NUMBERS = {
+    **dict.fromkeys("string_literal verbatim_string_literal raw_string_literal".split(), "String"),
+    "interpolated_string_expression": "String",
+    "integer_literal": "int",
+    "real_literal": "double",
+    "character_literal": "char",
+    "boolean_literal": "boolean",
+}
 _ENDS = re.compile(r"[.\[\]()]")
 #: Kotlin's functions that give back what they are called on
 _SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
@@ -161,6 +170,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         return made
     if depth and kind == "string_literal" and syntax.counts and "kotlin" in syntax.queries:
         return "String()"  # extensions are called on it
+    if depth and kind in _TEXTS_AND_NUMBERS and "csharp" in syntax.queries:
+        return LITERAL + _TEXTS_AND_NUMBERS[kind]  # extensions are called on these, too
     return LITERAL if kind in syntax.literals else UNKNOWN
 
 

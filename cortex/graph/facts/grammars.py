@@ -250,6 +250,7 @@ SYNTAX: dict[str, Syntax] = {
             "member_binding_expression": "name",
             "nullable_type": "",
             "postfix_unary_expression": "",
+            "prefix_unary_expression": "",
         },
         casts={"cast_expression": "type", "as_expression": "right"},
         literals=frozenset({"string_literal", "integer_literal", "boolean_literal", "null_literal"}),

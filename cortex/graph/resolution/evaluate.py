@@ -27,11 +27,12 @@ from cortex.graph.facts.facts import (
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.facts.types import ITSELF, alternatives, result
-from cortex.graph.resolution.common_names import CSHARP_TYPES, ELEMENT_OF, SAME, SAME_AS
+from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, ELEMENT_OF, LINQ, SAME, SAME_AS
 from cortex.graph.resolution.contexts import Contexts
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.kotlin import Kotlin
+from cortex.graph.resolution.parts import extensions_in_use
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.supertypes import Supertypes
@@ -53,9 +54,7 @@ _LINK = re.compile(r"\([_^~]?\w*\)|\[\]|[^.\[\]()]+")
 _OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
-_UNTYPED = frozenset(
-    {"Any", "any", "object", "Object", "unknown", "interface", "auto", "var", "T", "K", "V", "U", "E"}
-)
+_UNTYPED = frozenset("Any any object Object unknown interface auto var T K V U E".split())
 
 
 class Evaluator:
@@ -130,8 +129,9 @@ class Evaluator:
             values = tuple(given for value in values for given in self._bare(value, links[0]))
         if not values and len(links) > 1:
             values, links = self.scopes.commonjs.own(links, path) or self._qualified(links, path)
-        if not values and self._is_elsewhere(links[0], path):
-            values = (EXTERNAL,)
+        csharp = self.project.language(path) == "csharp"
+        if not values and csharp and (links[0][:1].isupper() or links[0] in CSHARP_TYPES):
+            values = (EXTERNAL,)  # a type from outside, or a member that is inherited from there
         dotted, owners = links[0], values
         kotlin = self.project.language(path) == "kotlin"
         if kotlin and len(links) > 1 and links[1][0] == "(" and not any(v.tag == "inst" for v in values):
@@ -169,6 +169,8 @@ class Evaluator:
                 if kotlin and links[number + 2 : number + 3] and links[number + 2][0] == "(":
                     told = "".join(links[:2]) if number == 1 else ""
                     values = self.kotlin.extended(link, links[number + 2], path, owners, values, told)
+                if csharp and "".join(links[number + 2 : number + 3])[:1] == "(":
+                    values = self._extended(values, link, path)
             if link[0] in "([":
                 dotted = ""
             if not values:
@@ -226,9 +228,12 @@ class Evaluator:
                         return values, links[count:]
         return (), links
 
-    def _is_elsewhere(self, name: str, path: str) -> bool:
-        """Whether a name of C# that nothing here defines is a type or a member from outside."""
-        return self.project.language(path) == "csharp" and (name[:1].isupper() or name in CSHARP_TYPES)
+    def _extended(self, values: tuple[Value, ...], name: str, path: str) -> tuple[Value, ...]:
+        """`values`, or the extensions that a call of C# may mean where these are from outside."""
+        if name in LINQ or name in COMMON or any(value.tag != "ext" for value in values):
+            return values
+        found = extensions_in_use(self.project, path, self.methods_named("csharp", name))
+        return tuple(Value("def", *ref) for ref in found[:OVERLOADS_MAX]) or values
 
     def _several(self, found: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
         values = tuple(dict.fromkeys(value for some in found for value in some))
@@ -242,7 +247,7 @@ class Evaluator:
             return (Value("mod", key),) if key else (EXTERNAL,)
         if chains := either_of(name):
             return self._several(self.evaluate(one, path, scope, at) for one in chains)
-        if name == "#":
+        if name == "#" or (name[0] == "#" and self.project.language(path) == "csharp"):
             return (EXTERNAL,)
         if name == OBJECT:  # what a script's function gives that returns a literal
             return (Value("inst", path, scope),) if scope >= 0 else ()
@@ -293,7 +298,9 @@ class Evaluator:
             return ()
         if name == "this" and self._is_type(value):  # Java's `Disk.this` in a class inside of it
             return (value._replace(tag="inst"),)
-        if value.tag == "def" and not self._may_have_members(one := self.project.definition(value.ref)):
+        if value.tag == "def" and not (
+            (one := self.project.definition(value.ref)).has_members or one.kind == "module"
+        ):
             if self.project.language(value.path) == "scala" and not one.parameters:
                 return self._several(self.attribute(given, name) for given in self.returned(value.ref))
             return self._several(self.attribute(one, name) for one in self._decorated(value.ref))
@@ -336,13 +343,12 @@ class Evaluator:
         """The member of a type or of what it inherits from (`past`: only of that); fields give
         their types' instances.
         """
-        memo = (owner, f"super {name}" if past else name)
+        memo, found = (owner, f"super {name}" if past else name), tuple[Value, ...]()
         if memo in self._members:
             return self._members[memo]
         cuts = self._recursion.enter(memo)
         if cuts is None:
             return ()
-        found: tuple[Value, ...] = ()
         above = self.supertypes.of(owner)
         for one in above.types if past else (owner, *above.types):
             found = self._own_member(one, name)
@@ -355,8 +361,7 @@ class Evaluator:
         return found
 
     def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
-        project = self.project
-        path = owner[0]
+        project, path = self.project, owner[0]
         home, qualified = project.home(path), project.definition(owner).qualified
         rules = RULES[project.language(path)]
         refs = project.members_of(home, qualified).get(name, [])
@@ -414,9 +419,6 @@ class Evaluator:
 
     def _is_type(self, value: Value) -> bool:
         return value.tag == "def" and self.project.definition(value.ref).has_members
-
-    def _may_have_members(self, one: Definition) -> bool:
-        return one.has_members or one.kind == "module"
 
     def called(self, value: Value, number: int = 0) -> tuple[Value, ...]:
         """What a call of `value` gives: the first of its results, or the one after `number`."""

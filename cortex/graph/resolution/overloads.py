@@ -47,6 +47,17 @@ _KOTLIN = {"Long": "long", "Double": "double", "Float": "float", "Boolean": "boo
 _PRIMITIVES = frozenset((*WIDENING, "boolean"))
 #: C#'s types of functions → how many parameters these have, -1 for as many as type arguments
 _FUNCTIONS = {"Func": -1, "Action": -1, "Predicate": 1, "Comparison": 2, "Converter": 1}
+#: C#'s values, which `?` makes another type of
+_VALUES = _PRIMITIVES | {
+    "DateTime",
+    "DateTimeOffset",
+    "DateOnly",
+    "TimeOnly",
+    "TimeSpan",
+    "Guid",
+    "decimal",
+    "uint",
+}
 #: C#'s types that stand for no function
 _NO_FUNCTIONS = frozenset(
     "String CancellationToken Type Guid DateTime TimeSpan Exception StringBuilder Stream Task IEnumerable List "
@@ -113,7 +124,8 @@ def _of_csharp(text: str, given: str, free: frozenset[str]) -> str:
     if name in _FUNCTIONS:
         fixed = _FUNCTIONS[name]
         return f"fn{fixed if fixed >= 0 else (_parts(rest) if rest else 0) - (name == 'Func')}"
-    return bare(text, kotlin=False)
+    plain = bare(text, kotlin=False)
+    return plain + "?" * (plain in _VALUES and text.endswith("?"))
 
 
 def _parts(arguments: str) -> int:
@@ -149,7 +161,10 @@ class Overloads:
         one is better than all.
         """
         given, names = self._given_to(refs, one), _names_in(one.passed)
-        given, names = [""] * skipped + given, [""] * skipped + names
+        if skipped:  # the receiver is given as well
+            receiver = one.chain.rpartition(".")[0]
+            given = [self._type_of(receiver, one.scope, one.at), *given]
+            names = ["", *names]
         scored = [(score, ref) for ref in refs if (score := self._score(ref, given, names)) is not None]
         if not scored:
             return list(refs)
@@ -270,6 +285,9 @@ class Overloads:
         )
 
     def _bare(self, text: str) -> str:
+        if self.language == "csharp":
+            name = bare(text, kotlin=False)
+            return name + "?" * (name in _VALUES and text.rstrip().endswith("?"))
         if self.language == "cpp":
             name = of_cpp(text.lstrip(":"))
             return "char*" if name == "char" else name  # what is declared is kept without its stars
@@ -289,6 +307,8 @@ class Overloads:
             return 0.5 if wanted == "Object" or (len(wanted) < 3 and wanted.isupper()) else None
         if given == "Class" and wanted not in ("Class", "Object") and len(wanted) > 2:
             return 3.0 if wanted in _OF_CLASSES else None
+        if wanted[-1] == "?" or given[-1] == "?":
+            return self._fit_of_values(wanted, given)
         free = wanted == "Object" or (len(wanted) < 3 and wanted.isupper())
         if given == "anonymous":
             return 0.5 if free else None
@@ -322,6 +342,15 @@ class Overloads:
         if given in _BOXES:
             return 2.0 if wanted in _OF_NUMBERS else None
         return self._inherits(wanted, given)
+
+    def _fit_of_values(self, wanted: str, given: str) -> float | None:
+        """C#'s values that may be missing, `int?`."""
+        if given == "null":
+            return 0.6 if wanted[-1] == "?" else None
+        fit = self._fit(wanted.rstrip("?"), given.rstrip("?"))
+        if given[-1] == "?" and wanted[-1] != "?":
+            return fit if wanted == "Object" else None
+        return None if fit is None else min(fit, 3.0)
 
     def _fit_of_function(self, wanted: str) -> float | None:
         """C#'s function without a name, for anything but one of as many parameters."""
@@ -385,7 +414,9 @@ class Overloads:
             count = int(called[1] or 0)
             fitting = [one for one in methods if takes(one, self.language, count)] or methods
             told = {self._given(one) for one in fitting}
-            return told.pop() if len(told) == 1 else "" if told else self._outside(callee)
+            made = self.language == "csharp" and callee.isidentifier() and callee[0].isupper()
+            outside = "" if told else callee if made else self._outside(callee)  # `new DateTime()`
+            return told.pop() if len(told) == 1 else outside
         return self._made(chain, scope, at) or self._field(chain, scope, at) or self._outside(chain)
 
     def _field(self, chain: str, scope: int, at: int) -> str:

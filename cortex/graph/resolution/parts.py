@@ -1,5 +1,5 @@
-"""Types that are written in parts or opened again, and what C#'s type arguments say of which type
-or function a name means.
+"""Types that are written in parts or opened again; what C#'s type arguments and `using` say of
+which type or function a name means.
 """
 
 from __future__ import annotations
@@ -32,6 +32,21 @@ def of_arity(project: Project, refs: list[Ref], types: int) -> list[Ref]:
     if types:
         return [ref for ref in refs if len(generics(project.definition(ref))) == types] or refs
     return [ref for ref in refs if is_inferred(project.definition(ref))] or refs
+
+
+def extensions_in_use(project: Project, path: str, refs: Sequence[Ref]) -> list[Ref]:
+    """Those that are extensions of C# and may be called in a file by their names alone."""
+    found = (ref for ref in refs if "extension" in project.definition(ref).flags)
+    return [ref for ref in found if is_in_use(project, path, ref)]
+
+
+def is_in_use(project: Project, path: str, ref: Ref) -> bool:
+    """Whether C#'s file is in the namespace of a definition, in one below it, or uses it."""
+    space, own = project.home(ref[0]).partition(":")[2], project.home(path).partition(":")[2]
+    if not space or own == space or own.startswith(f"{space}."):
+        return True
+    keys = f"@csharp:{space}|", f"@csharp:{space}|{project.definition(ref).scope}"
+    return any(project.find_module(star.module, path) in keys for star in project.index(path).stars)
 
 
 def _makes(project: Project, ref: Ref) -> bool:
