@@ -73,7 +73,7 @@ class Builder:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="rows")
         self._engines = engines or {name: open_engine(ENGINES[name], config) for name in LOCAL}
         self._manager = self._new_manager()
-        self._graph = GraphFiles(graph_folders(config), self._segments)
+        self._graph = self._new_graph()
         self._references = References(self._segments)
         self._vectors = VectorMaker(config)
         self._previous = EMPTY
@@ -106,6 +106,9 @@ class Builder:
     def _new_manager(self) -> ChunkManager:
         config = self._config
         return ChunkManager(chunk_folders(config), config.embedding.dimensions, timeless=self._lean)
+
+    def _new_graph(self) -> GraphFiles:
+        return GraphFiles(graph_folders(self._config), self._segments)
 
     @property
     def _segments(self) -> Path:
@@ -351,8 +354,7 @@ class Builder:
 
         Raises OSError that says nothing about a file (no descriptor, no space): tried again later.
         """
-        self._manager = self._new_manager()
-        self._graph = GraphFiles(graph_folders(self._config), self._segments)
+        self._manager, self._graph = self._new_manager(), self._new_graph()
         for path in (self._segments, *(self._dir / name for name in self._engines)):
             if path.is_file():  # in the place of a folder of ours
                 files.remove(path)
@@ -438,7 +440,7 @@ class Builder:
         self._mended |= last > 0
         for engine in self._engines.values():
             engine.resume("")
-        self._manager = self._new_manager()
+        self._manager, self._graph = self._new_manager(), self._new_graph()
         self._intact.take_in(EMPTY)
 
     def _wipe(self) -> None:

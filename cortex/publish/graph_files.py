@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cortex.generation.contract import Folder, files_in, folder_of, unpack
 from cortex.generation.current import FileRef, graph_segment
+from cortex.generation.damage import look
 from cortex.generation.graph import FILE_BYTES_MAX, write_graph
 from ipc.errors import Damaged
 
@@ -32,7 +33,7 @@ class GraphFiles:
         self._waiting = 0.0
         self._faults: dict[str, tuple[FileRef, str]] = {}
         self._touched: dict[str, FileRef] = {}
-        #: files that wait, whose segments are written already; pruning leaves what is as young
+        #: files that wait, whose segments are written already; pruning leaves what is young
         self._ahead: dict[str, FileRef] = {}
 
     def warnings(self) -> tuple[str, ...]:
@@ -71,7 +72,11 @@ class GraphFiles:
             if any(ref is not None and (ref.size, ref.mtime_ns) == (size, mtime_ns) for ref in seen):
                 continue
             ahead = self._ahead.get(name)
-            if ahead is not None and (ahead.size, ahead.mtime_ns) == (size, mtime_ns):
+            if (
+                ahead is not None
+                and (ahead.size, ahead.mtime_ns) == (size, mtime_ns)
+                and self._is_there(ahead)
+            ):
                 files[name] = ahead
                 continue
             read = self._read(name)
@@ -89,6 +94,13 @@ class GraphFiles:
             self._faults.pop(name, None)
             files[name] = ref
         return files
+
+    def _is_there(self, ref: FileRef) -> bool:
+        """Whether the segment is: it may have waited for a merge, or for a machine that slept, and
+        been pruned.
+        """
+        path = self._segments / graph_segment(ref.sha256)
+        return look([path])[path] is not None
 
     def _is_to_wait(self, present: Mapping[str, tuple[int, int]], served: Mapping[str, FileRef]) -> bool:
         if present == {name: (ref.size, ref.mtime_ns) for name, ref in served.items()}:

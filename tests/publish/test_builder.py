@@ -23,9 +23,11 @@ from cortex.engines.text.engine import TextEngine
 from cortex.engines.vector import usearch as vector_engine
 from cortex.engines.vector.engine import VectorEngine
 from cortex.generation import current as generations
+from cortex.generation.contract import graph_folders
 from cortex.generation.formats import UNUSED_S
 from cortex.publish import builder as building
 from cortex.publish.builder import Builder
+from cortex.publish.graph_files import GraphFiles
 from cortex.publish.merging import Limits
 from cortex.settings import config as configuration
 from cortex.settings.config import INDEX_FORMAT, Config
@@ -421,6 +423,30 @@ def test_removing_the_folder_under_a_builder_begins_anew(config, builder):
     drain(builder)
     assert reader.exact("function_2") == ["code-f2.py#f2~1"]
     assert reader.exact("function_1") == []
+
+
+def test_graph_files_that_were_touched_are_served_again_once_the_index_was_removed(config, builder):
+    config.graph_dir.mkdir()
+    (config.graph_dir / "a.json").write_text('{"nodes": [], "edges": []}')
+    write(config, "a.json", [chunk(1)])
+    before = drain(builder).graph
+    assert before
+    os.utime(config.graph_dir / "a.json", (1, 1))
+    drain(builder)
+    shutil.rmtree(config.index_dir)
+    assert drain(builder).graph == before
+
+
+def test_the_segment_of_a_graph_file_that_waits_is_written_again_where_it_was_pruned(config, tmp_path):
+    config.graph_dir.mkdir()
+    (config.graph_dir / "a.json").write_text('{"nodes": [], "edges": []}')
+    files = GraphFiles(graph_folders(config), tmp_path)
+    assert files.read({}, patient=True) is None
+    (segment,) = tmp_path.glob("graph-*.seg")
+    segment.unlink()
+    (ref,) = files.read({}).values()
+    assert segment.name == generations.graph_segment(ref.sha256)
+    assert segment.exists()
 
 
 def test_an_index_from_elsewhere_is_thrown_away(config, builder, tmp_path):
