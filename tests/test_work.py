@@ -163,6 +163,20 @@ def test_a_worker_that_nobody_asks_forgets_the_files_that_it_has_shown(served, m
     assert showing._sources
 
 
+def test_a_worker_gives_memory_back_after_questions_that_others_answer_in_it(served, monkeypatch):
+    given_back = []
+    monkeypatch.setattr(serving.allocator, "let_go", given_back.append)
+    text = EngineWorker("text", served.config)
+    text.answer_also({GraphSearch: lambda request: request})
+    text.reload()
+    text.reload()
+    given_back.clear()
+    text.handlers[GraphSearch](GraphSearch("callers", "a"))
+    text.reload()
+    text.reload()
+    assert given_back
+
+
 def test_an_exact_search_asks_one_worker(served):
     messages = asked(served, "cortex_exact", query="lock_7", match_type="substring")
     assert messages.total() <= 1, messages

@@ -14,7 +14,7 @@ def make(config: Config) -> EngineWorker:
     if config.remote:
         from cortex.engines.milvus.many import Many  # of which no other worker takes anything
 
-        worker.handlers |= Many(config).handlers
+        worker.answer_also(Many(config).handlers)
     return worker
 
 

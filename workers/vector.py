@@ -32,7 +32,7 @@ def make(config: Config) -> EngineWorker:
     if config.remote:
         from cortex.engines.milvus.many import Many  # of which no other worker takes anything
 
-        worker.handlers |= Many(config, embedded).handlers
+        worker.answer_also(Many(config, embedded).handlers)
     if not config.embedding.quick:
         return worker
 

@@ -4,8 +4,9 @@ and how it is.
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,14 @@ class EngineWorker:
         self.handlers: dict[type, Callable[[Any], Message]] = dict.fromkeys(
             self._engine.answers, self._answer
         )
+
+    def answer_also(self, handlers: Mapping[type, Callable[[Any], Message]]) -> None:
+        """Answer these messages, too: what they leave in memory is given back as well."""
+        self.handlers |= {kind: functools.partial(self._pass_on, each) for kind, each in handlers.items()}
+
+    def _pass_on(self, handle: Callable[[Any], Message], request: Any) -> Message:
+        self._asked = True
+        return handle(request)
 
     def _open(self, published: Published) -> Handlers:
         tokens = published.generation.tokens
