@@ -178,10 +178,18 @@ def prune_places(index_dir: Path) -> None:
     own = index_dir.parent
     with contextlib.suppress(OSError):
         for name in files.names(own.parent):
-            place = own.parent / name
-            if place == own or any(holder_of(one / LOCK) for one in (place, place / index_dir.name)):
-                continue
-            files.remove_tree(place)
+            if name != own.name and not _is_written(own.parent / name):
+                files.remove_tree(own.parent / name)
+
+
+def _is_written(place: Path) -> bool:
+    """Whether a process writes an index there, of whichever format; also one whose number is not
+    known, as in a sandbox.
+    """
+    formats: list[str] = []
+    with contextlib.suppress(OSError):
+        formats = files.names(place)
+    return any(holder_of(one / LOCK) is not None for one in (place, *(place / name for name in formats)))
 
 
 class Mirror:

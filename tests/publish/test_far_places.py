@@ -10,9 +10,12 @@ import pytest
 
 from cortex.ask.freshness import Freshness
 from cortex.engines.serving import EngineWorker
+from cortex.generation.formats import LOCK
+from cortex.publish.far import prune_places
 from cortex.settings.config import Config
 from cortex.settings.milvus import PROJECT_BYTES_MAX, place_of
 from ipc.errors import Misconfigured
+from ipc.locks import hold
 from ipc.messages import ExactSearch, OutlineSearch
 from tests.lite import far, serving
 from tests.publish.test_far import SOURCES, Machine, paths
@@ -64,6 +67,19 @@ def test_an_indexer_brings_nothing_over_from_the_old_place(tmp_path, milvus):
     assert one.publish().rows == one.collection.count(one.collection.project)
     kept = dataclasses.replace(one.config, writes=True).index_dir.parent
     assert list(kept.parent.iterdir()) == [kept]
+
+
+@pytest.mark.parametrize("number", ["10", "9"])
+def test_what_is_written_from_inside_a_sandbox_stays(tmp_path, number):
+    own, other = tmp_path / "own" / "10", tmp_path / "other" / number
+    for folder in (own, other, tmp_path / "left" / "10"):
+        folder.mkdir(parents=True)
+    with hold(other / LOCK, Misconfigured):
+        (other / LOCK).write_bytes(b"7 1")  # a number of another namespace
+        prune_places(own)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "own"]
+    prune_places(own)
+    assert [path.name for path in tmp_path.iterdir()] == ["own"]
 
 
 def test_a_clone_whose_origin_changes_is_another_project(tmp_path):
