@@ -25,6 +25,9 @@ PROJECT, PROJECTS = "project", "projects"
 _ALL = ("*", "**")
 #: names that an error tells
 _TOLD_MAX = 12
+#: projects of one Milvus that are tried before all of them count as away: each may take half of
+#: the time that is left
+TRIED_MAX = 3
 
 
 def asks_several(tool: Tool, given: Mapping[str, Any]) -> bool:
@@ -91,22 +94,31 @@ async def reach_all(
                 f"`{PROJECTS}` means {len(names)} projects, and {PROJECTS_MAX} are asked at once; name fewer of them."
             )
 
-    async def ask(own: Mapping[str, Chosen]) -> dict[str, Member]:
-        first = next((name for name, one in own.items() if one.is_open), next(iter(own)))
+    for members in await asyncio.gather(*(_reach_one(found, own, reach) for own in sets.values())):
+        found |= members
+    return [found[name] for name in names]
+
+
+async def _reach_one(
+    found: Mapping[str, Member], own: Mapping[str, Chosen], reach: Callable[[str], Awaitable[Asking]]
+) -> dict[str, Member]:
+    """Those of `found` that share workers: all are asked through one of them, an open one where
+    there is. Another one is tried where that cannot be reached: its folder may be gone.
+    """
+    why = ""
+    for first in sorted(own, key=lambda name: not own[name].is_open)[:TRIED_MAX]:
         try:
             asking = await reach(first)
         except CortexError as error:
-            return {name: replace(found[name], why=str(error)) for name in own}
-        asked = {
+            why = why or str(error)
+            continue
+        others = {
             name: replace(asking, config=one.config, freshness=one.freshness)
             for name, one in own.items()
             if name != first
         }
-        return {name: replace(found[name], asking=asked.get(name, asking)) for name in own}
-
-    for members in await asyncio.gather(*map(ask, sets.values())):
-        found |= members
-    return [found[name] for name in names]
+        return {name: replace(found[name], asking=others.get(name, asking)) for name in own}
+    return {name: replace(found[name], why=why) for name in own}
 
 
 def far_of(config: Config) -> Far | None:

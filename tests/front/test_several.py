@@ -5,11 +5,15 @@ import asyncio
 import pytest
 
 from cortex.ask.together.asked import PROJECTS_MAX
+from cortex.front.chosen import TRIED_MAX, Chosen, reach_all
 from cortex.front.several import OPEN_MAX, Several, listed
 from cortex.front.tools import TOOLS
 from cortex.settings import config as configuration
+from cortex.settings.config import Config
 from cortex.settings.projects import clones_base, projects_file
+from cortex.settings.table import Engines, Milvus
 from ipc.errors import BadRequest, CortexError, Misconfigured, Unavailable
+from tests.ask.made_up import asking
 
 
 class Counting:
@@ -283,6 +287,34 @@ def test_one_that_cannot_be_reached_is_told_with_its_reason_and_the_others_are_r
     monkeypatch.setattr(Counting, "away", "old")
     [answer] = ask(front, ("cortex_exact", {"query": "x", "projects": ["*"]}))
     assert answer["members"] == [("home", "home", ""), ("shop", "shop", ""), ("old", None, "It is away.")]
+
+
+def test_where_one_of_a_milvus_cannot_be_reached_all_are_asked_through_another(tmp_path):
+    settings = Milvus(uri=str(tmp_path / "lite.db"))
+    known = {
+        name: Chosen(
+            Config(root=tmp_path / name, engines=Engines("milvus", "milvus"), milvus=settings),
+            None,
+            name == "c",
+        )
+        for name in "abcde"
+    }
+    tried = []
+
+    async def reach(name, there):
+        tried.append(name)
+        if name not in there:
+            raise Unavailable(f"{name} is gone.")
+        return asking(known[name].config, None)
+
+    def reached(there):
+        tried.clear()
+        return asyncio.run(reach_all("abcde", known.__getitem__, lambda name: reach(name, there)))
+
+    assert [one.asking.config.root.name for one in reached("b")] == list("abcde")
+    assert tried == ["c", "a", "b"]
+    assert {(one.asking, one.why) for one in reached("e")} == {(None, "c is gone.")}
+    assert len(tried) == TRIED_MAX
 
 
 def test_names_that_mean_nothing_or_too_much_are_one_sentence(front, write):
