@@ -6,15 +6,63 @@ from dataclasses import replace
 
 import pytest
 
+from cortex.ask.asking import Far as Place
 from cortex.ask.asking import Member
 from cortex.ask.questions import Exact, Search
 from cortex.ask.together.exact import exact_together
 from cortex.ask.together.search import find_together, search_together
+from cortex.ranking.together import join_meaning, join_words, key_in, told_as
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
+from ipc.codec import decode, encode
 from ipc.errors import BadRequest, Damaged, Unavailable
-from ipc.messages import CountWords, ExactHits, Fetch, Show, TextSignals
+from ipc.messages import (
+    Among,
+    Answers,
+    Apart,
+    Bring,
+    Brought,
+    CountWords,
+    ExactHits,
+    ExactSearch,
+    Fetch,
+    MeaningSearch,
+    Show,
+    TextSignals,
+)
 from tests.ask.made_up import HITS, Workers, asking, plain, publish
+
+
+class Far(Workers):
+    """The workers of one of some projects in one Milvus, which all say what it does."""
+
+    def answer(self, request):
+        match request:
+            case Bring(projects=projects):
+                return Brought(
+                    (self.generation,) * len(projects), (3,) * len(projects), ("",) * len(projects)
+                )
+            case Among(projects=projects, request=(frame,)):
+                return self.of_all(range(len(projects)), decode(frame))
+            case Apart(requests=requests):
+                return Answers(tuple(encode(super(Far, self).answer(decode(one))) for one in requests))
+        raise AssertionError(request)
+
+    def of_all(self, numbers, request):
+        match request:
+            case Fetch(keys=keys):
+                return super().answer(replace(request, keys=tuple(map(key_in, keys))))
+            case TextSignals():
+                return join_words(dict.fromkeys(numbers, super().answer(request)), 90)
+            case MeaningSearch():
+                return join_meaning(dict.fromkeys(numbers, super().answer(request)), 45)
+            case ExactSearch():
+                told = super().answer(request)
+                hits = tuple(told_as(number, hit) for number in numbers for hit in told.hits)
+                more = ("scores", "highlights", "highlight_lines", "chunks")
+                found = {name: getattr(told, name) * len(numbers) for name in more}
+                return replace(told, hits=hits, total_found=len(hits), **found)
+        raise AssertionError(request)
 
 
 class Project:
@@ -77,6 +125,42 @@ def test_the_ranking_is_that_of_one_project_that_holds_all(api, web):
     alone = [one["combined_score"] for one in ask([api])["results"]]
     both = [one["combined_score"] for one in ask([api, web])["results"]]
     assert both == [score for score in alone for _ in range(2)]
+
+
+@pytest.fixture
+def in_milvus(tmp_path):
+    """Two projects in one Milvus, asked through the workers of the first."""
+    one = Project(tmp_path, "far", 5)
+    one.workers = Far(5)
+    asked = one.member()
+    return one, [replace(asked, name=name, far=Place("there", name)) for name in ("far", "off")]
+
+
+@pytest.mark.parametrize("detail", ["full", "auto"])
+def test_projects_here_and_in_milvus_are_ranked_once_and_each_says_whose_it_is(api, in_milvus, detail):
+    far, members = in_milvus
+    answer = ask([api], away=members, detail=detail)
+    assert places(answer) == [
+        (name, path) for path in ("b.py", "a.py", "c.py") for name in ("api", "far", "off")
+    ]
+    assert answer["index"]["generations"] == {"api": 3, "far": 5, "off": 5}
+    assert len(asked(far, Bring)) == 1
+    assert {one.generation for one in asked(api, TextSignals)} == {3}
+
+
+def test_lines_here_and_in_milvus_stand_in_one_order(api, in_milvus):
+    answer = ask([api], exact_together, away=in_milvus[1])
+    assert places(answer) == [(name, path) for path in ("a.py", "b.py") for name in ("api", "far", "off")]
+    assert answer["total_found"] == 6
+
+
+def test_where_nobody_says_what_milvus_has_those_here_have_time_to_answer(api, in_milvus):
+    far, members = in_milvus
+    far.workers.silent = {"text"}
+    late = [replace(one, asking=replace(one.asking, until=time.monotonic() + 1.0)) for one in members]
+    answer = ask([api], away=late, deadline_s=1.0)
+    assert {name for name, _ in places(answer)} == {"api"}
+    assert answer["index"]["degraded"] == ["far", "off"]
 
 
 def test_words_are_counted_in_all_before_any_is_scored_and_not_where_one_is_asked(api, web):

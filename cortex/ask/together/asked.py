@@ -169,10 +169,9 @@ async def _joint(members: Sequence[Member], *, final: bool) -> tuple[dict[str, T
     turns: dict[str, Turn] = {}
     away: dict[str, str] = {}
     places = by_place(members)
-    for place, told in zip(
-        places, await asyncio.gather(*(join(own, final=final) for own in places.values())), strict=True
-    ):
-        turn, others = told
+    alone = any(len(own) == len(members) for own in places.values())
+    joined = (join(own, final=final, alone=alone) for own in places.values())
+    for place, (turn, others) in zip(places, await asyncio.gather(*joined), strict=True):
         away |= others
         if turn is not None:
             turns[f"{OF}{place}"] = turn.renewed()

@@ -4,6 +4,7 @@ is current is asked first, then each lane once for all.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,6 +21,9 @@ from ipc.messages.signals import OF
 #: what bringing the small files of projects gets of the time that a call has left: who is not
 #: there by then is named, and there with a later question
 BRING_SHARE = 0.25
+#: and at most where others are asked beside: who is asked through a worker that hangs must not cost
+#: them their time
+JOIN_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +106,11 @@ class JointTurn(Turn):
         return f"{self.group.names[int(number)]}:{plain}"
 
 
-async def join(members: Sequence[Member], *, final: bool) -> tuple[JointTurn | None, dict[str, str]]:
+async def join(
+    members: Sequence[Member], *, final: bool, alone: bool
+) -> tuple[JointTurn | None, dict[str, str]]:
     """(how the members, all of one place, are asked as one: None where none can be; why others are
-    not asked)
+    not asked). `alone`: nobody else is asked.
     """
     there = [one for one in members if one.asking is not None and one.far is not None]
     away = {one.name: one.why for one in members if one.asking is None}
@@ -112,9 +118,11 @@ async def join(members: Sequence[Member], *, final: bool) -> tuple[JointTurn | N
         return None, away
     leader = there[0].asking
     projects = tuple(one.far.project for one in there if one.far is not None)
-    asked = Bring(projects, BRING_SHARE * leader.left_s())
+    left_s = leader.left_s()
+    until = leader.until if alone else time.monotonic() + JOIN_SHARE * left_s
+    asked = Bring(projects, BRING_SHARE * left_s)
     try:
-        brought = await leader.ask("text", asked, Brought, leader.until)
+        brought = await replace(leader, until=until).ask("text", asked, Brought, until)
     except CortexError as error:
         return None, away | {one.name: str(error) for one in there}
     here = [at for at, number in enumerate(brought.generations) if number]
