@@ -209,7 +209,9 @@ class Mirror:
         """Whether there is another generation now. Raises Unavailable and what `pull` raises."""
         document = read_document(self._collection)
         self.fault = "" if document else self._collection.place.nothing
-        if document is None or document == self._seen:
+        # who serves another place of the project removes what is brought from this one
+        is_here = (self._dir / generations.CURRENT).exists()
+        if document is None or (document == self._seen and is_here):
             return False
         before, brought = self.current, pull(self._dir, self._collection)
         self._seen = document

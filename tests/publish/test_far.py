@@ -20,6 +20,7 @@ from cortex.engines.milvus.removal import drop_rows
 from cortex.engines.milvus.rows import Fetched
 from cortex.engines.milvus.scope import primary_key
 from cortex.engines.serving import EngineWorker
+from cortex.generation.current import read_current
 from cortex.generation.write import Row
 from cortex.indexer.run import index
 from cortex.publish.builder import Builder
@@ -221,6 +222,16 @@ def test_a_cache_that_is_removed_is_brought_again(machine):
     reader.workers()
     shutil.rmtree(reader.config.home)
     assert paths(reader.workers()[ExactSearch](ExactSearch("checkout"))) == ["shop/cart.py"]
+
+
+def test_what_somebody_removes_while_it_is_followed_is_brought_again(machine):
+    machine().publish()
+    reader = machine(sources={})
+    with contextlib.closing(Mirror(reader.config)) as mirror:
+        assert mirror.refresh()
+        shutil.rmtree(reader.config.index_dir)
+        assert not mirror.refresh()  # there is no other generation
+    assert read_current(reader.config.index_dir).number == 1
 
 
 def test_before_anything_is_published_there_is_a_sentence(machine):
