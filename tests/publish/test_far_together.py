@@ -9,6 +9,7 @@ import contextlib
 import pytest
 
 from cortex.engines.milvus.collection import Collection
+from cortex.engines.milvus.removal import drop_rows
 from cortex.publish.far import Mirror
 from cortex.ranking.together import told_by
 from ipc.codec import decode, encode
@@ -37,6 +38,7 @@ class Place:
         reader = Machine(folder / "reader" / "shop", milvus, self.names[0], {})
         with contextlib.closing(Mirror(reader.config)) as mirror:
             mirror.refresh()
+        self.config = reader.config
         self.text, self.vector = make_text(reader.config), make_vector(reader.config)
 
     @property
@@ -148,6 +150,51 @@ def test_a_project_that_is_not_there_is_told_and_the_others_answer(place):
     assert told.generations[:2] == (1, 1)
     assert told.generations[2] == 0
     assert "Milvus has nothing of a project nobody" in told.why[2]
+
+
+def test_a_project_in_which_there_is_nothing_is_told_and_the_others_answer(tmp_path, milvus):
+    told = Place(tmp_path, milvus, {"api": SOURCES, "none": {}}).bring()
+    assert told.generations == (1, 0)
+    assert told.why == ("", "What Milvus has of it holds no text.")
+
+
+def test_a_project_whose_document_cannot_be_read_is_told_and_not_asked_of_rows_that_may_be_gone(
+    place, monkeypatch
+):
+    assert place.bring().generations == (1, 1)
+    monkeypatch.setattr("cortex.engines.milvus.many.LOOK_S", 0.0)
+    with contextlib.closing(place.machines["web"].collection) as collection:
+        name = collection.place.project
+        collection.insert_parts([{"pk": f"{name}:document", "project": name, "content": "no document"}])
+    told = place.bring()
+    assert (told.generations, told.rows[1]) == ((1, 0), 0)
+    assert f"The document of {name} in Milvus cannot be read" in told.why[1]
+
+
+def test_a_project_that_is_removed_and_published_once_more_is_not_answered_from_before(
+    place, tmp_path, milvus, monkeypatch
+):
+    assert told(place.ask(ExactSearch("pence"))) == {(1, "shop/till.py")}
+    monkeypatch.setattr("cortex.engines.milvus.many.LOOK_S", 0.0)
+    old = place.machines["web"]
+    with contextlib.closing(old.collection) as collection:
+        drop_rows(collection, "born > 0")
+        collection.delete(collection.project, parts=True)
+    text = TILL["shop/till.py"].replace("pence", "farthing")
+    Machine(tmp_path / "anew" / "shop", milvus, old.config.milvus.project, {"shop/till.py": text}).publish()
+    assert place.bring().generations == (1, 1)
+    assert told(place.ask(ExactSearch("farthing"))) == {(1, "shop/till.py")}
+    assert not place.ask(ExactSearch("pence")).hits
+
+
+def test_what_nobody_has_asked_for_long_is_removed_from_the_disk(place, monkeypatch):
+    place.bring()
+    folder = place.config.index_dir / "others"
+    assert len(list(folder.iterdir())) == 2
+    fresh = make_text(place.config)
+    monkeypatch.setattr("cortex.engines.milvus.many.UNASKED_S", -1.0)
+    assert fresh.handlers[Bring](Bring(place.names[:1], 5.0)).generations == (1,)
+    assert len(list(folder.iterdir())) == 1
 
 
 def test_a_worker_that_knows_less_than_the_other_looks_again(place, monkeypatch):

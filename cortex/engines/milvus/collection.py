@@ -232,7 +232,11 @@ class Collection:
         with self._connecting:
             if self._client is None:
                 client = connect(self.place)
-                self._check(client)
+                try:
+                    self._check(client)
+                except BaseException:
+                    client.close()
+                    raise
                 self._client = client
             return self._client
 
@@ -243,7 +247,6 @@ class Collection:
                 continue
             told = client.describe_collection(name, timeout=self._ask_s)["fields"]
             if {one["name"] for one in told} != {one.name for one in schema.fields}:
-                client.close()
                 raise Misconfigured(
                     f"The collection {name} at {self.place.told} has other fields than this version of Cortex "
                     "writes: set milvus.collection to another name and index again, or take the version that made it."

@@ -44,10 +44,13 @@ def connect(place: Place) -> MilvusClient:
         raise Misconfigured(f"{place.address} is no socket.")
     if place.file is not None:
         _await_socket(Path(place.address.removeprefix("unix:")))
+    client = None
     try:
         client = MilvusClient(place.address, token=place.token, timeout=CONNECT_S)
         version = "" if place.file else client.get_server_version(timeout=CONNECT_S)
     except MilvusException as error:
+        if client is not None:
+            client.close()
         raise in_a_sentence(place, "connect", error) from error
     told = _VERSION.match(version)  # of one that was built from a branch there is no number
     if told and (int(told[1]), int(told[2])) < OLDEST:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,11 +122,12 @@ def fetch(collection: Collection, ref: Ref) -> bytes:
     return found
 
 
-def fetch_all(collection: Collection, wanted: Sequence[tuple[str, Ref]]) -> list[bytes | NotFound | Damaged]:
-    """Files of projects, asked for together: FETCHED_BYTES of them at once. In place of one that
-    is gone or is not as it was kept, why. Raises Unavailable.
+def fetch_all(
+    collection: Collection, wanted: Sequence[tuple[str, Ref]]
+) -> Iterator[bytes | NotFound | Damaged]:
+    """Files of projects, asked for together: FETCHED_BYTES of them at once, and no more are in
+    memory. In place of one that is gone or is not as it was kept, why. Raises Unavailable.
     """
-    out: list[bytes | NotFound | Damaged] = []
     at = 0
     while at < len(wanted):
         end, size = at + 1, wanted[at][1].size
@@ -138,9 +139,9 @@ def fetch_all(collection: Collection, wanted: Sequence[tuple[str, Ref]]) -> list
             key for project, ref in some if ref.size <= FILE_BYTES_MAX for key in _piece_keys(project, ref)
         ]
         found = {one["pk"]: one["content"] for one in collection.get(keys, ["pk", "content"], parts=True)}
-        out += [_whole(ref, [found.get(key) for key in _piece_keys(project, ref)]) for project, ref in some]
+        for project, ref in some:
+            yield _whole(ref, [found.get(key) for key in _piece_keys(project, ref)])
         at = end
-    return out
 
 
 def _whole(ref: Ref, pieces: Sequence[str | None]) -> bytes | NotFound | Damaged:

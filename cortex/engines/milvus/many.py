@@ -30,7 +30,7 @@ from cortex.engines.milvus.joined import join_rows
 from cortex.engines.milvus.rows import FarRows, Fetched, far
 from cortex.engines.milvus.scope import Scope
 from cortex.engines.protocol import Handlers
-from cortex.generation.current import PRUNE_AFTER_S, Generation
+from cortex.generation.current import Generation, prune_folder
 from cortex.generation.read import Rows, open_rows
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
@@ -51,6 +51,12 @@ JOINED_MAX, KEPT_MAX = 2, 2_000
 APART_MAX = 24
 #: generations of a project that are kept: who asks for the last but one has just been told of it
 GENERATIONS = 2
+#: seconds after which what was brought of a project is removed that nobody has asked since
+UNASKED_S = 30 * 86_400.0
+#: what says in a project's folder when it was asked: that is the folder's time then
+_ASKED = "asked"
+#: why a project is not asked of which an empty generation is published
+_EMPTY = "What Milvus has of it holds no text."
 #: characters of the name of a project's folder
 _FOLDER_CHARS = 16
 
@@ -70,6 +76,14 @@ class _Known:
     def generation(self) -> int:
         """The newest that is here; 0 for none."""
         return max(self.rows, default=0)
+
+    @property
+    def asked(self) -> int:
+        """The newest that is here, while its rows are surely in Milvus: it is the current one or
+        the one before; else 0.
+        """
+        published = self.document.published if self.document is not None else {}
+        return self.generation if self.generation in sorted(published)[-2:] else 0
 
     @property
     def is_behind(self) -> bool:
@@ -101,9 +115,9 @@ class Many:
         self._bring(request.projects, LOOK_S, request.within_s)
         known = [self._known[name] for name in request.projects]
         return Brought(
-            generations=tuple(one.generation for one in known),
-            rows=tuple(one.rows[one.generation].live_count if one.rows else 0 for one in known),
-            why=tuple("" if one.rows else one.why for one in known),
+            generations=tuple(one.asked for one in known),
+            rows=tuple(one.rows[one.asked].live_count if one.asked else 0 for one in known),
+            why=tuple("" if one.asked else one.why or _EMPTY for one in known),
         )
 
     def among(self, request: Among) -> Message:
@@ -132,6 +146,7 @@ class Many:
         if self._collection is None or self._fetched is None:
             patience_s = max(ASK_S, self._config.server.deadline_s / 2)
             self._collection = Collection(place_of(self._config), patience_s)
+            prune_folder(self._folder, (), UNASKED_S)
             self._fetched = Fetched(self._collection)
         return self._collection, self._fetched
 
@@ -188,6 +203,7 @@ class Many:
         ]
         if due:
             self._look(collection, due, began)
+            self._let_go(set(names))
         behind = [name for name in dict.fromkeys(names) if self._known[name].is_behind]
         for at in range(0, len(behind), PORTION):
             if at and within_s and time.monotonic() - began >= within_s:
@@ -201,15 +217,30 @@ class Many:
         for name in names:
             known = self._known.setdefault(name, _Known())
             found = documents.get(name)
-            known.looked_at = now
+            before, known.looked_at = known.document, now
             known.document = found if isinstance(found, Document) else None
             known.why = str(found) if isinstance(found, CortexError) else ""
+            anew = known.document and before and _is_anew(known.document, before)
+            if known.rows and (found is None or anew):
+                self._begin_anew(known)
             if found is None:
-                known.rows.clear()
                 known.why = f"Milvus has nothing of a project {name}: run `cortex index --to milvus` where its files are."
-        for name in [name for name in self._known if name not in names][
-            : max(0, len(self._known) - KEPT_MAX)
-        ]:
+
+    def _begin_anew(self, known: _Known) -> None:
+        """Forget what is here of a project that is gone: numbers of generations and keys of rows
+        may be given a second time.
+        """
+        known.rows.clear()
+        known.files.clear()
+        self._joined.clear()
+        self._apart.clear()
+        self._fetched = Fetched(self._place()[0])
+
+    def _let_go(self, names: set[str]) -> None:
+        """Of those beside `names`, that are being asked, keep KEPT_MAX: the last looked at."""
+        others = self._known.keys() - names
+        oldest = sorted(others, key=lambda name: self._known[name].looked_at)
+        for name in oldest[: max(0, len(others) - KEPT_MAX)]:
             del self._known[name]
 
     def _take(self, collection: Collection, names: Sequence[str]) -> None:
@@ -227,8 +258,10 @@ class Many:
                 generation = msgspec.convert(body.current, Generation)
                 folder = self._folder / hashlib.sha256(name.encode()).hexdigest()[:_FOLDER_CHARS]
                 named[name] = rows_files(body, generation)
+                files.make_folder(folder)
+                files.replace(folder / _ASKED, b"")
                 ready.append((name, generation, folder))
-            except (CortexError, msgspec.ValidationError) as error:
+            except (CortexError, OSError, msgspec.ValidationError) as error:
                 self._forget(name, error)
         gone = bring_files(
             collection,
@@ -252,7 +285,9 @@ class Many:
             known.files[generation.number] = frozenset(named[name])
             for number in sorted(known.rows)[:-GENERATIONS]:
                 del known.rows[number], known.files[number]
-            _prune(folder, known)
+            # Young ones stay: the other worker of this set may have brought them for a generation
+            # that this one knows nothing of yet.
+            prune_folder(folder / "segments", frozenset().union(*known.files.values()))
 
     def _forget(self, name: str, error: Exception) -> None:
         """It cannot be brought now: another look is due with the next question."""
@@ -269,6 +304,13 @@ class _Together(Asking):
         """Nothing: see `Many._bring`."""
 
 
+def _is_anew(document: Document, before: Document) -> bool:
+    """Whether the project was removed and published once more since `before`."""
+    if document.generation == before.generation:
+        return document.body != before.body
+    return document.generation < before.generation
+
+
 def _shown(rows: Any, message: Any) -> list[str]:
     """The primary keys of what is read for an answer: the lines of all files that have a hit."""
     if not isinstance(message, Show):
@@ -279,13 +321,3 @@ def _shown(rows: Any, message: Any) -> list[str]:
     every = np.unique(np.concatenate([ordinals, *own]))
     found: list[str] = rows.scope.primary_keys(rows.keys[every].tolist())
     return found
-
-
-def _prune(folder: Path, known: _Known) -> None:
-    """Remove the files of generations that are not kept any more. Young ones stay: the other worker
-    of this set may have brought them for a generation that this one knows nothing of yet.
-    """
-    named, old = frozenset().union(*known.files.values()), time.time() - PRUNE_AFTER_S
-    for name, info in files.entries(folder / "segments").items():
-        if name not in named and info.st_mtime < old:
-            files.remove(folder / "segments" / name)
