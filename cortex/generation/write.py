@@ -14,6 +14,7 @@ from cortex.generation import packing, postings, trigrams, words
 from cortex.generation.segment import write_segment
 from cortex.terms.records import covers
 from ipc.arrays import Array
+from ipc.messages.signals import OF
 
 #: bytes of a row's digest (BLAKE2b over the chunk as it stands in its file)
 DIGEST_BYTES = 16
@@ -113,7 +114,8 @@ class _Tables:
     def add(self, row: Row) -> None:
         metadata = row.chunk.get("metadata") or {}
         values = {
-            "path": str(metadata.get("file_path") or ""),
+            # of another program's chunk: what follows OF would be taken for a path in its project
+            "path": str(metadata.get("file_path") or "").replace(OF, ""),
             "type": str(row.chunk.get("chunk_type") or ""),
             "language": str(metadata.get("language") or "").lower(),
             "chunk_file": row.chunk_file,

@@ -19,6 +19,8 @@ from cortex.generation.postings import blocks_of
 from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment, write_segment
 from cortex.generation.write import Row, write_rows
+from cortex.ranking.candidates import parted
+from cortex.ranking.together import told_as
 from cortex.settings.config import INDEX_FORMAT
 from ipc.errors import BadRequest, Damaged
 from ipc.messages import Filters
@@ -68,6 +70,12 @@ def test_rows_are_found_by_key_and_deleted_ones_are_not(tmp_path):
     assert rows.hit(int(ordinals[4])).id == "chunk-8"
     assert b'"chunk-8"' in rows.chunk(int(ordinals[4]))
     assert rows.live_count == 6
+
+
+def test_a_path_that_no_file_can_have_is_told_as_one_when_projects_are_asked_together(tmp_path):
+    rows = open_rows(publish(tmp_path, [row(1, path="a\0b.go"), row(2, path="5\0b.go")]), tmp_path)
+    told = [told_as(3, rows.hit(ordinal)) for ordinal in range(2)]
+    assert [parted(hit.path) for hit in told] == [("3", "ab.go"), ("3", "5b.go")]
 
 
 def test_the_json_of_chunks_lies_packed_and_comes_back_as_it_was(tmp_path):
