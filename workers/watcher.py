@@ -37,6 +37,12 @@ BURST_MAX = 4
 #: share of the quiet time after which what has changed is built already, to be published at its
 #: end; how often at most in one burst, whose later events then wait for its end
 PREPARED_SHARE, PREPARED_MAX = 0.1, 3
+#: while what has changed waits for more of a long run: the share of the files that a look goes over
+#: of which events tell before the next look, and the seconds after which it is taken anyway. So all
+#: looks of a run together go over each file so many times, and not once for each burst of events
+WORTH_SHARE, WORTH_S = 1 / 32, 3.0
+#: seconds in which events are left to come together meanwhile
+GATHER_S = 0.1
 #: seconds after a publish in which readers take it up before upkeep begins, and how often in a row
 #: upkeep waits longer when changes come meanwhile
 REST_S, RESTS_MAX = 0.1, 8
@@ -246,6 +252,9 @@ class WatcherWorker:
 
         What has changed is built before the quiet time is over: then there is only to publish it.
         """
+        if self._builder.is_waiting():
+            self._wait_for_more()
+            return
         if not self._heard():
             return
         following = self._following
@@ -263,11 +272,31 @@ class WatcherWorker:
                 if left_s <= 0:
                     with self._watched():
                         built = self._builder.prepare()
+                    if self._builder.is_waiting():
+                        self._wait_for_more()
+                        return
                     prepared += 1
                     prepared_for = 0.0 if built is not None and built.backlog else last
                     continue
             self._stop.wait(min(left_s, 0.1) or 0.001)
         following.changed = False
+
+    def _wait_for_more(self) -> None:
+        """Return when a look at all files is worth it: enough of them have changed since the last
+        one, the run has come to where nothing waits, or the clock says so.
+        """
+        following = self._following
+        following.heard = 0.0
+        enough, until = max(1.0, self._builder.found * WORTH_SHARE), time.monotonic() + WORTH_S
+        while following.heard < enough and time.monotonic() < until and not following.marked:
+            if following.told or not following.by_events:
+                following.told = False
+                if not self._builder.is_patient():
+                    break
+            if self._stop.wait(GATHER_S):
+                break
+            following.wait(0.0)
+        following.changed = following.marked = False
 
     def _heard(self) -> bool:
         """Whether chunk files have changed; False when the clock says to look, or when something

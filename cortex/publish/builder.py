@@ -135,9 +135,25 @@ class Builder:
         """Whether something ends soon of which no event tells: an index that is being built, a
         pause after a mending, or a long run for whose end a merge or a small change waits.
         """
-        if self._manager.waits or self._graph.waits or is_crowded(self.current, self._limits):
+        if self.is_waiting() or is_crowded(self.current, self._limits):
             return True
         return self._intact.pauses or any(getattr(one, "building", False) for one in self._engines.values())
+
+    def is_waiting(self) -> bool:
+        """Whether something has changed that waits for more of a long run."""
+        return self._manager.waits or self._graph.waits
+
+    def is_patient(self) -> bool:
+        """Whether what waits may go on waiting: the long run has not come further than that."""
+        indexer = read_state(self._config)
+        if indexer is None:
+            return False
+        return indexer.to_come > 0 if self._manager.waits else indexer.is_long
+
+    @property
+    def found(self) -> int:
+        """How many files the last look at the sources went over."""
+        return self._manager.found + self._graph.found
 
     @property
     def generators(self) -> dict[str, str]:

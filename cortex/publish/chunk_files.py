@@ -88,6 +88,8 @@ class ChunkManager:
     generators: dict[str, str] = field(default_factory=dict)
     #: source file → how many known chunks are of it
     sources: Counter[str] = field(default_factory=Counter)
+    #: files that the last look found
+    found: int = 0
     #: since when (monotonic, seconds) changes wait that are too little; 0: none do
     _waiting: float = 0.0
     #: chunk file → digest → id of the known chunks in it
@@ -196,6 +198,7 @@ class ChunkManager:
 
     def _scan(self) -> dict[str, os.stat_result]:
         found = files_in(self.folders)
+        self.found = len(found)
         self.damaged = {name: fault for name, fault in self.damaged.items() if name in found}
         return found
 

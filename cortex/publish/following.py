@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import selectors
 import time
@@ -38,6 +39,8 @@ class Following:
         self._config = config
         #: whether chunk files or graph files changed, and when the last one did (monotonic)
         self.changed, self.changed_at = False, 0.0
+        #: how often chunk files or graph files changed since who uses this set it to 0
+        self.heard = 0.0
         #: whether something happened to what is published
         self.touched = False
         #: whether a reader calls something damaged
@@ -135,6 +138,7 @@ class Following:
         path = Path(notice.path)
         if not notice.path:  # more happened than the system could keep
             self.changed, self.changed_at = True, time.monotonic()
+            self.heard = math.inf
             self.touched = self.marked = self.told = True
         elif path == self._config.run_dir and notice.name:
             self.marked = self.marked or MARK.fullmatch(notice.name) is not None
@@ -142,6 +146,7 @@ class Following:
         elif path in self._sources and notice.name:
             if notice.name.endswith((PLAIN, PACKED)) and not notice.name.startswith("."):
                 self.changed, self.changed_at = True, time.monotonic() - _age(path, notice.name)
+                self.heard += 1
         elif not notice.name or path in self._published or path / notice.name in self._awaited:
             self.touched = True
 

@@ -35,6 +35,8 @@ class GraphFiles:
         self._touched: dict[str, FileRef] = {}
         #: files that wait, whose segments are written already; pruning leaves what is young
         self._ahead: dict[str, FileRef] = {}
+        #: files that the last look found
+        self.found = 0
 
     def warnings(self) -> tuple[str, ...]:
         return tuple(text for _, (_, text) in sorted(self._faults.items()))
@@ -52,6 +54,7 @@ class GraphFiles:
         meanwhile, so that at the end there is only to name them.
         """
         present = self._present()
+        self.found = len(present)
         files = self._written(present, served)
         if patient and self._is_to_wait(present, served):
             self._ahead = {name: ref for name, ref in files.items() if ref != served.get(name)}

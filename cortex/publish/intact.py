@@ -40,6 +40,8 @@ class Intact:
         self._run_dir = run_dir
         self._engines = engines
         self._seen: dict[Path, Seal | None] = {}
+        #: those that hold the files which are to stay as they are
+        self.folders = frozenset((index_dir,))
         self._current: Generation | None = None
         self._usual_pause_s = self._pause_s = pause_s
         self._quiet_until = 0.0
@@ -49,12 +51,8 @@ class Intact:
         nothing, when it is EMPTY.
         """
         self._seen = look(self._files(generation))
+        self.folders = frozenset((self._dir, *(path.parent for path in self._seen)))
         self._current = generation if generation.number else None
-
-    @property
-    def folders(self) -> frozenset[Path]:
-        """Those that hold the files which are to stay as they are."""
-        return frozenset((self._dir, *(path.parent for path in self._seen)))
 
     def _files(self, generation: Generation) -> Iterator[Path]:
         yield from (self._dir / "segments" / name for name in segment_files(generation))
