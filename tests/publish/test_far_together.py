@@ -9,9 +9,11 @@ import contextlib
 import pytest
 
 from cortex.engines.milvus.collection import Collection
+from cortex.engines.milvus.joined import join_rows
 from cortex.engines.milvus.removal import drop_rows
 from cortex.publish.far import Mirror
 from cortex.ranking.together import told_by
+from cortex.system import allocator
 from ipc.codec import decode, encode
 from ipc.errors import NotReady
 from ipc.messages import Among, Apart, Bring, ExactSearch, Fetch, Filters, MeaningSearch, Show, TextSignals
@@ -185,6 +187,21 @@ def test_a_project_that_is_removed_and_published_once_more_is_not_answered_from_
     assert place.bring().generations == (1, 1)
     assert told(place.ask(ExactSearch("farthing"))) == {(1, "shop/till.py")}
     assert not place.ask(ExactSearch("pence")).hits
+
+
+def test_a_worker_that_nobody_asks_forgets_the_tables_of_all_and_makes_them_again(place, monkeypatch):
+    made = []
+
+    def counted(*given):
+        made.append(given)
+        return join_rows(*given)
+
+    monkeypatch.setattr("cortex.engines.milvus.many.join_rows", counted)
+    before = [told(place.ask(ExactSearch("price"))) for _ in range(2)]
+    assert len(made) == 1
+    allocator.forget()
+    assert [told(place.ask(ExactSearch("price")))] * 2 == before
+    assert len(made) == 2
 
 
 def test_what_nobody_has_asked_for_long_is_removed_from_the_disk(place, monkeypatch):

@@ -34,7 +34,7 @@ from cortex.generation.current import Generation, prune_folder
 from cortex.generation.read import Rows, open_rows
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
-from cortex.system import files
+from cortex.system import allocator, files
 from ipc.codec import decode, encode
 from ipc.errors import CortexError, NotFound, NotReady
 from ipc.messages import Among, Answers, Apart, Bring, Brought, Message, Show
@@ -103,6 +103,14 @@ class Many:
         self._apart: OrderedDict[tuple[str, int], tuple[FarRows, Handlers]] = OrderedDict()
         self._collection: Collection | None = None
         self._fetched: Fetched | None = None
+        allocator.may_forget(self)
+
+    def forget(self) -> None:
+        """The tables of all as of one are made again when somebody asks; what they are made of
+        stays, mapped from files.
+        """
+        self._joined.clear()
+        self._apart.clear()
 
     @property
     def handlers(self) -> dict[type, Callable[[Any], Message]]:
@@ -232,8 +240,7 @@ class Many:
         """
         known.rows.clear()
         known.files.clear()
-        self._joined.clear()
-        self._apart.clear()
+        self.forget()
         self._fetched = Fetched(self._place()[0])
 
     def _let_go(self, names: set[str]) -> None:
