@@ -316,7 +316,8 @@ class Project:
         for path in paths:
             if path in self.packed and self.home(path) != path:
                 definitions = self.index(path).facts.definitions
-                scopes = {one.scope for one in definitions if one.scope and one.parent < 0}
+                parts = self.language(path) == "csharp"  # whose types are written in several files
+                scopes = {one.scope for one in definitions if one.scope and (parts or one.parent < 0)}
                 found |= {ref[0] for scope in scopes for ref in self.types_named(self.home(path), scope)}
         return found
 
