@@ -27,7 +27,6 @@ DIFFERENT = {
     "java.javac overloads/Evident.java:75:19": "a class without a name",
     "java.javac overloads/Evident.java:75:61": "a class without a name",
     "java.javac overloads/Picks.java:61:8": "an argument whose type is not evident",
-    "javascript.typescript page.js:16:6": "a member of an object inside a function",
     "php.intelephense trap.php:43:5": "a closure in a variable",
     "typescript.typescript trap.ts:21:52": "ours names the body behind the signatures of its overloads",
     "typescript.typescript trap.ts:47:16": "ours names the body behind the signatures of its overloads",
