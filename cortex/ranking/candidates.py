@@ -12,23 +12,24 @@ from cortex.ranking.ranked import Source
 from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Hit, Signals
-from ipc.messages.signals import FILE, ID_END, KIND, OF
+from ipc.messages.signals import FILE, KIND, OF
 
 #: lists of signals and of kinds of which is remembered what they mean: the same in each question
 _MEMO = 64
 #: chunks of a file whose scores are added
 TOP_CHUNKS = 3
+#: what is remembered of a kind of chunks, as bits
+COVERING, DOCUMENTS = 1, 2
 
-#: those of words, that of meaning
-_LANES = ("body", "path", "defs", "comments", "defx", "cosine")
-#: what both workers tell of each chunk, found by words or not
-_ABOUT = ("file_references", "foreign")
-#: what the question names (pasted.py): files, and lines of them
-_NAMED = ("cited", "line")
+#: those of words, and the files that the question names (pasted.py): that words found a chunk
+_BY_WORDS = ("body", "path", "defs", "comments", "defx", "cited")
+#: that of meaning; the lines that the question names; what both workers tell of each chunk, found
+#: by words or not
+_OTHERS = ("cosine", "line", "file_references", "foreign")
 #: the place of each among the columns of the candidates
-COLUMNS = {name: at for at, name in enumerate((*_LANES, *_ABOUT, *_NAMED))}
-#: those of them that say that words found a chunk
-_BY_WORDS = [COLUMNS[name] for name in (*_LANES[:-1], "cited")]
+COLUMNS = {name: at for at, name in enumerate((*_BY_WORDS, *_OTHERS))}
+#: what each is of a chunk that nobody told it of
+_UNTOLD = np.array([[np.nan if name == "cosine" else 0.0] for name in COLUMNS])
 
 
 @dataclass(frozen=True)
@@ -60,25 +61,16 @@ class Candidates:
     def hit(self, at: int) -> Hit:
         return self.replies[int(self.reply[at])].hit(int(self.at[at]))
 
-    def ties(self, chunks: Array) -> Array:
-        """I64 [n]: for each of `chunks` its place in the order of their ids, and of the keys where
-        one id is of several; 0 for any other.
+    def tie(self, at: int) -> tuple[bytes, int]:
+        """What decides between chunks that are worth the same: the id; the key, where one id is of
+        several.
         """
-        told = [(reply.ids.tobytes(), [*reply.rows[ID_END].tolist(), 0]) for reply in self.replies]
-        ids = []
-        parts = (self.reply[chunks], self.at[chunks], self.keys[chunks], chunks)
-        for reply, at, key, chunk in zip(*(part.tolist() for part in parts), strict=True):
-            raw, ends = told[reply]
-            ids.append((raw[ends[at - 1] : ends[at]], key, chunk))
-        ids.sort()
-        out = np.zeros(len(self), np.int64)
-        out[[chunk for _, _, chunk in ids]] = np.arange(len(ids))
-        return out
+        return self.replies[int(self.reply[at])].id(int(self.at[at])), int(self.keys[at])
 
-    def sources(self, chunks: Array) -> list[Source]:
+    def sources(self, chunks: Sequence[int]) -> list[Source]:
         """Which lanes found each of `chunks`."""
         lanes = self.lanes[:, chunks]
-        by_words: list[bool] = np.any(lanes[_BY_WORDS] > 0, axis=0).tolist()
+        by_words: list[bool] = np.any(lanes[: len(_BY_WORDS)] > 0, axis=0).tolist()
         missing: list[bool] = np.isnan(lanes[COLUMNS["cosine"]]).tolist()
         return [
             "lex" if none else "both" if words else "vec"
@@ -90,14 +82,20 @@ class Candidates:
         highest: Array = np.maximum.reduceat(values, self.starts, axis=-1)
         return highest
 
-    def top(self, lane: str) -> Array:
-        """Each file's TOP_CHUNKS best (covering ones if it has any) added, ÷ the largest sum."""
+    def top(self, *lanes: str) -> list[Array]:
+        """Of each lane: each file's TOP_CHUNKS best (covering ones if it has any) added, ÷ the
+        largest sum.
+        """
         has = np.logical_or.reduceat(self.covering, self.starts)
-        values = np.where(self.covering | ~has[self.file], self.lane(lane), 0.0)
-        order = np.lexsort((-values, self.file))
-        place = np.arange(len(order)) - self.starts[self.file]
-        kept = order[place < TOP_CHUNKS]
-        return shares(np.bincount(self.file[kept], weights=values[kept], minlength=len(self.paths)))
+        own = self.covering | ~has[self.file]
+        place = np.arange(len(own)) - self.starts[self.file]
+        kept = np.flatnonzero(place < TOP_CHUNKS)
+        file, found = self.file[kept], []
+        for lane in lanes:
+            values = np.where(own, self.lane(lane), 0.0)
+            best = values[np.lexsort((-values, self.file))[kept]]
+            found.append(shares(np.bincount(file, weights=best, minlength=len(self.paths))))
+        return found
 
 
 def collect(replies: Sequence[Signals]) -> Candidates | None:
@@ -106,35 +104,34 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
     """
     if not replies:
         return None
-    told = np.concatenate([signals.keys for signals in replies])
-    keys, first, places = np.unique(told, return_index=True, return_inverse=True)
     files: dict[str, int] = {}
-    file = np.concatenate([_files_of(signals, files) for signals in replies])[first]
-    order = np.argsort(file, kind="stable")
-    lanes = np.zeros((len(COLUMNS), len(keys)))
-    lanes[COLUMNS["cosine"]].fill(np.nan)
-    back = np.argsort(order)  # where a key's candidate is
-    begin = 0
-    for signals in replies:
-        at = back[places[begin : begin + len(signals)]]
-        begin += len(signals)
-        known, rows = _columns_of(signals.names)
-        lanes[rows, at] = np.fmax(lanes[rows, at], signals.values[known])
-    first, file = first[order], file[order]
+    keys = np.concatenate([signals.keys for signals in replies])
+    file = np.concatenate([_files_of(signals, files) for signals in replies])
     counts = [len(signals) for signals in replies]
-    reply = np.repeat(np.arange(len(replies)), counts)
-    number = np.concatenate([np.arange(count) for count in counts])
-    kinds = np.concatenate([_kinds_of(signals.kinds)[:, signals.rows[KIND]] for signals in replies], axis=1)
-    covering, documents = kinds[:, first]
+    ends = np.cumsum(counts)
+    told = np.empty((len(COLUMNS), len(keys)))
+    told[:] = _UNTOLD
+    kinds = []
+    for signals, end in zip(replies, ends.tolist(), strict=True):
+        known, rows = _columns_of(signals.names)
+        told[rows, end - len(signals) : end] = signals.values[known]
+        kinds.append(_kinds_of(signals.kinds)[signals.rows[KIND]])
+    # A key is of one file; of what several replies tell of one, the first is in front.
+    order = np.lexsort((keys, file))
+    starts = begins(keys[order])
+    first = order[starts]
+    lanes = np.fmax(np.fmax.reduceat(told[:, order], starts, axis=1), _UNTOLD)
+    file, kind = file[first], np.concatenate(kinds)[first]
+    reply = np.searchsorted(ends, first, side="right")
     projects, paths = _all_parted(files)
     return Candidates(
         replies=replies,
-        reply=reply[first],
-        at=number[first],
-        keys=keys[order],
+        reply=reply,
+        at=first - (ends - counts)[reply],
+        keys=keys[first],
         lanes=lanes,
-        covering=covering,
-        documents=documents,
+        covering=kind & COVERING != 0,
+        documents=kind & DOCUMENTS != 0,
         file=file,
         starts=begins(file),
         paths=paths,
@@ -144,17 +141,18 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
 
 @functools.lru_cache(_MEMO)
 def _columns_of(names: tuple[str, ...]) -> tuple[Array, Array]:
-    """(which of the signals `names` are columns of the candidates; i64 [n, 1]: which columns)"""
+    """(which of the signals `names` are columns of the candidates; which columns)"""
     known = [number for number, name in enumerate(names) if name in COLUMNS]
-    return np.array(known), np.array([COLUMNS[names[number]] for number in known])[:, None]
+    return np.array(known, np.int64), np.array([COLUMNS[names[number]] for number in known], np.int64)
 
 
 @functools.lru_cache(_MEMO)
 def _kinds_of(kinds: tuple[str, ...]) -> Array:
-    """Bool [2, n]: of each kind whether it covers every line of a file once, and whether it is
-    documents.
+    """U8 [n]: of each kind whether it covers every line of a file once (COVERING), and whether it
+    is documents (DOCUMENTS).
     """
-    return np.array([list(map(covers, kinds)), [kind == "documentation" for kind in kinds]], bool)
+    told = (COVERING * covers(kind) + DOCUMENTS * (kind == "documentation") for kind in kinds)
+    return np.array(list(told), np.uint8)
 
 
 def _files_of(signals: Signals, files: dict[str, int]) -> Array:

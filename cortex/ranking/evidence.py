@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
 from cortex.ranking.candidates import COLUMNS, Candidates, collect, shares
-from cortex.ranking.names import Asked
-from cortex.terms.paths import (
-    asks_for_build,
-    asks_for_build_alone,
-    asks_for_documents,
-    asks_for_tests,
-    is_build,
-    may_ask_for_documents,
-    say,
-    superseded,
-)
+from cortex.ranking.names import Asked, Name, name_of
+from cortex.terms.paths import EXAMPLE, FOREIGN, TEST, Said, is_build, say, superseded
 from ipc.arrays import Array
 from ipc.messages import Signals
 
@@ -32,8 +23,14 @@ SPEAKING_Z_MAX = 1.5
 #: what is left of the penalties when the question asks for tests or examples
 ASKED_PENALTY = 0.25
 
+#: paths of which is remembered what they say, less than a kilobyte each
+_PATHS = 20_000
+
 #: what a file's name and its folders' say to the question, both 0-1
 NAMES = ("sshare", "folders")
+#: float [3, 8]: of all that the file of a path may be, whether it is a test's, an example's,
+#: somebody else's
+_KINDS = np.array([[bool(kinds & one) for kinds in range(8)] for one in (TEST, EXAMPLE, FOREIGN)], float)
 #: signals of some questions only, on top of the others
 ON_TOP = ("cited", "asked")
 #: all signals, in the order in which they are explained and added up
@@ -42,6 +39,21 @@ ORDER = (
     *("document", "foreign", "superseded"),
     *ON_TOP,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is worked out of a path once, whatever is asked of it."""
+
+    said: Said
+    stem: Name
+    folders: Name
+
+
+@functools.lru_cache(_PATHS)
+def about(path: str) -> About:
+    said = say(path)
+    return About(said, name_of(said.stem), name_of(said.folders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,29 +99,31 @@ def tell_speaking(
     return tuple(found.keys[own].tolist()), tuple(speaking[own].tolist())
 
 
-def values_of(question: str, found: Candidates, smax: Array) -> dict[str, Array]:
-    """Signal → its value for each file, but for NAMES."""
-    said = [say(path) for path in found.paths]
-    penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
-    kinds = np.fromiter(chain.from_iterable([one.kinds for one in said]), float, 3 * len(said))
-    test, example, foreign = kinds.reshape(-1, 3).T
+def values_of(question: str, asked: Asked, found: Candidates, smax: Array) -> dict[str, Array]:
+    """Signal → its value for each file."""
+    told = list(map(about, found.paths))
+    said = [one.said for one in told]
+    penalty = ASKED_PENALTY if asked.tests else 1.0
+    test, example, foreign = _KINDS[:, [one.kinds for one in said]]
     best = dict(zip(COLUMNS, found.best(found.lanes), strict=True))
-    body = found.top("body")
+    body, defs = found.top("body", "defs")
     # Of an ordinary question they say nothing, and are not among what is explained.
     rare = {"cited": best["cited"]} if best["cited"].any() else {}
-    if (asked := _asked(question, found, body, best)) is not None:
-        rare["asked"] = asked
+    if (kind := _asked(asked, found, body, best)) is not None:
+        rare["asked"] = kind
     return {
         "ctop3": body,
         "path": shares(best["path"]),
-        "defs": found.top("defs"),
+        "sshare": np.array(asked.shares([one.stem for one in told])),
+        "folders": np.array(asked.shares([one.folders for one in told])),
+        "defs": defs,
         "comments": shares(_comments(found, best["comments"])),
         "defx": best["defx"],
         "smax": smax,
         "refs": shares(np.log1p(best["file_references"])),
         "test": penalty * test,
         "example": penalty * example,
-        "document": (ASKED_PENALTY if may_ask_for_documents(question) else penalty) * _alone(found),
+        "document": (ASKED_PENALTY if asked.pages else penalty) * _alone(found),
         # its chunks are tagged as generated or vendored, or its path says so
         "foreign": np.fmax(best["foreign"], foreign),
         "superseded": np.array(superseded(said, question, found.projects), float),
@@ -117,24 +131,16 @@ def values_of(question: str, found: Candidates, smax: Array) -> dict[str, Array]
     }
 
 
-def named_like(asked: Asked, paths: Sequence[str]) -> dict[str, Array]:
-    """The signals of NAMES of each path."""
-    said = [say(path) for path in paths]
-    told = asked.shares([one.stem for one in said]), asked.shares([one.folders for one in said])
-    return dict(zip(NAMES, map(np.array, told), strict=True))
-
-
-def _asked(question: str, found: Candidates, body: Array, best: Mapping[str, Array]) -> Array | None:
+def _asked(asked: Asked, found: Candidates, body: Array, best: Mapping[str, Array]) -> Array | None:
     """Float [m]: what the text of a file says that is of the kind that the question asks for; None
     where it asks for neither. Nothing is defined there, and nothing refers to it.
     """
-    build, documents = asks_for_build(question), asks_for_documents(question)
-    if not (build or documents):
+    if not (asked.build or asked.documents):
         return None
-    pages: Array = body * _alone(found) if documents else np.zeros(len(body))
-    if not build:
+    pages: Array = body * _alone(found) if asked.documents else np.zeros(len(body))
+    if not asked.build:
         return pages
-    if asks_for_build_alone(question):  # what it does may stand in a remark or in its name alone
+    if asked.build_alone:  # what it does may stand in a remark or in its name alone
         body = np.maximum.reduce([body, shares(best["comments"]), shares(best["path"])])
     kind: Array = np.maximum(pages, body * np.array([is_build(path) for path in found.paths]))
     return kind

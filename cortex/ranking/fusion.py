@@ -7,13 +7,16 @@ chunk id. All of it is columns: objects are made of what is returned alone.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice, pairwise
+from operator import itemgetter
 
 import numpy as np
 
 from cortex.ranking.candidates import Candidates, begins, collect, parted, shares
-from cortex.ranking.evidence import NAMES, ON_TOP, ORDER, distribution, named_like, values_of
+from cortex.ranking.evidence import NAMES, ON_TOP, ORDER, distribution, values_of
 from cortex.ranking.names import prepare
 from cortex.ranking.ranked import Ranked
 from cortex.ranking.weights import Weights
@@ -24,8 +27,8 @@ from ipc.messages.signals import FILE, OF
 #: score = 1 / (1 + exp(-STEEPNESS · (sum / positive - 1/2))): 0.05 at 0, 0.5 at half of all that is
 #: good, 0.95 at all
 STEEPNESS = 6.0
-#: by how much sums may differ that are added up in another order
-ROUNDING = 1e-9
+#: tables of weights that are remembered: with vectors and without, and what a question adds
+_TABLES = 16
 
 
 def rank(
@@ -48,29 +51,24 @@ def rank(
         return []
     cosines = distribution(vector)
     cosine = np.where(np.isnan(found.lane("cosine")), cosines.missing, found.lane("cosine"))
-    signals = values_of(question, found, cosines.z(found.best(cosine)))
-    scales = {name: float(getattr(weights, name)) for name in (*signals, *NAMES)}
-    # A question that names no file and no kind of file loses nothing by what comes on top.
-    positive = sum(scale for name, scale in scales.items() if scale > 0 and name not in ON_TOP) or 1.0
-    files = _leading(signals, scales, limit)
-    signals = {name: values[files] for name, values in signals.items()}
-    signals |= named_like(prepare(question), [found.paths[at] for at in files.tolist()])
-    names = tuple(name for name in ORDER if name in signals)
-    values, counts = np.array([signals[name] for name in names]), tuple(scales[name] for name in names)
+    signals = values_of(question, prepare(question), found, cosines.z(found.best(cosine)))
+    names, counts, positive = _scales(weights, tuple(name for name in ON_TOP if name in signals))
+    values = np.array([signals[name] for name in names])
     # One after the other, so that a sum is the same to the last bit beside however many others.
     totals = np.add.accumulate(values * np.array(counts)[:, None], axis=0)[-1]
-    kept = np.flatnonzero(totals >= _nth(totals, limit))  # of no other a chunk is looked for
-    files, values, totals = files[kept], values[:, kept], totals[kept]
+    files = np.flatnonzero(totals >= _nth(totals, limit))  # of no other a chunk is looked for
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
     strength = shares(found.lane("body")) + cosine
-    shown = _pick(found, files, strength)
-    order = _sorted(found, shown, (-totals,), slice(limit)).tolist()
+    picked = dict(zip(_pick(found, files, strength), files.tolist(), strict=True))
+    falling = [(-total,) for total in totals[files].tolist()]
+    shown = list(islice(_in_order(found, list(picked), falling), limit))
+    order = [picked[at] for at in shown]
     sums, points = totals[order].tolist(), values[:, order].T.tolist()
-    sources = found.sources(shown[order])
+    sources = found.sources(shown)
     base = _squash(0.0, positive)
     first = [
         Ranked(
-            hit=found.hit(shown[at]),
+            hit=found.hit(at),
             score=_squash(total, positive),
             source=source,
             names=names,
@@ -79,7 +77,7 @@ def rank(
             total=total,
             base=base,
         )
-        for at, total, own, source in zip(order, sums, points, sources, strict=True)
+        for at, total, own, source in zip(shown, sums, points, sources, strict=True)
     ]
     if len(first) == limit:
         return first
@@ -87,19 +85,18 @@ def rank(
     return first + _more(found, by_file, strength, np.setdiff1d(np.arange(len(strength)), shown), limit)
 
 
-def _leading(signals: Mapping[str, Array], scales: Mapping[str, float], limit: int) -> Array:
-    """I64, ascending: the numbers of the files that may be among the best `limit`, whatever their
-    names are worth; all, where there are no more.
-
-    To compare a name with the question takes as long as all else that is known of its file.
+@functools.lru_cache(_TABLES)
+def _scales(weights: Weights, rare: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[float, ...], float]:
+    """(the signals of a question that has the `rare` ones beside the others, the weight of each,
+    the sum of a file whose every good signal is 1).
     """
-    some = [name for name in signals if scales[name]]
-    sums = np.array([scales[name] for name in some]) @ np.array([signals[name] for name in some])
-    at_most = sum(max(0.0, scales[name]) for name in NAMES)
-    at_least = sum(min(0.0, scales[name]) for name in NAMES)
-    sure = _nth(sums, limit) + at_least
-    leading: Array = np.flatnonzero(sums + at_most >= sure - ROUNDING)
-    return leading
+    names = tuple(name for name in ORDER if name in rare or name not in ON_TOP)
+    scales = {name: float(getattr(weights, name)) for name in names}
+    # A question that names no file and no kind of file loses nothing by what comes on top.
+    good = [name for name in names if name not in NAMES + ON_TOP and scales[name] > 0]
+    good += [name for name in NAMES if scales[name] > 0]
+    positive = sum(scales[name] for name in good) or 1.0
+    return names, tuple(scales.values()), positive
 
 
 def _nth(values: Array, number: int) -> float:
@@ -146,7 +143,7 @@ def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Rank
     return out
 
 
-def _pick(found: Candidates, files: Array, strength: Array) -> Array:
+def _pick(found: Candidates, files: Array, strength: Array) -> list[int]:
     """The chunk that stands for each of `files` (ascending): the one with the named line, else of
     those that hold the asked definition, if any, the best.
     """
@@ -155,30 +152,22 @@ def _pick(found: Candidates, files: Array, strength: Array) -> Array:
     own = np.flatnonzero(wanted[found.file])
     file, defx = found.file[own], found.lane("defx")
     other = defx[own] < found.best(defx)[file]
-    columns = (~found.covering[own], -strength[own], other, -found.lane("line")[own], file)
-    return own[_sorted(found, own, columns, begins(file))]
+    columns = (-found.lane("line")[own], other, -strength[own], ~found.covering[own])
+    chunks, keys = own.tolist(), list(zip(*(column.tolist() for column in columns), strict=True))
+    starts = begins(file).tolist()
+    return [
+        next(_in_order(found, chunks[start:end], keys[start:end]))
+        for start, end in pairwise([*starts, len(chunks)])
+    ]
 
 
-def _sorted(found: Candidates, chunks: Array, columns: tuple[Array, ...], places: slice | Array) -> Array:
-    """Those at `places` of the numbers of `chunks` in the order of `columns`, the last one first,
-    and of the ids where all of them are equal.
-
-    Only of those are the ids looked at, which are no columns, and only where it matters.
+def _in_order(found: Candidates, chunks: Sequence[int], keys: Iterable[tuple[float, ...]]) -> Iterator[int]:
+    """The chunks in the order of their keys, and of their ids where these are equal: only of such
+    the ids are looked at, and only as far as somebody asks.
     """
-    order = np.lexsort(columns)
-    same = np.zeros(len(order) + 1, bool)  # as the one before
-    same[1:-1] = True
-    for column in columns:
-        values = column[order]
-        same[1:-1] &= values[1:] == values[:-1]
-    alike = np.cumsum(~same[:-1])
-    asked = np.zeros(len(order) + 1, bool)
-    asked[alike[places]] = True
-    tied = np.flatnonzero((same[:-1] | same[1:]) & asked[alike])
-    if len(tied):
-        order = np.lexsort((found.ties(chunks[order[tied]])[chunks], *columns))
-    chosen: Array = order[places]
-    return chosen
+    for _, alike in groupby(sorted(zip(keys, chunks, strict=True)), itemgetter(0)):
+        same = [chunk for _, chunk in alike]
+        yield from sorted(same, key=found.tie) if len(same) > 1 else same
 
 
 def _more(
@@ -186,11 +175,11 @@ def _more(
 ) -> list[Ranked]:
     """Further chunks of the shown files, best first, below the lowest score of a first place."""
     floor = min(one.score for one in by_file.values())
-    columns = (~found.covering[rest], -strength[rest])
-    rest = rest[_sorted(found, rest, columns, slice(limit - len(by_file)))]
+    keys = zip((-strength[rest]).tolist(), (~found.covering[rest]).tolist(), strict=True)
+    further = list(islice(_in_order(found, rest.tolist(), keys), limit - len(by_file)))
     places: dict[int, int] = {}
     out = []
-    for at, source in zip(rest.tolist(), found.sources(rest), strict=True):
+    for at, source in zip(further, found.sources(further), strict=True):
         file = int(found.file[at])
         places[file] = places.get(file, 1) + 1
         factor = min(1.0, max(0.0, float(strength[at]) / 2))

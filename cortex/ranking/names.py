@@ -5,11 +5,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 
 from cortex.terms import tokens
-from cortex.terms.paths import question_words
+from cortex.terms.paths import (
+    asks_for_build,
+    asks_for_build_alone,
+    asks_for_documents,
+    asks_for_tests,
+    may_ask_for_documents,
+    question_words,
+)
 
 #: what a part of a name is worth that is a short form of a word of the question; 1 is one that
 #: the question holds
@@ -20,44 +28,83 @@ SHORT_CHARS_MIN, CUT_MIN = 3, 2
 #: letters of one without vowels at most: `ctx`, `msg`, `impl` begins its word
 CONSONANTS_MAX = 4
 _VOWELS = frozenset("aeiou")
+#: names of folders that are remembered, for the files in them: as many as 40 000 files are in
+_NAMES = 1 << 12
 #: parts of names whose stems are remembered: about as many as the paths of 20 000 files have
 _STEMS = 1 << 13
 #: questions of which is remembered what names are compared with: those that are asked at a time
 _QUESTIONS = 16
 
 
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The parts of a name, and its marks: a question that has none of them holds no part of it."""
+
+    parts: tuple[str, ...]
+    marks: frozenset[str]
+
+
+@functools.lru_cache(_NAMES)
+def name_of(parts: tuple[str, ...]) -> Name:
+    marks = {_stem(part) for part in parts} | {_begin(part) for part in parts}
+    return Name(parts, frozenset(marks.union(_letter(part) for part in parts if _is_cut(part))))
+
+
+def _begin(word: str) -> str:
+    """The mark of what begins as a word does, or is one; no stem has the sign."""
+    return f"={word[:SHORT_CHARS_MIN]}"
+
+
+def _letter(word: str) -> str:
+    """The mark of what may be some consonants of a word."""
+    return f"#{word[0]}"
+
+
 class Asked:
-    """What a part of a name is worth to a question (0-1)."""
+    """What a question asks for, and what a part of a name is worth to it (0-1)."""
 
     def __init__(self, question: str) -> None:
+        self.tests, self.documents = asks_for_tests(question), asks_for_documents(question)
+        self.pages = may_ask_for_documents(question)
+        self.build, self.build_alone = asks_for_build(question), asks_for_build_alone(question)
         words = [word for word in tokens.part_words(question) if word not in tokens.STOP_WORDS]
         self._stems = question_words(question)
         self._joined = {one + other for one, other in pairwise(words)}
         self._by_letter: dict[str, list[str]] = {}
         for word in dict.fromkeys(words):
             self._by_letter.setdefault(word[0], []).append(word)
+        self._marks = {*self._stems, *map(_begin, self._joined), *map(_begin, words), *map(_letter, words)}
+        self._known: dict[str, float] = {}
+        self._shares: dict[tuple[str, ...], float] = {}
 
-    def _worth(self, parts: Iterable[str]) -> dict[str, float]:
-        """Those of the parts that are worth something: few, so each is looked at in place, for a
-        call takes longer than a look.
-        """
-        joined, stems, words = self._joined, self._stems, self._by_letter.get
-        worth = {}
-        for part in parts:
-            if part in joined or _stem(part) in stems:
-                worth[part] = 1.0
-            elif (alike := words(part[:1])) and any(is_short_form(part, word) for word in alike):
-                worth[part] = SHORT
-        return worth
-
-    def shares(self, names: Sequence[Sequence[str]]) -> list[float]:
+    def shares(self, names: Iterable[Name]) -> list[float]:
         """The share (0-1) of the parts of each name that the question holds: mostly none."""
-        worth = self._worth(set().union(*names))
-        none = worth.keys().isdisjoint
+        none, known = self._marks.isdisjoint, self._shares
         return [
-            0.0 if none(parts) else sum(worth.get(part, 0.0) for part in parts) / len(parts)
-            for parts in names
+            0.0
+            if none(name.marks)
+            else known[name.parts]  # files of a folder lie side by side
+            if name.parts in known
+            else self._share(name.parts)
+            for name in names
         ]
+
+    def _share(self, parts: tuple[str, ...]) -> float:
+        known = self._known
+        for part in parts:
+            if part not in known:
+                known[part] = self._worth(part)
+        self._shares[parts] = share = sum([known[part] for part in parts]) / len(parts)
+        return share
+
+    def _worth(self, part: str) -> float:
+        if part in self._joined or _stem(part) in self._stems:
+            return 1.0
+        if alike := self._by_letter.get(part[0]):
+            for word in alike:
+                if is_short_form(part, word):
+                    return SHORT
+        return 0.0
 
 
 @functools.lru_cache(_QUESTIONS)
@@ -71,6 +118,11 @@ def _stem(part: str) -> str:
     return tokens.lane_text([part])
 
 
+def _is_cut(part: str) -> bool:
+    """Whether `part` may be some consonants of a word, and not the first of its letters alone."""
+    return SHORT_CHARS_MIN <= len(part) <= CONSONANTS_MAX and _VOWELS.isdisjoint(part[1:])
+
+
 def is_short_form(part: str, word: str) -> bool:
     """Whether `part` stands for the longer `word`: as its begin, or as some of its consonants. Both
     in lower case.
@@ -79,7 +131,7 @@ def is_short_form(part: str, word: str) -> bool:
         return False
     if word.startswith(part):
         return len(word) - len(part) >= CUT_MIN
-    if len(part) > CONSONANTS_MAX or len(word) <= len(part) or not _VOWELS.isdisjoint(part[1:]):
+    if not _is_cut(part) or len(word) <= len(part):
         return False
     rest = iter(word)
     return word[0] == part[0] and all(letter in rest for letter in part)

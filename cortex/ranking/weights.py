@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass
 
 #: `fusion.bm25_weight` at which the tables below hold as they are
@@ -74,6 +75,7 @@ WITHOUT_VECTORS = Weights(
 _LEXICAL = ("ctop3", "path", "sshare", "folders", "defs", "comments", "defx")
 
 
+@functools.lru_cache(4)  # of a project they are the same each time
 def weigh(*, vectors: bool, bm25_weight: float = BM25_WEIGHT) -> Weights:
     """The weights for a question whose vector lane answered, or did not.
 

@@ -96,6 +96,8 @@ EMPTY_STEMS = frozenset(("mod", "index", "init", "__init__", "lib", "main"))
 #: (what comes before, number) of the first folder that is named as a version
 _VERSION_FOLDER = re.compile(r"^((?:[^/]+/)*?)v(\d{1,4})/", re.IGNORECASE)
 _VERSION = re.compile(r"\bv\d", re.IGNORECASE)
+#: what the file of a path may be, as bits
+TEST, EXAMPLE, FOREIGN = 1, 2, 4
 #: entries of the memo of paths; a question has a few hundred candidates
 _MEMO = 20_000
 
@@ -226,15 +228,14 @@ class Said:
     once by its stem, of its folders' names, in lower case.
     """
 
-    #: is it a test's, an example's, somebody else's
-    kinds: tuple[float, float, float]
+    #: TEST, EXAMPLE, FOREIGN
+    kinds: int
     stem: tuple[str, ...]
     folders: tuple[str, ...]
     #: what comes before the first folder that is named as a version, and its number
     version: tuple[str, int] | None
 
 
-@functools.lru_cache(_MEMO)
 def say(path: str) -> Said:
     *folders, _name = path.split("/")
     parts: dict[str, str] = {}
@@ -242,7 +243,7 @@ def say(path: str) -> Said:
         parts.setdefault(tokens.lane_text([part]), part)
     version = _VERSION_FOLDER.search(path)
     return Said(
-        kinds=(float(is_test(path)), float(is_example(path)), float(is_foreign(path))),
+        kinds=TEST * is_test(path) + EXAMPLE * is_example(path) + FOREIGN * is_foreign(path),
         stem=tuple(_stem_parts(path)),
         folders=tuple(parts.values()),
         version=(version[1], int(version[2])) if version is not None else None,

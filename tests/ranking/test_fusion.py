@@ -371,12 +371,15 @@ def test_the_score_rises_strictly_with_the_sum_and_does_not_depend_on_the_other_
     assert [one.score for one in alone] == [one.score for one in first[:1]]
 
 
-def test_of_files_that_cannot_lead_whatever_they_are_called_no_name_is_compared(monkeypatch):
-    compared, shares = [], Asked.shares
-    monkeypatch.setattr(Asked, "shares", lambda asked, names: compared.extend(names) or shares(asked, names))
+def test_of_names_that_have_nothing_in_common_with_the_question_no_part_is_compared(monkeypatch):
+    compared, worth = [], Asked._worth
+    monkeypatch.setattr(Asked, "_worth", lambda asked, part: compared.append(part) or worth(asked, part))
     hits = tuple(Hit(at + 1, f"code-{at}", "code", f"part_{at}.py", 1, 9) for at in range(100))
     values = np.tile(np.linspace(1, 0, 100, dtype="<f4"), (4, 1))
     text = signals_of(1, hits, ("body", "path", "defs", "comments"), values)
-    best = rank("where is the lock", text, None, weigh(vectors=False), 3)
+    best = rank("where is the lock that is taken", text, None, weigh(vectors=False), 3)
     assert [one.hit.key for one in best] == [1, 2, 3]
-    assert 2 * 3 <= len(compared) < 2 * 70
+    assert compared == []
+    best = rank("which part is taken", text, None, weigh(vectors=False), 3)
+    assert [one.hit.key for one in best] == [1, 2, 3]
+    assert compared.count("part") == 1
