@@ -40,7 +40,7 @@ CASES = {
             (3, "shop:Disk.save"),
             (4, "shop:App.set"),
             (4, "shop:Tape.save"),
-            (5, "a:one"),
+            (5, "shop:App.call~2"),
             (6, "shop:Disk.save"),
             (8, "shop:Disk.save"),
             (9, "shop:Disk.save | shop:Tape.save"),

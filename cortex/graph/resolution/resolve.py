@@ -469,8 +469,9 @@ class _Resolver:
         if len(refs) > 1:  # a constant that holds another of them, or is declared to have a signature
             others = [ref for ref in refs if self.project.definition(ref).kind != "constant"]
             constants = [ref for ref in refs if ref not in others]
-            told = [ref for ref in others if CALLED not in self.project.definition(ref).flags]
-            refs = told or constants[:1] or others
+            signed = all(CALLED in self.project.definition(ref).flags for ref in others)
+            declared = [ref for ref in constants if signed and self._is_declared(ref)]
+            refs = declared[:1] or others or refs[:1]
         if len(refs) > 1 and not any(PLATFORM in self.project.definition(ref).flags for ref in refs):
             refs = first_parts(self.project, refs)
         if len(refs) > 1 and self.facts.language == "c":  # a struct's name is no function's
@@ -481,6 +482,11 @@ class _Resolver:
             fitting = none or taking or refs
             return with_systems(self.project, fitting, refs) if self.facts.language == "kotlin" else fitting
         return refs
+
+    def _is_declared(self, ref: Ref) -> bool:
+        """Whether a constant is declared with a type."""
+        held = self.project.index(ref[0]).tops.get((-1, self.project.definition(ref).name), ())
+        return any(one.value.startswith(":") for one in held)
 
     def takes(self, ref: Ref, arguments: int) -> bool:
         """Whether a definition takes so many arguments."""
