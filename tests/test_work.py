@@ -29,17 +29,19 @@ from cortex.generation.words import WordTable
 from cortex.indexer import watch
 from cortex.indexer.run import index
 from cortex.indexer.syntax import parse
-from cortex.publish import chunk_files, graph_files
+from cortex.publish import chunk_files, graph_files, intact
 from cortex.publish.builder import Builder
 from cortex.ranking import evidence
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home, open_runtime
+from cortex.system import files
 from cortex.terms.paths import say
 from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.codec import encode
 from ipc.messages import ExactSearch, Filters, GraphSearch, OutlineSearch, Show, VectorSearch
 from ipc.service import CHECK_S
 from tests.conftest import open_project
+from workers import watcher as watching
 from workers.watcher import WatcherWorker
 
 #: files and chunks of the project of another program: enough that scanning all costs more than all
@@ -173,6 +175,20 @@ def test_a_worker_that_nobody_asks_forgets_the_files_that_it_has_shown(served, m
     assert not showing._sources
     asked(served, "cortex_search", query="where is the lock taken")
     assert showing._sources
+
+
+def test_a_worker_gives_memory_back_after_questions_that_others_answer_in_it(served, monkeypatch):
+    given_back = []
+    monkeypatch.setattr(serving.allocator, "let_go", given_back.append)
+    text = EngineWorker("text", served.config)
+    text.answer_also({GraphSearch: lambda request: request})
+    text.reload()
+    text.reload()
+    given_back.clear()
+    text.handlers[GraphSearch](GraphSearch("callers", "a"))
+    text.reload()
+    text.reload()
+    assert given_back
 
 
 def test_an_exact_search_asks_one_worker(served):
@@ -342,7 +358,7 @@ def test_while_chunk_files_are_read_nobody_looks_for_garbage(large, monkeypatch)
 def tell(config, **told):
     """What the indexer says of itself."""
     state = IndexerState(sequence=0, heartbeat=time.time(), pid=os.getpid(), **told)
-    config.indexer_state.write_bytes(msgspec.json.encode(state))
+    files.replace(config.indexer_state, msgspec.json.encode(state))  # a new one, as the indexer does it
 
 
 def test_while_names_are_resolved_graph_files_wait_and_references_are_counted_once(tmp_path, monkeypatch):
@@ -375,6 +391,76 @@ def test_while_names_are_resolved_graph_files_wait_and_references_are_counted_on
         assert len(written) == 4
         assert len([name for name in builder.current.graph_files if "part" in name]) == 4
         assert not builder.is_busy()
+
+
+class Unheard:
+    """An announcer to which nobody listens."""
+
+    def announce(self, event):
+        assert event.generation > 0
+
+
+def files_looked_at(root, monkeypatch, number):
+    """How many files all looks together go over while an indexer writes `number` chunk files and
+    graph files, one after another, and the watcher publishes them.
+    """
+    root.mkdir()
+    config = configuration.load(root)
+    open_home(config)
+    open_runtime(config)
+    config.chunks_dir.mkdir(parents=True, exist_ok=True)
+    config.graph_dir.mkdir(parents=True, exist_ok=True)
+    looked, watcher = [], WatcherWorker(config)
+    wait, left = watcher._following.wait, iter(range(number))
+    for module, name, look in (
+        (chunk_files, "files_in", chunk_files.files_in),
+        (graph_files, "files_in", graph_files.files_in),
+        (intact, "look", intact.look),
+    ):
+
+        def count(about, look=look):
+            looked.append(len(found := look(about)))
+            return found
+
+        monkeypatch.setattr(module, name, count)
+
+    def go_on(_seconds):
+        if (at := next(left, None)) is not None:
+            body = {"id": f"f{at}", "text": f"def f{at}(): ...", "metadata": {"file_path": f"f{at}.py"}}
+            node = {"id": f"f{at}:x", "kind": "function", "file": f"f{at}.py", "start_line": 1, "end_line": 1}
+            for folder, told in (
+                (config.graph_dir, {"nodes": [node], "edges": []}),
+                (config.chunks_dir, [body]),
+            ):
+                (folder / ".new").write_text(json.dumps(told))
+                (folder / ".new").replace(folder / f"{at}.json")
+            tell(config, state="idle" if at + 1 == number else "indexing", done=at + 1, total=number)
+        wait(0.0)
+
+    monkeypatch.setattr(watcher._following, "wait", go_on)
+    watcher._builder._manager.wait_s = watcher._builder._graph._wait_s = 3600.0
+    try:
+        watcher._follow()
+        while len(watcher._builder.current.graph_files) < number:
+            watcher._publish_all(Unheard())
+            watcher._wait_for_change()
+        assert watcher._builder.current.rows == number
+    finally:
+        watcher._following.close()
+        watcher._builder.close()
+    return sum(looked)
+
+
+def test_all_looks_of_a_first_index_go_over_each_file_so_many_times_however_many_there_are(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CORTEX_SERVER_DEBOUNCE_MS", "10")
+    monkeypatch.setattr(watching, "WORTH_S", 3600.0)
+    monkeypatch.setattr(watching, "GATHER_S", 0.0)
+    for number in (LONG_FILES, 3 * LONG_FILES):
+        with monkeypatch.context() as counted:
+            looked = files_looked_at(tmp_path / str(number), counted, number)
+        assert looked <= 100 * number, (number, looked)
 
 
 def test_a_watcher_that_rests_waits_for_the_system_and_not_for_a_clock(large, monkeypatch):
