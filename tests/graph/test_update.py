@@ -205,6 +205,22 @@ def test_an_edit_inside_a_function_concerns_no_other_file():
     assert project.update({"a.py": facts("a.py", "def f(x):\n    return 1\n")}) == {"a.py", "b.py"}
 
 
+def test_the_parts_of_a_type_list_what_another_part_has_now():
+    project = Project()
+    project.update(
+        {
+            "A.cs": facts("A.cs", "partial class Shop\n{\n    void Save(int a) { }\n}\n"),
+            "B.cs": facts("B.cs", "partial class Shop\n{\n    int count;\n}\n"),
+            "C.cs": facts("C.cs", "class Other\n{\n    int count;\n}\n"),
+        }
+    )
+    inside = "partial class Shop\n{\n    void Save(int a) { a = 1; }\n}\n"
+    assert project.update({"A.cs": facts("A.cs", inside)}) == {"A.cs"}
+    renamed = inside.replace("Save", "Store")
+    assert project.update({"A.cs": facts("A.cs", renamed)}) == {"A.cs", "B.cs"}
+    assert project.update({"A.cs": None}) == {"B.cs"}
+
+
 def test_random_edits_end_where_a_fresh_reading_does(config, tmp_path):
     chance = random.Random(7)
     store = GraphStore(config)

@@ -271,13 +271,17 @@ class Project:
             self._set_modules()
             return set(self.packed)
         touched, moved = self._touched(changes)
-        owners = self._types_with_members(changes)
+        owners, before = self._types_with_members(changes), self._listed(changes)
         for path, packed in changes.items():
             if path in self.packed:
                 self._remove(path)
             if packed is not None:
                 self._add(packed)
         owners |= self._types_with_members(changes)
+        after = self._listed(changes)
+        for part in before.keys() | after.keys():
+            if before.get(part) != after.get(part):
+                owners |= {ref[0] for ref in self.types_named(*part)}
         self._modules.clear()  # packages may have come or gone with their files' content
         if moved:
             self._set_modules()
@@ -319,6 +323,19 @@ class Project:
                 parts = self.language(path) == "csharp"  # whose types are written in several files
                 scopes = {one.scope for one in definitions if one.scope and (parts or one.parent < 0)}
                 found |= {ref[0] for scope in scopes for ref in self.types_named(self.home(path), scope)}
+        return found
+
+    def _listed(self, paths: Iterable[str]) -> dict[tuple[str, str], list[object]]:
+        """(home, type) → what the nodes of the type's parts in other files list of its methods in
+        `paths`.
+        """
+        found: dict[tuple[str, str], list[object]] = {}
+        for path in paths:
+            if path in self.packed and (home := self.home(path)) != path:
+                for one in self.index(path).facts.definitions:
+                    if one.parent >= 0 and one.kind == "method":
+                        told = path, one.name, one.parameters, one.returns
+                        found.setdefault((home, one.scope), []).append(told)
         return found
 
     def _inherited(self, path: str, key: str) -> set[str]:
