@@ -373,7 +373,7 @@ def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
             held = behind.child_by_field_name("arguments")
         held = held or next((child for child in around if "argument" in child.type), None)
         if _has_block(call) or (
-            call.parent is not None and call.parent.children[0] == call and _has_block(call.parent)
+            call.parent is not None and call.parent.child(0) == call and _has_block(call.parent)
         ):
             closures += 1
     return None if held is None else [child for child in held.named_children if not child.is_extra], closures

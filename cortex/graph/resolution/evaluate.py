@@ -49,7 +49,7 @@ MEMO_MAX = 20_000
 
 #: stands before the result of a function's type in TypeScript
 _ARROW = "=>"
-_LINK = re.compile(r"\([_^~]?\w*\)|\[\]|[^.\[\]()]+")
+_LINK = re.compile(r"\(_?\d*\)|\([\^~]\w*\)|\[\]|[^.\[\]()]+")
 #: languages in which a class may have a method of its own beside one of its instances, of one name
 _OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
 #: families whose names may be written with their whole package anywhere

@@ -102,7 +102,7 @@ class Kotlin:
             return ()
         which = link.strip("()^~")
         told = [each.type for each in one.parameters if each.name == which or not which]
-        if which.isdigit():
+        if which.isdecimal():
             told = [each.type for each in one.parameters[int(which) : int(which) + 1]]
         kind = _RECEIVER if link.startswith(BLOCK[:-1]) else _FIRST
         said = self._function_type(told[-1], value.ref) if told else None
