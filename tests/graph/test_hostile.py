@@ -10,7 +10,9 @@ import sys
 import pytest
 
 from cortex.graph.facts.types import alternatives
+from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import TWINS_MAX, edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source
 
@@ -27,6 +29,7 @@ LONG = {
         "a.kt",
         "class D {\n fun s() {}\n}\nfun f(x: D) {\n" + "x.apply { " * 60 + "s()" + " }" * 60 + "\n}\n",
     ),
+    "calls behind one another in a block": ("a.kt", "fun f() {\n" + "s(1)\n" * 30_000 + "}\n"),
     "macros that begin and do not end": ("a.rs", "foo! {\nmod a;\n" * 20_000),
     "macros inside one another": ("a.rs", "foo! {\n" * 4_000 + "mod a;\n}\n"),
 }
@@ -65,6 +68,26 @@ def test_a_type_of_thousands_of_types_does_not_cost_a_file_its_graph(between):
     project = Project()
     project.update({"a.ts": packed})
     assert "go" in {one.name for one in project.index("a.ts").facts.definitions}
+
+
+def test_a_call_leads_to_a_bounded_number_of_what_is_one_function():
+    lines = ("expect fun s(x: Int)", *["actual fun s(x: Int) {}"] * 300, "fun go() {", *["s(1)"] * 9, "}")
+    packed = facts_of(Source("a.kt", lines), "0")
+    assert packed is not None
+    project = Project()
+    project.update({"a.kt": packed})
+    calls = [one for one in edges_of(project, Evaluator(project), "a.kt") if one.type == "calls"]
+    assert len(calls) == TWINS_MAX * 9
+
+
+def test_what_no_language_writes_means_nothing_and_raises_nothing():
+    packed = facts_of(Source("a.py", ("def f():", "    return f")), "0")
+    assert packed is not None
+    project = Project()
+    project.update({"a.py": packed})
+    for chain in ("f(abc)", "f(_x)", "f(^)", "f(~\N{SUPERSCRIPT TWO})", "f(\N{SUPERSCRIPT TWO})", "f("):
+        Evaluator(project).evaluate(chain, "a.py", -1)
+    assert Evaluator(project).evaluate("f()", "a.py", -1)
 
 
 @pytest.mark.parametrize("text", ["ReturnType<>", "InstanceType<", "Awaited<", "Pick<>"])

@@ -205,20 +205,19 @@ def test_an_edit_inside_a_function_concerns_no_other_file():
     assert project.update({"a.py": facts("a.py", "def f(x):\n    return 1\n")}) == {"a.py", "b.py"}
 
 
-def test_the_parts_of_a_type_list_what_another_part_has_now():
+def test_a_type_that_is_opened_again_lists_what_another_file_gives_it_now():
+    inside = "class Shop\n  def save(a)\n    a\n  end\nend\n"
     project = Project()
     project.update(
         {
-            "A.cs": facts("A.cs", "partial class Shop\n{\n    void Save(int a) { }\n}\n"),
-            "B.cs": facts("B.cs", "partial class Shop\n{\n    int count;\n}\n"),
-            "C.cs": facts("C.cs", "class Other\n{\n    int count;\n}\n"),
+            "a.rb": facts("a.rb", "class Shop\n  def save(a)\n  end\nend\n"),
+            "b.rb": facts("b.rb", "class Shop\n  COUNT = 1\nend\n"),
+            "c.rb": facts("c.rb", "class Other\n  COUNT = 1\nend\n"),
         }
     )
-    inside = "partial class Shop\n{\n    void Save(int a) { a = 1; }\n}\n"
-    assert project.update({"A.cs": facts("A.cs", inside)}) == {"A.cs"}
-    renamed = inside.replace("Save", "Store")
-    assert project.update({"A.cs": facts("A.cs", renamed)}) == {"A.cs", "B.cs"}
-    assert project.update({"A.cs": None}) == {"B.cs"}
+    assert "c.rb" not in project.update({"a.rb": facts("a.rb", inside)})
+    assert project.update({"a.rb": facts("a.rb", inside.replace("save", "store"))}) == {"a.rb", "b.rb"}
+    assert project.update({"a.rb": None}) == {"b.rb"}
 
 
 def test_random_edits_end_where_a_fresh_reading_does(config, tmp_path):

@@ -38,6 +38,8 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 #: candidates that an ambiguous call lists; with more it says nothing
 CANDIDATES_MAX = 12
 
+#: times that one function is written which a call leads to
+TWINS_MAX = 64
 #: families in which a type is a value as well
 VALUE_KINDS = dict.fromkeys(("python", "script"), CALLABLE_KINDS | TYPE_KINDS)
 #: families in which a type has several methods of one name
@@ -425,7 +427,8 @@ class _Resolver:
         if len(refs) == 1 and self.rules.family == "script":
             refs = [*refs, *beside(self.project, self.evaluator, refs[0])]
         if len(refs) == 1 or self._are_twins(refs):
-            for ref in self.extended.for_each_system(refs) if self.facts.language == "kotlin" else refs:
+            each = self.extended.for_each_system(refs) if self.facts.language == "kotlin" else refs
+            for ref in each[:TWINS_MAX]:
                 yield self._edge(
                     one.scope, self.project.id_of(ref), "calls", (one.line, one.column), confidence
                 )
