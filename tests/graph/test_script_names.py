@@ -48,6 +48,28 @@ CASES = {
         },
         {(3, "a:save"), (4, "a:save")},
     ),
+    "what a parameter or a constant named `exports` has": (
+        {
+            "a.js": (
+                "exports.store = function () {};\nclass Disk { store() {} }\n"
+                "function go(exports) {\n  exports.store();\n}\n"
+                "function come() {\n  const exports = got();\n  exports.store();\n}\nexports.store();\n"
+            ),
+        },
+        {(4, "a:Disk.store"), (8, "a:Disk.store"), (10, "a:store")},
+    ),
+    "an object's name that a block inside binds again": (
+        {
+            "a.js": (
+                "const held = { store() {} };\nclass Disk { store() {} }\nheld.store();\n"
+                "all.forEach(function (held) {\n  held.store();\n});\n"
+                "{\n  const held = got();\n  held.store();\n}\n"
+                "function go() {\n  const kept = { drop() {} };\n  kept.drop();\n"
+                "  if (all) {\n    const kept = new Disk();\n    kept.store();\n  }\n}\n"
+            ),
+        },
+        {(3, "a:held.store"), (5, ""), (9, ""), (13, "a:go.kept.drop"), (15, "a:Disk"), (16, "a:Disk.store")},
+    ),
     "an object that a function keeps and gives": (
         {
             "a.ts": (

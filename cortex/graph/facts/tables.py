@@ -160,12 +160,18 @@ class FileIndex:
 
     def holder(self, scope: int, name: str, places: Sequence[Place]) -> int:
         """The number of a script's constant that has members, unless a type is declared for it
-        before; of those in blocks the one among `places`; -1 for none.
+        before, or a block inside binds the name again; of those in blocks the one among `places`;
+        -1 for none.
         """
         found = self._holders.get((scope, name))
         if found is None:
             found = self._holders[scope, name] = self._holder(self.places(scope, name))
-        if found < 0 or not self.facts.definitions[found].until or found in places:
+        if found < 0:
+            return -1
+        one = self.facts.definitions[found]
+        if is_hidden(one, places[-1] if places else None):
+            return -1
+        if not one.until or found in places:
             return found
         return next((at for at in places if isinstance(at, int) and self._holds(at)), -1)
 
@@ -382,6 +388,11 @@ def _is_outer(facts: Facts, binding: Binding) -> bool:
     if binding.until and facts.language in BLOCKS:
         return False  # in a block of what a field is given: `val disk = Disk().apply { … }`
     return facts.definitions[binding.scope].kind in TYPE_KINDS
+
+
+def is_hidden(one: Definition, last: Place | None) -> bool:
+    """Whether `last`, what a name is bound to, is of a block that the definition is not in."""
+    return isinstance(last, Binding) and last.until > 0 and not last.at <= one.end <= last.until
 
 
 def _self_type(facts: Facts, scope: int, root: str) -> int:

@@ -72,12 +72,19 @@ class CommonJs:
         whole = self.whole(value.path)
         return tuple(one for inner in whole for one in self.unwrapped(inner, hops + 1)) or (value,)
 
-    def own(self, links: list[str], path: str) -> tuple[tuple[Value, ...], list[str]] | None:
-        """A script's own `exports.save` and `module.exports.save`, and the links that are left."""
+    def own(self, links: list[str], path: str, scope: int) -> tuple[tuple[Value, ...], list[str]] | None:
+        """A script's own `exports.save` and `module.exports.save`, and the links that are left; not
+        of a name that a scope around binds.
+        """
         whole = links[0] == "module" and links[1] == EXPORTS and len(links) > 2
         if not (whole or links[0] == EXPORTS) or RULES[self._project.language(path)].family != "script":
             return None
-        return (Value("mod", path),), links[1:] if whole else links
+        index, here = self._project.index(path), scope
+        while not index.places(here, links[0]):
+            if here < 0:
+                return (Value("mod", path),), links[1:] if whole else links
+            here = index.facts.definitions[here].parent
+        return None
 
     def given(self, key: str, name: str) -> tuple[Value, ...]:
         """What a script gives to `exports.name`."""

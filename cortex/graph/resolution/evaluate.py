@@ -128,7 +128,7 @@ class Evaluator:
         if self.project.language(path) == "ruby" and links[1:2] != ["()"]:
             values = tuple(given for value in values for given in self._bare(value, links[0]))
         if not values and len(links) > 1:
-            values, links = self.scopes.commonjs.own(links, path) or self._qualified(links, path)
+            values, links = self.scopes.commonjs.own(links, path, scope) or self._qualified(links, path)
         csharp = self.project.language(path) == "csharp"
         if not values and csharp and (links[0][:1].isupper() or links[0] in CSHARP_TYPES):
             values = (EXTERNAL,)  # a type from outside, or a member that is inherited from there

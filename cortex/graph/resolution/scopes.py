@@ -10,6 +10,7 @@ from cortex.graph.facts.blocks import BLOCKS
 from cortex.graph.facts.facts import BOUND, BRANCH, COMPANION, OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE, Place
+from cortex.graph.facts.tables import is_hidden
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
 from cortex.graph.resolution.crates import Crates
 from cortex.graph.resolution.fixtures import fixture_of
@@ -232,7 +233,7 @@ class Scopes:
         if isinstance(last, Binding):
             if last.value == "?" and scope >= 0 and (ref := fixture_of(self.project, name, path, scope)):
                 return self._meanings.called(Value("def", *ref)), "exact"
-            return (*self._bound(last, path), *self._constant(path, scope, name)), "exact"
+            return (*self._bound(last, path), *self._constant(path, scope, name, last)), "exact"
         if definitions[last].kind == "constant":
             bound = [one for one in held if isinstance(one, Binding)]
             values = self._bound(bound[-1], path) if bound else ()
@@ -249,17 +250,16 @@ class Scopes:
     def _is_script(self, path: str) -> bool:
         return RULES[self.project.language(path)].family == "script"
 
-    def _constant(self, path: str, scope: int, name: str) -> tuple[Value, ...]:
+    def _constant(self, path: str, scope: int, name: str, last: Place | None = None) -> tuple[Value, ...]:
         """A script's constant beside what it holds, `const isText = typeOf("text")`: calls of it
         can name it at least.
         """
         index = self.project.index(path)
         if RULES[index.facts.language].family != "script":
             return ()
-        found = index.children.get((scope, name), ())
-        return tuple(
-            Value("def", path, at) for at in found if index.facts.definitions[at].kind == "constant"
-        )[:1]
+        definitions = index.facts.definitions
+        found = (at for at in index.children.get((scope, name), ()) if definitions[at].kind == "constant")
+        return tuple(Value("def", path, at) for at in found if not is_hidden(definitions[at], last))[:1]
 
     def overloads(self, path: str, indices: list[int]) -> list[int]:
         """Of several definitions of one name those that can be meant: the last where a later one
