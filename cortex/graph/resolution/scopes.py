@@ -5,6 +5,7 @@ and what they re-export, then what the home shares (Go's package, …).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from cortex.graph.facts.blocks import BLOCKS
 from cortex.graph.facts.facts import BOUND, BRANCH, COMPANION, OBJECT, Binding, Import
@@ -41,15 +42,19 @@ class Scopes:
         self._exports: dict[tuple[str, str], tuple[Value, ...]] = {}
         #: file → the modules that it imports everything from
         self._stars: dict[str, tuple[str, ...]] = {}
+        #: (file, name) → what these bring by that name
+        self._brought: dict[tuple[str, str], tuple[Value, ...]] = {}
+        #: (file, scope, name) → what a name is that has no place in the file
+        self._foreign: dict[tuple[str, int, str], tuple[tuple[Value, ...], How]] = {}
         self.commonjs = CommonJs(project, meanings, recursion)
         self.crates = Crates(project, meanings, self)
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
-        if len(self._exports) > memo_max:
-            self._exports.clear()
-        if len(self._stars) > memo_max:
-            self._stars.clear()
+        memos: tuple[dict[Any, Any], ...] = (self._exports, self._stars, self._brought, self._foreign)
+        for memo in memos:
+            if len(memo) > memo_max:
+                memo.clear()
         self.commonjs.relax(memo_max)
 
     def receiver(self, name: str, path: str, scope: int) -> Value | None:
@@ -114,6 +119,18 @@ class Scopes:
 
     def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[tuple[Value, ...], How]:
         """What a bare name stands for in `scope` at byte `at`, and how that is known."""
+        if self.project.index(path).may_know(name) or self.project.language(path) == "scala":
+            return self._looked_up(name, path, scope, at)
+        key = (path, scope, name)  # wherever in the scope it stands
+        known = self._foreign.get(key)
+        if known is None:
+            cuts = self._recursion.cuts
+            known = self._looked_up(name, path, scope, at)
+            if self._recursion.cuts == cuts:
+                self._foreign[key] = known
+        return known
+
+    def _looked_up(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How]:
         index = self.project.index(path)
         facts = index.facts
         rules = RULES[facts.language]
@@ -123,7 +140,7 @@ class Scopes:
         in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS
         modules = facts.definitions[scope].scope if scope >= 0 and facts.language == "rust" else ""
         if not (rules.implicit_self or in_type or modules or index.may_know(name)):
-            return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
+            return self._beyond(name, path, at, facts.definitions[scope].qualified if scope >= 0 else "")
         while True:
             kind = facts.definitions[here].kind if here >= 0 else ""
             if here < 0 and modules and (inner := self.crates.inside(name, path, modules)) is not None:
@@ -152,7 +169,7 @@ class Scopes:
                 break
             first = False
             child, here = here, facts.definitions[here].parent
-        return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
+        return self._beyond(name, path, at, facts.definitions[scope].qualified if scope >= 0 else "")
 
     def _of_its_kind(self, values: tuple[Value, ...], path: str, scope: int) -> tuple[Value, ...]:
         """Ruby: of a class's own methods and those of its instances, of one name, the kind that the
@@ -227,7 +244,9 @@ class Scopes:
             places = own or told or places
         last = places[-1]
         if isinstance(last, Import):
-            return (self._starred(name, path) if last.rare else ()) or self.imported(last, path), "import"
+            return (self._starred(name, path, last.at) if last.rare else ()) or self.imported(
+                last, path
+            ), "import"
         if (holder := self.project.index(path).holder(scope, name, places)) >= 0:
             return (Value("def", path, holder),), "exact"
         if isinstance(last, Binding):
@@ -301,7 +320,7 @@ class Scopes:
             at = ANYWHERE  # it says where the block begins
         return self._meanings.evaluate(value, path, binding.scope, at)
 
-    def _beyond(self, name: str, path: str, inside: str = "") -> tuple[tuple[Value, ...], How]:
+    def _beyond(self, name: str, path: str, at: int, inside: str = "") -> tuple[tuple[Value, ...], How]:
         """Names of the whole home (of the scopes around `inside` first), then what star imports
         bring.
         """
@@ -336,11 +355,30 @@ class Scopes:
             return (space,), "exact"
         if rules.family == "rust" and (key := project.find_module(name, path)):
             return (Value("mod", key),), "import"
-        values = self._starred(name, path)
+        values = self._starred(name, path, at)
         return values, "import" if values else "exact"
 
-    def _starred(self, name: str, path: str) -> tuple[Value, ...]:
-        """What imports of everything bring by that name."""
+    def _starred(self, name: str, path: str, at: int) -> tuple[Value, ...]:
+        """What imports of everything bring by that name; of Scala's, which may be of what others
+        bring, those before byte `at`: none is looked for in itself or in a later one.
+        """
+        if self.project.language(path) == "scala":
+            return self._brought_by(name, path) or self._brought_before(name, path, at)
+        known = self._brought.get((path, name))
+        if known is None:
+            cuts = self._recursion.cuts
+            known = self._brought_by(name, path)
+            if self._recursion.cuts == cuts:
+                self._brought[path, name] = known
+        return known
+
+    def _brought_before(self, name: str, path: str, at: int) -> tuple[Value, ...]:
+        for one in self.project.index(path).stars:
+            if one.at < at and (values := self._of_value(one, path, name)):
+                return values
+        return ()
+
+    def _brought_by(self, name: str, path: str) -> tuple[Value, ...]:
         keys = self._stars.get(path)
         if keys is None:  # most names come by here
             found = [self.project.find_module(one.module, path) for one in self.project.index(path).stars]
@@ -348,10 +386,6 @@ class Scopes:
         for key in keys:
             if values := self.exported(key, name):
                 return values
-        if self.project.language(path) == "scala":
-            for one in self.project.index(path).stars:
-                if values := self._of_value(one, path, name):
-                    return values
         return ()
 
     def _of_value(self, one: Import, path: str, name: str) -> tuple[Value, ...]:
@@ -437,8 +471,9 @@ class Scopes:
     def exported(self, key: str, name: str, hops: int = 0) -> tuple[Value, ...]:
         """What the name of a module stands for, through re-exports."""
         memo = (key, name)
-        if memo in self._exports:
-            return self._exports[memo]
+        known = self._exports.get(memo)
+        if known is not None:
+            return known
         cuts = self._recursion.enter(memo, allowed=hops <= HOPS_MAX)
         if cuts is None:
             return ()
@@ -474,7 +509,10 @@ class Scopes:
             if not paths:
                 child = project.python.child(key, name)
                 return (Value("mod", child),) if child else ()
-            return self._beyond(name, paths[0])[0] or (self._local(name, paths[0], -1, ANYWHERE) or ((),))[0]
+            return (
+                self._beyond(name, paths[0], ANYWHERE)[0]
+                or (self._local(name, paths[0], -1, ANYWHERE) or ((),))[0]
+            )
         if key not in project.files:
             return ()
         facts = project.index(key).facts

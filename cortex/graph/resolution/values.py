@@ -56,19 +56,20 @@ class Recursion:
         #: evaluations inside one another
         self.depth = 0
         self._under_way: set[object] = set()
-        self._cuts = 0
+        #: how often a search was cut short: what was found while this stayed the same is everything
+        self.cuts = 0
 
     def enter(self, key: object, *, allowed: bool = True) -> int | None:
         """Begin to look for `key`: what `leave` wants back. None when that is under way already, or
         not `allowed`: the search is cut short here and finds nothing.
         """
         if not allowed or key in self._under_way:
-            self._cuts += 1
+            self.cuts += 1
             return None
         self._under_way.add(key)
-        return self._cuts
+        return self.cuts
 
     def leave(self, key: object, cuts: int) -> bool:
         """Whether what was found for `key` is everything, and may be remembered."""
         self._under_way.discard(key)
-        return self._cuts == cuts or self.depth == 0
+        return self.cuts == cuts or self.depth == 0
