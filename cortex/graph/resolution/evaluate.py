@@ -102,8 +102,9 @@ class Evaluator:
         if chain.startswith(":"):
             return self.declared(chain[1:], path, scope)
         key = (path, scope, chain, at)
-        if key in self._memo:
-            return self._memo[key]
+        known = self._memo.get(key)
+        if known is not None:
+            return known
         recursion = self._recursion
         cuts = recursion.enter(key, allowed=recursion.depth <= DEPTH_MAX)
         if cuts is None:
@@ -343,12 +344,14 @@ class Evaluator:
         """The member of a type or of what it inherits from (`past`: only of that); fields give
         their types' instances.
         """
-        memo, found = (owner, f"super {name}" if past else name), tuple[Value, ...]()
-        if memo in self._members:
-            return self._members[memo]
+        memo = (owner, f"super {name}" if past else name)
+        known = self._members.get(memo)
+        if known is not None:
+            return known
         cuts = self._recursion.enter(memo)
         if cuts is None:
             return ()
+        found: tuple[Value, ...] = ()
         above = self.supertypes.of(owner)
         for one in above.types if past else (owner, *above.types):
             found = self._own_member(one, name)

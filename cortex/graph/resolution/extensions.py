@@ -63,12 +63,16 @@ class Extensions:
         self._project = project
         self._types = types
         self._homes: dict[str, tuple[str, ...]] = {}
+        #: (path, name) → what `_visible` says
+        self._seen: dict[tuple[str, str], tuple[Mapping[str, Sequence[Ref]], ...]] = {}
         self._known: dict[tuple[str, str, Ref], tuple[Found, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
         if len(self._homes) > memo_max:
             self._homes.clear()
+        if len(self._seen) > memo_max:
+            self._seen.clear()
         if len(self._known) > memo_max:
             self._known.clear()
 
@@ -95,7 +99,7 @@ class Extensions:
 
     def is_known(self, name: str, path: str) -> bool:
         """Whether `path` sees an extension of Kotlin by that name."""
-        return any(True for _ in self._visible(name, path))
+        return bool(self._visible(name, path))
 
     def _of(self, name: str, path: str, owner: Ref) -> tuple[Found, ...]:
         key = (path, name, owner)
@@ -144,10 +148,13 @@ class Extensions:
         one = self._project.definition(ref)
         return not bound_of(one) and not self._types.types_of(receiver_name(one.scope), ref[0])
 
-    def _visible(self, name: str, path: str) -> Iterator[Mapping[str, Sequence[Ref]]]:
+    def _visible(self, name: str, path: str) -> tuple[Mapping[str, Sequence[Ref]], ...]:
         """Receiver → Kotlin's extensions of that name in the package of `path`, and in what it
         imports.
         """
+        known = self._seen.get((path, name))
+        if known is not None:
+            return known
         if path not in self._homes:
             stars = (f"jvm:{star.module}" for star in self._project.index(path).stars)
             self._homes[path] = ()  # while supertypes are looked for
@@ -155,9 +162,12 @@ class Extensions:
             self._homes[path] = tuple(dict.fromkeys((*own, *stars)))
         imports = self._project.index(path).imports.get((-1, name), ())
         named = {(self._home_of(one.module), one.member or name) for one in imports}
-        for home, member in dict.fromkeys((*named, *((home, name) for home in self._homes[path]))):
-            if held := self._project.extended.named(home, member):
-                yield held
+        places = dict.fromkeys((*named, *((home, name) for home in self._homes[path])))
+        held = (self._project.extended.named(home, member) for home, member in places)
+        found = tuple(one for one in held if one)
+        if self._homes[path]:
+            self._seen[path, name] = found
+        return found
 
     def _home_of(self, module: str) -> str:
         """The package of what is imported: `okio.Path.Companion` is in `okio`."""

@@ -155,6 +155,8 @@ class Overloads:
         self.path = path
         self.index = project.index(path)
         self.language = self.index.facts.language
+        #: (chain, scope, byte) → the type of what is passed
+        self._passed: dict[tuple[str, int, int], str] = {}
 
     def chosen(self, refs: Sequence[Ref], one: Reference, skipped: int = 0) -> list[Ref]:
         """Those of `refs` that take what `one` passes, behind `skipped` parameters; the best where
@@ -190,7 +192,7 @@ class Overloads:
 
     def _given_to(self, refs: Sequence[Ref], one: Reference) -> list[str]:
         """The types of what is passed, "" where they are not evident."""
-        given = [self._type_of(unnamed(chain), one.scope, one.at) for chain in one.passed]
+        given = [self._type_passed(unnamed(chain), one.scope, one.at) for chain in one.passed]
         if not any(each.startswith(LIKELY) for each in given):
             return given
         takes = [[one.type for one in self.project.definition(ref).parameters] for ref in refs]
@@ -201,6 +203,13 @@ class Overloads:
                 }
                 given[at] = each[1:] if each[1:] in taken else ""
         return given
+
+    def _type_passed(self, chain: str, scope: int, at: int) -> str:
+        """As `_type_of`; asked again for each function that a call may mean."""
+        known = self._passed.get((chain, scope, at))
+        if known is None:
+            known = self._passed[chain, scope, at] = self._type_of(chain, scope, at)
+        return known
 
     def _settled(self, refs: Sequence[Ref], given: Sequence[str], names: Sequence[str]) -> bool:
         """Whether all is known of what is given where the parameters differ."""
