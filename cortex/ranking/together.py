@@ -15,7 +15,7 @@ import numpy as np
 from cortex.ranking.candidates import parted
 from ipc.arrays import Array
 from ipc.messages import Hit, Located, Signals, WordCounts
-from ipc.messages.signals import FILE, ID_END, KIND, OF
+from ipc.messages.signals import FILE, ID_END, KIND, path_of
 
 #: bits of a row key: they are counted from 1, or after a loss from the clock, 65 µs each; the bits
 #: above are the project's number
@@ -88,7 +88,7 @@ def join_places(replies: Mapping[int, Located]) -> Located | None:
         return None
     spots = tuple(
         replace(
-            spot, hit=replace(spot.hit, key=_key(number, spot.hit.key), path=name_of(number, spot.hit.path))
+            spot, hit=replace(spot.hit, key=_key(number, spot.hit.key), path=path_of(number, spot.hit.path))
         )
         for number, reply in replies.items()
         for spot in reply.spots
@@ -104,7 +104,7 @@ def told_by(hit: Hit) -> tuple[int, Hit]:
 
 def told_as(number: int, hit: Hit) -> Hit:
     """The hit of a project with this number, as `told_by` takes it apart."""
-    return replace(hit, key=_key(number, hit.key), path=name_of(number, hit.path))
+    return replace(hit, key=_key(number, hit.key), path=path_of(number, hit.path))
 
 
 def key_in(key: int) -> int:
@@ -114,12 +114,6 @@ def key_in(key: int) -> int:
 
 def _key(number: int, key: int) -> int:
     return (number << KEY_BITS) + key
-
-
-def name_of(number: int, path: str) -> str:
-    """A file by its project's number; `path` may have one already, to which it is added."""
-    own, several, plain = path.partition(OF)
-    return f"{number + int(own)}{OF}{plain}" if several else f"{number}{OF}{path}"
 
 
 def _joined(replies: Mapping[int, Signals], stats: dict[str, float]) -> Signals:
@@ -141,7 +135,7 @@ def _joined(replies: Mapping[int, Signals], stats: dict[str, float]) -> Signals:
         values.append(own)
         keys.append(reply.keys + np.uint64(number << KEY_BITS))
         rows.append(told)
-        paths += [name_of(number, path) for path in reply.paths]
+        paths += [path_of(number, path) for path in reply.paths]
         kinds += reply.kinds
         ids += len(reply.ids)
     return Signals(

@@ -16,6 +16,12 @@ FILE, KIND, START, END, ID_END = range(5)
 OF = "\0"
 
 
+def path_of(number: int, path: str) -> str:
+    """A path by its project's number; `path` may have one already, to which it is added."""
+    own, several, plain = path.partition(OF)
+    return f"{number + int(own)}{OF}{plain}" if several else f"{number}{OF}{path}"
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """Where a chunk lies. `key` is the row key: unique over all time in one index."""

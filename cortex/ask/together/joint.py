@@ -12,11 +12,10 @@ from typing import Any
 from cortex.ask.asking import Asker, Asking, Member, Turn
 from cortex.ask.freshness import PENDING_NAMED, Freshness
 from cortex.generation.current import Generation, SegmentRef
-from cortex.ranking.together import name_of
 from ipc.codec import encode
 from ipc.errors import CortexError
 from ipc.messages import Among, Bring, Brought, Message, Several
-from ipc.messages.signals import OF
+from ipc.messages.signals import OF, path_of
 
 #: what bringing the small files of projects gets of the time that a call has left: who is not
 #: there by then is named, and there with a later question
@@ -80,7 +79,7 @@ class JointTurn(Turn):
             if several:
                 of.setdefault(int(number), []).append(plain)
         found = frozenset(
-            name_of(number, path)
+            path_of(number, path)
             for number, some in of.items()
             for path in self.group.fresh[number].stale(some, Generation(self.group.generations[number]))
         )

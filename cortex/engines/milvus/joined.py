@@ -16,8 +16,9 @@ from cortex.engines.milvus.rows import FarRows, Fetched
 from cortex.engines.milvus.scope import Scope
 from cortex.generation.filters import Masks
 from cortex.generation.read import Rows
-from cortex.ranking.together import KEY_BITS, name_of
+from cortex.ranking.together import KEY_BITS
 from ipc.arrays import Array
+from ipc.messages.signals import path_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class JoinedRows(FarRows):
     @cached_property
     def told_names(self) -> list[str]:
         numbers = np.repeat(np.arange(len(self.counts)), self.counts).tolist()
-        return [name_of(number, path) for number, path in zip(numbers, self.path_names, strict=True)]
+        return [path_of(number, path) for number, path in zip(numbers, self.path_names, strict=True)]
 
 
 def join_rows(parts: Sequence[Rows], scope: Scope, fetched: Fetched) -> JoinedRows:
