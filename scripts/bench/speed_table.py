@@ -73,7 +73,7 @@ def show_all(sizes: Sequence[Figures], slopes: dict[str, float]) -> None:
 
 
 def merge(results: Sequence[Path]) -> Figures:
-    """One result of several runs: of each size what was measured last."""
+    """One result of several runs: of each size what was measured last, and on which commit."""
     found = sorted((orjson.loads(path.read_bytes()) for path in results), key=lambda one: one["date"])
-    sizes = {size["files"]: size | {"commit": one["commit"]} for one in found for size in one["sizes"]}
+    sizes = {size["files"]: {"commit": one["commit"]} | size for one in found for size in one["sizes"]}
     return found[-1] | {"sizes": [sizes[files] for files in sorted(sizes)]}
