@@ -4,7 +4,7 @@ right.
     python scripts/bench/graph_truth.py REFERENCE=FOLDER … [--peer] [--sample 4000] [--json]
 
 REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScript: `tsc`), gopls,
-clangd (C, C++), javac, rustdoc, rust-analyzer, intelephense (PHP), ruby (truth_ruby.py), kotlin,
+clangd (C, C++), rustdoc, rust-analyzer, intelephense (PHP), ruby (truth_ruby.py), javac, kotlin,
 scala and roslyn (C#; truth_compilers.py); the command must be on PATH, jedi importable.
 FOLDER is a whole checkout: with its tests, its configuration files and its roots.
 
@@ -34,8 +34,8 @@ from pathlib import Path
 from typing import Any
 
 from report import Figures, add_json, begin, print_machine, print_table, write
-from truth_checkers import SERVERS, Target, ask_javac, ask_jedi, ask_server, ask_typescript
-from truth_compilers import ask_kotlin, ask_roslyn, ask_scala
+from truth_checkers import SERVERS, Target, ask_jedi, ask_server, ask_typescript
+from truth_compilers import ask_javac, ask_kotlin, ask_roslyn, ask_scala
 from truth_peer import ask_codegraph
 from truth_ruby import ask_ruby
 from truth_rust import ask_rustdoc

@@ -12,7 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -130,13 +130,17 @@ async def _timed(link: Link, client: Noted, tool: Tool, given: Mapping[str, Any]
 def _first(pids: Iterable[int]) -> Iterator[None]:
     """All threads of these processes run before those of any other."""
     tasks = [int(task.name) for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()]
-    for task in tasks:
-        os.sched_setscheduler(task, os.SCHED_RR, os.sched_param(1))
+    raised: list[int] = []
     try:
+        for task in tasks:
+            with suppress(ProcessLookupError):  # a thread that has ended since
+                os.sched_setscheduler(task, os.SCHED_RR, os.sched_param(1))
+                raised.append(task)
         yield
     finally:
-        for task in tasks:
-            os.sched_setscheduler(task, os.SCHED_OTHER, os.sched_param(0))
+        for task in raised:
+            with suppress(ProcessLookupError):
+                os.sched_setscheduler(task, os.SCHED_OTHER, os.sched_param(0))
 
 
 def _pid(config: Config, worker: str) -> int:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import select
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -24,15 +24,16 @@ from pathlib import Path
 import psutil
 import usage
 from plain import Server
-from product import CORTEX, served, surroundings
+from product import CORTEX, INDEX_S
 from report import Figures, add_json, begin, print_machine, write
-from speed import SHORT, START_S, plant, settle
+from speed import SHORT, START_S, settle
+from trees import planted
 
 from cortex.ask.freshness import Freshness
 from cortex.settings.config import Config
 
-#: seconds between two looks at what is served
-LOOK_S = 0.5
+#: seconds between two looks at what is served, and until a bare process must have imported all
+LOOK_S, BARE_S = 0.5, 60.0
 #: imports of the bare process that stands for each of ours
 TALKING = "import zmq, numpy, msgspec"
 BARE = {
@@ -52,12 +53,14 @@ def bare() -> Iterator[dict[str, psutil.Popen]]:
         for name, imports in BARE.items():
             command = [sys.executable, "-P", "-c", f"{imports}\n{_WAITS}"]
             started[name] = psutil.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        for process in started.values():
-            process.stdout.readline()
+        for name, process in started.items():
+            if not select.select([process.stdout], [], [], BARE_S)[0] or not process.stdout.readline():
+                raise SystemExit(f"the bare process for {name} has not imported all in {BARE_S:.0f} s")
         yield started
     finally:
         for process in started.values():
             process.stdin.close()
+            process.kill()
             process.wait()
 
 
@@ -87,6 +90,8 @@ def rest(config: Config, seconds: float) -> Figures:
         front.call("cortex_search", SHORT | {"query": "where is a name looked up"})
         freshness = Freshness(config)
         while not freshness.serves_all(freshness.current()):
+            if time.perf_counter() - front.started > INDEX_S:
+                raise SystemExit(f"{config.root} was not searchable in {INDEX_S:.0f} s")
             time.sleep(LOOK_S)
         settle(freshness, config.root)
         time.sleep(START_S)
@@ -135,16 +140,9 @@ def main() -> None:
     options = parser.parse_args()
     result = begin("rest")
     print_machine(result)
-    with (
-        tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
-        surroundings(Path(folder).resolve() / "home"),
-    ):
-        root = Path(folder).resolve() / "tree"
-        root.mkdir()
-        plant(options.sources, root, options.files)
+    with planted(options.sources, options.files) as config:
         result["floor_mb"] = floor_mb()
-        with served(root) as config:
-            result |= rest(config, options.rest_s)
+        result |= rest(config, options.rest_s)
     show(result)
     if options.json:
         write(result)

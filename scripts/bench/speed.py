@@ -33,17 +33,16 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
+import trees
 import usage
 from environments import lines_of, python_with
-from exact import compose
 from plain import Server
-from product import CORTEX, rows_of, served, surroundings
+from product import CORTEX, rows_of
 from queries import expression, piece
 from report import Figures, add_json, begin, print_machine, summarise, write
 from speed_table import exponents, merge, show, show_all
@@ -291,37 +290,6 @@ def semble(
 # --- one size ---
 
 
-@contextmanager
-def tree(options: argparse.Namespace, files: int) -> Iterator[Config]:
-    with ExitStack() as stack:
-        folder = options.kept or Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="cortex-bench-"))
-        )
-        stack.enter_context(surroundings(folder.resolve() / "home"))
-        root = folder.resolve() / "tree"
-        if not root.exists():
-            root.mkdir(parents=True)
-            plant(options.sources, root, files)
-        yield stack.enter_context(served(root))
-
-
-def plant(sources: Sequence[Path], root: Path, files: int) -> None:
-    """`files` files from the folders in `sources`, of each its share; where they are too few,
-    copies of all until they are enough.
-    """
-    with tempfile.TemporaryDirectory(prefix="cortex-bench-") as together:
-        for folder in (each for source in sources for each in source.resolve().iterdir()):
-            if folder.is_dir():
-                (Path(together) / folder.name).symlink_to(folder)
-        made, copies = compose(Path(together), root, files), 1
-        while 0 < made < files:
-            copies += 1
-            more = compose(Path(together), root / f"copy_{copies}", files - made)
-            made += more
-        if not made:
-            raise SystemExit(f"{', '.join(map(str, sources))} hold no sources")
-
-
 def built(options: argparse.Namespace, config: Config) -> Figures:
     """What indexing took, now or when --kept was made."""
     kept = options.kept / BUILT if options.kept else None
@@ -335,7 +303,8 @@ def built(options: argparse.Namespace, config: Config) -> Figures:
 
 
 def measure(options: argparse.Namespace, files: int) -> Figures:
-    with tree(options, files) as config:
+    whole = trees.kept(options.sources, files, options.kept) if options.kept else None
+    with whole or trees.planted(options.sources, files) as config:
         figures = {"files": files} | built(options, config)
         rows = rows_of(config)
         texts = [rows.text(at) for at in random.Random(7).sample(range(len(rows)), min(2000, len(rows)))]

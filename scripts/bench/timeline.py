@@ -14,16 +14,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import usage
 from plain import Server
-from product import CORTEX, served, surroundings
+from product import CORTEX
 from report import Figures, add_json, begin, print_machine, write
-from speed import plant
+from trees import planted
 
 from cortex.ask.freshness import Freshness
 from cortex.settings.config import Config
@@ -161,15 +160,8 @@ def main() -> None:
     options = parser.parse_args()
     result = begin("timeline")
     print_machine(result)
-    with (
-        tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
-        surroundings(Path(folder).resolve() / "home"),
-    ):
-        root = Path(folder).resolve() / "tree"
-        root.mkdir()
-        plant(options.sources, root, options.files)
-        with served(root) as config:
-            result |= follow(config, options.step_s)
+    with planted(options.sources, options.files) as config:
+        result |= follow(config, options.step_s)
     show(result)
     if options.json:
         write(result)

@@ -331,23 +331,3 @@ def ask_typescript(
 def _utf16(file: File, site: Site) -> int:
     """A site's column in UTF-16 units."""
     return len(file.lines[site[1] - 1][: site[2]].decode("utf-8", "replace").encode("utf-16-le")) // 2
-
-
-def ask_javac(
-    root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
-) -> Iterator[tuple[Site, list[Target]]]:
-    """What javac says over all files at once; a class that is missing is no opinion. Raises
-    subprocess.TimeoutExpired.
-    """
-    command = ["java", str(_PEERS / "Javac.java"), str(root)]
-    told: dict[Site, list[Target]] = {}
-    told_by = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds)
-    for line in told_by.stdout.splitlines():
-        path, row, column, there, its_row, its_column = line.split(" ")
-        target = None if there == "-" else (there.replace("%20", " "), int(its_row), int(its_column))
-        told.setdefault((path.replace("%20", " "), int(row), int(column)), []).append(target)
-    for file, sites in files:
-        for site in sites:
-            column = len(file.lines[site[1] - 1][: site[2]].decode("utf-8", "replace"))
-            if found := told.get((file.path, site[1], column)):
-                yield site, found

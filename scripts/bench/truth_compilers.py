@@ -1,6 +1,6 @@
-"""What the compilers of Kotlin, Scala and C# say that calls lead to: each runs with a few lines of
-ours (`peers/Kotlin.kt`, `Scala.scala`, `Roslyn.cs`) that write it down. What does not compile, for
-want of libraries, is no opinion.
+"""What the compilers of Java, Kotlin, Scala and C# say that calls lead to: each runs with a few
+lines of ours (`peers/Javac.java`, `Kotlin.kt`, `Scala.scala`, `Roslyn.cs`) that write it down. What
+does not compile, for want of libraries, is no opinion.
 
 Kotlin's needs KOTLIN_HOME, a folder with `lib/kotlin-compiler.jar` (`npm install kotlin-compiler`);
 Scala's SCALA_JARS, a folder with scala-compiler, scala-library and scala-reflect (PyPI's pyspark
@@ -121,15 +121,35 @@ def ask_roslyn(
             timeout=seconds,
             env=environment,
         )
+    yield from _by_columns(files, told_by.stdout.splitlines())
+
+
+def ask_javac(
+    root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
+) -> Iterator[tuple[Site, list[Target]]]:
+    """What javac says over all files at once; a class that is missing is no opinion. Raises
+    subprocess.TimeoutExpired.
+    """
+    command = ["java", str(_PEERS / "Javac.java"), str(root)]
+    told_by = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds)
+    yield from _by_columns(files, told_by.stdout.splitlines())
+
+
+def _by_columns(
+    files: Iterable[tuple[File, Sequence[Site]]], lines: Iterable[str]
+) -> Iterator[tuple[Site, list[Target]]]:
+    """Lines "path line column path line column" that say of a site where it leads, the last three
+    "-" for what is outside; blanks of a path are written %20.
+    """
     told: dict[Site, list[Target]] = {}
-    for line in told_by.stdout.splitlines():
+    for line in lines:
         path, row, column, there, its_row, its_column = line.split(" ")
         target = None if there == "-" else (there.replace("%20", " "), int(its_row), int(its_column))
         told.setdefault((path.replace("%20", " "), int(row), int(column)), []).append(target)
     for file, sites in files:
         for site in sites:
-            column = len(file.lines[site[1] - 1][: site[2]].decode("utf-8-sig", "replace"))
-            if found := told.get((file.path, site[1], column)):
+            at = len(file.lines[site[1] - 1][: site[2]].decode("utf-8-sig", "replace"))
+            if found := told.get((file.path, site[1], at)):
                 yield site, found
 
 

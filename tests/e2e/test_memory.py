@@ -153,12 +153,13 @@ def test_all_methods_are_the_same_attached_and_embedded(data, embedded):
 
 def store(memory, title):
     """Asks under the same number until it is answered, as the sentence of a failure says."""
-    number = str(uuid.uuid4())
+    number, deadline = str(uuid.uuid4()), time.monotonic() + BOUND_S
     while True:
         try:
             return memory.store(title, operation_id=number)
         except Unavailable as error:
             said = str(error)
+            assert time.monotonic() < deadline, said
             assert number in said or "does not answer" in said or "started" in said
 
 

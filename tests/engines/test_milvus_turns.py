@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from tests.waiting import until
 from workers.milvus import Turns
 
 WAIT_S = 20.0
@@ -46,8 +47,7 @@ def test_who_writes_waits_for_those_who_read_and_is_not_overtaken():
     first.start()
     assert reading.wait(WAIT_S)
     writer.start()
-    while not turns.is_taken:
-        writer.join(0.001)
+    until(lambda: turns.is_taken, "the writer's turn")
     later.start()
     asked.set()
     for one in (first, writer, later):

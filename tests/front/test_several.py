@@ -14,6 +14,7 @@ from cortex.settings.projects import clones_base, projects_file
 from cortex.settings.table import Engines, Milvus
 from ipc.errors import BadRequest, CortexError, Misconfigured, Unavailable
 from tests.ask.made_up import asking
+from tests.waiting import until_async
 
 
 class Counting:
@@ -233,8 +234,7 @@ def test_few_projects_are_held_open_and_none_is_let_go_while_it_is_asked(front, 
         Counting.holds = ("p0", asyncio.Event())
         await front.names()
         first = asyncio.create_task(front.call(TOOLS["cortex_exact"], {"query": "x", "project": "p0"}))
-        while len(Counting.made) < 2:
-            await asyncio.sleep(0)
+        await until_async(lambda: len(Counting.made) >= 2, "the link to the project that is asked")
         front.name("an agent")
         for name in others[1:]:
             await front.call(TOOLS["cortex_exact"], {"query": "x", "project": name})

@@ -17,7 +17,7 @@ from ipc.codec import register
 from ipc.errors import BadRequest, CortexError, Unavailable
 from ipc.messages import Embed, Embedded, GetStatus, Reload, Status
 from ipc.service import answer
-from tests.waiting import until, until_async
+from tests.waiting import BOUND_S, until, until_async
 
 ROOT = Path(__file__).parents[2]
 #: seconds until a worker must listen, on a machine that has much else to do; who asks it waits less
@@ -123,6 +123,17 @@ def asked(folder, *questions, deadline_s=20.0):
     return asyncio.run(run())
 
 
+async def answering(client, number):
+    """The process numbers of so many replicas, once each of them has answered; in turns, so a few
+    rounds are enough.
+    """
+    pids, deadline = set(), time.monotonic() + BOUND_S
+    while len(pids) < number:
+        assert time.monotonic() < deadline, f"only {pids} answer"
+        pids.add(int((await client.ask("embed", Embed(("a",)), START_S)).model))
+    return pids
+
+
 def test_a_question_is_answered_and_errors_come_back_as_themselves(start):
     process = start()
     fine, bad, bug, status, unknown = asked(
@@ -191,10 +202,7 @@ def test_replicas_take_turns_and_a_killed_ones_question_is_asked_again(start):
     async def run():
         client = Client(start.folder)
         try:
-            pids = set()
-            while len(pids) < 2:
-                pids.add(int((await client.ask("embed", Embed(("a",)), 20)).model))
-            assert pids == set(processes)
+            assert await answering(client, 2) == set(processes)
             question = asyncio.create_task(client.ask("embed", Embed(("hang",)), 60))
             hanging = await until_async(lambda: list(start.folder.glob("hanging-*")))
             processes[int(hanging[0].name.split("-")[1])].kill()
@@ -212,9 +220,7 @@ def test_a_killed_ones_message_that_is_not_repeatable_is_not_sent_again(start):
     async def run():
         client = Client(start.folder)
         try:
-            pids = set()
-            while len(pids) < 2:
-                pids.add(int((await client.ask("embed", Embed(("a",)), 20)).model))
+            await answering(client, 2)
             noting = asyncio.create_task(client.ask("embed", Note("remember"), 60))
             taken = await until_async(lambda: list(start.folder.glob("hanging-*")))
             pid = int(taken[0].name.split("-")[1])

@@ -26,6 +26,7 @@ from ipc.codec import decode, encode
 from ipc.errors import BadRequest
 from ipc.service import answer
 from tests.publish.test_far import SOURCES, Machine
+from tests.waiting import BOUND_S
 from workers.text import make as make_text
 from workers.vector import make as make_vector
 
@@ -132,10 +133,11 @@ def ask(front, tool, bearer=ALL, **arguments):
 
     async def whole():
         """The first question to so many may not have all of them."""
-        while True:
-            found = await front.ask(hosted, TOOLS[tool], arguments, bearer, caller)
-            if "being brought" not in found["index"].get("message", ""):
-                return orjson.loads(orjson.dumps(found))
+        async with asyncio.timeout(BOUND_S):
+            while True:
+                found = await front.ask(hosted, TOOLS[tool], arguments, bearer, caller)
+                if "being brought" not in found["index"].get("message", ""):
+                    return orjson.loads(orjson.dumps(found))
 
     return asyncio.run(whole())
 
