@@ -95,14 +95,14 @@ class Far:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of the projects that are asked together; `asking` None: it cannot be asked, `why` says
-    the reason in one sentence. `far`: it is asked with those of the same place, through the workers
+    """One of the projects that are asked together; `asking` None: it cannot be asked, for the
+    reason `why`. `far`: it is asked with those of the same place, through the workers
     of one of them, which `asking` leads to.
     """
 
     name: str
     asking: Asking | None
-    why: str = ""
+    why: CortexError | None = None
     far: Far | None = None
 
 

@@ -85,7 +85,7 @@ async def reach_all(
             chosen = find(name)
             far = far_of(chosen.config)
         except CortexError as error:
-            found[name] = Member(name, None, str(error))
+            found[name] = Member(name, None, error)
             continue
         found[name] = Member(name, None, far=far)
         sets.setdefault(far.place if far else f"{OF}{name}", {})[name] = chosen
@@ -105,12 +105,12 @@ async def _reach_one(
     """Those of `found` that share workers: all are asked through one of them, an open one where
     there is. Another one is tried where that cannot be reached: its folder may be gone.
     """
-    why = ""
+    why: CortexError | None = None
     for first in sorted(own, key=lambda name: not own[name].is_open)[:TRIED_MAX]:
         try:
             asking = await reach(first)
         except CortexError as error:
-            why = why or str(error)
+            why = why or error
             continue
         others = {
             name: replace(asking, config=one.config, freshness=one.freshness)

@@ -176,10 +176,14 @@ def prune_places(index_dir: Path) -> None:
     here before there was a folder for each. What is being written stays.
     """
     own = index_dir.parent
+    names: list[str] = []
     with contextlib.suppress(OSError):
-        for name in files.names(own.parent):
-            if name != own.name and not _is_written(own.parent / name):
-                files.remove_tree(own.parent / name)
+        names = files.names(own.parent)
+    for name in names:
+        if name == own.name or _is_written(own.parent / name):
+            continue
+        with contextlib.suppress(OSError):  # one that cannot be removed keeps no other
+            files.remove_tree(own.parent / name)
 
 
 def _is_written(place: Path) -> bool:

@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from cortex.ask.asking import Far as Place
-from cortex.ask.asking import Member
+from cortex.ask.asking import Member, Starting
 from cortex.ask.questions import Exact, Search
 from cortex.ask.together.exact import exact_together
 from cortex.ask.together.search import find_together, search_together
 from cortex.ranking.together import join_meaning, join_words, key_in, told_as
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
+from ipc.client import Silent
 from ipc.codec import decode, encode
 from ipc.errors import BadRequest, Damaged, Unavailable
 from ipc.messages import (
@@ -174,7 +175,7 @@ def test_words_are_counted_in_all_before_any_is_scored_and_not_where_one_is_aske
 
 
 def test_a_project_that_cannot_be_asked_is_named_and_the_others_answer(api):
-    answer = ask([api], away=[Member("web", None, "The workers are still being started.")])
+    answer = ask([api], away=[Member("web", None, Unavailable("The workers are still being started."))])
     assert {name for name, _ in places(answer)} == {"api"}
     assert answer["index"]["degraded"] == ["web"]
     assert answer["index"]["message"].startswith("web: The workers are still being started.")
@@ -194,9 +195,31 @@ def test_where_none_can_be_asked_the_answer_is_a_sentence_that_names_each(api, t
     with pytest.raises(Unavailable, match=r"new: Nothing is indexed yet.*old: It is away\."):
         ask(
             [Project(tmp_path, "new", served=False)],
-            away=[Member("old", None, "It is away.")],
+            away=[Member("old", None, Unavailable("It is away."))],
             deadline_s=1.2,
         )
+
+
+def test_where_none_can_be_asked_yet_who_waits_is_told_that_workers_are_starting(tmp_path, in_milvus):
+    class Absent:
+        async def ask(self, worker, _message, _deadline_s):
+            raise Silent(f"No {worker} worker runs.", absent=True)
+
+    async def standing(_worker):
+        return "starting"
+
+    far = [
+        replace(one, asking=replace(one.asking, client=Absent(), standing=standing)) for one in in_milvus[1]
+    ]
+    other = Member("other", None, Starting("The workers are still being started."))
+    new = Project(tmp_path, "new", served=False)
+    for away in ([other], far, [other, *far]):
+        late = [
+            replace(one, asking=one.asking and replace(one.asking, until=time.monotonic() + 1.2))
+            for one in away
+        ]
+        with pytest.raises(Starting, match="start"):
+            ask([new], away=late, deadline_s=1.2)
 
 
 def test_a_silent_project_costs_the_lanes_share_of_the_deadline_and_is_named(api, web):

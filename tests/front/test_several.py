@@ -51,7 +51,7 @@ class Counting:
         self.asked.append((tool.name, dict(arguments or {})))
         if others is not None:
             members = await others(checked.projects, 10.0)
-            return {"members": [(one.name, one.asking, one.why) for one in members]}
+            return {"members": [(one.name, one.asking, str(one.why or "")) for one in members]}
         if self.holds[0] == self.config.root.name:
             await self.holds[1].wait()
         return {"results": [], "root": self.config.root.name}
@@ -313,7 +313,7 @@ def test_where_one_of_a_milvus_cannot_be_reached_all_are_asked_through_another(t
 
     assert [one.asking.config.root.name for one in reached("b")] == list("abcde")
     assert tried == ["c", "a", "b"]
-    assert {(one.asking, one.why) for one in reached("e")} == {(None, "c is gone.")}
+    assert {(one.asking, str(one.why)) for one in reached("e")} == {(None, "c is gone.")}
     assert len(tried) == TRIED_MAX
 
 

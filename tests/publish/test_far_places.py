@@ -5,6 +5,7 @@ from before. On two real milvus-lite.
 from __future__ import annotations
 
 import dataclasses
+import errno
 
 import pytest
 
@@ -14,6 +15,7 @@ from cortex.generation.formats import LOCK
 from cortex.publish.far import prune_places
 from cortex.settings.config import Config
 from cortex.settings.milvus import PROJECT_BYTES_MAX, place_of
+from cortex.system import files
 from ipc.errors import Misconfigured
 from ipc.locks import hold
 from ipc.messages import ExactSearch, OutlineSearch
@@ -80,6 +82,22 @@ def test_what_is_written_from_inside_a_sandbox_stays(tmp_path, number):
         assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "own"]
     prune_places(own)
     assert [path.name for path in tmp_path.iterdir()] == ["own"]
+
+
+def test_a_folder_that_cannot_be_removed_keeps_no_other(tmp_path, monkeypatch):
+    own = tmp_path / "own" / "10"
+    for name in ("a", "b", "c", "own"):
+        (tmp_path / name / "10").mkdir(parents=True)
+    remove = files.remove_tree
+
+    def refuse(path):
+        if path.name == "b":
+            raise PermissionError(errno.EPERM, "Belongs to another user", str(path))
+        remove(path)
+
+    monkeypatch.setattr(files, "remove_tree", refuse)
+    prune_places(own)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "own"]
 
 
 def test_a_clone_whose_origin_changes_is_another_project(tmp_path):

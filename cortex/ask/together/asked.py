@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from cortex.ask.asking import Asking, Member, Turn, nobody
+from cortex.ask.asking import Asking, Member, Starting, Turn, nobody
 from cortex.ask.freshness import PENDING_NAMED
 from cortex.ask.questions import NO_FILTERS
 from cortex.ask.together.joint import JointTurn, by_place, join
@@ -39,7 +39,7 @@ class Together:
     """
 
     turns: Mapping[str, Turn]
-    away: dict[str, str]
+    away: dict[str, CortexError]
 
     @cached_property
     def names(self) -> list[str]:
@@ -67,7 +67,9 @@ class Together:
     def nobody(self) -> Unavailable:
         """Nobody is left who could answer."""
         errors = [error for turn in self.turns.values() for error in turn.silent.values()]
-        return nobody([*errors, *map(Unavailable, _told_of(self.away))])
+        # who waits for those that are starting has to be told that they are
+        starting = any(isinstance(error, Starting) for error in self.away.values())
+        return nobody([*errors, *map(Starting if starting else Unavailable, _told_of(self.away))])
 
     def index(self, notes: Iterable[str] = (), shown: Collection[str] = ()) -> dict[str, Any]:
         """The `index` block of the answer: what the blocks of the projects say, by their names. Of
@@ -152,7 +154,7 @@ async def _together(members: Sequence[Member], *, final: bool) -> Together:
         if found[name].number
     }
     away |= {
-        one.name: one.why if one.asking is None else one.asking.freshness.explain_nothing()
+        one.name: one.why or Unavailable(there[one.name].freshness.explain_nothing())
         for one in members
         if one.far is None and one.name not in near
     }
@@ -162,12 +164,12 @@ async def _together(members: Sequence[Member], *, final: bool) -> Together:
     return together
 
 
-async def _joint(members: Sequence[Member], *, final: bool) -> tuple[dict[str, Turn], dict[str, str]]:
+async def _joint(members: Sequence[Member], *, final: bool) -> tuple[dict[str, Turn], dict[str, CortexError]]:
     """(a turn for each place in Milvus, by a name that no project has; who there cannot be asked,
     and why)
     """
     turns: dict[str, Turn] = {}
-    away: dict[str, str] = {}
+    away: dict[str, CortexError] = {}
     places = by_place(members)
     alone = any(len(own) == len(members) for own in places.values())
     joined = (join(own, final=final, alone=alone) for own in places.values())
@@ -193,11 +195,11 @@ def _generations(name: str, turn: Turn) -> dict[str, int]:
     return dict(zip(turn.group.names, turn.group.generations, strict=True))
 
 
-def _told_of(away: Mapping[str, str]) -> list[str]:
+def _told_of(away: Mapping[str, CortexError]) -> list[str]:
     """Why projects are not asked, each sentence once."""
     whose: dict[str, list[str]] = {}
     for name, why in away.items():
-        whose.setdefault(why, []).append(name)
+        whose.setdefault(str(why), []).append(name)
     return [f"{', '.join(_some(names))}: {why}" for why, names in whose.items()]
 
 
@@ -221,7 +223,7 @@ async def each(together: Together, ask: Callable[[str, Turn], Awaitable[T]]) -> 
         once_more = isinstance(one, NotReady) and not together.turns[name].final
         if once_more or not isinstance(one, CortexError):
             raise one
-        together.away[_called(together.turns[name], name)] = str(one)
+        together.away[_called(together.turns[name], name)] = one
     if refused := [one for one in told if isinstance(one, BadRequest) and not found]:
         raise refused[0]
     return found

@@ -13,7 +13,7 @@ from cortex.ask.asking import Asker, Asking, Member, Turn
 from cortex.ask.freshness import PENDING_NAMED, Freshness
 from cortex.generation.current import Generation, SegmentRef
 from ipc.codec import encode
-from ipc.errors import CortexError
+from ipc.errors import CortexError, Unavailable
 from ipc.messages import Among, Bring, Brought, Message, Several
 from ipc.messages.signals import OF, path_of
 
@@ -107,12 +107,12 @@ class JointTurn(Turn):
 
 async def join(
     members: Sequence[Member], *, final: bool, alone: bool
-) -> tuple[JointTurn | None, dict[str, str]]:
+) -> tuple[JointTurn | None, dict[str, CortexError]]:
     """(how the members, all of one place, are asked as one: None where none can be; why others are
     not asked). `alone`: nobody else is asked.
     """
     there = [one for one in members if one.asking is not None and one.far is not None]
-    away = {one.name: one.why for one in members if one.asking is None}
+    away = {one.name: one.why for one in members if one.why is not None}
     if not there or there[0].asking is None:
         return None, away
     leader = there[0].asking
@@ -123,9 +123,11 @@ async def join(
     try:
         brought = await replace(leader, until=until).ask("text", asked, Brought, until)
     except CortexError as error:
-        return None, away | {one.name: str(error) for one in there}
+        return None, away | {one.name: error for one in there}
     here = [at for at, number in enumerate(brought.generations) if number]
-    away |= {there[at].name: why for at, why in enumerate(brought.why) if not brought.generations[at]}
+    away |= {
+        there[at].name: Unavailable(why) for at, why in enumerate(brought.why) if not brought.generations[at]
+    }
     if not here:
         return None, away
     group = Group(
