@@ -38,7 +38,7 @@ def watch_life_line(on_end: Callable[[], None], grace_s: float = GRACE_S) -> Non
             except OSError:
                 break
         on_end()
-        time.sleep(grace_s)
+        time.sleep(grace_s)  # no look: what was told to end has so long for it
         os._exit(1)  # something hangs; nobody is left who could end us
 
     threading.Thread(target=wait, name="life-line", daemon=True).start()

@@ -126,7 +126,7 @@ def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, w
             return lock
         if time.monotonic() >= deadline:
             raise refusal(str(_written_in(path) or "unknown"))
-        time.sleep(POLL_S)
+        time.sleep(POLL_S)  # to wait in the lock itself knows no deadline
 
 
 def holder_of(path: str | os.PathLike[str]) -> int | None:

@@ -230,6 +230,26 @@ def test_nothing_crosses_a_process_as_a_pickle_and_no_text_is_run_as_code(module
     assert not calls & {"eval", "exec"}
 
 
+def _called(node: ast.AST, name: str) -> list[ast.Call]:
+    found = (one for one in ast.walk(node) if isinstance(one, ast.Call))
+    return [one for one in found if ast.unparse(one.func) == name]
+
+
+def test_who_looks_again_and_again_has_a_deadline_and_says_why_nothing_wakes_it():
+    looks = 0
+    for path in SOURCES:
+        source = path.read_text()
+        if "time.sleep(" not in source:
+            continue
+        lines, tree = source.split("\n"), ast.parse(source)
+        for call in _called(tree, "time.sleep"):
+            looks += 1
+            assert "  # " in lines[call.lineno - 1], f"{path}:{call.lineno}"
+        for loop in (one for one in ast.walk(tree) if isinstance(one, ast.While)):
+            assert not _called(loop, "time.sleep") or _called(loop, "time.monotonic"), f"{path}:{loop.lineno}"
+    assert looks
+
+
 def test_the_page_lists_the_rooms_in_the_order_of_the_table():
     text = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
     listed = [name.replace("/", ".") for name in re.findall(r"^\| `([\w/]+)/` \|", text, re.MULTILINE)]

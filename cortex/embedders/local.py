@@ -95,6 +95,6 @@ def start(config: Config, endpoint: Endpoint) -> None:
             # Not when the child has ended: another may have taken the port first.
             if time.monotonic() > deadline:
                 raise Unavailable(f"`cortex embed serve` was started but does not answer: {error}") from error
-            time.sleep(POLL_S)
+            time.sleep(POLL_S)  # somebody else may have started it: only an answer tells that it listens
         else:
             return

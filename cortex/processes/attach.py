@@ -305,7 +305,7 @@ def stop(owner: Owner) -> bool:
             if time.monotonic() >= deadline:
                 who = f"process {holder}" if holder else "it (its processes are in a sandbox)"
                 raise Unavailable(f"The set did not stop within {STOP_S:g} s; end {who} by hand.")
-            time.sleep(STOP_LOOK_S)
+            time.sleep(STOP_LOOK_S)  # a lock that is let go tells nobody
     return found
 
 

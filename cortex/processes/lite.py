@@ -50,7 +50,7 @@ def file_served(config: Config) -> Iterator[None]:
                 child = None  # a set's own process is about to
             if time.monotonic() > deadline:
                 raise Unavailable(f"{place.told} was not served within {START_S:.0f} s; try again.")
-            time.sleep(LOOK_S)
+            time.sleep(LOOK_S)  # whoever serves it: its lock and its socket tell
         yield
     finally:
         if child is not None:

@@ -182,7 +182,7 @@ class Supervisor:
                     f"A set of workers for {self.spec.root} is already running (process {holder}); "
                     f"`{command} status` shows it, `{command} down` stops it."
                 )
-            time.sleep(POLL_S)
+            time.sleep(POLL_S)  # a lock that is let go tells nobody
         self._lock = lock
         return True
 

@@ -205,6 +205,6 @@ def patiently(act: Callable[[], object], *, retries: bool = WINDOWS) -> None:
         except PermissionError:
             if time.monotonic() >= until:
                 raise
-            time.sleep(RETRY_LOOK_S)
+            time.sleep(RETRY_LOOK_S)  # nobody tells that a file is closed
         else:
             return

@@ -68,7 +68,7 @@ def _await_socket(path: Path) -> None:
     """
     until = time.monotonic() + CONNECT_S
     while not path.exists() and time.monotonic() < until:
-        time.sleep(LOOK_S)
+        time.sleep(LOOK_S)  # not every system tells when a socket appears
 
 
 def in_a_sentence(place: Place, what: str, error: Exception) -> Exception:

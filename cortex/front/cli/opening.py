@@ -59,7 +59,7 @@ def _started(config: Config) -> str:
     while any(one["name"] == HTTP for one in attach.set_status(config).get("processes", ())):
         if (url := served_at(config)) or time.monotonic() >= until:
             return url
-        time.sleep(LOOK_S)
+        time.sleep(LOOK_S)  # the server notes in a file where it is, and calls nobody
     return ""
 
 

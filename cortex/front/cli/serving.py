@@ -119,4 +119,4 @@ def _end(config: Config) -> None:
             return
         if time.monotonic() >= until:
             return
-        time.sleep(LOOK_S)
+        time.sleep(LOOK_S)  # fronts leave by themselves, and the set tells it to who asks
