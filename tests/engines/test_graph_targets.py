@@ -1,8 +1,11 @@
 """What a target means: any spelling of a name, a path, a line."""
 
+import orjson
 import pytest
 
-from tests.engines.small_graph import ask, ids, served
+from cortex.engines.serving import EngineWorker
+from cortex.terms.ids import key_of
+from tests.engines.small_graph import ask, ids, publish, served
 
 
 @pytest.mark.parametrize(
@@ -148,3 +151,49 @@ def test_a_guess_that_may_be_several_lists_them(worker):
 
 def test_a_line_outside_of_all_definitions_means_the_file(worker):
     assert ask(worker, "dependents", "app/store.py:4")[0].target == "app/store"
+
+
+@pytest.fixture
+def apart(config):
+    """A type, its method in another file, a function of its name, and two files of one name."""
+    data = {
+        "nodes": [
+            {"id": name, "kind": kind, "file": file, "start_line": first, "end_line": last}
+            for name, kind, file, first, last in [
+                ("db/store", "module", "db/store.go", 1, 20),
+                ("db/store:Disk", "struct", "db/store.go", 3, 9),
+                ("db/flags", "module", "db/flags.go", 1, 40),
+                ("db/flags:mark", "function", "db/flags.go", 1, 9),
+                ("db/flags:Disk.mark", "method", "db/flags.go", 11, 19),
+                ("one/store", "module", "one/store.go", 1, 90),
+                ("one/store:late", "function", "one/store.go", 70, 80),
+                ("two/store", "module", "two/store.go", 1, 90),
+                ("two/store:late", "function", "two/store.go", 70, 80),
+                # what has the highest key is last among names: no answer may depend on its kind
+                (max((f"z:f{n}" for n in range(1000)), key=key_of), "function", "z.go", 1, 9),
+            ]
+        ],
+        "edges": [],
+    }
+    config.graph_dir.mkdir(parents=True)
+    (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    return worker
+
+
+def test_a_method_beside_a_function_of_its_name_is_listed_although_its_type_is_elsewhere(apart):
+    assert ask(apart, "callers", "mark")[0].candidates == ("db/flags:Disk.mark", "db/flags:mark")
+
+
+@pytest.mark.parametrize("target", ["#mark", ".mark", "#mark(a, b)"])
+def test_what_is_written_as_a_member_is_a_method_rather_than_a_function(apart, target):
+    assert ask(apart, "callers", target)[0].target == "db/flags:Disk.mark"
+
+
+def test_a_line_is_of_the_file_that_is_so_long_and_is_listed_with_the_others(apart):
+    hits, _ = ask(apart, "callers", "store.go:75")
+    assert hits.candidates == ("one/store.go:75", "two/store.go:75")
+    assert ask(apart, "callers", hits.candidates[1])[0].target == "two/store:late"
+    assert ask(apart, "callers", "db/store.go:5")[0].target == "db/store:Disk"

@@ -159,8 +159,8 @@ class Graph:
         return found
 
     def kind(self, number: int) -> str:
-        """The kind of the node `number`; "" when it is none."""
-        row = int(self.node_of[number])
+        """The kind of the node `number`; "" when it is none, as -1 is."""
+        row = int(self.node_of[number]) if number >= 0 else -1
         return self.names[int(self.nodes[row, 1])] if row >= 0 else ""
 
     def file_of(self, number: int) -> str:

@@ -48,6 +48,15 @@ class Places:
                 found.add(own[1 : at + len(wanted) - 1])
         return sorted(found)
 
+    def holding(self, files: list[int], line: int) -> list[int]:
+        """Of several files those that are so long, as long as there is one."""
+        if not line or len(files) < 2:
+            return files
+        return [one for one in files if self._last_line(one) >= line] or files
+
+    def _last_line(self, file: int) -> int:
+        return int(self._graph.nodes[self._graph.by_file.of(np.array([file])), 4].max(initial=0))
+
     def around(self, file: int, line: int) -> int | None:
         """The innermost definition around a line; None outside of all."""
         graph = self._graph

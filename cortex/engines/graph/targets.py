@@ -29,6 +29,8 @@ SUGGESTED = 5
 #: characters of a target that a guess repeats, and frames of a trace that are tried
 SHOWN_CHARS_MAX, FRAMES_MAX = 80, 8
 
+#: names that are written as those of members, `#save` and `.save`, and what is meant by them
+_MEMBER, _METHODS = re.compile(r"[#.]\w"), frozenset({"method"})
 #: files of TypeScript that only declare what others define
 _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$")
 
@@ -87,7 +89,8 @@ class Targets:
         """As `find`; None for what means nothing, without the nearest names, which take long to
         find.
         """
-        self._preferred, self._within = kinds, f"{within}/" if within else ""
+        self._preferred = kinds or (_METHODS if _MEMBER.match(target) else kinds)
+        self._within = f"{within}/" if within else ""
         if found := self._named(target):
             return found
         if not split(target):
@@ -118,14 +121,15 @@ class Targets:
         places = [(read_place(target), "")]
         places += [(Place(frame.path, frame.line), frame.name) for frame in find_frames(target)[:FRAMES_MAX]]
         for place, name in places:
-            files = self._inside(self.places.files(place.path))
+            files = self.places.holding(self._inside(self.places.files(place.path)), place.line)
             best = [n for n in files if _rank(self._graph.names[n]) == 0] if len(files) > 1 else files
+            line = f":{place.line}" if place.line else ""
             if len(best) != 1 and files:
-                listed = tuple(self._graph.names[n] for n in files[:LISTED])
+                listed = tuple(f"{self._graph.names[n]}{line}" for n in files[:LISTED])
                 return Found(candidates=listed, suggestion=f"{target!r} may be any of: {', '.join(listed)}.")
             if best:
                 around = self.places.around(best[0], place.line) if place.line else None
-                others = tuple(self._graph.names[n] for n in files if n not in best)[:LISTED]
+                others = tuple(f"{self._graph.names[n]}{line}" for n in files if n not in best)[:LISTED]
                 also = f"Also called {target!r}: {', '.join(others)}." if others else ""
                 return Found((self._modules[best[0]] if around is None else around,), others, also)
             if name and (found := self._named(name)):
