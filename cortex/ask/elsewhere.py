@@ -4,6 +4,11 @@ every call, and nobody may take that for code that nothing needs.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
+import orjson
+
 from cortex.ask.asking import Turn
 from cortex.ask.questions import Graph
 from cortex.terms.ids import uncopied
@@ -12,12 +17,14 @@ from ipc.messages import ExactHits, ExactSearch, GraphHits
 #: operations whose empty answer would be read as "unused"
 _USED = frozenset({"callers", "dependents", "impact", "type_usages"})
 #: lines that are looked at, and places that are told
-LINES_MAX, PLACES_MAX = 60, 6
+LINES_MAX, PLACES_MAX = 120, 6
+#: characters of a shown line: a longer one may hold the word behind them
+LINE_CHARS = 200
 
 
 async def elsewhere(turn: Turn, question: Graph, hits: GraphHits) -> str:
-    """A sentence with other files that hold the word, or that none does; "" where that is not the
-    question, or the text worker does not answer.
+    """A sentence with other files that hold the word, or that none does, and with the lines of its
+    own file; "" where that is not the question, or the text worker does not answer.
 
     Raises NotReady, unless the turn is final.
     """
@@ -35,12 +42,34 @@ async def elsewhere(turn: Turn, question: Graph, hits: GraphHits) -> str:
     if found is None:
         return ""
     places: dict[str, str] = {}
-    for hit, lines in zip(found.hits, found.highlight_lines, strict=True):
-        if hit.path != stem and not hit.path.startswith(f"{stem}."):
-            line = next((line for line in lines if line), hit.start_line)
-            places.setdefault(hit.path, f"{hit.path}:{line}")
-    if not places:
-        return f"No use of {word} is resolved, and the word occurs in no other file of the index."
-    count = f"{'at least ' if found.truncated else ''}{len(places)} other file{'s' * (len(places) > 1)}"
-    told = ", ".join(list(places.values())[:PLACES_MAX])
-    return f"No use of {word} is resolved; the word occurs in {count}: {told}."
+    own: set[int] = set()
+    for path, line in _lines_with(word, found):
+        if path == stem or path.startswith(f"{stem}."):
+            own.add(line)
+        else:
+            places.setdefault(path, f"{path}:{line}")
+    return f"No use of {word} is resolved{_told(places, own, more=found.truncated)}"
+
+
+def _lines_with(word: str, found: ExactHits) -> Iterator[tuple[str, int]]:
+    """(path, line) of those that hold the word itself: the lane also finds lines that say the same
+    in other words (`deref_mut`, `deref mut`, `derefMut`).
+    """
+    whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+    for hit, raw in zip(found.hits, found.chunks, strict=True):
+        for text in orjson.loads(raw)["text"].split("\n"):
+            number = text.partition(": ")[0]
+            if len(text) >= LINE_CHARS or whole.search(text):
+                yield hit.path, int(number) if number.isdecimal() else hit.start_line
+
+
+def _told(places: dict[str, str], own: set[int], *, more: bool) -> str:
+    """What follows in the sentence; `more`: there are lines that nobody looked at."""
+    inside = sorted(own)[:PLACES_MAX]
+    also = f" In its own file it stands on lines {', '.join(map(str, inside))}." if len(inside) > 1 else ""
+    if places:
+        count = f"{'at least ' if more else ''}{len(places)} other file{'s' * (len(places) > 1)}"
+        return f"; the word occurs in {count}: {', '.join(list(places.values())[:PLACES_MAX])}.{also}"
+    if more:
+        return f"; ask cortex_exact where the word occurs, not all lines were looked at.{also}"
+    return f", and the word occurs in no other file of the index.{also}"

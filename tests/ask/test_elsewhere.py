@@ -11,6 +11,8 @@ FILES = {
     "jobs.py": "def late_job():\n    return 1\n\n\ndef lonely_job():\n    return 2\n\n\ndef used_job():\n    return 3\n",
     "table.py": "import jobs\n\nRUN = getattr(jobs, 'late_job')()\njobs.used_job()\n",
     "setup.cfg": "[run]\njob = jobs:late_job\n",
+    "listed.py": "def own_job():\n    return 4\n\n\nNAMES = ['own_job']\n",
+    "other.py": "# the lonely job of jobs.py, and LonelyJob\nlonelyJob = 5\n",
 }
 
 
@@ -44,3 +46,14 @@ def test_a_word_that_is_nowhere_else_is_said_to_be(served):
 def test_where_there_are_callers_or_a_scope_nobody_is_asked_about_the_word(served):
     assert "the word" not in suggestion(served, "callers", "used_job")
     assert "the word" not in suggestion(served, "callers", "late_job", scope="*.md")
+
+
+def test_words_that_are_merely_alike_are_not_the_word(served):
+    assert "other.py" not in suggestion(served, "callers", "lonely_job")
+
+
+def test_a_name_that_stands_again_in_its_own_file_alone_is_told_with_its_lines(served):
+    assert suggestion(served, "callers", "own_job").startswith(
+        "No use of own_job is resolved, and the word occurs in no other file of the index. "
+        "In its own file it stands on lines 1, 5."
+    )

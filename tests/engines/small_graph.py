@@ -54,13 +54,14 @@ def ids(worker, operation, target, **more):
 
 def served(config, nodes, edges=()):
     """A worker over a graph of another program:
-    nodes are (id, kind, file), edges (from, to, type).
+    nodes are (id, kind, file), edges (from, to, type) or with the file where they are, too.
     """
     (config.graph_dir).mkdir(parents=True, exist_ok=True)
     graph = {
         "nodes": [{"id": name, "kind": kind, "file": file, "start_line": 1} for name, kind, file in nodes],
         "edges": [
-            {"from": one, "to": to, "type": kind, "location": {"file": "x"}} for one, to, kind in edges
+            {"from": one, "to": to, "type": kind, "location": {"file": "".join(file) or "x"}}
+            for one, to, kind, *file in edges
         ],
     }
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(graph))

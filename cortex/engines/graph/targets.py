@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.members import Members
 from cortex.engines.graph.places import Places
 from cortex.engines.graph.twins import joined
 from cortex.ranking.traces import find_frames
@@ -60,6 +61,7 @@ class Targets:
         #: how the paths of the files begin in which a name is meant rather than in others
         self._within = ""
         self.places = Places(graph, self._modules)
+        self.owned = Members(graph)
 
     @property
     def files(self) -> list[str]:
@@ -296,11 +298,12 @@ class Targets:
         return self._last_names
 
     def members(self, numbers: Iterable[int]) -> list[int]:
-        """`numbers` with every node below them:
-        a type's methods, a module's definitions, a package's modules.
+        """`numbers` with every node below them: a type's methods, in other files too, a module's
+        definitions, a package's modules.
         """
         graph = self._graph
-        found = list(dict.fromkeys(numbers))
+        named = list(dict.fromkeys(numbers))
+        found = [*named, *(one for number in named for one in self.owned.elsewhere(number))]
         seen = set(found)
         level: Array = np.array(found, "<i8")
         while len(level):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.members import IS_A, last_name
 from cortex.engines.graph.targets import Targets
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.terms.kinds import WHOLE_KINDS
@@ -22,7 +23,7 @@ CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "
 
 _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
 _KINDS: dict[str, tuple[str, ...]] = {
-    "implementations": ("implements", "extends", "embeds"),
+    "implementations": IS_A,
     "callers": ("calls", "references"),
     "callees": ("calls",),
     "dependencies": ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references"),
@@ -30,8 +31,6 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
     "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "imports"),
 }
-#: bool [edge types]: those from a type to what it implements, extends or embeds
-_IS_A = np.array([kind in _KINDS["implementations"] for kind in EDGE_TYPES])
 #: operations that follow edges the way they lead; all others go against it
 FORWARD = ("callees", "dependencies")
 #: edge type → (impact type, severity at depth 1)
@@ -152,12 +151,14 @@ class Walker:
     def __init__(self, graph: Graph, targets: Targets) -> None:
         self.graph = graph
         self.targets = targets
+        self.members = targets.owned
 
     def walk(self, operation: str, start: Sequence[int], limits: Limits, scope: Scope) -> Walk:
         """All operations but `path`. `start` are the numbers that the target means."""
         backward = operation not in FORWARD
-        if operation == "implementations" and (methods := self._method_implementations(start)) is not None:
-            return self._cut([Step(number, 1, edge) for number, edge in methods], limits, scope)
+        if operation == "implementations" and all(self.graph.kind(number) == "method" for number in start):
+            methods = self.members.overriding(start)
+            return self._cut([Step(number, 1, edge) for number, edge in methods.items()], limits, scope)
         whole = self._are_modules(start)
         if whole and operation in ("dependencies", "dependents"):
             return self._files(start, limits, scope, backward=backward)
@@ -175,14 +176,16 @@ class Walker:
         """`walk`, and after it who calls what `targets` implement or override; another method that
         overrides the same is left out: what it calls is its base's.
         """
-        uppers = [upper for upper, row in self.overridden(targets).items() if self._dispatches(upper, row)]
+        uppers = [
+            upper for upper, row in self.members.overridden(targets).items() if self._dispatches(upper, row)
+        ]
         if not uppers:
             return walk
         most = Limits(1, WALKED_MAX)
         found = self._levels(uppers, ("calls",), most, scope, backward=True).steps
         direct = self._levels(list(targets), _KINDS["callers"], most, scope, backward=True).steps
         known = {*targets, *(step.number for step in (*direct, *walk.steps))}
-        known |= {number for number, _ in self._method_implementations(uppers) or ()}
+        known |= self.members.overriding(uppers).keys()
         steps = [
             replace(step, through=int(self.graph.edges[step.edge, 1]))
             for step in found
@@ -197,8 +200,7 @@ class Walker:
         """
         edge = self.graph.edges[row]
         embedded = edge[2] == _TYPE["embeds"] and self.graph.kind(int(edge[1])) == "struct"
-        name = self.graph.names[upper].rpartition(".")[2].partition("~")[0]
-        return not embedded and name not in CONSTRUCTORS
+        return not embedded and last_name(self.graph.names[upper]) not in CONSTRUCTORS
 
     def _impact_of(self, targets: Sequence[int], start: list[int], limits: Limits, scope: Scope) -> Walk:
         """All that a change may reach, the worst first; of each level and in all as many as the
@@ -220,7 +222,7 @@ class Walker:
         """`walk`, after what implements or overrides a method, and what it overrides itself: a
         change of one's signature is a change of all.
         """
-        others = dict(self._method_implementations(targets) or ()) | self.overridden(targets)
+        others = self.members.overriding(targets) | self.members.overridden(targets)
         known = {step.number for step in walk.steps} | set(targets)
         steps = tuple(
             Step(number, 1, edge, "override", "high")
@@ -228,28 +230,6 @@ class Walker:
             if number not in known and scope.shows(self.graph, number)
         )
         return Walk(steps + walk.steps, walk.total + len(steps), walk.truncated)
-
-    def overridden(self, methods: Sequence[int]) -> dict[int, int]:
-        """The methods that `methods` implement or override, each with the edge of the types that
-        says so; nothing for what is no method.
-        """
-        found: dict[int, int] = {}
-        for number in methods:
-            if self.graph.kind(number) != "method":
-                continue
-            name = self.graph.names[number].rpartition(".")[2].partition("~")[0]
-            seen, frontier = {self._owner(number)} - {-1}, [self._owner(number)]
-            while frontier := [one for one in frontier if one >= 0]:
-                rows = self.graph.outgoing.of(np.array(frontier, dtype="<i8"))
-                rows = rows[_IS_A[self.graph.edges[rows, 2]]]
-                uppers = [(int(self.graph.edges[row, 1]), row) for row in rows.tolist()]
-                frontier = list(dict.fromkeys(upper for upper, _ in uppers if upper not in seen))
-                seen.update(frontier)
-                for upper, row in uppers:
-                    own = self.graph.names.number(f"{self.graph.names[upper]}.{name}")
-                    if own >= 0 and self.graph.node_of[own] >= 0 and own not in methods:
-                        found.setdefault(own, row)
-        return found
 
     def _files(self, start: Sequence[int], limits: Limits, scope: Scope, *, backward: bool) -> Walk:
         """Files that files (or packages) refer to, or that refer to them: by an import if there is
@@ -416,41 +396,10 @@ class Walker:
     def _are_modules(self, numbers: Iterable[int]) -> bool:
         return all(self.graph.kind(number) in WHOLE_KINDS for number in numbers)
 
-    def _owner(self, number: int) -> int:
-        """The type that a method belongs to, by its id; -1 when there is none."""
-        name = self.graph.names[number]
-        owner = self.graph.names.number(name.rpartition(".")[0]) if ":" in name else -1
-        return owner if owner >= 0 and self.graph.node_of[owner] >= 0 else -1
-
     def _owners_of_constructors(self, numbers: Iterable[int]) -> list[int]:
         owners = [
-            self._owner(number)
+            self.members.owner(number)
             for number in numbers
-            if self.graph.names[number].rpartition(".")[2].partition("~")[0] in CONSTRUCTORS
+            if last_name(self.graph.names[number]) in CONSTRUCTORS
         ]
         return [owner for owner in owners if owner >= 0]
-
-    def _method_implementations(self, start: Sequence[int]) -> list[tuple[int, int]] | None:
-        """(method, edge) of those that implement or override a method;
-        None when the target is no method.
-        """
-        if not start or any(self.graph.kind(number) != "method" for number in start):
-            return None
-        found: dict[int, int] = {}
-        for number in start:
-            name = self.graph.names[number].rpartition(".")[2].partition("~")[0]
-            seen, frontier = {self._owner(number)} - {-1}, [self._owner(number)]
-            while frontier:
-                rows = self.graph.incoming.of(np.array([n for n in frontier if n >= 0], dtype="<i8"))
-                rows = rows[_IS_A[self.graph.edges[rows, 2]]]
-                frontier = []
-                for row in rows.tolist():
-                    subtype = int(self.graph.edges[row, 0])
-                    if subtype in seen:
-                        continue
-                    seen.add(subtype)
-                    frontier.append(subtype)
-                    own = self.graph.names.number(f"{self.graph.names[subtype]}.{name}")
-                    if own >= 0 and self.graph.node_of[own] >= 0:
-                        found.setdefault(own, row)
-        return list(found.items())

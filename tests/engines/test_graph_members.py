@@ -1,0 +1,57 @@
+"""Methods that are in other files than their types."""
+
+import pytest
+
+from tests.engines.small_graph import ids, served
+
+SPREAD = [
+    ("base:Saver", "interface", "base.go"),
+    ("base:Saver.save", "method", "base.go"),
+    ("disk:Disk", "struct", "disk.go"),
+    ("more:Disk.save", "method", "more.go"),
+    ("more:Disk.sync", "method", "more.go"),
+    ("other/disk:Disk", "struct", "other/disk.go"),
+    ("run:run", "function", "run.go"),
+    ("run:flush", "function", "run.go"),
+]
+SPREAD_EDGES = [
+    ("disk:Disk", "base:Saver", "implements"),
+    ("run:run", "base:Saver.save", "calls"),
+    ("more:Disk.sync", "run:flush", "calls"),
+]
+
+
+@pytest.mark.parametrize(
+    ("operation", "target", "found"),
+    [
+        ("callers", "Disk.save", ["run:run"]),
+        ("implementations", "Saver.save", ["more:Disk.save"]),
+        ("impact", "Saver.save", ["more:Disk.save", "run:run"]),
+        ("impact", "Disk.save", ["base:Saver.save"]),
+        ("callees", "disk:Disk", ["run:flush"]),
+        ("callees", "other/disk:Disk", []),
+        ("callees", "disk.go", []),
+    ],
+)
+def test_a_method_in_another_file_than_its_type_belongs_to_it(config, operation, target, found):
+    assert ids(served(config, SPREAD, SPREAD_EDGES), operation, target) == found
+
+
+@pytest.mark.parametrize(("handle", "found"), [("b/h:Handle", ["e:end"]), ("a/h:Handle", []), ("d:Gone", [])])
+def test_a_method_is_of_the_type_that_its_file_refers_to_and_else_of_none(config, handle, found):
+    nodes = [
+        ("a/h:Handle", "struct", "a/h.rs"),
+        ("b/h:Handle", "struct", "b/h.rs"),
+        ("c", "module", "c.rs"),
+        ("c:Handle.stop", "method", "c.rs"),
+        ("d:Gone", "struct", "d.rs"),
+        ("f:Handle.halt", "method", "f.rs"),
+        ("e:end", "function", "e.rs"),
+        ("e:close", "function", "e.rs"),
+    ]
+    edges = [
+        ("c:Handle.stop", "e:end", "calls"),
+        ("f:Handle.halt", "e:close", "calls"),
+        ("c", "b/h:Handle", "imports", "c.rs"),
+    ]
+    assert ids(served(config, nodes, edges), "callees", handle) == found
