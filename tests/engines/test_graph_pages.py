@@ -51,3 +51,19 @@ def test_a_path_is_paged_and_counted_whole(worker):
     assert (len(results), hits.total_found, hits.truncated, hits.next_offset) == (2, 3, True, 2)
     rest = ids(worker, "path", "test_main:test_main", to="check", max_results=2, offset=2)
     assert rest == ["app/store:check"]
+
+
+@pytest.mark.parametrize("operation", ["callers", "dependents", "impact"])
+def test_a_page_counts_the_levels_behind_it_too(config, operation):
+    nodes = [(f"a:f{n}", "function", "a.py") for n in range(9)]
+    worker = served(config, nodes, [(f"a:f{n + 1}", f"a:f{n}", "calls") for n in range(8)])
+    hits, results = ask(worker, operation, "f0", depth=5, max_results=2)
+    assert (len(results), hits.total_found, hits.next_offset) == (2, 5, 2)
+    assert "1 to 2 of 5" in hits.suggestion
+
+
+def test_a_page_of_files_counts_the_levels_behind_it_too(config):
+    nodes = [(f"f{n}", "module", f"f{n}.py") for n in range(5)]
+    worker = served(config, nodes, [(f"f{n + 1}", f"f{n}", "imports", f"f{n + 1}.py") for n in range(4)])
+    hits, results = ask(worker, "dependents", "f0.py", depth=3, max_results=1)
+    assert (len(results), hits.total_found, hits.next_offset) == (1, 3, 1)

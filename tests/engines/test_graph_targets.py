@@ -187,7 +187,7 @@ def test_a_method_beside_a_function_of_its_name_is_listed_although_its_type_is_e
     assert ask(apart, "callers", "mark")[0].candidates == ("db/flags:Disk.mark", "db/flags:mark")
 
 
-@pytest.mark.parametrize("target", ["#mark", ".mark", "#mark(a, b)"])
+@pytest.mark.parametrize("target", ["#mark", ".mark", "#mark(a, b)", "Disk#mark"])
 def test_what_is_written_as_a_member_is_a_method_rather_than_a_function(apart, target):
     assert ask(apart, "callers", target)[0].target == "db/flags:Disk.mark"
 

@@ -30,8 +30,8 @@ SUGGESTED = 5
 #: characters of a target that a guess repeats, and frames of a trace that are tried
 SHOWN_CHARS_MAX, FRAMES_MAX = 80, 8
 
-#: names that are written as those of members, `#save` and `.save`, and what is meant by them
-_MEMBER, _METHODS = re.compile(r"[#.]\w"), frozenset({"method"})
+#: names that are written as those of members, `#save`, `.save` and `Disk#save`, and what is meant
+_MEMBER, _METHODS = re.compile(r"\.\w|[^/\\]*#\w"), frozenset({"method"})
 #: files of TypeScript that only declare what others define
 _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$")
 

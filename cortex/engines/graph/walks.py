@@ -94,8 +94,8 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Walk:
     """What was found, from the first on: `page` cuts it. `total` counts what the limits left out
-    too, as far as was walked; of an impact that is everything up to WALKED_MAX, and `every` holds
-    it (of callers those by dispatch); `ended`: there was more.
+    too, whichever page is asked for; an impact is walked up to WALKED_MAX definitions, and `every`
+    holds them (of callers those by dispatch); `ended`: there was more.
     """
 
     steps: tuple[Step, ...] = ()
@@ -242,8 +242,7 @@ class Walker:
         for depth in range(1, limits.depth + 1):
             found = self._units_beyond(frontier, seen, scope, backward=backward)
             fresh = [(unit, row) for unit, row, shown in found if shown]
-            if not found or len(steps) >= limits.most:
-                cut = cut or bool(fresh)
+            if not found:
                 break
             total += len(fresh)
             kept = fresh[: limits.level]
@@ -322,7 +321,7 @@ class Walker:
             entered = self._first_edges(rows, far, ranks, visited, scope)
             shown, _ = scope.of(self.graph, self.graph.edges[entered, far])
             fresh, passed = entered[shown], entered[~shown]
-            if not len(entered) or len(steps) >= limits.most:
+            if not len(entered) or len(steps) >= max(limits.most, WALKED_MAX):
                 cut = cut or len(fresh) > 0
                 break
             total += len(fresh)
