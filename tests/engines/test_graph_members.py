@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engines.small_graph import ids, served
+from tests.engines.small_graph import ask, ids, served
 
 SPREAD = [
     ("base:Saver", "interface", "base.go"),
@@ -55,3 +55,28 @@ def test_a_method_is_of_the_type_that_its_file_refers_to_and_else_of_none(config
         ("c", "b/h:Handle", "imports", "c.rs"),
     ]
     assert ids(served(config, nodes, edges), "callees", handle) == found
+
+
+def test_an_overload_of_what_a_method_overrides_is_called_by_dispatch_too(config):
+    nodes = [(f"a:{name}", "class", "a.java") for name in ("Base", "Disk")]
+    nodes += [(f"a:{name}", "method", "a.java") for name in ("Base.save", "Base.save~2", "Disk.save")]
+    nodes += [("c:one", "function", "c.java"), ("c:two", "function", "c.java")]
+    edges = [("a:Disk", "a:Base", "extends")]
+    edges += [("c:one", "a:Base.save", "calls"), ("c:two", "a:Base.save~2", "calls")]
+    hits, results = ask(served(config, nodes, edges), "callers", "Disk.save")
+    assert [(one["node"]["id"], one["via"]) for one in results] == [
+        ("c:one", "a:Base.save"),
+        ("c:two", "a:Base.save"),
+    ]
+    assert "come last: 2 through a:Base.save." in hits.suggestion
+
+
+@pytest.mark.parametrize(("kind", "edge"), [("trait", "implements"), ("interface", "implements")])
+def test_who_implements_an_interface_and_calls_it_calls_another_one(config, kind, edge):
+    nodes = [("a:Read", kind, "a.rs"), ("a:Read.poll", "method", "a.rs")]
+    nodes += [(f"b:{name}", "struct", "b.rs") for name in ("Disk", "Buffered")]
+    nodes += [(f"b:{name}.poll", "method", "b.rs") for name in ("Disk", "Buffered")]
+    edges = [(f"b:{name}", "a:Read", edge) for name in ("Disk", "Buffered")]
+    edges += [("b:Buffered.poll", "a:Read.poll", "calls")]  # self.inner.poll()
+    worker = served(config, nodes, edges)
+    assert ids(worker, "callers", "Disk.poll") == ["b:Buffered.poll"]

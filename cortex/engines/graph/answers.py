@@ -22,6 +22,7 @@ from cortex.engines.graph.walks import FORWARD, Limits, Scope, Step, Walk, Walke
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.terms.bounds import clamp
 from cortex.terms.globs import matching
+from cortex.terms.ids import uncopied
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
 from cortex.terms.spelling import read_globs, read_place
@@ -179,8 +180,8 @@ class GraphSnapshot:
 
     def _through(self, walk: Walk) -> str:
         """How many calls of a method go through what it implements or overrides."""
-        counts = Counter(step.through for step in walk.every if step.through >= 0)
-        told = [f"{count} through {self.graph.names[upper]}" for upper, count in counts.items()]
+        uppers = (uncopied(self.graph.names[step.through]) for step in walk.every if step.through >= 0)
+        told = [f"{count} through {upper}" for upper, count in Counter(uppers).items()]
         if not told:
             return ""
         return f"Calls that may reach it by dispatch come last: {', '.join(told[:LISTED])}."
@@ -210,7 +211,7 @@ class GraphSnapshot:
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
             if step.through >= 0:
-                result |= {"confidence": DISPATCH, "via": graph.names[step.through]}
+                result |= {"confidence": DISPATCH, "via": uncopied(graph.names[step.through])}
             elif step.depth > 1 and request.operation != "path":
                 result["via"] = graph.names[edge[0 if request.operation in FORWARD else 1]]
             if edge[7]:

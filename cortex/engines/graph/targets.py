@@ -143,7 +143,7 @@ class Targets:
         graph = self._graph
         number = graph.names.number(target)
         if number >= 0 and graph.node_of[number] >= 0:
-            return Found(self._copies(number))
+            return Found(self.copies(number))
         if number in self._modules:
             return Found((self._modules[number],))
         parts = split(target)
@@ -195,7 +195,7 @@ class Targets:
         scope = scope.replace(":", ".")
         scope = next(iter(read_symbol(scope)), scope) if "(" in scope else scope
         number = self._graph.names.number(f"{self._graph.names[module]}:{scope}")
-        return list(self._copies(number)) if number >= 0 else []
+        return list(self.copies(number)) if number >= 0 else []
 
     def _narrowed(self, numbers: list[int], target: str) -> list[int]:
         """Without those that are hardly meant, as long as others are left: files beside definitions
@@ -245,7 +245,7 @@ class Targets:
         best = [meaning for meaning, rank in ranks.items() if rank == min(ranks.values())]
         return best[0] if len(best) == 1 else None
 
-    def _copies(self, number: int) -> tuple[int, ...]:
+    def copies(self, number: int) -> tuple[int, ...]:
         """A definition and its overloads."""
         names = self._graph.names
         found = [number]

@@ -31,6 +31,8 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
     "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "imports"),
 }
+#: kinds of types of whose methods those that implement them do not call the body
+_BODILESS = frozenset({"interface", "trait"})
 #: operations that follow edges the way they lead; all others go against it
 FORWARD = ("callees", "dependencies")
 #: edge type → (impact type, severity at depth 1)
@@ -173,22 +175,24 @@ class Walker:
         return self._with_dispatch(begin, walk, limits, scope) if operation == "callers" else walk
 
     def _with_dispatch(self, targets: Sequence[int], walk: Walk, limits: Limits, scope: Scope) -> Walk:
-        """`walk`, and after it who calls what `targets` implement or override; another method that
-        overrides the same is left out: what it calls is its base's.
+        """`walk`, and after it who calls what `targets` implement or override, any overload of it;
+        another method that overrides the same is left out: what it calls is its base's. An
+        interface has no such: who implements it and calls it, calls another one's.
         """
-        uppers = [
-            upper for upper, row in self.members.overridden(targets).items() if self._dispatches(upper, row)
-        ]
+        found = self.members.overridden(targets)
+        dispatching = [upper for upper, row in found.items() if self._dispatches(upper, row)]
+        uppers = [copy for upper in dispatching for copy in self.targets.copies(upper)]
         if not uppers:
             return walk
+        bases = [one for one in dispatching if self.graph.kind(self.members.owner(one)) not in _BODILESS]
         most = Limits(1, WALKED_MAX)
-        found = self._levels(uppers, ("calls",), most, scope, backward=True).steps
+        calls = self._levels(uppers, ("calls",), most, scope, backward=True).steps
         direct = self._levels(list(targets), _KINDS["callers"], most, scope, backward=True).steps
         known = {*targets, *(step.number for step in (*direct, *walk.steps))}
-        known |= self.members.overriding(uppers).keys()
+        known |= self.members.overriding(bases).keys()
         steps = [
             replace(step, through=int(self.graph.edges[step.edge, 1]))
-            for step in found
+            for step in calls
             if step.number not in known and not self.graph.is_unsure(step.edge)
         ]
         both = (*walk.steps, *steps)[: limits.most]
