@@ -26,7 +26,7 @@ from cortex.generation import current as generations
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef, number_file
 from cortex.generation.damage import is_damage
-from cortex.generation.formats import LOCK, prune_others
+from cortex.generation.formats import prune_others
 from cortex.generation.read import Published, Rows, open_rows
 from cortex.generation.references import References
 from cortex.generation.write import Row, write_rows
@@ -36,12 +36,11 @@ from cortex.publish.indexing import completed, read_state
 from cortex.publish.intact import Intact, rows_of, without_damaged
 from cortex.publish.merging import Limits, deleted_keys, is_crowded, merge, write_deleted
 from cortex.publish.vectors import VectorMaker
+from cortex.publish.writing import take_lock
 from cortex.settings.config import Config
-from cortex.settings.home import open_home, refusal
 from cortex.system import allocator, files
 from cortex.terms.records import IndexerState
-from ipc.errors import CortexError, Damaged, NotFound, Occupied
-from ipc.locks import Lock, hold
+from ipc.errors import CortexError, Damaged, NotFound
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +68,7 @@ class Builder:
         self._config = config
         self._dir = config.index_dir
         self._limits, self._lean = limits or Limits(), lean
-        self._lock = _take_lock(config)
+        self._lock = take_lock(config)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="rows")
         self._engines = engines or {name: open_engine(ENGINES[name], config) for name in LOCAL}
         self._manager = self._new_manager()
@@ -337,20 +336,23 @@ class Builder:
         prune_others(self._dir)
 
     def _upkeep(self, served: int, *, under_way: bool) -> Generation | None:
-        """Work that is no change: a sequence, a merge, an index. `under_way`: as `merge` has it."""
+        """Work that is no change: a sequence, for which somebody waits, a merge, an index.
+        `under_way`: as `merge` has it; what an engine would make of all rows now, an HNSW index in
+        minutes, it would soon have to make again.
+        """
+        if served > self.current.sequence:
+            return self._publish(dataclasses.replace(self.current, sequence=served))
         merged = merge(self.current, self._dir, self._limits, under_way=under_way)
         if merged is not None:
             allocator.trim()
             return self._publish(merged)
+        if under_way:
+            return None
         published = Published(self.current, self._dir)
         tokens = {name: engine.upkeep(published) for name, engine in self._engines.items()}
-        if tokens != self.current.tokens:
-            return self._publish(
-                dataclasses.replace(self.current, number=self.current.number + 1, tokens=tokens)
-            )
-        if served > self.current.sequence:
-            return self._publish(dataclasses.replace(self.current, sequence=served))
-        return None
+        if tokens == self.current.tokens:
+            return None
+        return self._publish(dataclasses.replace(self.current, number=self.current.number + 1, tokens=tokens))
 
     def _take_up(self) -> None:
         """Take up what is published where that is still to be done, or is no longer as it was."""
@@ -474,7 +476,7 @@ class Builder:
             return
         log.warning("%s was removed; the index is built anew", self._dir)
         self._lock.release()
-        self._lock = _take_lock(self._config)
+        self._lock = take_lock(self._config)
         self._begin_anew()
 
     def close(self) -> None:
@@ -483,20 +485,3 @@ class Builder:
             engine.close()
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._lock.release()
-
-
-def _take_lock(config: Config) -> Lock:
-    """The lock `writer.lock`: one writer for an index, whatever its runtime folder."""
-    open_home(config)
-    try:
-        if config.index_dir.is_file():  # in the place of a folder of ours
-            files.remove(config.index_dir)
-        files.make_folder(config.index_dir)
-        return hold(
-            config.index_dir / LOCK,
-            lambda _holder: Occupied(
-                f"Another watcher writes {config.index_dir}; stop it with `cortex down` (or its own terminal) first."
-            ),
-        )
-    except OSError as error:
-        raise refusal(error)(f"Cannot write {config.index_dir}: {error.strerror}.") from error

@@ -246,6 +246,35 @@ def test_above_the_bound_an_hnsw_index_appears_and_answers(config):
     assert reader.vectors.status().info["hnsw"] == builder.current.tokens["vector"]
 
 
+def test_no_hnsw_index_is_built_of_what_a_long_run_is_about_to_add_to(config):
+    engines = {"vector": VectorEngine(config, vector_engine.Limits(scan_rows_max=50))}
+    with contextlib.closing(Builder(config, engines=engines)) as builder:
+        for at in range(3):
+            tell(config, "indexing", done=100 + at, total=1000)
+            write(config, f"{at}.json", [chunk(100 * at + each) for each in range(60)])
+            drain(builder)
+            assert not engines["vector"].building
+        tell(config, "idle", done=1000, total=1000)
+        deadline = time.monotonic() + 60
+        while not builder.current.tokens["vector"]:
+            assert time.monotonic() < deadline
+            builder.refresh()
+    assert Reader(config).nearest(233) == "code-f233.py#f233~1"
+
+
+def test_that_all_is_served_is_said_before_segments_are_merged(config):
+    with contextlib.closing(Builder(config, limits=Limits(segments_max=2))) as builder:
+        for at in range(4):
+            tell(config, "indexing", done=100 + at, total=1000)
+            write(config, f"{at}.json", [chunk(100 * at + each) for each in range(3**at)])
+            drain(builder)
+        assert len(builder.current.segments) == 4
+        tell(config, "idle", done=1000, total=1000, sequence=7)
+        said = builder.refresh()
+        assert (said.sequence, len(said.segments)) == (7, 4)
+        assert len(drain(builder).segments) <= 2
+
+
 @pytest.mark.parametrize("step", ["write_rows", "publish", "text"])
 def test_a_full_disk_leaves_the_old_generation_and_the_next_try_succeeds(config, builder, monkeypatch, step):
     write(config, "a.json", [chunk(1)])
