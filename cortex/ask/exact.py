@@ -12,6 +12,9 @@ from cortex.ask.asking import Asking, Turn
 from cortex.ask.questions import Exact, budget, fitting
 from ipc.messages import ExactHits
 
+#: digits of a score in an answer
+SCORE_DIGITS = 4
+
 
 async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the text worker cannot answer."""
@@ -77,7 +80,8 @@ def _results(question: Exact, turn: Turn, hits: ExactHits) -> list[dict[str, Any
     results = []
     lines = question.detail == "auto"  # they were made to fit
     for at in range(len(sizes) if lines else fitting(sizes, budget(question.max_tokens))):
-        result: dict[str, Any] = {"chunk": orjson.Fragment(hits.chunks[at]), "score": hits.scores[at]}
+        score = round(hits.scores[at], SCORE_DIGITS)
+        result: dict[str, Any] = {"chunk": orjson.Fragment(hits.chunks[at]), "score": score}
         if not lines:
             result["highlights"] = hits.highlights[at]
             result["highlight_lines"] = hits.highlight_lines[at]

@@ -129,11 +129,12 @@ class WordTable:
         parts = [block.rows_of(block.places(codes)) + block.first_row for block in self._blocks]
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
-    def codes_of(self, terms: Iterable[str]) -> Array:
-        """I64, ascending: the codes of those of `terms` that occur, as words,
-        parts or joined forms.
+    def codes_of(self, terms: Iterable[str], *, whole: bool = False) -> Array:
+        """I64, ascending: the codes of those of `terms` that occur, as words, parts or joined
+        forms; `whole`: as words alone.
         """
-        wanted = [(mark + term).encode() for term in terms for mark in ("", tokens.DERIVED)]
+        marks = ("",) if whole else ("", tokens.DERIVED)
+        wanted = [(mark + term).encode() for term in terms for mark in marks]
         places = [(self._place(term), term) for term in wanted]
         count = len(self._offsets) - 1
         return np.array(sorted(at for at, term in places if at < count and self._term(at) == term), np.int64)

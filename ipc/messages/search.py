@@ -85,12 +85,16 @@ class MeaningSearch:
 
 @dataclass(frozen=True, slots=True)
 class CountWords:
-    """Asks the text worker how many chunks hold each word that TextSignals of `query` looks for."""
+    """Asks the text worker how many chunks hold each word that TextSignals of `query` looks for;
+    `keywords`: each that ExactSearch of it scores, read as `match_type`.
+    """
 
     repeatable = True
 
     query: str
     generation: int = 0
+    keywords: bool = False
+    match_type: MatchType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +182,7 @@ class ExactSearch:
 
     `lines` asks for so many lines in which it matches, grouped, in place of chunks; 0 for chunks.
     `alike`: a line that stands in several files may come once. `bare`: nobody reads what would be
-    suggested where nothing is found.
+    suggested where nothing is found. `counts` as in TextSignals.
     """
 
     repeatable = True
@@ -194,6 +198,7 @@ class ExactSearch:
     lines: int = 0
     alike: bool = False
     bare: bool = False
+    counts: WordCounts = WordCounts()
 
 
 @dataclass(frozen=True, slots=True)

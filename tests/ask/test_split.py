@@ -128,6 +128,25 @@ def test_lines_of_halves_are_those_of_the_whole(whole, halves):
     assert kinds == sorted(kinds, key=[*dict.fromkeys(kinds)].index)
 
 
+def test_chunks_of_halves_stand_nearly_as_in_the_whole(whole, halves):
+    first, shared, queries = 0, 0, ("words tokens", "score OR weight", '"the words" OR path', "file secret")
+    for query in queries:
+        asked = {"query": query, "match_type": "boolean", "detail": "location", "limit": 10}
+        one = together({"one": whole}, exact_together, **asked)
+        both = together(halves, exact_together, **asked)
+        assert one["total_found"] == both["total_found"]
+        first += files(one)[0] == files(both)[0]
+        shared += len({*places(one)} & {*places(both)}) / len(one["results"])
+    # What differs is the mean length of a field, which each half has of its own.
+    assert first >= len(queries) - 1
+    assert shared >= 0.8 * len(queries)
+
+
+def places(answer):
+    chunks = [one["chunk"]["metadata"] for one in answer["results"]]
+    return [(one["file_path"], one["start_line"]) for one in chunks]
+
+
 def test_lines_of_halves_fit_the_budget_of_one_answer(halves):
     for tokens in (400, 1_500):
         answer = together(halves, query=QUESTIONS[0], detail="auto", max_tokens=tokens)

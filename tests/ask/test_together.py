@@ -57,6 +57,8 @@ class Far(Workers):
                 return join_words(dict.fromkeys(numbers, super().answer(request)), 90)
             case MeaningSearch():
                 return join_meaning(dict.fromkeys(numbers, super().answer(request)), 45)
+            case CountWords():
+                return super().answer(request)
             case ExactSearch():
                 told = super().answer(request)
                 hits = tuple(told_as(number, hit) for number in numbers for hit in told.hits)
@@ -172,6 +174,17 @@ def test_words_are_counted_in_all_before_any_is_scored_and_not_where_one_is_aske
     api.workers.asked.clear()
     ask([api])
     assert not asked(api, CountWords)
+
+
+def test_words_of_a_keyword_query_are_counted_in_all_also_in_milvus_before_any_is_scored(api, in_milvus):
+    ask([api], exact_together, away=in_milvus[1], query="words", match_type="phrase")
+    (counted,) = asked(api, CountWords)
+    assert (counted.keywords, counted.match_type) == (True, "phrase")
+    assert asked(api, ExactSearch)[0].counts.chunks == 6
+    api.workers.asked.clear()
+    ask([api], exact_together)
+    assert not asked(api, CountWords)
+    assert not asked(api, ExactSearch)[0].counts.chunks
 
 
 def test_a_project_that_cannot_be_asked_is_named_and_the_others_answer(api):

@@ -1,8 +1,13 @@
 """How rare a word is: in one index, and in all that are asked together."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from cortex.ask.together.exact import EQUAL_DIGITS
 from cortex.engines.text.snapshot import open_text
 from cortex.engines.text.writer import TextWriter
 from cortex.generation.read import assemble
@@ -10,7 +15,7 @@ from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.ranking.together import add_counts
 from ipc.errors import BadQuery
-from ipc.messages import CountWords, TextSignals
+from ipc.messages import CountWords, ExactSearch, TextSignals
 from tests.engines.test_text_search import chunk, open_chunks
 
 #: of one length, so that the mean length of a field is the same however they are split
@@ -108,3 +113,49 @@ def test_chunks_that_were_deleted_and_are_still_there_make_no_word_rarer_among_s
         # twice the same is as rare as once: idf differs by its two halves alone
         assert among == pytest.approx(alone, rel=0.1, abs=0.02)
         assert len(alone) == 8
+
+
+#: of each kind that is scored by how rare words are, and some that are not
+KEYWORDS = (
+    "apple OR quince OR rare",
+    "rare",
+    '"quince apple" OR "apple grows"',
+    "apple^3 OR the OR tree07",
+    "plum AND NOT rare",
+    "gro* OR rare",
+    "aple~1 OR rare",
+    "file_path:f07 OR quince",
+)
+
+
+def pages(*replies):
+    """Hits of one page, and their scores: of all as the answer of several projects has them."""
+    found = [
+        (-round(score, EQUAL_DIGITS), hit.id)
+        for one in replies
+        for hit, score in zip(one.hits, one.scores, strict=True)
+    ]
+    return [name for _, name in sorted(found)], [-score for score, _ in sorted(found)]
+
+
+@settings(max_examples=6, deadline=None)
+@given(mine=st.sets(st.integers(0, 23), min_size=4, max_size=20))
+def test_chunks_of_a_project_that_is_split_stand_in_the_order_of_the_one(whole, tmp_path_factory, mine):
+    parts = [
+        index(tmp_path_factory.mktemp("part"), [at for at in range(24) if (at in mine) is inside])
+        for inside in (True, False)
+    ]
+    for query in KEYWORDS:
+        request = ExactSearch(query, "boolean", limit=24)
+        count = CountWords(query, keywords=True, match_type="boolean")
+        counts = add_counts([part.count_words(count) for part in parts])
+        assert counts.holding == whole.count_words(count).holding
+        names, scores = pages(*(part.search(replace(request, counts=counts)) for part in parts))
+        one, known = pages(whole.search(request))
+        assert (names, scores) == (one, pytest.approx(known, abs=2e-6)), query
+        assert names
+
+
+def test_without_counts_of_all_a_rare_word_weighs_in_each_part_what_it_weighs_there(whole, halves):
+    request = ExactSearch("apple OR rare", "boolean", limit=24)
+    assert pages(*(half.search(request) for half in halves))[0] != pages(whole.search(request))[0]

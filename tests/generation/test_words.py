@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from cortex.engines.text.compile import compile_query, find_known
+from cortex.engines.text.compile import Target, compile_query, find_known
 from cortex.engines.text.matching import Matching
 from cortex.engines.text.schema import make_schema
 from cortex.engines.text.words import Words
@@ -127,7 +127,7 @@ def test_the_table_finds_what_tantivy_finds(matching, query):
     node = parse(query, "").node
     known = matching.known(node)
     assert known is not None
-    found = matching.every(compile_query(node, make_schema()))
+    found = matching.every(compile_query(node, Target(make_schema())))
     assert known.tolist() == found.tolist()
 
 

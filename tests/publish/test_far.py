@@ -106,6 +106,25 @@ def test_a_machine_without_sources_answers_from_what_another_has_published(machi
     assert asked[PatternSearch](PatternSearch("price($A)", "python")).paths == ("shop/cart.py",)
 
 
+def test_a_keyword_query_weighs_words_by_how_rare_they_are_in_all_chunks_as_at_home(machine):
+    more = {f"shop/part{at}.py": f"def part{at}(cart):\n    return cart.part + {at}\n" for at in range(9)}
+    own = machine(SOURCES | more)
+    own.publish()
+    far_away, config = own.workers(), Config(root=own.root)
+    index(config)
+    with contextlib.closing(Builder(config)) as builder:
+        while builder.refresh() is not None:
+            pass
+    at_home = EngineWorker("text", config)
+    at_home.reload()
+    for query in ("cart OR price", "price", "cart OR part7", '"return cart" OR item'):
+        request = ExactSearch(query, "boolean", limit=50)
+        there, here = far_away[ExactSearch](request), at_home.handlers[ExactSearch](request)
+        assert there.total_found == here.total_found
+        assert [hit.id for hit in there.hits] == [hit.id for hit in here.hits]
+        assert there.scores == pytest.approx(here.scores, rel=0.25)
+
+
 def test_another_machine_goes_on_and_writes_only_what_has_changed(machine):
     first = machine().publish()
     other = machine()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.text.compile import compile_query
+from cortex.engines.text.compile import Target, compile_query
 from cortex.engines.text.schema import make_schema
 from cortex.query.check import QUERY_BYTES_MAX
 from cortex.query.lex import DEPTH_MAX, TERMS_MAX
@@ -268,7 +268,7 @@ def test_what_only_looks_nested_is_read_at_any_length(query, meaning):
 
 
 def test_groups_as_deep_as_allowed_compile():
-    compile_query(parse("(NOT a OR b " * DEPTH_MAX + ")" * DEPTH_MAX).node, SCHEMA)
+    compile_query(parse("(NOT a OR b " * DEPTH_MAX + ")" * DEPTH_MAX).node, Target(SCHEMA))
 
 
 @st.composite
@@ -315,11 +315,11 @@ def test_operators_bind_as_they_do_in_python(condition):
 
 def test_a_query_of_punctuation_is_refused_when_it_is_compiled():
     with pytest.raises(BadRequest, match="only punctuation"):
-        compile_query(parse("-> ::").node, SCHEMA)
+        compile_query(parse("-> ::").node, Target(SCHEMA))
 
 
 def test_a_thousand_clauses_compile():
-    compile_query(parse(" OR ".join(f"w{n}" for n in range(1000))).node, SCHEMA)
+    compile_query(parse(" OR ".join(f"w{n}" for n in range(1000))).node, Target(SCHEMA))
 
 
 GOLDEN_QUERIES = [
@@ -334,7 +334,7 @@ def test_queries_compile_to_what_the_golden_file_says():
     lines = []
     for query in GOLDEN_QUERIES:
         try:
-            compiled = shown(compile_query(parse(query).node, SCHEMA))
+            compiled = shown(compile_query(parse(query).node, Target(SCHEMA)))
         except BadRequest as error:
             compiled = f"BadRequest: {error}"
         lines.append(f"{query}\n    {compiled}\n")
@@ -361,7 +361,7 @@ PIECES = st.sampled_from(
 def test_any_input_is_compiled_or_refused(query):
     for match_type in (None, "phrase", "prefix", "fuzzy"):
         try:
-            compile_query(parse(query, match_type).node, SCHEMA)
+            compile_query(parse(query, match_type).node, Target(SCHEMA))
         except BadRequest as error:
             said = str(error)
         else:

@@ -12,11 +12,16 @@ from typing import Any
 import orjson
 
 from cortex.ask.asking import Asking, Turn
+from cortex.ask.exact import SCORE_DIGITS
 from cortex.ask.questions import LIMIT_MAX, TOKENS, Exact, budget, fitting
 from cortex.ask.together.asked import Together, attempt, bounded, each
+from cortex.ask.together.counting import count_words
 from cortex.terms.bounds import clamp
 from ipc.errors import BadRequest
-from ipc.messages import ExactHits
+from ipc.messages import CountWords, ExactHits
+
+#: digits in which scores that are equal in one project are, where two work them out
+EQUAL_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +32,13 @@ class _Hit:
     at: int
     hits: ExactHits
 
-    def order(self, number: int) -> tuple[tuple[int, ...], float, int, int]:
-        """By what is compared before scores, by the score, then in the order of the projects."""
+    def order(self, number: int) -> tuple[tuple[int, ...], float, str, int, int]:
+        """By what is compared before scores, by the score, chunks by their ids, then in the order
+        of the projects.
+        """
         classes = self.hits.classes[self.at] if self.hits.classes else ()
-        return classes, -self.hits.scores[self.at], number, self.at
+        name = "" if classes else self.hits.hits[self.at].id
+        return classes, -round(self.hits.scores[self.at], EQUAL_DIGITS), name, number, self.at
 
     @property
     def path(self) -> str:
@@ -62,10 +70,12 @@ async def exact_together(asking: Asking, projects: Sequence[str], question: Exac
 
 async def _exact(together: Together, question: Exact) -> dict[str, Any]:
     asked = replace(question, offset=0, limit=question.offset + clamp(question.limit, 1, LIMIT_MAX))
+    words = CountWords(question.query, keywords=True, match_type=question.match_type)
+    counts = await count_words(together, words)
 
     async def ask(_name: str, turn: Turn) -> ExactHits:
         own = replace(asked, filters=turn.asking.within(question.filters))
-        request = own.request(turn.generation.number)
+        request = replace(own.request(turn.generation.number), counts=counts)
         return await bounded(turn, turn.until).ask("text", request, ExactHits)
 
     told = await each(together, ask)
@@ -134,7 +144,7 @@ def _results(together: Together, question: Exact, shown: Sequence[_Hit]) -> tupl
         result: dict[str, Any] = {
             "project": together.whose(hit.turn, hit.path),
             "chunk": orjson.Fragment(chunk),
-            "score": hit.hits.scores[hit.at],
+            "score": round(hit.hits.scores[hit.at], SCORE_DIGITS),
         }
         if not by_lines:
             result["highlights"] = hit.hits.highlights[hit.at]

@@ -4,7 +4,6 @@ once, as if one project had told them (cortex/ranking/together.py).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,10 +24,10 @@ from cortex.ask.search import (
 )
 from cortex.ask.showing import entries, show
 from cortex.ask.together.asked import Together, attempt, bounded, each
+from cortex.ask.together.counting import count_words
 from cortex.ask.together.joint import JointTurn
 from cortex.ranking import Ranked, Reading, read, tell_speaking
 from cortex.ranking.together import (
-    add_counts,
     join_meaning,
     join_names,
     join_places,
@@ -38,14 +37,11 @@ from cortex.ranking.together import (
     told_by,
 )
 from ipc.codec import decode, encode
-from ipc.errors import BadRequest, CortexError, NotReady
-from ipc.messages import Answers, Apart, Chunks, CountWords, Fetch, Hit, Show, Shown, Signals, WordCounts
+from ipc.errors import BadRequest
+from ipc.messages import Answers, Apart, Chunks, CountWords, Fetch, Hit, Show, Shown, Signals
 
 T = TypeVar("T")
 
-#: what the counts of words get of the time that a call has left: a project that does not tell them
-#: in time counts with nothing, and may still answer
-COUNTS_SHARE = 0.2
 #: bytes of the lines of one project at least, and entries of an answer that nobody counted
 LINES_BYTES_MIN, ENTRIES = 600, 15
 
@@ -327,31 +323,13 @@ async def rank_together(together: Together, question: Search, bm25_weight: float
 
 async def _lanes(together: Together, question: Search, reading: Reading) -> dict[str, Lanes]:
     counts = NO_COUNTS
-    if question.mode != "semantic" and len(together.turns) > 1:
-        counts = await _counts(together, reading.query)
+    if question.mode != "semantic":
+        counts = await count_words(together, CountWords(reading.query))
 
     async def ask(_name: str, turn: Turn) -> Lanes:
         return await ask_lanes(bounded(turn, turn.until), question, reading, counts)
 
     return await each(together, ask)
-
-
-async def _counts(together: Together, query: str) -> WordCounts:
-    """How rare the words of the question are in all projects. Raises NotReady."""
-
-    async def ask(_name: str, turn: Turn) -> WordCounts:
-        if isinstance(turn, JointTurn):  # Milvus counts for itself
-            return NO_COUNTS
-        until = time.monotonic() + COUNTS_SHARE * turn.asking.left_s()
-        try:
-            message = CountWords(query, turn.generation.number)
-            return await bounded(turn, until).ask("text", message, WordCounts)
-        except NotReady:
-            raise
-        except CortexError:  # its lane says so; another engine may not know this question
-            return NO_COUNTS
-
-    return add_counts(list((await each(together, ask)).values()))
 
 
 def _by_number(

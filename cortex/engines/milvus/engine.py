@@ -136,7 +136,7 @@ def open_handlers(asking: Asking, exact: ExactSnapshot, *, takes_unnamed: bool) 
     return {
         ExactSearch: exact.search,
         TextSignals: lanes.signals,
-        CountWords: lanes.count_words,
+        CountWords: exact.count_words,
         VectorSearch: near.search,
         **chunk_handlers(rows),
     }

@@ -8,6 +8,7 @@ or the query is refused: there is no guess.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -18,10 +19,13 @@ from cortex.engines.milvus.asking import Asking
 from cortex.engines.milvus.collection import FIELDS
 from cortex.engines.milvus.entries import encode_tokens
 from cortex.engines.text.compile import Holding, Starting, Within, find_known
+from cortex.engines.text.counts import keywords
 from cortex.engines.text.lines import CHUNKS_MAX
+from cortex.engines.text.schema import make_schema
 from cortex.engines.text.snapshot import TextSnapshot
 from cortex.engines.text.words import Words
 from cortex.engines.text.writer import index_in_memory
+from cortex.query.check import check_query
 from cortex.query.code import read_query
 from cortex.query.tree import (
     And,
@@ -38,7 +42,11 @@ from cortex.query.tree import (
 from cortex.terms import tokens
 from ipc.arrays import Array
 from ipc.errors import BadRequest
-from ipc.messages import ExactHits, ExactSearch
+from ipc.messages import CountWords, ExactHits, ExactSearch, WordCounts
+from ipc.messages.search import MatchType
+
+#: fields whose words the table of words knows
+_COUNTED = ("text", "parts", "joined")
 
 
 class ExactSnapshot:
@@ -63,7 +71,30 @@ class ExactSnapshot:
                 )
             assert node is not None
             candidates |= self._candidates(node, request)
+        if not request.counts.chunks:  # the candidates alone would make words rare that all of them hold
+            request = replace(request, counts=self._counts(request.query, request.match_type))
         return self._snapshot(candidates).search(request)
+
+    def count_words(self, request: CountWords) -> WordCounts:
+        """As `TextSnapshot.count_words` for keyword queries; for ranking nothing: Milvus counts
+        those words, and takes no counts from outside. Raises BadQuery.
+        """
+        check_query(request.query)
+        if not request.keywords:
+            return WordCounts(self._rows.generation)
+        return self._counts(request.query, request.match_type)
+
+    def _counts(self, query: str, match_type: MatchType | None) -> WordCounts:
+        """By the table of words, which knows of parts and joined forms of identifiers together how
+        many chunks hold them, and of other fields nothing.
+        """
+        holding = {}
+        for field, word in keywords(query, match_type, make_schema()):
+            if field in _COUNTED:
+                written = word.replace(tokens.UNDERSCORE, "_")
+                found = self.words.holding((written,), whole=field == "text")
+                holding[f"{field} {word}"] = int(np.count_nonzero(found))
+        return WordCounts(self._rows.generation, self._rows.live_count, holding)
 
     def _candidates(self, node: Node, request: ExactSearch) -> Array:
         """Bool [all rows]: all that may match, or of very many that surely do the best."""

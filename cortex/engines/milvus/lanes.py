@@ -15,7 +15,7 @@ from cortex.generation.candidates import tell
 from cortex.query.check import check_query
 from cortex.terms import tokens
 from ipc.arrays import Array
-from ipc.messages import CountWords, Signals, TextSignals, WordCounts
+from ipc.messages import Signals, TextSignals
 
 #: definitions of one name that are told apart
 DEFINED_MAX = 1_000
@@ -44,11 +44,6 @@ class LaneSnapshot:
         stats = {f"{name}_max": value for name, value in zip(LANES, most, strict=True)}
         stats |= {"files": float(len(self._rows.path_names)), "chunks": float(self._rows.live_count)}
         return tell(self._rows, ordinals, LANES, values, stats)
-
-    def count_words(self, request: CountWords) -> WordCounts:
-        """Nothing: Milvus counts words, and takes no counts from outside. Raises BadQuery."""
-        check_query(request.query)
-        return WordCounts(self._rows.generation)
 
     def _find(self, question: str, limit: int, mask: Array) -> list[tuple[str, Array, Array]]:
         """(lane, ordinals, scores) of each lane that has any."""

@@ -8,7 +8,7 @@ matches as a whole counts WHOLE_BOOST times.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import tantivy
@@ -49,11 +49,33 @@ _STAR, _ONE = "\ue000", "\ue001"
 _PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{_STAR}{_ONE}])+")
 
 
-def compile_query(node: Node, schema: tantivy.Schema) -> Query:
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a query is compiled for. `factor`: by what the score of words of a field that stand side
+    by side is multiplied, where they are as rare as in more than this index.
+    """
+
+    schema: tantivy.Schema
+    factor: Callable[[str, Sequence[str]], float] = lambda _field, _words: 1.0
+
+
+def scored_words(node: Node, schema: tantivy.Schema) -> list[tuple[str, str]]:
+    """Each field and word whose rarity is in the score of a query. Raises as `compile_query`."""
+    found: list[tuple[str, str]] = []
+
+    def note(name: str, words: Sequence[str]) -> float:
+        found.extend((name, word) for word in words)
+        return 1.0
+
+    compile_query(node, Target(schema, note))
+    return found
+
+
+def compile_query(node: Node, to: Target) -> Query:
     """Raises BadQuery when nothing of the query can be searched for (only punctuation), or a
     wildcard term is too large for an automaton.
     """
-    query = _compile(node, schema)
+    query = _compile(node, to)
     if query is None:
         raise BadQuery(
             "The query holds only punctuation (from position 1 on), which words are made without; use match_type substring "
@@ -62,9 +84,9 @@ def compile_query(node: Node, schema: tantivy.Schema) -> Query:
     return query
 
 
-def compile_leaf(node: Node, factor: float, schema: tantivy.Schema) -> Query | None:
+def compile_leaf(node: Node, factor: float, to: Target) -> Query | None:
     """As `compile_query`, with the score multiplied; None where that raises."""
-    query = _compile(node, schema)
+    query = _compile(node, to)
     return query if query is None or factor == 1.0 else Query.boost_query(query, factor)
 
 
@@ -134,11 +156,11 @@ class Tiers:
     factor: float = 1.0
 
 
-def compile_tiers(node: Node, schema: tantivy.Schema) -> Tiers | None:
+def compile_tiers(node: Node, to: Target) -> Tiers | None:
     """The tiers of a query that is one wildcard or fuzzy term for words; None for all others."""
     match node:
         case Boost(child=child, factor=factor):
-            tiers = compile_tiers(child, schema)
+            tiers = compile_tiers(child, to)
             if tiers is None:
                 return None
             flats = tuple((one, value * factor) for one, value in tiers.flats)
@@ -147,7 +169,7 @@ def compile_tiers(node: Node, schema: tantivy.Schema) -> Tiers | None:
             same = Term(node.field, node.pieces[0]) if node.is_prefix else None
             known = find_known(node)
             if known is None:
-                ways = _wildcard_ways(node, schema)
+                ways = _wildcard_ways(node, to)
                 return Tiers(((_should(ways), _FLAT),), same) if ways else None
             return Tiers(((known, _FLAT),), same)
         case Fuzzy(field=name, text=text, distance=distance) if name not in _RAW_FIELDS:
@@ -157,7 +179,7 @@ def compile_tiers(node: Node, schema: tantivy.Schema) -> Tiers | None:
             word = words[0]
             flats = tuple(
                 (
-                    Within(_written(word), distance, at) if name == "text" else _near(name, word, at, schema),
+                    Within(_written(word), distance, at) if name == "text" else _near(name, word, at, to),
                     _FLAT,
                 )
                 for at in range(distance, 0, -1)
@@ -171,7 +193,7 @@ def compile_filters(
     paths: list[str] | None,
     tags: list[str],
     languages: list[str],
-    schema: tantivy.Schema,
+    to: Target,
 ) -> Query | None:
     """What `filters` keep, without a score; None when they keep everything.
 
@@ -180,60 +202,60 @@ def compile_filters(
     """
     clauses: list[Query] = []
     if filters.chunk_types:
-        clauses.append(Query.term_set_query(schema, "chunk_type", list(filters.chunk_types)))
+        clauses.append(Query.term_set_query(to.schema, "chunk_type", list(filters.chunk_types)))
     if filters.language:
-        clauses.append(_raw("language", languages, schema) if languages else Query.empty_query())
-    clauses.extend(_raw("tags", same_tags(tag), schema) for tag in tags)
+        clauses.append(_raw("language", languages, to) if languages else Query.empty_query())
+    clauses.extend(_raw("tags", same_tags(tag), to) for tag in tags)
     if paths is not None:
-        clauses.append(Query.term_set_query(schema, "path", paths) if paths else Query.empty_query())
+        clauses.append(Query.term_set_query(to.schema, "path", paths) if paths else Query.empty_query())
     if not clauses:
         return None
     return Query.const_score_query(Query.boolean_query([(Occur.Must, clause) for clause in clauses]), 0.0)
 
 
-def _raw(name: str, values: Sequence[str], schema: tantivy.Schema) -> Query:
+def _raw(name: str, values: Sequence[str], to: Target) -> Query:
     """What has any of `values` in a field that is not cut into words."""
-    return _should([Query.term_query(schema, name, value, "basic") for value in values])
+    return _should([Query.term_query(to.schema, name, value, "basic") for value in values])
 
 
 def filtered(query: Query, kept: Query | None) -> Query:
     return query if kept is None else Query.boolean_query([(Occur.Must, query), (Occur.Must, kept)])
 
 
-def _compile(node: Node, schema: tantivy.Schema) -> Query | None:
+def _compile(node: Node, to: Target) -> Query | None:
     match node:
         case And(children=children):
-            return _all(children, schema)
+            return _all(children, to)
         case Or():
-            return _any(node, schema)
+            return _any(node, to)
         case Not(child=child):
-            return _all((node,), schema) if _compile(child, schema) is not None else None
+            return _all((node,), to) if _compile(child, to) is not None else None
         case Boost(child=child, factor=factor):
-            query = _compile(child, schema)
+            query = _compile(child, to)
             return None if query is None else Query.boost_query(query, factor)
         case Anything():
             return Query.all_query()
         case Term(field=name, text=text):
-            return _words(name, text, 0, schema)
+            return _words(name, text, 0, to)
         case Phrase(field=name, text=text, slop=slop):
-            return _words(name, text, slop, schema)
+            return _words(name, text, slop, to)
         case Wildcard():
-            return _wildcard(node, schema)
+            return _wildcard(node, to)
         case Fuzzy():
-            return _fuzzy(node, schema)
+            return _fuzzy(node, to)
         case Range(field=name, low=low, high=high):
-            return _range(name, low, high, schema)
+            return _range(name, low, high, to)
         case Regex(position=position):
             raise BadQuery(
                 f"The regular expression at position {position + 1} can be joined to other terms only by AND."
             )
 
 
-def _all(children: tuple[Node, ...], schema: tantivy.Schema) -> Query | None:
+def _all(children: tuple[Node, ...], to: Target) -> Query | None:
     clauses: list[tuple[Occur, Query]] = []
     for child in children:
         occur, inner = (Occur.MustNot, child.child) if isinstance(child, Not) else (Occur.Must, child)
-        query = _compile(inner, schema)
+        query = _compile(inner, to)
         if query is not None:
             clauses.append((occur, query))
     if not clauses:
@@ -243,10 +265,10 @@ def _all(children: tuple[Node, ...], schema: tantivy.Schema) -> Query | None:
     return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
 
 
-def _any(node: Or, schema: tantivy.Schema) -> Query | None:
-    optional = [query for child in node.children if (query := _compile(child, schema)) is not None]
-    required = [query for child in node.required if (query := _compile(child, schema)) is not None]
-    excluded = [query for child in node.excluded if (query := _compile(child, schema)) is not None]
+def _any(node: Or, to: Target) -> Query | None:
+    optional = [query for child in node.children if (query := _compile(child, to)) is not None]
+    required = [query for child in node.required if (query := _compile(child, to)) is not None]
+    excluded = [query for child in node.excluded if (query := _compile(child, to)) is not None]
     clauses = [(Occur.Must, query) for query in required]
     clauses += [(Occur.MustNot, query) for query in excluded]
     if optional and required:
@@ -266,18 +288,18 @@ def _should(queries: list[Query]) -> Query:
     )
 
 
-def _words(name: str, text: str, slop: int, schema: tantivy.Schema) -> Query | None:
+def _words(name: str, text: str, slop: int, to: Target) -> Query | None:
     if name in _RAW_FIELDS:
-        return _flat(_raw(name, _same(name, text.lower()), schema))
-    parts = _sequence(name if name != "text" else "parts", tokens.part_words(text), slop, schema)
+        return _flat(_raw(name, _same(name, text.lower()), to))
+    parts = _sequence(name if name != "text" else "parts", tokens.part_words(text), slop, to)
     if name != "text":
         return parts
     words = tokens.whole_words(text)
-    whole = _sequence("text", words, slop, schema)
+    whole = _sequence("text", words, slop, to)
     ways = [Query.boost_query(whole, WHOLE_BOOST)] if whole is not None else []
     ways += [parts] if parts is not None else []
     if len(words) == 1 and (joined := words[0].replace(tokens.UNDERSCORE, "")):
-        ways.append(Query.term_query(schema, "joined", joined, "freq"))
+        ways += filter(None, [_sequence("joined", [joined], 0, to)])
     return _should(ways) if ways else None
 
 
@@ -288,33 +310,34 @@ def _same(name: str, value: str) -> tuple[str, ...]:
     return same_tags(value) if name == "tags" else (value,)
 
 
-def _sequence(name: str, words: list[str], slop: int, schema: tantivy.Schema) -> Query | None:
+def _sequence(name: str, words: list[str], slop: int, to: Target) -> Query | None:
     if not words:
         return None
+    factor = to.factor(name, words)
     if len(words) == 1:
-        return Query.term_query(schema, name, words[0], "freq")
-    return Query.phrase_query(schema, name, list(words), slop)
+        query = Query.term_query(to.schema, name, words[0], "freq")
+    else:
+        query = Query.phrase_query(to.schema, name, list(words), slop)
+    return query if factor == 1.0 else Query.boost_query(query, factor)
 
 
 def _flat(query: Query) -> Query:
     return Query.const_score_query(query, _FLAT)
 
 
-def _wildcard(node: Wildcard, schema: tantivy.Schema) -> Query | None:
+def _wildcard(node: Wildcard, to: Target) -> Query | None:
     if sum(piece in "*?" for piece in node.pieces) > _WILDCARDS_MAX:
         raise BadQuery(
             f"The term at position {node.position + 1} has more than {_WILDCARDS_MAX} wildcards; use match_type regex."
         )
     if node.field in _RAW_FIELDS:
-        return _flat(_regex(node, node.field, _raw_pattern(node.pieces).lower(), schema))
+        return _flat(_regex(node, node.field, _raw_pattern(node.pieces).lower(), to))
     if _is_glob(node):
         glob = _raw_pattern(node.pieces)
-        return _flat(
-            _regex(node, "path", f"(.*/)?{glob}" + ("" if node.pieces[-1] == "*" else "(/.*)?"), schema)
-        )
-    ways = _wildcard_ways(node, schema)
+        return _flat(_regex(node, "path", f"(.*/)?{glob}" + ("" if node.pieces[-1] == "*" else "(/.*)?"), to))
+    ways = _wildcard_ways(node, to)
     kept = [_flat(_should(ways))] if ways else []
-    if node.is_prefix and (whole := _words(node.field, node.pieces[0], 0, schema)) is not None:
+    if node.is_prefix and (whole := _words(node.field, node.pieces[0], 0, to)) is not None:
         kept.append(whole)
     return _should(kept) if kept else None
 
@@ -324,18 +347,18 @@ def _is_glob(node: Wildcard) -> bool:
     return node.field == "file_path" and any(re.search(r"[^\w*?]", piece) for piece in node.pieces)
 
 
-def _wildcard_ways(node: Wildcard, schema: tantivy.Schema) -> list[Query]:
+def _wildcard_ways(node: Wildcard, to: Target) -> list[Query]:
     """What finds a wildcard term: whole words and, for a prefix, parts and joined forms."""
     whole_field = node.field == "text"
     words = pattern_words(node.pieces)
-    ways = [_patterns(node, node.field, words, schema)]
+    ways = [_patterns(node, node.field, words, to)]
     if node.is_prefix:
         if whole_field and len(words) == 1:
-            ways.append(_patterns(node, "joined", [words[0].replace(tokens.UNDERSCORE, "")], schema))
+            ways.append(_patterns(node, "joined", [words[0].replace(tokens.UNDERSCORE, "")], to))
         parts = tokens.part_words(node.pieces[0])
         if parts and (whole_field or len(parts) > 1):
             name = "parts" if whole_field else node.field
-            ways.append(_patterns(node, name, [*parts[:-1], parts[-1] + _STAR], schema))
+            ways.append(_patterns(node, name, [*parts[:-1], parts[-1] + _STAR], to))
     return [way for way in ways if way is not None]
 
 
@@ -350,7 +373,7 @@ def pattern_source(word: str) -> str:
     return word.replace(_STAR, ".*").replace(_ONE, ".")
 
 
-def _patterns(node: Wildcard, name: str, words: list[str], schema: tantivy.Schema) -> Query | None:
+def _patterns(node: Wildcard, name: str, words: list[str], to: Target) -> Query | None:
     """Words in order, some with wildcards. One that is all wildcard only leaves room."""
     while words and not words[-1].strip(_STAR):
         words = words[:-1]
@@ -362,45 +385,45 @@ def _patterns(node: Wildcard, name: str, words: list[str], schema: tantivy.Schem
         return None
     sources = [pattern_source(word) for word in words]
     if len(words) == 1:
-        return _regex(node, name, sources[0], schema)
-    return Query.regex_phrase_query(schema, name, list(sources), gaps)
+        return _regex(node, name, sources[0], to)
+    return Query.regex_phrase_query(to.schema, name, list(sources), gaps)
 
 
 def _raw_pattern(pieces: tuple[str, ...]) -> str:
     return "".join({"*": ".*", "?": "."}.get(piece) or literal(piece) for piece in pieces)
 
 
-def _regex(node: Wildcard, name: str, source: str, schema: tantivy.Schema) -> Query:
+def _regex(node: Wildcard, name: str, source: str, to: Target) -> Query:
     try:
-        return Query.regex_query(schema, name, source)
+        return Query.regex_query(to.schema, name, source)
     except ValueError as error:
         raise BadQuery(
             f"The term at position {node.position + 1} is too complex: {error}; use fewer wildcards."
         ) from error
 
 
-def _fuzzy(node: Fuzzy, schema: tantivy.Schema) -> Query | None:
+def _fuzzy(node: Fuzzy, to: Target) -> Query | None:
     """Each word within the distance; fewer edits match more of the clauses and score higher."""
     if node.field in _RAW_FIELDS:
-        return _flat(Query.fuzzy_term_query(schema, node.field, node.text.lower(), node.distance))
+        return _flat(Query.fuzzy_term_query(to.schema, node.field, node.text.lower(), node.distance))
     clauses: list[tuple[Occur, Query]] = []
     for word in tokens.whole_words(node.text):
-        ways = [_flat(_near(node.field, word, at, schema)) for at in range(1, node.distance + 1)]
-        same = _words(node.field, _written(word), 0, schema)
+        ways = [_flat(_near(node.field, word, at, to)) for at in range(1, node.distance + 1)]
+        same = _words(node.field, _written(word), 0, to)
         clauses.append((Occur.Must, _should([*ways, same] if same is not None else ways)))
     if not clauses:
         return None
     return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
 
 
-def _near(name: str, word: str, distance: int, schema: tantivy.Schema) -> Query:
+def _near(name: str, word: str, distance: int, to: Target) -> Query:
     """Words, whole, joined or parts of identifiers, at most `distance` edits away from `word`."""
     fields = ("text", "parts", "joined") if name == "text" else (name,)
-    return _should([Query.fuzzy_term_query(schema, field, word, distance) for field in fields])
+    return _should([Query.fuzzy_term_query(to.schema, field, word, distance) for field in fields])
 
 
-def _range(name: str, low: int | None, high: int | None, schema: tantivy.Schema) -> Query:
+def _range(name: str, low: int | None, high: int | None, to: Target) -> Query:
     low, high = max(low or 0, 0), min(_LINE_MAX if high is None else high, _LINE_MAX)
     if low > high:
         return Query.empty_query()
-    return _flat(Query.range_query(schema, name, tantivy.FieldType.Unsigned, low, high))
+    return _flat(Query.range_query(to.schema, name, tantivy.FieldType.Unsigned, low, high))

@@ -5,11 +5,15 @@ scores a word as if all their chunks lay in one index, so that the scores of all
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import tantivy
 
+from cortex.engines.text.compile import scored_words
+from cortex.query.code import read_query
+from cortex.query.tree import split_expressions
 from ipc.messages import WordCounts
+from ipc.messages.search import MatchType
 
 
 class Counts:
@@ -26,16 +30,20 @@ class Counts:
         holding = {f"{field} {word}": self._own(field, word) for field, word in dict.fromkeys(words)}
         return WordCounts(generation, self._documents, holding)
 
-    def factor(self, field: str, word: str) -> float:
-        """By what the score of a word is multiplied to be the one that it has among all: a score of
-        BM25 is a product, of which how rare a word is (idf) is one factor. The mean length of a
-        field, which is in it too, stays each project's own: chunks are made of one size.
+    def factor(self, field: str, words: Sequence[str]) -> float:
+        """By what the score of a word, or of words side by side, is multiplied to be the one that
+        it has among all: a score of BM25 is a product, of which how rare a word is (idf; of several
+        their sum) is one factor. The mean length of a field, which is in it too, stays each
+        project's own: chunks are made of one size.
         """
-        everywhere = self._among.holding.get(f"{field} {word}", 0)
-        own = self._own(field, word) if everywhere else 0
-        if not own:
+        if not self._among.chunks:
             return 1.0
-        return _idf(self._among.chunks, everywhere) / _idf(self._documents, own)
+        everywhere = [self._among.holding.get(f"{field} {word}", 0) for word in words]
+        own = [self._own(field, word) for word in words] if all(everywhere) else [0]
+        if not all(own):
+            return 1.0
+        among = sum(_idf(self._among.chunks, count) for count in everywhere)
+        return among / sum(_idf(self._documents, count) for count in own)
 
     def _own(self, field: str, word: str) -> int:
         return self.searcher.doc_freq(field, word)
@@ -44,3 +52,13 @@ class Counts:
 def _idf(chunks: int, holding: int) -> float:
     """As tantivy has it."""
     return math.log(1 + (max(0, chunks - holding) + 0.5) / (holding + 0.5))
+
+
+def keywords(query: str, match_type: MatchType | None, schema: tantivy.Schema) -> list[tuple[str, str]]:
+    """Each field and word whose rarity is in the score of a keyword query, in both of its readings.
+    Raises BadRequest as `compile_query`.
+    """
+    readings = read_query(query, match_type)
+    nodes = (split_expressions(one.node)[2] for one in (readings.first, readings.otherwise) if one)
+    found = (word for node in nodes if node is not None for word in scored_words(node, schema))
+    return list(dict.fromkeys(found))

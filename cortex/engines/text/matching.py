@@ -14,7 +14,7 @@ import numpy as np
 import tantivy
 from tantivy import Query
 
-from cortex.engines.text.compile import Holding, Known, Starting, Within, compile_query, find_known
+from cortex.engines.text.compile import Holding, Known, Starting, Target, Within, compile_query, find_known
 from cortex.engines.text.fold import Found, Places
 from cortex.engines.text.schema import BIT_FIELDS, BITS
 from cortex.engines.text.words import Words
@@ -89,7 +89,7 @@ class Matching:
     def _remembered(self, node: Node) -> Array:
         found = self._sets.pop(node, None)
         if found is None:
-            found = self.every(compile_query(node, self._schema))
+            found = self.every(compile_query(node, Target(self._schema)))
             if len(self._sets) >= self._sets_max:
                 del self._sets[next(iter(self._sets))]
         self._sets[node] = found  # the last one used goes last

@@ -168,7 +168,7 @@ def _lane_query(schema: tantivy.Schema, name: str, words: list[str], counts: Cou
         return None
     terms = []
     for word in words:
-        term, factor = Query.term_query(schema, name, word, "freq"), counts.factor(name, word)
+        term, factor = Query.term_query(schema, name, word, "freq"), counts.factor(name, [word])
         terms.append((Occur.Should, term if factor == 1.0 else Query.boost_query(term, factor)))
     return Query.boolean_query(terms)
 

@@ -16,16 +16,10 @@ import tantivy
 
 from cortex.engines.chunks.fetch import cut, fit
 from cortex.engines.text import signals as text_signals
-from cortex.engines.text.compile import (
-    Tiers,
-    compile_filters,
-    compile_leaf,
-    compile_query,
-    compile_tiers,
-    filtered,
-)
-from cortex.engines.text.counts import Counts
-from cortex.engines.text.fold import Folds, Found, IdOrder, page
+from cortex.engines.text.compile import Target, compile_filters, compile_query
+from cortex.engines.text.counts import Counts, keywords
+from cortex.engines.text.finding import MATCHES_MAX, Finding
+from cortex.engines.text.fold import Found, IdOrder, page
 from cortex.engines.text.held import count_missing
 from cortex.engines.text.highlight import (
     Span,
@@ -36,7 +30,7 @@ from cortex.engines.text.highlight import (
     make_needles,
 )
 from cortex.engines.text.kinds import find_kinds
-from cortex.engines.text.limits import LIMITS, MASK_SHARE, Limits
+from cortex.engines.text.limits import LIMITS, Limits
 from cortex.engines.text.lines import (
     BEST_CHUNKS,
     CHUNKS_MAX,
@@ -63,7 +57,6 @@ from cortex.query.check import check_query
 from cortex.query.code import read_query
 from cortex.query.parse import Parsed
 from cortex.query.tree import Fuzzy, Leaf, Node, Term, Wildcard, leaves, split_expressions
-from ipc.arrays import Array
 from ipc.errors import BadQuery, NotFound
 from ipc.messages import (
     Blobs,
@@ -81,10 +74,6 @@ __all__ = ["TextSnapshot", "TextWriter", "open_text"]
 
 #: hits of one answer
 LIMIT_MAX = 100
-#: matches that are put in order; of more, only the best are shown
-MATCHES_MAX = 60_000
-#: by how much more matches are fetched when they are not enough for a page
-_FETCH_MORE = 8
 #: expressions that are looked for one by one when nothing was found
 _REASONS_MAX = 4
 #: terms of a query that are marked; with more the page is one mark
@@ -144,6 +133,7 @@ class TextSnapshot:
         self._rows = rows
         self.words: Words = words or Words(rows, reuse.words if reuse else None)
         self._matching = Matching(index.schema, self._searcher, rows, self.words)
+        self._finding = Finding(rows, self._matching, limits.fetch, self._filters)
         self.ids: IdOrder = IdOrder(rows, self._matching.places, reuse.ids if reuse else None)
         self._paths = frozenset(rows.path_names)
         self._kept: dict[Filters, tantivy.Query | None] = {}
@@ -168,9 +158,11 @@ class TextSnapshot:
     def count_words(self, request: CountWords) -> WordCounts:
         """How many chunks hold each word of a question. Raises BadQuery for an empty one."""
         check_query(request.query)
-        return Counts(self._searcher, self._documents).count(
-            self._rows.generation, text_signals.sought(request.query)
-        )
+        if request.keywords:
+            words = keywords(request.query, request.match_type, self._index.schema)
+        else:
+            words = text_signals.sought(request.query)
+        return Counts(self._searcher, self._documents).count(self._rows.generation, words)
 
     def _sieve(self, filters: Filters) -> text_signals.Sieve:
         known = self._sieves.get(filters)
@@ -181,7 +173,7 @@ class TextSnapshot:
                 self._rows,
                 filters,
                 lambda: self._filters(filters),
-                self._folds.alone,
+                self._finding.folds.alone,
                 self._matching.locate,
             )
             self._sieves[filters] = known
@@ -205,8 +197,9 @@ class TextSnapshot:
         expressions += [compile_expression(source, excluded=True) for source in excluded]
         limit, offset = min(max(request.limit, 1), LIMIT_MAX), max(request.offset, 0)
         wanted_count = CHUNKS_MAX if request.lines else offset + limit
+        to = Target(self._index.schema, Counts(self._searcher, self._documents, request.counts).factor)
         try:
-            outcome, total = self._answer(expressions, rest, request.filters, wanted_count)
+            outcome, total = self._answer(expressions, rest, request.filters, wanted_count, to)
         except ValueError as error:  # the automaton of a wildcard or fuzzy term is too large for tantivy
             if not any(isinstance(leaf, Wildcard | Fuzzy) for leaf in leaves(parsed.node)):
                 raise
@@ -218,11 +211,10 @@ class TextSnapshot:
             suggestion = self._suggest(parsed, expressions, rest, request.filters)
         if request.lines:
             best = page(outcome.found, self.ids.ranks, 0, CHUNKS_MAX if total <= CHUNKS_MAX else BEST_CHUNKS)
-            found = ExactHits(self._rows.generation, parsed.match_type, suggestion=suggestion)
-            found = replace(found, total_found=total, truncated=outcome.truncated)
             body, marks = self._marked(parsed, best, expressions, outcome.marks)
+            found = ExactHits(self._rows.generation, parsed.match_type, suggestion=suggestion)
             late = len(body.hits) < len(best)
-            found = replace(found, truncated=found.truncated or late)
+            found = replace(found, total_found=total, truncated=outcome.truncated or late)
             return self._show_lines(request, parsed.node, found, (body, marks))
         best = page(outcome.found, self.ids.ranks, offset, limit)
         hits, fragments, lines, blobs, cut_short = self._show(
@@ -232,7 +224,7 @@ class TextSnapshot:
             generation=self._rows.generation,
             match_type=parsed.match_type,
             hits=hits,
-            scores=tuple(round(float(s) / (float(s) + _SCORE_HALF), 4) for s in best.scores),
+            scores=tuple(score / (score + _SCORE_HALF) for score in best.scores.tolist()),
             highlights=fragments,
             highlight_lines=lines,
             total_found=total,
@@ -242,13 +234,13 @@ class TextSnapshot:
         )
 
     def _answer(
-        self, expressions: list[Expression], rest: Node | None, filters: Filters, wanted: int
+        self, expressions: list[Expression], rest: Node | None, filters: Filters, wanted: int, to: Target
     ) -> tuple[Scanned, int]:
         if expressions:
-            outcome = self._scan(expressions, rest, filters, time.monotonic() + SCAN_S)
+            outcome = self._scan(expressions, rest, filters, time.monotonic() + SCAN_S, to)
             return outcome, len(outcome.found)
         assert rest is not None
-        found, total = self._find(rest, filters, wanted)
+        found, total = self._finding.best(rest, filters, wanted, to)
         return Scanned(found), total
 
     def _suggest(
@@ -264,7 +256,7 @@ class TextSnapshot:
         for one in expressions[:_REASONS_MAX]:
             if not one.excluded and not len(self._scan([one], None, Filters(), deadline).found):
                 return self._no_line(asked, one, deadline)
-        if rest is not None and not self._answer([], rest, filters, 1)[1]:
+        if rest is not None and not self._answer([], rest, filters, 1, Target(self._index.schema))[1]:
             return suggest(asked, rest)
         if any(one.excluded for one in expressions):
             return "What the query excludes leaves nothing; remove a NOT or a minus."
@@ -283,7 +275,7 @@ class TextSnapshot:
 
     def _as_written(self, word: str) -> str:
         """An indexed word, which is in lower case, as it stands in a text."""
-        best, _ = self._matching.best(compile_query(Term("text", word), self._index.schema), 1)
+        best, _ = self._matching.best(compile_query(Term("text", word), Target(self._index.schema)), 1)
         for ordinal in best.ordinals.tolist():
             if found := re.search(
                 rf"(?<!\w){re.escape(word)}(?!\w)", self._rows.text(ordinal), re.IGNORECASE
@@ -292,13 +284,19 @@ class TextSnapshot:
         return word
 
     def _scan(
-        self, expressions: list[Expression], rest: Node | None, filters: Filters, deadline: float
+        self,
+        expressions: list[Expression],
+        rest: Node | None,
+        filters: Filters,
+        deadline: float,
+        to: Target | None = None,
     ) -> Scanned:
         """The rows in which every expression matches and that `rest`, where there is one, finds."""
-        texts, mask = self._texts, self._folds.searched & self._rows.mask(filters)
+        texts, mask = self._texts, self._finding.folds.searched & self._rows.mask(filters)
         outcome = None
         if rest is not None:
-            found, count = self._matching.best(compile_query(rest, self._index.schema), MATCHES_MAX)
+            query = compile_query(rest, to or Target(self._index.schema))
+            found, count = self._matching.best(query, MATCHES_MAX)
             found = found.take(np.argsort(found.ordinals))
             outcome = Scanned(found.take(mask[found.ordinals]), truncated=count > MATCHES_MAX)
             mask = np.zeros(len(mask), bool)
@@ -316,82 +314,9 @@ class TextSnapshot:
         assert outcome is not None
         return outcome
 
-    def _find(self, node: Node, filters: Filters, wanted: int) -> tuple[Found, int]:
-        """(at least the `wanted` best folded hits that the filters keep, and all that are as good;
-        how many there are)
-        """
-        tiers = compile_tiers(node, self._index.schema)
-        if tiers is not None:
-            return self._find_tiers(tiers, filters, wanted)
-        query, mask = compile_query(node, self._index.schema), self._rows.mask(filters)
-        if filters != Filters() and mask.mean() < MASK_SHARE:
-            query = filtered(query, self._filters(filters))
-        found = self._matching.known(node)
-        limit = 4 * wanted if found is not None else max(2 * wanted, self._limits.fetch)
-        best, count = self._matching.best(query, limit)
-        if found is None:
-            if count <= limit:
-                found = np.zeros(len(mask), bool)
-                found[best.ordinals] = True
-            else:
-                found = self._matching.every_of(node)
-        kept = self._folds.fold(found & mask)
-        return self._best_of(query, kept, wanted, best, count), int(kept.sum())
-
-    def _find_tiers(self, tiers: Tiers, filters: Filters, wanted: int) -> tuple[Found, int]:
-        """As `_find`, for a query in tiers."""
-        mask = self._rows.mask(filters)
-        scores = np.zeros(len(mask), np.float32)
-        found = np.zeros(len(mask), bool)
-        for query, value in tiers.flats:
-            here = self._matching.every(query)
-            scores += here * np.float32(value)
-            found |= here
-        same = compile_leaf(tiers.same, tiers.factor, self._index.schema) if tiers.same else None
-        if same is None or tiers.same is None:
-            kept = self._folds.fold(found & mask)
-            return _taken(kept, scores), int(kept.sum())
-        known = self._matching.known(tiers.same)
-        limit = 4 * wanted if known is not None else max(2 * wanted, self._limits.fetch)
-        best, count = self._matching.best(same, limit)
-        if known is not None:
-            found |= known
-        elif count <= limit:
-            found[best.ordinals] = True
-        else:
-            found |= self._matching.every_of(tiers.same)
-        kept = self._folds.fold(found & mask)
-        total = int(kept.sum())
-        if count > limit:
-            best = self._best_of(same, kept, wanted, best, count)
-            if len(best) >= wanted:  # what has the word as it stands fills the page
-                return Found(best.ordinals, best.scores + scores[best.ordinals]), total
-        scores[best.ordinals] += best.scores
-        return _taken(kept, scores), total
-
-    def _best_of(self, query: tantivy.Query, kept: Array, wanted: int, best: Found, count: int) -> Found:
-        """At least `wanted` of the best of `count` matches among the rows `kept` (bool [all rows]).
-
-        Among equal scores the ids decide, so all that are as good as the last of them are returned,
-        too. `best` are the best of all, as far as known.
-        """
-        while True:
-            shown = best.take(kept[best.ordinals])
-            enough = len(shown) >= wanted and best.scores[-1] < shown.scores[wanted - 1]
-            if enough or count <= len(best) or len(best) >= MATCHES_MAX:
-                return shown
-            more, count = self._matching.best(query, max(len(best) * _FETCH_MORE, self._limits.fetch))
-            if len(more) == len(best):
-                return more.take(kept[more.ordinals])
-            best = more
-
     @cached_property
     def _texts(self) -> Texts:
-        return Texts(self._rows, self._folds, self.words, self._limits.batch_bytes)
-
-    @cached_property
-    def _folds(self) -> Folds:
-        return Folds(self._rows)
+        return Texts(self._rows, self._finding.folds, self.words, self._limits.batch_bytes)
 
     def _show(
         self,
@@ -483,13 +408,8 @@ class TextSnapshot:
             paths = self._rows.paths(filters)
             languages = self._rows.languages(filters.language) if filters.language else []
             meant = replace(filters, chunk_types=tuple(self._rows.kinds(filters.chunk_types)))
-            self._kept[filters] = compile_filters(meant, paths, tags, languages, self._index.schema)
+            self._kept[filters] = compile_filters(meant, paths, tags, languages, Target(self._index.schema))
         return self._kept[filters]
-
-
-def _taken(kept: Array, scores: Array) -> Found:
-    ordinals = np.flatnonzero(kept)
-    return Found(ordinals, scores[ordinals])
 
 
 def _too_wide(node: Node, error: ValueError) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import tantivy
 from tantivy import Query
 
-from cortex.engines.text.compile import compile_query, filtered
+from cortex.engines.text.compile import Target, compile_query, filtered
 from cortex.engines.text.matching import count_of
 from cortex.engines.text.words import Words
 from cortex.query.tree import And, Node, Not, Or, Phrase, Range, Regex, Term, Wildcard, leaves
@@ -73,7 +73,7 @@ def _excluded(asked: Asked, node: Node) -> str:
 
 def _count(asked: Asked, node: Node, *, filters: bool = True) -> int:
     try:
-        query = filtered(compile_query(node, asked.index.schema), asked.kept if filters else None)
+        query = filtered(compile_query(node, Target(asked.index.schema)), asked.kept if filters else None)
         return count_of(asked.searcher.search(query, 1, count=True))
     except (BadRequest, ValueError):
         return 0

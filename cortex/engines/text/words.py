@@ -30,10 +30,10 @@ class Words:
         self._starts = rows.starts.tolist()
         self._near: dict[tuple[str, int], Near] = {}
 
-    def holding(self, terms: Iterable[str]) -> Array:
-        """Bool [all rows]: those that hold one of `terms`."""
+    def holding(self, terms: Iterable[str], *, whole: bool = False) -> Array:
+        """Bool [all rows]: those that hold one of `terms`; `whole`: as a word."""
         wanted = set(terms)
-        return self._mask(table.codes_of(wanted) for table in self.tables)
+        return self._mask(table.codes_of(wanted, whole=whole) for table in self.tables)
 
     def starting(self, start: str) -> Array:
         """Bool [all rows]: those that hold a term that begins with `start`."""

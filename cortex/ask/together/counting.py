@@ -1,0 +1,42 @@
+"""How rare words are in all projects of one question: each tells its own counts, before any of them
+scores.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from cortex.ask.asking import Turn
+from cortex.ask.search import NO_COUNTS
+from cortex.ask.together.asked import Together, bounded, each
+from cortex.ask.together.joint import JointTurn
+from cortex.ranking.together import add_counts
+from ipc.errors import CortexError, NotReady
+from ipc.messages import CountWords, WordCounts
+
+#: what the counts of words get of the time that a call has left: a project that does not tell them
+#: in time counts with nothing, and may still answer
+COUNTS_SHARE = 0.2
+
+
+async def count_words(together: Together, message: CountWords) -> WordCounts:
+    """What all projects tell, added up; nothing where one is asked alone, or several as one. Raises
+    NotReady.
+    """
+    if len(together.turns) < 2:
+        return NO_COUNTS
+
+    async def ask(_name: str, turn: Turn) -> WordCounts:
+        if isinstance(turn, JointTurn) and not message.keywords:  # Milvus counts for itself
+            return NO_COUNTS
+        until = time.monotonic() + COUNTS_SHARE * turn.asking.left_s()
+        try:
+            own = replace(message, generation=turn.generation.number)
+            return await bounded(turn, until).ask("text", own, WordCounts)
+        except NotReady:
+            raise
+        except CortexError:  # its answer says so; another engine may not know this question
+            return NO_COUNTS
+
+    return add_counts(list((await each(together, ask)).values()))
