@@ -94,7 +94,8 @@ class MilvusWorker:
                 lock.release()
 
     def _serve(self, lock: Lock) -> None:
-        logging.getLogger("faiss").setLevel(logging.WARNING)  # which processors it looks for
+        for quiet in ("faiss", "milvus_lite"):  # which processors it looks for, what it built
+            logging.getLogger(quiet).setLevel(logging.WARNING)
         import grpc
         from milvus_lite.db import MilvusLite
         from pymilvus.grpc_gen import milvus_pb2_grpc

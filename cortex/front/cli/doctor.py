@@ -303,4 +303,5 @@ def _memory(config: Config) -> tuple[State, str]:
     if found["warnings"]:
         return "wrong" if found["set"]["running"] else "odd", " ".join(found["warnings"])
     served = "served" if found["set"]["running"] else "served from the first call on"
-    return "fine", f"{found['folder']}, {served}; sessions {SESSIONS[found['sessions']]}"
+    kept = f", kept in {found['database']}" if found["database"] else ""
+    return "fine", f"{found['folder']}{kept}, {served}; sessions {SESSIONS[found['sessions']]}"

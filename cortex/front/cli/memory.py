@@ -194,7 +194,8 @@ def print_migrated(answer: dict[str, Any]) -> None:
         if "://" in answer["to"]
         else f"memory.data_dir to {os.path.dirname(answer['to'])}"
     )
-    print(shown(f"Copied to {answer['to']}, and what arrived is what was read: {told}. Now set {where}."))
+    read = f"Copied to {answer['to']}, and what arrived is what was read: {told}."
+    print(shown(f"{read} Now set {where}, and run `cortex memory down` once."))
 
 
 #: what is said when a damaged store does not tell what was forgotten
