@@ -10,14 +10,13 @@ from cortex.graph.facts.chains import split
 from cortex.graph.facts.facts import Definition, Import
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.commonjs import Meanings
+from cortex.graph.resolution.homes import in_scope
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import How, Value, near
 
 
-class Names(Protocol):
-    """What is asked about names of files."""
-
-    def in_scope(self, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]: ...
+class Exports(Protocol):
+    """What is asked about what files give away."""
 
     def imported(self, one: Import, path: str, hops: int = 0) -> tuple[Value, ...]: ...
 
@@ -27,10 +26,10 @@ class Names(Protocol):
 class Crates:
     """Of a project that does not change while this lives."""
 
-    def __init__(self, project: Project, meanings: Meanings, scopes: Names) -> None:
+    def __init__(self, project: Project, meanings: Meanings, exports: Exports) -> None:
         self._project = project
         self._meanings = meanings
-        self._scopes = scopes
+        self._exports = exports
 
     def outer(self, path: str, scope: int) -> tuple[Value, ...]:
         """The module around this one: written in the same file, or another file."""
@@ -52,15 +51,15 @@ class Crates:
             imports = index.inner_imports.get(inside, ())
             for one in imports:
                 if one.name == name:
-                    return self._scopes.imported(one, path), "import"
+                    return self._exports.imported(one, path), "import"
             if not any(self._project.types_named(path, inside)):
-                if values := self._scopes.in_scope(path, inside, name, path):
+                if values := in_scope(self._project, path, inside, name, path):
                     return values, "exact"
                 if self._project.has_scope(path, f"{inside}.{name}"):
                     return (Value("mod", f"{path}|{inside}.{name}"),), "exact"
             for one in imports:
                 key = self._project.find_module(one.module, path) if one.member == "*" else ""
-                if key and (values := self._scopes.exported(key, name)):
+                if key and (values := self._exports.exported(key, name)):
                     return values, "exact" if key == path else "import"
             if imports:
                 key = self._project.find_module(name, path)
@@ -73,10 +72,10 @@ class Crates:
         imports = self._project.index(path).inner_imports.get(inside, ())
         for one in imports:
             if one.name == name:
-                return self._scopes.imported(one, path)
+                return self._exports.imported(one, path)
         for one in imports:
             key = self._project.find_module(one.module, path) if one.member == "*" else ""
-            if key and key != f"{path}|{inside}" and (values := self._scopes.exported(key, name)):
+            if key and key != f"{path}|{inside}" and (values := self._exports.exported(key, name)):
                 return values
         return ()
 

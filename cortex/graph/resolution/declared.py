@@ -17,7 +17,7 @@ def beside(project: Project, evaluator: Evaluator, ref: Ref) -> list[Ref]:
     if not other:
         return []
     one = project.definition(ref)
-    values = evaluator.scopes.exported(other, one.scope or one.name)
+    values = evaluator.exports.exported(other, one.scope or one.name)
     if one.scope:
         tags = ("def", "inst")
         owners = (v for v in values if v.tag in tags and project.definition(v.ref).has_members)

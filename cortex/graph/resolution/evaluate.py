@@ -31,6 +31,7 @@ from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, ELEMENT_O
 from cortex.graph.resolution.contexts import Contexts
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
+from cortex.graph.resolution.homes import below, bodies
 from cortex.graph.resolution.kotlin import Kotlin
 from cortex.graph.resolution.parts import extensions_in_use
 from cortex.graph.resolution.project import Project, Ref
@@ -67,7 +68,8 @@ class Evaluator:
         self.extensions = Extensions(project, self)
         self.kotlin = Kotlin(project, self)
         self.scopes = Scopes(project, self, self._recursion)
-        self.contexts = Contexts(project, self, self.scopes.commonjs)
+        self.exports, self.owners = self.scopes.exports, self.scopes.owners
+        self.contexts = Contexts(project, self, self.exports.commonjs)
         self.supertypes = Supertypes(project, self, self._recursion)
         self._members: dict[tuple[Ref, str], tuple[Value, ...]] = {}
         self._returns: dict[Ref, tuple[Value, ...]] = {}
@@ -90,7 +92,7 @@ class Evaluator:
         """
         key = (family, name)
         if key not in self._named:
-            found = self.scopes.bodies(self.project.methods.get(key, []))
+            found = bodies(self.project, self.project.methods.get(key, []))
             if family == "script" and len(found) > 1:  # of one method's signatures the last
                 last = {(ref[0], self.project.definition(ref).qualified): ref for ref in found}
                 found = list(last.values())
@@ -129,7 +131,7 @@ class Evaluator:
         if self.project.language(path) == "ruby" and links[1:2] != ["()"]:
             values = tuple(given for value in values for given in self._bare(value, links[0]))
         if not values and len(links) > 1:
-            values, links = self.scopes.commonjs.own(links, path, scope) or self._qualified(links, path)
+            values, links = self.exports.commonjs.own(links, path, scope) or self._qualified(links, path)
         csharp = self.project.language(path) == "csharp"
         if not values and csharp and (links[0][:1].isupper() or links[0] in CSHARP_TYPES):
             values = (EXTERNAL,)  # a type from outside, or a member that is inherited from there
@@ -144,7 +146,7 @@ class Evaluator:
             if (
                 not number
                 and links[0] == "self"
-                and (bound := self.scopes.crates.bounded(values, link, path, scope))
+                and (bound := self.exports.crates.bounded(values, link, path, scope))
             ):
                 values, dotted = bound, ""
                 continue
@@ -163,7 +165,7 @@ class Evaluator:
                 values = self._several(self._element(value) for value in values)
             else:
                 dotted, owners = f"{dotted}.{link}" if dotted else "", values
-                whole = self.scopes.dotted_import(dotted, path) if dotted.count(".") else ()
+                whole = self.exports.dotted_import(dotted, path) if dotted.count(".") else ()
                 values = whole or self._several(
                     (self.attribute(value, link) for value in values), OVERLOADS_MAX
                 )
@@ -223,9 +225,9 @@ class Evaluator:
                 name = ".".join(links[:count])
                 keys = [self.project.find_module(name.lstrip("\\"), path)]
                 if self.project.language(path) == "php" and name[0] != "\\":  # below this name space
-                    keys.insert(0, self.scopes.below(self.project.home(path), name))
+                    keys.insert(0, below(self.project, self.project.home(path), name))
                 for key in filter(None, keys):
-                    if values := self.scopes.exported(key, links[count]):
+                    if values := self.exports.exported(key, links[count]):
                         return values, links[count:]
         return (), links
 
@@ -252,11 +254,11 @@ class Evaluator:
             return (EXTERNAL,)
         if name == OBJECT:  # what a script's function gives that returns a literal
             return (Value("inst", path, scope),) if scope >= 0 else ()
-        owner = self.scopes.receiver(name, path, scope)
+        owner = self.owners.receiver(name, path, scope)
         if owner is not None:
             return (owner,)
         if name == "super" and self.project.language(path) == "rust":
-            return self.scopes.crates.outer(path, scope)
+            return self.exports.crates.outer(path, scope)
         found = self.scopes.lookup(name, path, scope, at)[0]
         return self.within.members(name, path, scope, at, found) or found
 
@@ -270,7 +272,7 @@ class Evaluator:
             name = starred.rstrip("*")
             stars = len(starred) - len(name)
             if name in ("Self", "this"):
-                owner = self.scopes.enclosing_type(path, scope)
+                owner = self.owners.around(path, scope)
                 found: tuple[Value, ...] = (Value("def", *owner),) if owner is not None else ()
             else:
                 found = self.evaluate(name, path, scope)
@@ -286,7 +288,7 @@ class Evaluator:
     def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
         """What `value.name` stands for."""
         if value.tag == "mod":
-            found = self.scopes.exported(value.path, name)
+            found = self.exports.exported(value.path, name)
             # A Rust path that leads nowhere leads out of the project: `std::process`.
             return found or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
         if value.tag == "ext":
@@ -308,10 +310,10 @@ class Evaluator:
         found = self.member(value.ref, name, past=value.tag == "super")
         if not found and value.tag == "def" and self.project.language(value.path) == "php":
             # A name space may have a class's name: `Node\Expr` of the class `Node`.
-            key = self.scopes.below(
-                self.project.home(value.path), self.project.definition(value.ref).qualified
+            key = below(
+                self.project, self.project.home(value.path), self.project.definition(value.ref).qualified
             )
-            return self.scopes.exported(key, name) if key else ()
+            return self.exports.exported(key, name) if key else ()
         if len(found) > 1 and self.project.language(value.path) in _OWN_METHODS:
             found = self.scopes.of_kind(found, static=value.tag == "def")
         if not found and name == "new" and self.project.language(value.path) == "ruby" and value.tag == "def":
@@ -358,7 +360,7 @@ class Evaluator:
             if found:
                 break
         if not found and above.spaces:
-            found = self._several(self.scopes.given_away(space.path, name) for space in above.spaces)
+            found = self._several(self.exports.given_away(space.path, name) for space in above.spaces)
         if self._recursion.leave(memo, cuts):
             self._members[memo] = found
         return found
@@ -372,9 +374,9 @@ class Evaluator:
             refs = [ref for ref in refs if project.definition(ref).kind != "function"]  # inside one
             refs = project.inside(owner, refs) if len(refs) > 1 else refs
         if refs:
-            own = self.scopes.bodies([ref for ref in refs if ref[0] == path] or refs)
+            own = bodies(self.project, [ref for ref in refs if ref[0] == path] or refs)
             if "declared" in project.definition(own[0]).flags:
-                own = self.scopes.bodies(refs)
+                own = bodies(self.project, refs)
             kept = (
                 self.scopes.overloads(own[0][0], [ref[1] for ref in own])
                 if len({r[0] for r in own}) == 1
@@ -389,7 +391,7 @@ class Evaluator:
         if rules.open_types:
             wanted = project.definition(owner).name
             given = project.open_methods.get((rules.family, name, wanted), ())
-            if found := [ref for ref in given if self.scopes.owner(*ref) == owner][:OVERLOADS_MAX]:
+            if found := [ref for ref in given if self.owners.of(*ref) == owner][:OVERLOADS_MAX]:
                 return tuple(Value("def", *ref) for ref in found)
         return self._held(home, qualified, name) or self._spread(owner, name)
 
@@ -417,7 +419,10 @@ class Evaluator:
         """The definitions with members that `chain` names, what a required file exports too."""
         values = self.evaluate(chain, path, scope, at)
         return [
-            one.ref for value in values for one in self.scopes.commonjs.unwrapped(value) if self._is_type(one)
+            one.ref
+            for value in values
+            for one in self.exports.commonjs.unwrapped(value)
+            if self._is_type(one)
         ]
 
     def _is_type(self, value: Value) -> bool:
@@ -440,7 +445,7 @@ class Evaluator:
                 return self._promised(one.name, value.path)
             return self.returned(value.ref, number)
         if value.tag == "mod":
-            whole = (one for one in self.scopes.commonjs.unwrapped(value) if one.tag != "mod")
+            whole = (one for one in self.exports.commonjs.unwrapped(value) if one.tag != "mod")
             return self._several(self.called(one) for one in whole)
         return ()
 

@@ -163,7 +163,7 @@ class _Resolver:
                 if target != self.module:
                     yield self._edge(one.scope, target, "imports", place, "import")
             if one.member and one.member != "*" and key:
-                for value in self.evaluator.scopes.imported(one, self.path):
+                for value in self.evaluator.exports.imported(one, self.path):
                     if value.tag == "def":
                         yield self._edge(one.scope, self.project.id_of(value.ref), "imports", place, "import")
                     elif value.tag == "mod" and value.path in self.project.files:
@@ -253,13 +253,13 @@ class _Resolver:
     def _call(self, one: Reference) -> Iterator[Edge]:
         receiver, name = split(one.chain)
         if name[-1:] == "!" and self.rules.family == "rust":
-            yield from self._found(one, *self.evaluator.scopes.crates.macros(one.chain, self.path))
+            yield from self._found(one, *self.evaluator.exports.crates.macros(one.chain, self.path))
             return
         if not receiver:
             if name in self.rules.super_names:
                 yield from self._super(one)
                 return
-            own = self.evaluator.scopes.receiver(name, self.path, one.scope)  # Python's `cls()`
+            own = self.evaluator.owners.receiver(name, self.path, one.scope)  # Python's `cls()`
             values, how = self.evaluator.scopes.lookup(name, self.path, one.scope, one.at)
             confidence: str = how
             if any(value.tag == "inst" for value in values):  # one that can be called
@@ -297,7 +297,7 @@ class _Resolver:
                 moved = msgspec.structs.replace(one, column=max(0, column))
                 yield from self._found(moved, refs, "exact" if same else "import")
                 return
-            dotted = self.evaluator.scopes.dotted_import(one.chain, self.path)
+            dotted = self.evaluator.exports.dotted_import(one.chain, self.path)
             if dotted:
                 return
             values = tuple(
@@ -346,12 +346,12 @@ class _Resolver:
 
     def _mixed_in(self, name: str, scope: int) -> list[Ref]:
         """The methods of that name of Ruby's modules, where whoever is around may include them."""
-        around = self.evaluator.scopes.enclosing_type(self.path, scope)
+        around = self.evaluator.owners.around(self.path, scope)
         one = self.project.definition(around) if around else None
         if name in COMMON or (one is not None and one.kind != "trait" and not one.bases):
             return []
         found = self.evaluator.methods_named("ruby", name)
-        owners = ((ref, self.evaluator.scopes.owner(*ref)) for ref in found)
+        owners = ((ref, self.evaluator.owners.of(*ref)) for ref in found)
         return [ref for ref, owner in owners if owner and self.project.definition(owner).kind == "trait"]
 
     def _is_below(self, values: tuple[Value, ...]) -> bool:
@@ -389,7 +389,7 @@ class _Resolver:
         taking = [ref for ref in methods if self.takes(ref, one.arguments)]
         if taking and (not one.passed or self.rules.family == "c"):
             return values  # in C++ a type's own hide its bases'
-        owner = self.evaluator.scopes.owner(*methods[0])
+        owner = self.evaluator.owners.of(*methods[0])
         name = self.project.definition(methods[0]).name
         more = self.evaluator.member(owner, name, past=True) if owner else ()
         fitting = [v for v in more if v.tag == "def" and self.takes(v.ref, one.arguments)]
@@ -406,7 +406,7 @@ class _Resolver:
         """
         if self.facts.language != "ruby" or one.scope < 0:
             return
-        owner = self.evaluator.scopes.owner(self.path, one.scope)
+        owner = self.evaluator.owners.of(self.path, one.scope)
         if owner is not None:
             values = self.evaluator.member(owner, self.facts.definitions[one.scope].name, past=True)
             yield from self._found(one, self._callable(values, -1), "receiver")
@@ -461,7 +461,7 @@ class _Resolver:
 
     def _callable(self, values: Iterable[Value], arguments: int) -> list[Ref]:
         values = self.evaluator.worth(tuple(values))
-        whole = [one for value in values for one in self.evaluator.scopes.commonjs.unwrapped(value)]
+        whole = [one for value in values for one in self.evaluator.exports.commonjs.unwrapped(value)]
         whole += [one for value in values if value.tag == "inst" for one in self.evaluator.call_of(value)]
         refs = [
             value.ref

@@ -1,0 +1,49 @@
+"""Names of a home by themselves: what is defined in one of its scopes, and its name spaces."""
+
+from __future__ import annotations
+
+from cortex.graph.facts.facts import COMPANION
+from cortex.graph.resolution.linkage import linked
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import Value
+
+#: the home of all files of C and C++
+C_HOME = "c:"
+#: definitions of one name (a function for each system, overloads) that are told apart
+TWINS_MAX = 12
+
+
+def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]:
+    """Definitions of `name` in one scope of a home; those of the same file where there are any,
+    bodies before declarations.
+    """
+    refs = project.members_of(home, scope).get(name)
+    if not refs:  # as most names in most scopes
+        return ()
+    found = [ref for ref in refs if project.definition(ref).kind != "constant"]
+    if len(found) > 1:  # Scala's class is meant where an object has its name
+        found = [ref for ref in found if COMPANION not in project.definition(ref).flags] or found
+    here = [ref for ref in found if ref[0] == path]
+    if not here and path and home == C_HOME:
+        found = linked(project, found, path)
+    return tuple(Value("def", *ref) for ref in bodies(project, here or found))[:TWINS_MAX]
+
+
+def bodies(project: Project, refs: list[Ref]) -> list[Ref]:
+    """Without the declarations of what is defined as well (C++)."""
+    return [ref for ref in refs if "declared" not in project.definition(ref).flags] or refs
+
+
+def space(project: Project, home: str, inside: str, name: str) -> Value | None:
+    """The name space of that name, from `inside` outwards."""
+    while inside:
+        if project.has_scope(home, f"{inside}.{name}"):
+            return Value("mod", f"@{home}|{inside}.{name}")
+        inside = inside.rpartition(".")[0]
+    return Value("mod", f"@{home}|{name}") if project.has_scope(home, name) else None
+
+
+def below(project: Project, home: str, name: str) -> str:
+    """PHP: the key of the name space `name` in that of `home`; "" when there is none."""
+    inner = f"{home}.{name}" if home.partition(":")[2] else f"{home}{name}"
+    return f"@{inner}|" if inner in project.homes else ""
