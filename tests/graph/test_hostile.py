@@ -12,7 +12,8 @@ import pytest
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.resolve import TWINS_MAX, edges_of
+from cortex.graph.resolution.resolve import edges_of
+from cortex.graph.resolution.targets import TWINS_MAX
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source
 

@@ -10,6 +10,7 @@ from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.extensions import shape
 from cortex.graph.resolution.overloads import Overloads
+from cortex.graph.resolution.parts import is_in_use
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS
@@ -54,7 +55,7 @@ class ExtendedCalls:
         return [
             ref
             for ref in extensions.csharp(name, owners)
-            if self._takes(ref, one.arguments + 1) and self._is_in_use(ref)
+            if self._takes(ref, one.arguments + 1) and is_in_use(self._project, self._path, ref)
         ]
 
     def _is_foreign_type(self, one: Reference, receiver: str) -> bool:
@@ -64,16 +65,6 @@ class ExtendedCalls:
         if not receiver.isidentifier() or not receiver[0].isupper():
             return False
         return not self._evaluator.scopes.lookup(receiver, self._path, one.scope, one.at)[0]
-
-    def _is_in_use(self, ref: Ref) -> bool:
-        """Whether C#'s file is in the namespace of a definition, in one below it, or uses it."""
-        space = self._project.home(ref[0]).partition(":")[2]
-        own = self._project.home(self._path).partition(":")[2]
-        if not space or own == space or own.startswith(f"{space}."):
-            return True
-        keys = f"@csharp:{space}|", f"@csharp:{space}|{self._project.definition(ref).scope}"
-        stars = self._project.index(self._path).stars
-        return any(self._project.find_module(star.module, self._path) in keys for star in stars)
 
     def chosen(self, refs: Sequence[Ref], one: Reference, skipped: int = 0) -> list[Ref]:
         """Those that take what is passed; of Kotlin's that are one for several systems, each."""

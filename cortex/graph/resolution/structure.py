@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.resolution.edges import Edge, Location
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.resolve import Edge, Location
 from cortex.terms.kinds import TYPE_KINDS
 
 #: families with structural types, and what a match by method set is worth there: TypeScript's

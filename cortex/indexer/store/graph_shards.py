@@ -25,10 +25,11 @@ from cortex.generation.graph import FILE_BYTES_MAX
 from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Packed
+from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.render import nodes_of
-from cortex.graph.resolution.resolve import Edge, edges_of
+from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.structure import MethodSets
 from cortex.indexer.store.shards import shard_of
 from cortex.system import files

@@ -20,9 +20,9 @@ from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Packed
 from cortex.graph.facts.types import alternatives
+from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
-from cortex.graph.resolution.resolve import Edge
 from cortex.graph.resolution.structure import structural_edges
 from cortex.indexer.store import graph_shards
 from cortex.indexer.store.graph_facts import facts_of

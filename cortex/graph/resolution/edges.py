@@ -1,0 +1,57 @@
+"""Edges as the graph files have them, and how those of one file are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from cortex.graph.facts.facts import Reference
+from cortex.graph.resolution.project import Project, Ref
+
+
+class Location(msgspec.Struct, frozen=True, gc=False):
+    file: str
+    line: int
+    column: int
+
+
+class Edge(msgspec.Struct, frozen=True, omit_defaults=True, rename={"source": "from", "target": "to"}):
+    """As in the graph files. `target` is "" for an ambiguous call: `candidates` has those it may
+    mean.
+    """
+
+    source: str
+    target: str
+    type: str
+    location: Location
+    confidence: str = ""
+    candidates: tuple[str, ...] = ()
+
+
+class Edges:
+    """Of one file, by the definitions that they begin in."""
+
+    def __init__(self, project: Project, path: str) -> None:
+        self._project = project
+        self._path = path
+        self.module = project.module_id(path)
+
+    def source(self, scope: int) -> str:
+        return self._project.ids(self._path)[scope] if scope >= 0 else self.module
+
+    def to(self, scope: int, target: str, kind: str, place: tuple[int, int], confidence: str) -> Edge:
+        return Edge(self.source(scope), target, kind, Location(self._path, *place), confidence)
+
+    def call(self, one: Reference, ref: Ref, confidence: str) -> Edge:
+        return self.to(one.scope, self._project.id_of(ref), "calls", (one.line, one.column), confidence)
+
+    def ambiguous(self, one: Reference, refs: Sequence[Ref], confidence: str) -> Edge:
+        return Edge(
+            self.source(one.scope),
+            "",
+            "calls",
+            Location(self._path, one.line, one.column),
+            confidence,
+            tuple(sorted(self._project.id_of(ref) for ref in refs)),
+        )

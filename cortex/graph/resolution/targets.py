@@ -1,0 +1,126 @@
+"""Which definitions a call leads to, of the values that what it calls may have. Reads one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from cortex.graph.facts.facts import CALLED, PLATFORM, Reference
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.modules import DECLARATIONS
+from cortex.graph.resolution.counts import takes
+from cortex.graph.resolution.declared import beside
+from cortex.graph.resolution.edges import Edge, Edges
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.extended_calls import ExtendedCalls
+from cortex.graph.resolution.extensions import shape, with_systems
+from cortex.graph.resolution.overloads import Overloads
+from cortex.graph.resolution.parts import first_parts, of_arity
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import Value
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+
+#: candidates that an ambiguous call lists; with more it says nothing
+CANDIDATES_MAX = 12
+#: times that one function is written which a call leads to
+TWINS_MAX = 64
+#: languages in which one function may be written several times with the same parameters, for each
+#: system once; elsewhere a later one replaces it, or type parameters tell them apart
+_TWINS = frozenset({"c", "cpp", "rust", "go", "swift", "kotlin", "php", "python"})
+#: of these, those in which parameters' types tell no functions apart
+_UNTYPED = frozenset({"c", "python"})
+
+
+class Targets:
+    def __init__(self, project: Project, evaluator: Evaluator, path: str, edges: Edges) -> None:
+        self._project = project
+        self._evaluator = evaluator
+        self._path = path
+        self._edges = edges
+        self._language = project.language(path)
+        self._rules = RULES[self._language]
+        self.overloads = Overloads(project, evaluator, path)
+        self.extended = ExtendedCalls(project, evaluator, self.overloads, path)
+        #: whether what a call passes decided its answer
+        self.narrowed = False
+
+    def found(
+        self, one: Reference, refs: list[Ref], confidence: str, *, of_receiver: bool = False
+    ) -> Iterator[Edge]:
+        """The edges of a call that means one of `refs`; `of_receiver`: the receiver is passed for
+        the first parameter (C#).
+        """
+        if refs and self._language == "csharp":
+            refs = of_arity(self._project, refs, one.types)
+        if self._language == "kotlin" and one.arguments >= 0:
+            refs = self.extended.that_take(refs, one.arguments)
+        skipped = int(of_receiver and self._language == "csharp")
+        if len(refs) > 1 and (one.passed or skipped):
+            refs, self.narrowed = self.extended.chosen(refs, one, skipped), True
+        if len(refs) == 1 and self._rules.family == "script":
+            refs = [*refs, *beside(self._project, self._evaluator, refs[0])]
+        if len(refs) == 1 or self.are_twins(refs):
+            each = self.extended.for_each_system(refs) if self._language == "kotlin" else refs
+            for ref in each[:TWINS_MAX]:
+                yield self._edges.call(one, ref, confidence)
+        elif len(refs) <= CANDIDATES_MAX and refs:
+            yield self._edges.ambiguous(one, refs, confidence)
+
+    def are_twins(self, refs: Sequence[Ref]) -> bool:
+        """Whether these are one function that is written several times, for each system once or in
+        the branches of a condition: a call of it is a call of each.
+        """
+        if self._rules.family == "script":  # one that is declared in a file beside it
+            return len(refs) == 2 and sum(ref[0].endswith(DECLARATIONS) for ref in refs) == 1
+        if self._language not in _TWINS:
+            return False
+        return len({self._shape(ref) for ref in refs}) == 1
+
+    def _shape(self, ref: Ref) -> tuple[object, ...]:
+        """The same for one function, wherever it is written."""
+        if self._language == "kotlin":
+            return shape(self._project, ref)
+        one = self._project.definition(ref)
+        types = () if self._language in _UNTYPED else tuple(each.type for each in one.parameters)
+        return self._project.home(ref[0]), one.qualified, one.kind in TYPE_KINDS, types
+
+    def is_constant(self, value: Value) -> bool:
+        if value.tag != "def":
+            return False
+        one = self._project.definition(value.ref)
+        return one.kind == "constant" and not one.has_members
+
+    def called(self, values: Iterable[Value], arguments: int) -> list[Ref]:
+        values = self._evaluator.worth(tuple(values))
+        whole = [one for value in values for one in self._evaluator.exports.commonjs.unwrapped(value)]
+        whole += [one for value in values if value.tag == "inst" for one in self._evaluator.call_of(value)]
+        refs = [
+            value.ref
+            for value in dict.fromkeys(whole)
+            if value.tag == "def"
+            and self._project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
+        ]
+        if len(refs) > 1:  # a constant that holds another of them, or is declared to have a signature
+            others = [ref for ref in refs if self._project.definition(ref).kind != "constant"]
+            constants = [ref for ref in refs if ref not in others]
+            signed = all(CALLED in self._project.definition(ref).flags for ref in others)
+            declared = [ref for ref in constants if signed and self._is_declared(ref)]
+            refs = declared[:1] or others or refs[:1]
+        if len(refs) > 1 and not any(PLATFORM in self._project.definition(ref).flags for ref in refs):
+            refs = first_parts(self._project, refs)
+        if len(refs) > 1 and self._language == "c":  # a struct's name is no function's
+            refs = [ref for ref in refs if self._project.definition(ref).kind in CALLABLE_KINDS] or refs
+        if len(refs) > 1 and arguments >= 0 and self._rules.family != "script":
+            taking = [ref for ref in refs if self.takes(ref, arguments)]
+            none = [ref for ref in taking if not (arguments or self._project.definition(ref).parameters)]
+            fitting = none or taking or refs
+            return with_systems(self._project, fitting, refs) if self._language == "kotlin" else fitting
+        return refs
+
+    def _is_declared(self, ref: Ref) -> bool:
+        """Whether a constant is declared with a type."""
+        held = self._project.index(ref[0]).tops.get((-1, self._project.definition(ref).name), ())
+        return any(one.value.startswith(":") for one in held)
+
+    def takes(self, ref: Ref, arguments: int) -> bool:
+        """Whether a definition takes so many arguments."""
+        return takes(self._project.definition(ref), self._language, arguments)
