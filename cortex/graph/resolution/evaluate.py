@@ -8,51 +8,37 @@ assignments whose value has an evident type.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from cortex.graph.facts.blocks import BLOCK_MARKS
 from cortex.graph.facts.chains import either_of, module_of, narrowed
 from cortex.graph.facts.contexts import GIVEN
-from cortex.graph.facts.facts import (
-    CALLED,
-    DECORATED,
-    HOLDER,
-    OBJECT,
-    SPREAD,
-    YIELDING,
-    Binding,
-    Definition,
-)
+from cortex.graph.facts.facts import OBJECT, Binding
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE
-from cortex.graph.facts.types import ITSELF, alternatives, result
-from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, ELEMENT_OF, LINQ, SAME, SAME_AS
+from cortex.graph.facts.types import ITSELF, alternatives
+from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
 from cortex.graph.resolution.contexts import Contexts
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.homes import below, bodies
 from cortex.graph.resolution.kotlin import Kotlin
+from cortex.graph.resolution.members import Members
 from cortex.graph.resolution.parts import extensions_in_use
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.results import Results
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.supertypes import Supertypes
-from cortex.graph.resolution.values import EXTERNAL, VALUES_MAX, Recursion, Value
+from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, several
 from cortex.graph.resolution.within import Within
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: methods of one name that a type may have: text builders have thirty
-OVERLOADS_MAX = 48
 #: evaluations inside one another
 DEPTH_MAX = 12
 #: answers of each kind that are remembered from file to file: about 20 MB
 MEMO_MAX = 20_000
 
-#: stands before the result of a function's type in TypeScript
-_ARROW = "=>"
 _LINK = re.compile(r"\(_?\d*\)|\([\^~]\w*\)|\[\]|[^.\[\]()]+")
-#: languages in which a class may have a method of its own beside one of its instances, of one name
-_OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
 _UNTYPED = frozenset("Any any object Object unknown interface auto var T K V U E".split())
@@ -71,20 +57,22 @@ class Evaluator:
         self.exports, self.owners = self.scopes.exports, self.scopes.owners
         self.contexts = Contexts(project, self, self.exports.commonjs)
         self.supertypes = Supertypes(project, self, self._recursion)
-        self._members: dict[tuple[Ref, str], tuple[Value, ...]] = {}
-        self._returns: dict[Ref, tuple[Value, ...]] = {}
+        self.results = Results(project, self, self.exports.commonjs, self._recursion)
+        members = Members(project, self, self.scopes, self.supertypes, self.results, self._recursion)
+        remembering = self.scopes, self.exports, self.supertypes, self.extensions, self.results, members
+        self._remembering = remembering
+        self.attribute, self.member, self.called = members.attribute, members.member, self.results.called
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
         self._named: dict[tuple[str, str], tuple[Ref, ...]] = {}
 
     def relax(self) -> None:
         """Forget what was found when it has become much; called between two files."""
-        known: tuple[dict[Any, Any], ...] = (self._memo, self._members, self._returns)
-        for memo in (*known, self._named):
+        memos: tuple[dict[Any, Any], ...] = (self._memo, self._named)
+        for memo in memos:
             if len(memo) > MEMO_MAX:
                 memo.clear()
-        self.scopes.relax(MEMO_MAX)
-        self.supertypes.relax(MEMO_MAX)
-        self.extensions.relax(MEMO_MAX)
+        for one in self._remembering:
+            one.relax(MEMO_MAX)
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
         """Every method of that name in languages that can call one another, without mere
@@ -127,58 +115,85 @@ class Evaluator:
         links = _LINK.findall(chain)
         if not links:
             return ()
-        values = self._root(links[0], path, scope, at)
-        if self.project.language(path) == "ruby" and links[1:2] != ["()"]:
-            values = tuple(given for value in values for given in self._bare(value, links[0]))
-        if not values and len(links) > 1:
-            values, links = self.exports.commonjs.own(links, path, scope) or self._qualified(links, path)
-        csharp = self.project.language(path) == "csharp"
-        if not values and csharp and (links[0][:1].isupper() or links[0] in CSHARP_TYPES):
-            values = (EXTERNAL,)  # a type from outside, or a member that is inherited from there
-        dotted, owners = links[0], values
-        kotlin = self.project.language(path) == "kotlin"
-        if kotlin and len(links) > 1 and links[1][0] == "(" and not any(v.tag == "inst" for v in values):
-            values, owners = self.kotlin.implicit(links[0], links[1], (path, scope, at), values)
-        for number, link in enumerate(links[1:]):
-            if not number and scope >= 0 and (known := self._narrowed(links, path, scope, at)):
+        values, owners, links = self._begun(links, path, scope, at)
+        dotted = links[0]
+        for number, link in enumerate(links[1:], 1):
+            if number == 1 and (known := self._told(links, values, (path, scope, at))):
                 values, dotted = known, ""
                 continue
-            if (
-                not number
-                and links[0] == "self"
-                and (bound := self.exports.crates.bounded(values, link, path, scope))
-            ):
-                values, dotted = bound, ""
-                continue
             values = self.worth(values)
-            if link[0] == "(":  # f(1): the second result
-                if link[1:2] in BLOCK_MARKS:
-                    values = self._several(self.kotlin.passed_to(value, link, owners) for value in values)
-                    continue
-                which = 0 if link[1] == "_" else int(link[1:-1] or 0)
-                if len(values) > 1 and SYNTAX[self.project.language(path)].counts:
-                    values = self._taking(values, path, int(link.strip("(_)") or 0))
-                values = self._several(
-                    self._given_back(value, owners) or self.called(value, which) for value in values
-                )
+            if link[0] == "(" and link[1:2] in BLOCK_MARKS:
+                values = several(self.kotlin.passed_to(value, link, owners) for value in values)
+                continue
+            if link[0] == "(":
+                values, dotted = self._given_by_call(values, link, owners, path), ""
             elif link == "[]":
-                values = self._several(self._element(value) for value in values)
+                values, dotted = several(self.results.element(value) for value in values), ""
             else:
                 dotted, owners = f"{dotted}.{link}" if dotted else "", values
-                whole = self.exports.dotted_import(dotted, path) if dotted.count(".") else ()
-                values = whole or self._several(
-                    (self.attribute(value, link) for value in values), OVERLOADS_MAX
-                )
-                if kotlin and links[number + 2 : number + 3] and links[number + 2][0] == "(":
-                    told = "".join(links[:2]) if number == 1 else ""
-                    values = self.kotlin.extended(link, links[number + 2], path, owners, values, told)
-                if csharp and "".join(links[number + 2 : number + 3])[:1] == "(":
-                    values = self._extended(values, link, path)
-            if link[0] in "([":
-                dotted = ""
+                values = self._member_of(values, links, number, dotted, path)
             if not values:
                 return ()
         return values
+
+    def _begun(
+        self, links: list[str], path: str, scope: int, at: int
+    ) -> tuple[tuple[Value, ...], tuple[Value, ...], list[str]]:
+        """What a chain's first link stands for, or the first ones that are a name together; what
+        that is called on; and the links with that as the first.
+        """
+        language, first = self.project.language(path), links[0]
+        values = self._root(first, path, scope, at)
+        if language == "ruby" and links[1:2] != ["()"]:
+            values = tuple(given for value in values for given in self._bare(value, first))
+        if not values and len(links) > 1:
+            values, links = self.exports.commonjs.own(links, path, scope) or self._qualified(links, path)
+        if not values and language == "csharp" and (links[0][:1].isupper() or links[0] in CSHARP_TYPES):
+            values = (EXTERNAL,)  # a type from outside, or a member that is inherited from there
+        calls = language == "kotlin" and len(links) > 1 and links[1][0] == "("
+        if calls and not any(value.tag == "inst" for value in values):
+            return *self.kotlin.implicit(links[0], links[1], (path, scope, at), values), links
+        return values, values, links
+
+    def _told(
+        self, links: list[str], values: tuple[Value, ...], place: tuple[str, int, int]
+    ) -> tuple[Value, ...]:
+        """What is told of a field apart from its type: by a test around the place, or by the
+        bounds of type parameters.
+        """
+        path, scope, at = place
+        if scope >= 0 and (known := self._narrowed(links, path, scope, at)):
+            return known
+        if links[0] != "self":
+            return ()
+        return self.exports.crates.bounded(values, links[1], path, scope)
+
+    def _given_by_call(
+        self, values: tuple[Value, ...], link: str, owners: tuple[Value, ...], path: str
+    ) -> tuple[Value, ...]:
+        """What a call of `values`, which were found on `owners`, gives; f(1): the second result."""
+        which = 0 if link[1] == "_" else int(link[1:-1] or 0)
+        if len(values) > 1 and SYNTAX[self.project.language(path)].counts:
+            values = self._taking(values, path, int(link.strip("(_)") or 0))
+        results = self.results
+        return several(results.given_back(value, owners) or results.called(value, which) for value in values)
+
+    def _member_of(
+        self, owners: tuple[Value, ...], links: list[str], number: int, dotted: str, path: str
+    ) -> tuple[Value, ...]:
+        """What the link of that number stands for on `owners`; `dotted`: it and what is before it
+        where these are names alone.
+        """
+        link, call = links[number], "".join(links[number + 1 : number + 2])
+        whole = self.exports.dotted_import(dotted, path) if dotted.count(".") else ()
+        values = whole or several((self.attribute(value, link) for value in owners), OVERLOADS_MAX)
+        if call[:1] != "(":
+            return values
+        language = self.project.language(path)
+        if language == "kotlin":
+            told = "".join(links[:2]) if number == 2 else ""
+            return self.kotlin.extended(link, call, path, owners, values, told)
+        return self._extended(values, link, path) if language == "csharp" else values
 
     def _taking(self, values: tuple[Value, ...], path: str, count: int) -> tuple[Value, ...]:
         """Of functions of one name those that take so many arguments; all where none does."""
@@ -238,10 +253,6 @@ class Evaluator:
         found = extensions_in_use(self.project, path, self.methods_named("csharp", name))
         return tuple(Value("def", *ref) for ref in found[:OVERLOADS_MAX]) or values
 
-    def _several(self, found: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
-        values = tuple(dict.fromkeys(value for some in found for value in some))
-        return values if len(values) <= most else ()
-
     def _root(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
         if name == "?":
             return ()
@@ -249,7 +260,7 @@ class Evaluator:
             key = self.project.find_module(module, path)
             return (Value("mod", key),) if key else (EXTERNAL,)
         if chains := either_of(name):
-            return self._several(self.evaluate(one, path, scope, at) for one in chains)
+            return several(self.evaluate(one, path, scope, at) for one in chains)
         if name == "#" or (name[0] == "#" and self.project.language(path) == "csharp"):
             return (EXTERNAL,)
         if name == OBJECT:  # what a script's function gives that returns a literal
@@ -283,137 +294,7 @@ class Evaluator:
                     values.append(Value("list", value.path, value.at, stars))
                 elif value.tag in ("ext", "inst"):
                     values.append(value)
-        return self._several([tuple(values)])
-
-    def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
-        """What `value.name` stands for."""
-        if value.tag == "mod":
-            found = self.exports.exported(value.path, name)
-            # A Rust path that leads nowhere leads out of the project: `std::process`.
-            return found or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
-        if value.tag == "ext":
-            return (EXTERNAL,)
-        if value.tag == "list":
-            if name in ELEMENT_OF:
-                return (Value("elem", value.path, value.at, value.depth),)
-            return (value._replace(tag="list"),) if name in SAME_AS else (EXTERNAL,)
-        if value.tag == "elem":
-            return ()
-        if name == "this" and self._is_type(value):  # Java's `Disk.this` in a class inside of it
-            return (value._replace(tag="inst"),)
-        if value.tag == "def" and not (
-            (one := self.project.definition(value.ref)).has_members or one.kind == "module"
-        ):
-            if self.project.language(value.path) == "scala" and not one.parameters:
-                return self._several(self.attribute(given, name) for given in self.returned(value.ref))
-            return self._several(self.attribute(one, name) for one in self._decorated(value.ref))
-        found = self.member(value.ref, name, past=value.tag == "super")
-        if not found and value.tag == "def" and self.project.language(value.path) == "php":
-            # A name space may have a class's name: `Node\Expr` of the class `Node`.
-            key = below(
-                self.project, self.project.home(value.path), self.project.definition(value.ref).qualified
-            )
-            return self.exports.exported(key, name) if key else ()
-        if len(found) > 1 and self.project.language(value.path) in _OWN_METHODS:
-            found = self.scopes.of_kind(found, static=value.tag == "def")
-        if not found and name == "new" and self.project.language(value.path) == "ruby" and value.tag == "def":
-            return (value,)
-        if not found and value.tag == "inst" and name in SAME.get(self.project.language(value.path), ()):
-            return (Value("elem", value.path, value.at, 1),)
-        if value.tag == "inst" or RULES[self.project.language(value.path)].family == "script":
-            given = (
-                self.returned(one.ref)
-                if one.tag == "def"
-                and {"property", "cached_property"} & set(self.project.definition(one.ref).flags)
-                else (one,)
-                for one in found
-            )
-            return self._several(given, OVERLOADS_MAX)
-        return found
-
-    def _decorated(self, ref: Ref) -> tuple[Value, ...]:
-        """The instances that a function's decorator makes of it, by what it says it returns."""
-        one = self.project.definition(ref)
-        chains = [flag[1:] for flag in one.flags if flag.startswith(DECORATED)]
-        found = [
-            value
-            for chain in chains
-            for value in self.evaluate(f"{chain.removesuffix('()')}()", ref[0], one.parent)
-        ]
-        return tuple(value for value in found if value.tag == "inst")
-
-    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
-        """The member of a type or of what it inherits from (`past`: only of that); fields give
-        their types' instances.
-        """
-        memo = (owner, f"super {name}" if past else name)
-        known = self._members.get(memo)
-        if known is not None:
-            return known
-        cuts = self._recursion.enter(memo)
-        if cuts is None:
-            return ()
-        found: tuple[Value, ...] = ()
-        above = self.supertypes.of(owner)
-        for one in above.types if past else (owner, *above.types):
-            found = self._own_member(one, name)
-            if found:
-                break
-        if not found and above.spaces:
-            found = self._several(self.exports.given_away(space.path, name) for space in above.spaces)
-        if self._recursion.leave(memo, cuts):
-            self._members[memo] = found
-        return found
-
-    def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
-        project, path = self.project, owner[0]
-        home, qualified = project.home(path), project.definition(owner).qualified
-        rules = RULES[project.language(path)]
-        refs = project.members_of(home, qualified).get(name, [])
-        if rules.family == "script" and project.definition(owner).kind != "module":
-            refs = [ref for ref in refs if project.definition(ref).kind != "function"]  # inside one
-            refs = project.inside(owner, refs) if len(refs) > 1 else refs
-        if refs:
-            own = bodies(self.project, [ref for ref in refs if ref[0] == path] or refs)
-            if "declared" in project.definition(own[0]).flags:
-                own = bodies(self.project, refs)
-            kept = (
-                self.scopes.overloads(own[0][0], [ref[1] for ref in own])
-                if len({r[0] for r in own}) == 1
-                else None
-            )
-            methods = tuple(Value("def", *ref) for ref in own if kept is None or ref[1] in kept)
-            # A field and a method may share a name (Java, PHP): a call means the one, a receiver
-            # the other.
-            if rules.family in ("jvm", "php"):
-                methods = (*methods, *self._held(home, qualified, name))
-            return methods[:OVERLOADS_MAX]
-        if rules.open_types:
-            wanted = project.definition(owner).name
-            given = project.open_methods.get((rules.family, name, wanted), ())
-            if found := [ref for ref in given if self.owners.of(*ref) == owner][:OVERLOADS_MAX]:
-                return tuple(Value("def", *ref) for ref in found)
-        return self._held(home, qualified, name) or self._spread(owner, name)
-
-    def _spread(self, owner: Ref, name: str) -> tuple[Value, ...]:
-        """What an object literal takes in whole: `{ ...other }`."""
-        if HOLDER not in self.project.definition(owner).flags:
-            return ()
-        values = self._held(self.project.home(owner[0]), self.project.definition(owner).qualified, SPREAD)
-        return self._several(self.attribute(value, name) for value in values)
-
-    def _held(self, home: str, qualified: str, name: str) -> tuple[Value, ...]:
-        """What a field of a type may hold."""
-        bindings = self.project.fields_of(home, qualified, name)
-        values: list[Value] = []
-        for where, binding in bindings:
-            if binding.value in "#?":
-                continue
-            found = self.evaluate(binding.value, where, binding.scope, binding.at)
-            if binding.value.startswith(":") and found:
-                return found  # declared: that settles it
-            values += found
-        return self._several([tuple(values)])
+        return several([tuple(values)])
 
     def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]:
         """The definitions with members that `chain` names, what a required file exports too."""
@@ -427,104 +308,3 @@ class Evaluator:
 
     def _is_type(self, value: Value) -> bool:
         return value.tag == "def" and self.project.definition(value.ref).has_members
-
-    def called(self, value: Value, number: int = 0) -> tuple[Value, ...]:
-        """What a call of `value` gives: the first of its results, or the one after `number`."""
-        if value.tag == "elem":
-            inner = value.depth - 1
-            return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
-        if value.tag in ("ext", "super", "list"):
-            return (value,)
-        if value.tag == "inst":
-            return self._several(self.called(one) for one in self.call_of(value) if one.tag == "def")
-        if value.tag == "def":
-            one = self.project.definition(value.ref)
-            if one.makes_instances:
-                return (Value("inst", value.path, value.at),)
-            if one.kind == "constant":
-                return self._promised(one.name, value.path)
-            return self.returned(value.ref, number)
-        if value.tag == "mod":
-            whole = (one for one in self.exports.commonjs.unwrapped(value) if one.tag != "mod")
-            return self._several(self.called(one) for one in whole)
-        return ()
-
-    def _given_back(self, value: Value, owners: tuple[Value, ...]) -> tuple[Value, ...]:
-        """What a method is called on, where it says that it gives that back: TypeScript's
-        `add<T extends Disk>(this: T): T`.
-        """
-        if value.tag != "def":
-            return ()
-        one = self.project.definition(value.ref)
-        returns = one.returns
-        if self.extensions.is_one(value):  # Kotlin's `fun <T : Disk> T.add(): T`
-            return self.kotlin.given_back(one, owners)
-        if RULES[self.project.language(value.path)].family != "script":
-            return ()
-        if not self._is_parameter(returns[1:], value.ref):
-            return ()
-        held = self.project.index(value.path).places(value.at, "this")
-        given = held and isinstance(held[-1], Binding) and held[-1].value == returns
-        return owners if given else ()
-
-    def _promised(self, name: str, path: str) -> tuple[Value, ...]:
-        """What a script's constant gives that is declared to hold a function, `(x: A) => Disk`."""
-        for binding in self.project.index(path).tops.get((-1, name), ()):
-            if binding.value.startswith(":") and _ARROW in binding.value:
-                return self.declared(binding.value.rpartition(_ARROW)[2], path, -1)
-        return ()
-
-    def call_of(self, value: Value) -> tuple[Value, ...]:
-        """What a call of an instance calls."""
-        language = self.project.language(value.path)
-        if language == "python":
-            return self.member(value.ref, "__call__")
-        if RULES[language].family != "script":
-            return ()
-        found = (one for one in self.member(value.ref, CALLED) if one.tag == "def")
-        return tuple(one for one in found if CALLED in self.project.definition(one.ref).flags)
-
-    def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
-        """What a function gives: by its declared type, else by the one thing that it returns."""
-        if number:
-            returns = self.project.definition(ref).returns
-            text = result(returns[1:], number) if returns.startswith(":") else ""
-            return self.declared(text, *ref) if text else ()
-        if ref in self._returns:
-            return self._returns[ref]
-        one: Definition = self.project.definition(ref)
-        if one.kind not in CALLABLE_KINDS or not one.returns:
-            return ()
-        cuts = self._recursion.enter(ref)
-        if cuts is None:
-            return ()
-        try:
-            found = () if self._is_parameter(one.returns[1:], ref) else self.evaluate(one.returns, *ref)
-            if YIELDING.intersection(one.flags):
-                found = self._several(self._item(value) for value in found)
-        finally:
-            whole = self._recursion.leave(ref, cuts)
-        if whole:
-            self._returns[ref] = found
-        return found
-
-    def _is_parameter(self, name: str, ref: Ref) -> bool:
-        """Whether a script's function gives back what a type parameter of its own stands for: each
-        call knows better.
-        """
-        script = RULES[self.project.language(ref[0])].family == "script"
-        return script and bool(name) and bool(self.project.index(ref[0]).places(ref[1], name))
-
-    def _item(self, value: Value) -> tuple[Value, ...]:
-        return self._element(value) if value.tag == "list" else (value,)
-
-    def _element(self, value: Value) -> tuple[Value, ...]:
-        if value.tag == "list":
-            inner = value.depth - 1
-            return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
-        if value.tag == "def":
-            one = self.project.definition(value.ref)
-            return () if one.kind == "constant" else (value,)  # Generic[T]
-        if value.tag == "inst" and RULES[self.project.language(value.path)].family == "c":
-            return (value,)  # of an array, as its type is known
-        return (EXTERNAL,) if value.tag == "ext" else ()

@@ -44,7 +44,6 @@ class Scopes:
         """Forget what was found when it is more than `memo_max`."""
         if len(self._foreign) > memo_max:
             self._foreign.clear()
-        self.exports.relax(memo_max)
 
     def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[tuple[Value, ...], How]:
         """What a bare name stands for in `scope` at byte `at`, and how that is known."""

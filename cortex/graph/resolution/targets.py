@@ -92,7 +92,9 @@ class Targets:
     def called(self, values: Iterable[Value], arguments: int) -> list[Ref]:
         values = self._evaluator.worth(tuple(values))
         whole = [one for value in values for one in self._evaluator.exports.commonjs.unwrapped(value)]
-        whole += [one for value in values if value.tag == "inst" for one in self._evaluator.call_of(value)]
+        whole += [
+            one for value in values if value.tag == "inst" for one in self._evaluator.results.call_of(value)
+        ]
         refs = [
             value.ref
             for value in dict.fromkeys(whole)

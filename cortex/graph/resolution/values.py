@@ -4,12 +4,15 @@ circle.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from cortex.graph.resolution.project import Ref
 
 #: values that one chain may have; more says nothing
 VALUES_MAX = 6
+#: methods of one name that a type may have: text builders have thirty
+OVERLOADS_MAX = 48
 
 
 class Value(NamedTuple):
@@ -26,6 +29,12 @@ class Value(NamedTuple):
     @property
     def ref(self) -> Ref:
         return (self.path, self.at)
+
+
+def several(found: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
+    """All of these, each once; none where they are more than `most`."""
+    values = tuple(dict.fromkeys(value for some in found for value in some))
+    return values if len(values) <= most else ()
 
 
 def near(refs: list[Ref], path: str) -> list[Ref]:

@@ -1,0 +1,175 @@
+"""What `value.name` stands for: the members of types and of what these inherit from, the fields of
+types, the names of modules.
+"""
+
+from __future__ import annotations
+
+from cortex.graph.facts.facts import HOLDER, SPREAD
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
+from cortex.graph.resolution.commonjs import Meanings
+from cortex.graph.resolution.homes import below, bodies
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.results import Results
+from cortex.graph.resolution.scopes import Scopes
+from cortex.graph.resolution.supertypes import Supertypes
+from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, several
+
+#: languages in which a class may have a method of its own beside one of its instances, of one name
+_OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
+#: what a value is that has no members of a type
+_NO_TYPES = frozenset({"mod", "ext", "list", "elem"})
+
+
+class Members:
+    """Of a project that does not change while this lives; remembers what it has found."""
+
+    def __init__(  # noqa: PLR0917 - what it asks
+        self,
+        project: Project,
+        values: Meanings,
+        scopes: Scopes,
+        supertypes: Supertypes,
+        results: Results,
+        recursion: Recursion,
+    ) -> None:
+        self._project = project
+        self._values = values
+        self._scopes = scopes
+        self._exports, self._owners = scopes.exports, scopes.owners
+        self._supertypes = supertypes
+        self._results = results
+        self._recursion = recursion
+        self._known: dict[tuple[Ref, str], tuple[Value, ...]] = {}
+
+    def relax(self, memo_max: int) -> None:
+        """Forget what was found when it is more than `memo_max`."""
+        if len(self._known) > memo_max:
+            self._known.clear()
+
+    def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
+        """What `value.name` stands for."""
+        if value.tag in _NO_TYPES:
+            return self._of_no_type(value, name)
+        if (
+            name == "this" and value.tag == "def" and self._project.definition(value.ref).has_members
+        ):  # Java's `Disk.this` in a class inside of it
+            return (value._replace(tag="inst"),)
+        if value.tag == "def" and not (
+            (one := self._project.definition(value.ref)).has_members or one.kind == "module"
+        ):
+            if self._project.language(value.path) == "scala" and not one.parameters:
+                return several(self.attribute(given, name) for given in self._results.returned(value.ref))
+            return several(self.attribute(one, name) for one in self._results.decorated(value.ref))
+        found = self.member(value.ref, name, past=value.tag == "super")
+        if not found and value.tag == "def" and self._project.language(value.path) == "php":
+            # A name space may have a class's name: `Node\Expr` of the class `Node`.
+            key = below(
+                self._project, self._project.home(value.path), self._project.definition(value.ref).qualified
+            )
+            return self._exports.exported(key, name) if key else ()
+        if len(found) > 1 and self._project.language(value.path) in _OWN_METHODS:
+            found = self._scopes.of_kind(found, static=value.tag == "def")
+        if (
+            not found
+            and name == "new"
+            and self._project.language(value.path) == "ruby"
+            and value.tag == "def"
+        ):
+            return (value,)
+        if not found and value.tag == "inst" and name in SAME.get(self._project.language(value.path), ()):
+            return (Value("elem", value.path, value.at, 1),)
+        if value.tag == "inst" or RULES[self._project.language(value.path)].family == "script":
+            given = (
+                self._results.returned(one.ref)
+                if one.tag == "def"
+                and {"property", "cached_property"} & set(self._project.definition(one.ref).flags)
+                else (one,)
+                for one in found
+            )
+            return several(given, OVERLOADS_MAX)
+        return found
+
+    def _of_no_type(self, value: Value, name: str) -> tuple[Value, ...]:
+        if value.tag == "mod":
+            found = self._exports.exported(value.path, name)
+            # A Rust path that leads nowhere leads out of the project: `std::process`.
+            return found or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
+        if value.tag == "list":
+            if name in ELEMENT_OF:
+                return (Value("elem", value.path, value.at, value.depth),)
+            return (value._replace(tag="list"),) if name in SAME_AS else (EXTERNAL,)
+        return (EXTERNAL,) if value.tag == "ext" else ()
+
+    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
+        """The member of a type or of what it inherits from (`past`: only of that); fields give
+        their types' instances.
+        """
+        memo = (owner, f"super {name}" if past else name)
+        known = self._known.get(memo)
+        if known is not None:
+            return known
+        cuts = self._recursion.enter(memo)
+        if cuts is None:
+            return ()
+        found: tuple[Value, ...] = ()
+        above = self._supertypes.of(owner)
+        for one in above.types if past else (owner, *above.types):
+            found = self._own_member(one, name)
+            if found:
+                break
+        if not found and above.spaces:
+            found = several(self._exports.given_away(space.path, name) for space in above.spaces)
+        if self._recursion.leave(memo, cuts):
+            self._known[memo] = found
+        return found
+
+    def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
+        project, path = self._project, owner[0]
+        home, qualified = project.home(path), project.definition(owner).qualified
+        rules = RULES[project.language(path)]
+        refs = project.members_of(home, qualified).get(name, [])
+        if rules.family == "script" and project.definition(owner).kind != "module":
+            refs = [ref for ref in refs if project.definition(ref).kind != "function"]  # inside one
+            refs = project.inside(owner, refs) if len(refs) > 1 else refs
+        if refs:
+            own = bodies(self._project, [ref for ref in refs if ref[0] == path] or refs)
+            if "declared" in project.definition(own[0]).flags:
+                own = bodies(self._project, refs)
+            kept = (
+                self._scopes.overloads(own[0][0], [ref[1] for ref in own])
+                if len({r[0] for r in own}) == 1
+                else None
+            )
+            methods = tuple(Value("def", *ref) for ref in own if kept is None or ref[1] in kept)
+            # A field and a method may share a name (Java, PHP): a call means the one, a receiver
+            # the other.
+            if rules.family in ("jvm", "php"):
+                methods = (*methods, *self._held(home, qualified, name))
+            return methods[:OVERLOADS_MAX]
+        if rules.open_types:
+            wanted = project.definition(owner).name
+            given = project.open_methods.get((rules.family, name, wanted), ())
+            if found := [ref for ref in given if self._owners.of(*ref) == owner][:OVERLOADS_MAX]:
+                return tuple(Value("def", *ref) for ref in found)
+        return self._held(home, qualified, name) or self._spread(owner, name)
+
+    def _spread(self, owner: Ref, name: str) -> tuple[Value, ...]:
+        """What an object literal takes in whole: `{ ...other }`."""
+        if HOLDER not in self._project.definition(owner).flags:
+            return ()
+        values = self._held(self._project.home(owner[0]), self._project.definition(owner).qualified, SPREAD)
+        return several(self.attribute(value, name) for value in values)
+
+    def _held(self, home: str, qualified: str, name: str) -> tuple[Value, ...]:
+        """What a field of a type may hold."""
+        bindings = self._project.fields_of(home, qualified, name)
+        values: list[Value] = []
+        for where, binding in bindings:
+            if binding.value in "#?":
+                continue
+            found = self._values.evaluate(binding.value, where, binding.scope, binding.at)
+            if binding.value.startswith(":") and found:
+                return found  # declared: that settles it
+            values += found
+        return several([tuple(values)])

@@ -1,0 +1,162 @@
+"""What calls and elements of values give: what a function returns, what a call of an instance
+calls, what a decorator makes.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from cortex.graph.facts.facts import CALLED, DECORATED, YIELDING, Binding, Definition
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.types import result
+from cortex.graph.resolution.commonjs import CommonJs, Meanings
+from cortex.graph.resolution.extensions import Extensions
+from cortex.graph.resolution.kotlin import Kotlin
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import EXTERNAL, Recursion, Value, several
+from cortex.terms.kinds import CALLABLE_KINDS
+
+#: stands before the result of a function's type in TypeScript
+_ARROW = "=>"
+
+
+class Declaring(Meanings, Protocol):
+    """What is asked about expressions, and about types as they are written."""
+
+    @property
+    def extensions(self) -> Extensions: ...
+
+    @property
+    def kotlin(self) -> Kotlin: ...
+
+    def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]: ...
+
+
+class Results:
+    """Of a project that does not change while this lives; remembers what it has found."""
+
+    def __init__(self, project: Project, values: Declaring, commonjs: CommonJs, recursion: Recursion) -> None:
+        self._project = project
+        self._values = values
+        self._commonjs = commonjs
+        self._recursion = recursion
+        self._returns: dict[Ref, tuple[Value, ...]] = {}
+
+    def relax(self, memo_max: int) -> None:
+        """Forget what was found when it is more than `memo_max`."""
+        if len(self._returns) > memo_max:
+            self._returns.clear()
+
+    def called(self, value: Value, number: int = 0) -> tuple[Value, ...]:
+        """What a call of `value` gives: the first of its results, or the one after `number`."""
+        if value.tag == "elem":
+            inner = value.depth - 1
+            return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
+        if value.tag in ("ext", "super", "list"):
+            return (value,)
+        if value.tag == "inst":
+            return several(self.called(one) for one in self.call_of(value) if one.tag == "def")
+        if value.tag == "def":
+            one = self._project.definition(value.ref)
+            if one.makes_instances:
+                return (Value("inst", value.path, value.at),)
+            if one.kind == "constant":
+                return self._promised(one.name, value.path)
+            return self.returned(value.ref, number)
+        if value.tag == "mod":
+            whole = (one for one in self._commonjs.unwrapped(value) if one.tag != "mod")
+            return several(self.called(one) for one in whole)
+        return ()
+
+    def given_back(self, value: Value, owners: tuple[Value, ...]) -> tuple[Value, ...]:
+        """What a method is called on, where it says that it gives that back: TypeScript's
+        `add<T extends Disk>(this: T): T`.
+        """
+        if value.tag != "def":
+            return ()
+        one = self._project.definition(value.ref)
+        returns = one.returns
+        if self._values.extensions.is_one(value):  # Kotlin's `fun <T : Disk> T.add(): T`
+            return self._values.kotlin.given_back(one, owners)
+        if RULES[self._project.language(value.path)].family != "script":
+            return ()
+        if not self._is_parameter(returns[1:], value.ref):
+            return ()
+        held = self._project.index(value.path).places(value.at, "this")
+        given = held and isinstance(held[-1], Binding) and held[-1].value == returns
+        return owners if given else ()
+
+    def _promised(self, name: str, path: str) -> tuple[Value, ...]:
+        """What a script's constant gives that is declared to hold a function, `(x: A) => Disk`."""
+        for binding in self._project.index(path).tops.get((-1, name), ()):
+            if binding.value.startswith(":") and _ARROW in binding.value:
+                return self._values.declared(binding.value.rpartition(_ARROW)[2], path, -1)
+        return ()
+
+    def call_of(self, value: Value) -> tuple[Value, ...]:
+        """What a call of an instance calls."""
+        language = self._project.language(value.path)
+        if language == "python":
+            return self._values.member(value.ref, "__call__")
+        if RULES[language].family != "script":
+            return ()
+        found = (one for one in self._values.member(value.ref, CALLED) if one.tag == "def")
+        return tuple(one for one in found if CALLED in self._project.definition(one.ref).flags)
+
+    def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
+        """What a function gives: by its declared type, else by the one thing that it returns."""
+        if number:
+            returns = self._project.definition(ref).returns
+            text = result(returns[1:], number) if returns.startswith(":") else ""
+            return self._values.declared(text, *ref) if text else ()
+        if ref in self._returns:
+            return self._returns[ref]
+        one: Definition = self._project.definition(ref)
+        if one.kind not in CALLABLE_KINDS or not one.returns:
+            return ()
+        cuts = self._recursion.enter(ref)
+        if cuts is None:
+            return ()
+        try:
+            found = (
+                () if self._is_parameter(one.returns[1:], ref) else self._values.evaluate(one.returns, *ref)
+            )
+            if YIELDING.intersection(one.flags):
+                found = several(self._item(value) for value in found)
+        finally:
+            whole = self._recursion.leave(ref, cuts)
+        if whole:
+            self._returns[ref] = found
+        return found
+
+    def _is_parameter(self, name: str, ref: Ref) -> bool:
+        """Whether a script's function gives back what a type parameter of its own stands for: each
+        call knows better.
+        """
+        script = RULES[self._project.language(ref[0])].family == "script"
+        return script and bool(name) and bool(self._project.index(ref[0]).places(ref[1], name))
+
+    def decorated(self, ref: Ref) -> tuple[Value, ...]:
+        """The instances that a function's decorator makes of it, by what it says it returns."""
+        one = self._project.definition(ref)
+        chains = [flag[1:] for flag in one.flags if flag.startswith(DECORATED)]
+        found = [
+            value
+            for chain in chains
+            for value in self._values.evaluate(f"{chain.removesuffix('()')}()", ref[0], one.parent)
+        ]
+        return tuple(value for value in found if value.tag == "inst")
+
+    def _item(self, value: Value) -> tuple[Value, ...]:
+        return self.element(value) if value.tag == "list" else (value,)
+
+    def element(self, value: Value) -> tuple[Value, ...]:
+        if value.tag == "list":
+            inner = value.depth - 1
+            return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
+        if value.tag == "def":
+            one = self._project.definition(value.ref)
+            return () if one.kind == "constant" else (value,)  # Generic[T]
+        if value.tag == "inst" and RULES[self._project.language(value.path)].family == "c":
+            return (value,)  # of an array, as its type is known
+        return (EXTERNAL,) if value.tag == "ext" else ()
