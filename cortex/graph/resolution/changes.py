@@ -1,0 +1,149 @@
+"""Whom a change concerns: the names that may mean something else afterwards, and the files that
+speak of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
+
+from cortex.graph.facts.modules import folder_of
+from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, derived, head_of, surface
+
+#: words that are each searched for; for more of them the files' words are taken apart
+WORDS_SEARCHED_MAX = 12
+
+
+class Files(Protocol):
+    """What is asked about the files of a project."""
+
+    @property
+    def packed(self) -> Mapping[str, Packed]: ...
+
+    def index(self, path: str) -> FileIndex: ...
+
+    def home(self, path: str) -> str: ...
+
+    def language(self, path: str) -> str: ...
+
+    def members_of(self, home: str, scope: str) -> Mapping[str, list[Ref]]: ...
+
+    def types_named(self, home: str, qualified: str) -> Iterator[Ref]: ...
+
+
+class Change:
+    """Made before facts come and go, asked afterwards."""
+
+    def __init__(self, files: Files, changes: Mapping[str, Packed | None]) -> None:
+        self._files = files
+        self._changes = changes
+        self._touched, moved = _touched(files, changes)
+        self._owners, self._before = _types_with_members(files, changes), _listed(files, changes)
+        #: whether files come or go
+        self.moved = moved
+
+    def affected(self) -> set[str]:
+        """The files whose references have to be resolved again."""
+        files, changes, touched = self._files, self._changes, set(self._touched)
+        owners = self._owners | _types_with_members(files, changes)
+        before, after = self._before, _listed(files, changes)
+        for part in before.keys() | after.keys():
+            if before.get(part) != after.get(part):
+                owners |= {ref[0] for ref in files.types_named(*part)}
+        for path, packed in changes.items():
+            for key in surface(head_of(packed)) if packed is not None else ():
+                if set(WORD.findall(key.partition(" ")[2])) & touched:
+                    touched |= _inherited(files, path, key)
+        if any(path.endswith(("/lib.rs", "/main.rs", "/mod.rs")) for path in changes) and self.moved:
+            touched |= {"crate", "super", "self", "mod"}  # what these words mean may have changed
+        affected = _mentioning(files, _spread(files, touched)) | owners | changes.keys()
+        return {path for path in affected if path in files.packed}
+
+
+def _touched(files: Files, changes: Mapping[str, Packed | None]) -> tuple[set[str], bool]:
+    """The names that may mean something else now, and whether files came or went."""
+    touched: set[str] = set()
+    moved = False
+    for path, packed in changes.items():
+        old = files.index(path).facts if path in files.packed else None
+        before, after = surface(old), surface(head_of(packed) if packed is not None else None)
+        for key in before.keys() | after.keys():
+            if before.get(key) != after.get(key):
+                touched |= set(WORD.findall(key.partition(" ")[2]))  # without what kind it is
+                if key in before and key in after:  # what a type inherits may have changed
+                    touched |= _inherited(files, path, key)
+        if (old is None) != (packed is None):
+            moved = True
+            touched |= set(WORD.findall(path.rpartition("/")[2].partition(".")[0]))
+            touched |= set(WORD.findall(folder_of(path).rpartition("/")[2]))
+    return touched, moved
+
+
+def _types_with_members(files: Files, paths: Iterable[str]) -> set[str]:
+    """The files of types whose members are written in one of `paths`: a type's node lists
+    them.
+    """
+    found: set[str] = set()
+    for path in paths:
+        if path in files.packed and files.home(path) != path:
+            definitions = files.index(path).facts.definitions
+            parts = files.language(path) == "csharp"  # whose types are written in several files
+            scopes = {one.scope for one in definitions if one.scope and (parts or one.parent < 0)}
+            found |= {ref[0] for scope in scopes for ref in files.types_named(files.home(path), scope)}
+    return found
+
+
+def _listed(files: Files, paths: Iterable[str]) -> dict[tuple[str, str], list[object]]:
+    """(home, type) → what the nodes of the type's parts in other files list of its methods in
+    `paths`.
+    """
+    found: dict[tuple[str, str], list[object]] = {}
+    for path in paths:
+        if path in files.packed and (home := files.home(path)) != path:
+            for one in files.index(path).facts.definitions:
+                if one.parent >= 0 and one.kind == "method":
+                    told = path, one.name, one.parameters, one.returns
+                    found.setdefault((home, one.scope), []).append(told)
+    return found
+
+
+def _inherited(files: Files, path: str, key: str) -> set[str]:
+    """The names of a type's own members: what calls on it, and on types that inherit from it,
+    may say. `key` is one of `surface`: "type", a space, the qualified name; nothing for any
+    other kind.
+    """
+    kind, _, qualified = key.partition(" ")
+    if kind != "type" or path not in files.packed:
+        return set()
+    return set(files.members_of(files.home(path), qualified))
+
+
+def _mentioning(files: Files, words: set[str]) -> set[str]:
+    """The files that speak of one of `words`."""
+    if not words:
+        return set()
+    wanted = [f"\n{word}\n".encode("utf-8", "surrogatepass") for word in words]
+    if len(wanted) <= WORDS_SEARCHED_MAX:
+        return {path for path, one in files.packed.items() if any(word in one.words for word in wanted)}
+    whole = {word.strip(b"\n") for word in wanted}
+    return {path for path, one in files.packed.items() if not whole.isdisjoint(one.words.split(b"\n"))}
+
+
+def _spread(files: Files, words: set[str]) -> set[str]:
+    """With the names whose value is made from one of these: `def make(): return factory()`
+    carries `factory` on.
+    """
+    found, fresh = set(words), set(words)
+    known: dict[str, dict[str, set[str]]] = {}
+    while fresh:
+        carried: set[str] = set()
+        for path in _mentioning(files, fresh):
+            if path not in known:
+                known[path] = {}
+                for word, name in derived(files.index(path).facts):
+                    known[path].setdefault(word, set()).add(name)
+            for word in fresh & known[path].keys():
+                carried |= known[path][word]
+        fresh = carried - found
+        found |= fresh
+    return found

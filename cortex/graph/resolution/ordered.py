@@ -1,0 +1,37 @@
+"""Tables of lists that stay in order, whatever was added first."""
+
+from __future__ import annotations
+
+import bisect
+from typing import TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def put(table: dict[K, list[V]], key: K, value: V) -> None:
+    """Add to one of the lists, which stays in order."""
+    values = table.get(key)
+    if values is None:
+        table[key] = [value]
+    elif value > values[-1]:  # type: ignore[operator]  # paths and refs have an order
+        values.append(value)
+    else:
+        bisect.insort(values, value)  # type: ignore[call-overload]
+
+
+def drop(table: dict[K, list[V]], key: K, value: V) -> None:
+    """Remove from one of the lists, which goes when it is empty."""
+    values = table[key]
+    values.remove(value)
+    if not values:
+        del table[key]
+
+
+def drop_inner(
+    table: dict[tuple[str, str], dict[str, list[V]]], key: tuple[str, str], name: str, value: V
+) -> None:
+    """Remove from a list of a table inside, which goes when it is empty."""
+    drop(table[key], name, value)
+    if not table[key]:
+        del table[key]
