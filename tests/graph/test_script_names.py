@@ -130,6 +130,33 @@ CASES = {
         },
         {(5, "a:make"), (6, "a:onMounted")},
     ),
+    "what a name space exports by default, of the class that a file exports as a whole": (
+        {
+            "rule.d.ts": (
+                "declare namespace Rule {\n  export { Rule_ as default }\n}\n"
+                "declare class Rule_ { clone(): this }\ndeclare class Rule extends Rule_ {}\nexport = Rule\n"
+            ),
+            "rule.js": "class Rule { clone() {} }\nmodule.exports = Rule\nRule.default = Rule\n",
+            "all.d.ts": (
+                "import Rule from './rule.js'\ndeclare namespace all {\n  export { Rule, all as default }\n}\n"
+                "declare function all(): void\nexport = all\n"
+            ),
+            "all.js": (
+                "let Rule = require('./rule')\nfunction all() {}\nall.Rule = Rule\nmodule.exports = all\n"
+                "all.default = all\n"
+            ),
+            "a.js": "let { Rule } = require('./all')\nnew Rule().clone()\n",
+            "b.ts": "import all, { Rule } from './all.js'\nnew Rule().clone()\nall()\n",
+        },
+        {
+            (2, "rule:Rule"),
+            (2, "rule.d:Rule_"),
+            (2, "rule:Rule.clone"),
+            (2, "rule.d:Rule_.clone"),
+            (3, "all:all"),
+            (3, "all.d:all~2"),
+        },
+    ),
     "a field that is declared to be what another value is": (
         {
             "make.ts": "export function match<T>(this: T, path: string): T { return this }\n",

@@ -509,7 +509,7 @@ class _Sweep:
         READERS[self.language](node, found)
         for one in found.names:
             self.add_import(one, node)
-        self.exports.update(found.exports)
+        self.exports.update(self.script.gives(found.exports, node) if self.script else found.exports)
         if self.script is not None and any(child.type == "=" for child in node.children):
             self.script.assign(WHOLE, node, node.named_children[-1])  # TypeScript's `export = x`
 

@@ -4,6 +4,7 @@ literals, CommonJS modules. What the nodes mean is in scripts.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from tree_sitter import Node
@@ -214,6 +215,15 @@ class ScriptSweep:
         around = node.parent
         in_type = self._sweep.stack[-1].kind in TYPE_KINDS
         return around is not None and around.type == "property_signature" and not in_type
+
+    def gives(self, exports: Mapping[str, str], node: Node) -> Mapping[str, str]:
+        """Those of `exports` that the file gives: none in a name space, which has them then."""
+        frame = self._sweep.stack[-1]
+        if frame.kind != "module":
+            return exports
+        for name, local in exports.items():
+            self._sweep.add_binding(f"{frame.qualified}.{name}", local, node)
+        return {}
 
     def _take_apart(self, node: Node) -> None:
         """A name in `const { a, b: name } = value`."""

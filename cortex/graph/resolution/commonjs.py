@@ -106,5 +106,19 @@ class CommonJs:
         whole = self.whole(key)
         if name == "default":
             commonjs = whole or any(self._project.index(key).fields.get(root) for root in ("module", EXPORTS))
-            return whole or ((Value("mod", key),) if commonjs else ())
+            return self._by_default(whole) or ((Value("mod", key),) if commonjs else ())
         return tuple(one for value in whole for one in self._meanings.attribute(value, name))
+
+    def _by_default(self, whole: tuple[Value, ...]) -> tuple[Value, ...]:
+        """What each file calls `default` itself, as in `Disk.default = Disk`; else its whole."""
+        told = [(value, self._meanings.attribute(value, "default")) for value in whole]
+        named = {value.path: found for value, found in told if any(one.tag == "def" for one in found)}
+        return tuple(dict.fromkeys(one for value in whole for one in named.get(value.path, (value,))))
+
+    def told_of(self, found: tuple[Value, ...]) -> tuple[Value, ...]:
+        """`found` without the modules of which something says more: a file of declarations names
+        the class that `require("./disk")` is.
+        """
+        told = {one.path for one in found if one.tag == "def"}
+        told |= {self._project.script.beside(path) for path in told}
+        return tuple(one for one in found if one.tag != "mod" or one.path not in told)

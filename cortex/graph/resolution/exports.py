@@ -64,7 +64,7 @@ class Exports:
                 if more and any(one.path != other for one in found):  # each says what is its own
                     found = tuple(one for one in found if one.path != other)
                     more = tuple(one for one in more if one.path != key)
-                found = (*found, *(one for one in more if one not in found))
+                found = self.commonjs.told_of((*found, *(one for one in more if one not in found)))
         finally:
             whole = self._recursion.leave(memo, cuts)
         if whole:
