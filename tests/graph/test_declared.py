@@ -57,3 +57,19 @@ def test_a_folder_is_the_file_that_its_package_names_as_its_main_one(tmp_path):
         (2, "shop.d:shop~2"),
         (3, "shop.d:shop.Open.close"),
     }
+
+
+def test_what_a_module_of_python_does_not_say_the_stub_beside_it_says(tmp_path):
+    files = {
+        "app/__init__.py": "",
+        "app/op.py": "install(globals())\ndef own(): pass\n",
+        "app/op.pyi": "from .disk import Disk\ndef save(x: int) -> Disk: ...\ndef own() -> None: ...\n",
+        "app/disk.py": "class Disk:\n    def flush(self): ...\n",
+        "main.py": "from app import op\nfrom app.op import save\nop.save(1).flush()\nop.own()\nsave(2)\n",
+    }
+    assert calls(tmp_path, files, "main.py") == {
+        (3, "app/op.pyi:save"),
+        (3, "app/disk:Disk.flush"),
+        (4, "app/op:own"),
+        (5, "app/op.pyi:save"),
+    }

@@ -157,6 +157,41 @@ CASES = {
             (3, "all.d:all~2"),
         },
     ),
+    "a method that gives back what it is called on, and what a function inside it gives": (
+        {
+            "a.ts": (
+                "class Disk {\n  save(): this { return this }\n  each() {\n    all.map((x) => { return new Tape(); });\n"
+                "    return this;\n  }\n  stop() {}\n}\nclass Fast extends Disk { quick() {} stop() {} }\n"
+                "class Tape { stop() {} }\nnew Fast().save().quick();\nnew Fast().each().stop();\n"
+            ),
+        },
+        {
+            (4, "a:Tape"),
+            (11, "a:Fast"),
+            (11, "a:Disk.save"),
+            (11, "a:Fast.quick"),
+            (12, "a:Fast"),
+            (12, "a:Disk.each"),
+            (12, "a:Fast.stop"),
+        },
+    ),
+    "a class's own method before what is put in its place": (
+        {
+            "a.ts": (
+                "class Disk {\n  async flush() {}\n  close() {\n    this.flush = async () => {};\n  }\n}\n"
+                "new Disk().flush();\n"
+            ),
+        },
+        {(7, "a:Disk"), (7, "a:Disk.flush")},
+    ),
+    "a function of the system that a file exports another of its name beside": (
+        {"a.js": "module.exports = {\n  setTimeout(call) {\n    return setTimeout(call);\n  }\n};\n"},
+        set(),
+    ),
+    "a type is not called": (
+        {"a.ts": "type Error = { code: string };\nfunction go() { throw new Error('a'); }\n"},
+        set(),
+    ),
     "a field that is declared to be what another value is": (
         {
             "make.ts": "export function match<T>(this: T, path: string): T { return this }\n",

@@ -96,8 +96,11 @@ def name_of(node: Node) -> str:
     text = text_of(node)
     if text[:1] == "@" and node.type == "instance_variable":
         return f"self.{text[1:]}"
-    if "\\" not in text:
-        return text
+    return dotted(text) if "\\" in text else text
+
+
+def dotted(text: str) -> str:
+    r"""PHP's name with its path, `\A\B`, as chains have it."""
     whole = "\\" * text.startswith("\\")  # from the global name space, whatever is around it
     return whole + text.replace("\\", ".").strip(".")
 

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -20,6 +21,14 @@ _VAR = re.compile(rf"@(?:phpstan-|psalm-)?var\s+{_TYPE}(?:\s+(\$\w+))?")
 _PARAM = re.compile(rf"@(?:phpstan-|psalm-)?param\s+{_TYPE}\s+(?:&|\.\.\.)*(\$\w+)")
 _PROPERTY = re.compile(rf"@(?:phpstan-|psalm-)?property(?:-read|-write)?\s+{_TYPE}\s+(\$\w+)")
 _RETURN = re.compile(rf"@(?:phpstan-|psalm-)?return\s+{_TYPE}")
+#: a type parameter, and what it has to be
+_TYPE_PARAMETER = re.compile(
+    r"@(?:phpstan-|psalm-)?template(?:-covariant|-contravariant)?\s+(\w+)(?:[ \t]+(?:of|as)[ \t]+([\w\\\\]+))?"
+)
+#: a method that a class has by `__call`: its result and its name
+_METHOD = re.compile(rf"@(?:phpstan-|psalm-)?method\s+(?:static\s+)?(?:{_TYPE}\s+)?(\w+)\s*\(")
+#: a class whose methods another one passes calls on to
+_MIXIN = re.compile(r"@(?:phpstan-|psalm-)?mixin\s+([\w\\\\]+)")
 #: a type parameter by its usual name, which says nothing of a value
 _TEMPLATE = re.compile(r"T(?:[A-Z]\w*)?")
 #: types of PHP's own of which a comment may say more
@@ -52,13 +61,26 @@ class Comments:
         return f":{said}" if said else value
 
 
+class Said(NamedTuple):
+    """Something with a name: the type that it gives, and lines below the comment's first."""
+
+    name: str
+    type: str
+    line: int
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the comment above a definition says: `parameters` and `properties` by their `$name`."""
+    """What the comment above a definition says: `parameters` and `properties` by their `$name`,
+    `bounds` of type parameters ("" for none).
+    """
 
     parameters: Mapping[str, str]
     properties: Mapping[str, str]
     given: str = ""
+    bounds: Mapping[str, str] = field(default_factory=dict)
+    methods: Sequence[Said] = ()
+    mixins: Sequence[Said] = ()
 
     def parameter(self, name: str, declared: str) -> str:
         """The type of a parameter: the comment's, where the code says none or a vague one."""
@@ -72,19 +94,44 @@ class Told:
 NOTHING_TOLD = Told({}, {})
 
 
-def told_of(definition: Node) -> Told:
-    above = definition.prev_sibling
-    text = text_of(above) if above is not None and above.type == "comment" else ""
+def told_of(definition: Node, outer: Mapping[str, str] = NOTHING_TOLD.bounds) -> Told:
+    """`outer`: the bounds of the type parameters of what is around."""
+    text = text_of(above) if (above := comment_above(definition)) is not None else ""
     if not text.startswith("/**") or "@" not in text:
-        return NOTHING_TOLD
+        return Told({}, {}, bounds=outer) if outer else NOTHING_TOLD
+    bounds = {**outer, **dict(_TYPE_PARAMETER.findall(text))} if "template" in text else outer
     given = _RETURN.search(text)
-    result = _without_vague(given[1]) if given else ""
-    return Told(_named(_PARAM.findall(text)), _named(_PROPERTY.findall(text)), result)
+    return Told(
+        _named(_PARAM.findall(text), bounds),
+        _named(_PROPERTY.findall(text), bounds),
+        _said(given[1], bounds) if given else "",
+        bounds,
+        [_at(text, one, name=2, type_=1) for one in _METHOD.finditer(text)],
+        [_at(text, one, name=1) for one in _MIXIN.finditer(text)],
+    )
 
 
-def _named(pairs: list[tuple[str, str]]) -> dict[str, str]:
-    said = {name: _without_vague(text) for text, name in pairs}
+def comment_above(definition: Node) -> Node | None:
+    above = definition.prev_sibling
+    return above if above is not None and above.type == "comment" else None
+
+
+def _at(text: str, found: re.Match[str], *, name: int, type_: int = 0) -> Said:
+    said = _without_vague(found[type_] or "") if type_ else ""
+    return Said(found[name], said, text.count("\n", 0, found.start(name)))
+
+
+def _named(pairs: list[tuple[str, str]], bounds: Mapping[str, str]) -> dict[str, str]:
+    said = {name: _said(text, bounds) for text, name in pairs}
     return {name: text for name, text in said.items() if text}
+
+
+def _said(text: str, bounds: Mapping[str, str]) -> str:
+    """A type without what is vague, of a type parameter what it has to be."""
+    for name, bound in bounds.items():
+        if name in text:
+            text = re.sub(rf"(?<![\w\\]){name}(?!\w)", bound.replace("\\", "\\\\") or "mixed", text)
+    return _without_vague(text)
 
 
 def _without_vague(text: str) -> str:

@@ -4,7 +4,9 @@ the order of the text.
 
 from __future__ import annotations
 
+import itertools
 import re
+from dataclasses import replace
 
 import msgspec
 from tree_sitter import Node, Tree
@@ -18,6 +20,7 @@ from cortex.graph.facts.chains import (
     UNKNOWN,
     chain_of,
     child_of,
+    dotted,
     infix_of,
     module_of,
     name_of,
@@ -28,7 +31,7 @@ from cortex.graph.facts.chains import (
     type_text,
     uncovered,
 )
-from cortex.graph.facts.comments import Comments, told_of
+from cortex.graph.facts.comments import Comments, comment_above, told_of
 from cortex.graph.facts.contexts import given
 from cortex.graph.facts.facts import (
     ALIAS,
@@ -87,6 +90,8 @@ class _Sweep:
         self.stack: list[Frame] = [Frame(0, _END, -1, "", "", block=False)]
         self.script = ScriptSweep(self) if self.rules.family == "script" else None
         self.comments = Comments()
+        #: methods that only comments name
+        self.told: list[Open] = []
 
     def run(self, tree: Tree, sha256: str) -> Facts:
         root = tree.root_node
@@ -259,10 +264,21 @@ class _Sweep:
 
     def _documented(self, node: Node) -> None:
         """What PHP's comment above a definition says of it."""
-        self.opened[-1].told = told = told_of(node)
-        if self.stack[-1].kind in TYPE_KINDS:
-            for name, said in told.properties.items():
-                self.add_binding(name.lstrip("$"), f":{said}"[:TYPE_CHARS_MAX], node)
+        one = self.opened[-1]
+        outer = self.opened[one.parent].told.bounds if one.parent >= 0 else {}
+        one.told = told = told_of(node, outer)
+        if self.stack[-1].kind not in TYPE_KINDS:
+            return
+        for name, said in told.properties.items():
+            self.add_binding(name.lstrip("$"), f":{said}"[:TYPE_CHARS_MAX], node)
+        above = comment_above(node) or node
+        row = above.start_point[0] + 1
+        for mixin in told.mixins:
+            one.bases.append(Base(ALIAS, dotted(mixin.name), row + mixin.line, 0))
+        for method in told.methods:
+            returns = f":{method.type}"[:TYPE_CHARS_MAX] if method.type else ""
+            opened = Open(method.name, "method", self.stack[-1].qualified, self.stack[-1].index, above, above)
+            self.told.append(replace(opened, returns=returns, flags=("declared",), below=method.line))
 
     def enter(self, one: Open) -> None:
         """Open a definition; what follows up to its end is in it."""
@@ -333,10 +349,15 @@ class _Sweep:
         frame = self.stack[-1]
         if frame.index < 0:
             return None
-        if frame.block and not through_blocks:
+        if frame.block and not (through_blocks and self._is_direct()):
             return None
         owner = self.opened[frame.index]
         return owner if owner.kind in CALLABLE_KINDS else None
+
+    def _is_direct(self) -> bool:
+        """Whether no function without a name is between the sweep and the definition around it."""
+        blocks = itertools.takewhile(lambda frame: frame.block, reversed(self.stack))
+        return not any(frame.function for frame in blocks)
 
     def _parameter(self, captures: Captures) -> None:
         names, types = captures.get("param.name"), captures.get("param.type")
@@ -526,6 +547,8 @@ class _Sweep:
         )
 
     def _definitions(self) -> tuple[Definition, ...]:
+        written = {(one.parent, one.name) for one in self.opened}
+        self.opened += (one for one in self.told if (one.parent, one.name) not in written)
         return tuple(
             one.made(one.flags if self.script is None else self.script.flags(one)) for one in self.opened
         )

@@ -41,6 +41,8 @@ class Open:
     #: where its name holds (facts.py)
     since: int = 0
     until: int = 0
+    #: lines below the first of a comment at which that says it
+    below: int = 0
 
     def made(self, flags: tuple[str, ...]) -> Definition:
         """The definition when all that is in it was seen."""
@@ -54,7 +56,7 @@ class Open:
             self.parent,
             node.start_point[0] + 1,
             max(node.start_point[0] + 1, node.end_point[0] + (node.end_point[1] > 0)),
-            self.name_node.start_point[0] + 1,
+            self.name_node.start_point[0] + 1 + self.below,
             self.name_node.start_point[1],
             node.start_byte,
             node.end_byte,

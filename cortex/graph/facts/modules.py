@@ -104,6 +104,11 @@ class PythonModules:
             return ""
         return self._elsewhere(place, importer) or self._from_outside(place)
 
+    def stub(self, path: str) -> str:
+        """The file beside a module that says what it has: `x.pyi` of `x.py`; "" for none."""
+        other = f"{path}i"
+        return other if other in self.files else ""
+
     def _from_outside(self, place: str) -> str:
         """Behind the name of the project's own folder."""
         _, name, inside = f"/{place}/".partition(f"/{self._package}/")

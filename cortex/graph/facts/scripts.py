@@ -19,7 +19,7 @@ WHOLE = "module.exports"
 
 FUNCTIONS = frozenset(
     "arrow_function function_expression generator_function function_declaration method_definition "
-    "generator_function_declaration".split()
+    "generator_function_declaration anonymous_function".split()
 )
 _NAMELESS = frozenset("arrow_function function_expression generator_function class object".split())
 _COVERS = frozenset("as_expression satisfies_expression parenthesized_expression".split())

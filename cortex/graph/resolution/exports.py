@@ -106,7 +106,8 @@ class Exports:
             inner = project.find_module(star.module, key)
             if inner and (values := self.exported(inner, name, hops + 1)):
                 return values
-        return ()
+        stub = project.python.stub(key) if facts.language == "python" else ""
+        return self._exported(stub, name, hops) if stub else ()
 
     def _from_folder(self, key: str, name: str) -> tuple[Value, ...]:
         """A name of Go's package, or of Python's without a file of its own."""

@@ -18,6 +18,8 @@ from cortex.terms.kinds import CALLABLE_KINDS
 
 #: stands before the result of a function's type in TypeScript
 _ARROW = "=>"
+#: results that are what a method is called on, an instance of whatever type inherits it
+_ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
 
 
 class Declaring(Meanings, Protocol):
@@ -76,6 +78,8 @@ class Results:
             return ()
         one = self._project.definition(value.ref)
         returns = one.returns
+        if returns in _ITSELF:
+            return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
         if self._values.extensions.is_one(value):  # Kotlin's `fun <T : Disk> T.add(): T`
             return self._values.kotlin.given_back(one, owners)
         if RULES[self._project.language(value.path)].family != "script":
@@ -85,6 +89,10 @@ class Results:
         held = self._project.index(value.path).places(value.at, "this")
         given = held and isinstance(held[-1], Binding) and held[-1].value == returns
         return owners if given else ()
+
+    def _has_members(self, value: Value) -> bool:
+        is_def = value.tag == "def" and self._project.definition(value.ref).has_members
+        return is_def or value.tag in ("inst", "super")
 
     def _promised(self, name: str, path: str) -> tuple[Value, ...]:
         """What a script's constant gives that is declared to hold a function, `(x: A) => Disk`."""

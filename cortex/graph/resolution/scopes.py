@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.blocks import BLOCKS
-from cortex.graph.facts.facts import BRANCH, COMPANION, Binding, Import
+from cortex.graph.facts.facts import BRANCH, COMPANION, EXPORTED, Binding, Definition, Import
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE, Place
 from cortex.graph.facts.tables import is_hidden
@@ -225,6 +225,8 @@ class Scopes:
             last = (told or others)[-1:]
             if last and definitions[last[0]].kind == "method" and self._is_script(path):
                 # a class's own beside one of its instances
+                written = [at for at in told if self._is_written_in_type(path, definitions[at])]
+                told, last = written or told, written[-1:] or last  # before `this.save = …`
                 own = "static" in definitions[last[0]].flags
                 other = [index for index in told if ("static" in definitions[index].flags) != own]
                 return [*spaces, *other[-1:], *last]
@@ -234,6 +236,9 @@ class Scopes:
         if self.project.language(path) == "scala":
             return [index for index in indices if COMPANION not in definitions[index].flags] or indices
         return indices
+
+    def _is_written_in_type(self, path: str, one: Definition) -> bool:
+        return one.parent >= 0 and self.project.index(path).facts.definitions[one.parent].kind in TYPE_KINDS
 
     def _class_of(self, path: str, at: int) -> int:
         """The class beside an object of its name; `at` for anything else."""
@@ -265,7 +270,10 @@ class Scopes:
         for scope in scopes:
             if scope and not rules.implicit_self and any(project.types_named(home, scope)):
                 continue  # `floor()` in a method of Python is no other method of its class
-            if values := in_scope(project, home, scope, name, path):
+            values = in_scope(project, home, scope, name, path)
+            if not scope and rules.family == "script":  # `exports.x = …` makes no name
+                values = tuple(v for v in values if EXPORTED not in project.definition(v.ref).flags)
+            if values:
                 return values, "exact"
         if home != path and (known := self._of_home(name, path, home, inside)) is not None:
             return known, "exact"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from cortex.graph.facts.facts import Base
+from cortex.graph.facts.facts import ALIAS, Base
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.resolution.project import Project, Ref
@@ -83,8 +83,8 @@ class Supertypes:
 
     def _bases(self, ref: Ref) -> tuple[Base, ...]:
         bases = self._project.definition(ref).bases
-        if self._project.language(ref[0]) == "php":  # a trait's before the class's above
-            return tuple(sorted(bases, key=lambda base: base.relation != "embeds"))
+        if self._project.language(ref[0]) == "php":  # a trait's before the class's above, `@mixin` last
+            return tuple(sorted(bases, key=lambda base: (base.relation != "embeds", base.relation == ALIAS)))
         return bases
 
     def base(self, owner: Ref, chain: str) -> tuple[Ref, ...]:

@@ -16,6 +16,7 @@ from cortex.graph.resolution.extensions import shape, with_systems
 from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.parts import first_parts, of_arity
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.scopes import PURE_TYPES
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -56,6 +57,8 @@ class Targets:
         skipped = int(of_receiver and self._language == "csharp")
         if len(refs) > 1 and (one.passed or skipped):
             refs, self.narrowed = self.extended.chosen(refs, one, skipped), True
+        if one.kind == "call" and self._rules.family == "script":  # TypeScript's `type Error = …` makes none
+            refs = [ref for ref in refs if self._project.definition(ref).kind not in PURE_TYPES]
         if len(refs) == 1 and self._rules.family == "script":
             refs = [*refs, *beside(self._project, self._evaluator, refs[0])]
         if len(refs) == 1 or self.are_twins(refs):

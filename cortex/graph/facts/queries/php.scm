@@ -12,6 +12,7 @@
 (use_declaration [(name) (qualified_name)] @base.embeds)
 (function_definition return_type: (_) @returns)
 (method_declaration return_type: (_) @returns)
+(return_statement (_) @return.value)
 (simple_parameter type: (_)? @param.type name: (_) @param.name)
 (variadic_parameter type: (_)? @param.item name: (_) @param.name)
 (property_promotion_parameter visibility: (_) @field type: (_) @param.type name: (_) @param.name)

@@ -1,0 +1,84 @@
+"""What PHP's functions give without saying so, and what comments say that a class has."""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import decode, digest
+
+#: two classes that every case has below its own line 1
+_DISKS = (
+    "<?php class Disk { function save() { return $this; } function size() {} }"
+    " class Fast extends Disk { function quick() {} }\n"
+)
+#: what is shown → (what follows the classes, lines and the targets of their calls)
+CASES = {
+    "a result that no type is written of": (
+        "function made() { return new Disk(); }\nmade()->size();\n",
+        {(2, "a:Disk"), (3, "a:made"), (3, "a:Disk.size")},
+    ),
+    "what a function without a name gives is none of the function around it": (
+        "function made() { each(function () { return new Disk(); }); return new Fast(); }\nmade()->quick();\n",
+        {(2, "a:Disk"), (2, "a:Fast"), (3, "a:made"), (3, "a:Fast.quick")},
+    ),
+    "a method that gives back what it is called on": (
+        "function go(Fast $fast) { $fast->save()->quick(); }\n",
+        {(2, "a:Disk.save"), (2, "a:Fast.quick")},
+    ),
+    "methods that only a comment names": (
+        (
+            "/**\n * @method Disk mount(string $at) where it is\n * @method static Fast fast()\n */\n"
+            "class Store {}\nfunction go(Store $store) { $store->mount('a')->size(); Store::fast()->quick(); }\n"
+        ),
+        {(7, "a:Store.mount"), (7, "a:Disk.size"), (7, "a:Store.fast"), (7, "a:Fast.quick")},
+    ),
+    "a method that is there beside the comment of its name": (
+        (
+            "/** @method Disk mount(string $at) */\nclass Store { function mount($at) {} }\n"
+            "function go(Store $store) { $store->mount('a'); }\n"
+        ),
+        {(4, "a:Store.mount")},
+    ),
+    "calls that are passed on to another class, but for its own": (
+        (
+            "/** @mixin Disk */\nclass Store { function size() {} }\n"
+            "function go(Store $store) { $store->save(); $store->size(); }\n"
+        ),
+        {(4, "a:Disk.save"), (4, "a:Store.size")},
+    ),
+    "what a type parameter has to be, of a function or the class around it": (
+        (
+            "/** @template T of Disk */\nclass Box {\n  /** @param T $disk */\n"
+            "  function put($disk) { $disk->size(); }\n  /** @template U of Fast\n   * @param U $fast\n   * @return U */\n"
+            "  function same($fast) { $fast->quick(); }\n}\nfunction go(Box $box) { $box->same(1)->quick(); }\n"
+        ),
+        {(5, "a:Disk.size"), (9, "a:Fast.quick"), (11, "a:Box.same"), (11, "a:Fast.quick")},
+    ),
+    "a type parameter that may be anything": (
+        "/** @template Item */\nclass Box {\n  /** @param Item $item */\n  function put($item) { $item->size(); $item->quick(); }\n}\n",
+        {(5, "a:Fast.quick")},
+    ),
+}
+
+
+@pytest.mark.parametrize("shown", CASES)
+def test_a_call_leads_to_what_php_and_its_comments_say(shown):
+    text, wanted = CASES[shown]
+    project = Project()
+    source = (_DISKS + text).encode()
+    project.update({"a.php": facts_of(decode("a.php", source), digest(source))})
+    calls = [one for one in edges_of(project, Evaluator(project), "a.php") if one.type == "calls"]
+    assert {(one.location.line, one.target) for one in calls} == wanted
+
+
+def test_a_method_of_a_comment_stands_on_its_own_line():
+    source = b"<?php\n/**\n * @method Disk one()\n * @method Disk two()\n */\nclass Store {}\n"
+    facts = facts_of(decode("a.php", source), digest(source))
+    project = Project()
+    project.update({"a.php": facts})
+    lines = {one.name: one.line for one in project.index("a.php").facts.definitions}
+    assert lines == {"Store": 6, "one": 3, "two": 4}
