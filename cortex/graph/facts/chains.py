@@ -286,13 +286,15 @@ def required(call: Node) -> str:
 def _passed_on(call: Node, syntax: Syntax) -> Node | None:
     """What a function is given that its value acts as: `Arc::new(x)`, `std::move(x)`."""
     arguments = call.child_by_field_name("arguments")
-    if arguments is None or arguments.named_child_count != 1:
+    count = arguments.named_child_count if arguments is not None else 0
+    if arguments is None or not (count == 1 or (count and "python" in syntax.queries)):
         return None
     callee = child_of(call, syntax.calls[call.type])
     if callee is None or len(callee.text or b"") > PASSES_MAX:
         return None
     names = chain_of(callee, syntax).split(".")
-    return arguments.named_children[0] if ".".join(names[-2:]) in syntax.passes else None
+    passes = ".".join(names[-2:]) in syntax.passes or (len(names) > 1 and f".{names[-1]}" in syntax.passes)
+    return arguments.named_children[0] if passes else None
 
 
 def _given_type(call: Node, syntax: Syntax) -> Node | None:
@@ -308,8 +310,15 @@ def _given_type(call: Node, syntax: Syntax) -> Node | None:
 
 
 def _cast_call(call: Node, syntax: Syntax, depth: int) -> str:
-    """C++'s `static_cast<Disk*>(x)` and `std::make_unique<Disk>()`; "" for any other call."""
+    """C++'s `static_cast<Disk*>(x)`, `std::make_unique<Disk>()`, Python's `cast(Disk, x)`; "" for any
+    other call.
+    """
     callee = call.child_by_field_name("function")
+    if "python" in syntax.queries:
+        given = call.child_by_field_name("arguments")
+        name = text_of(callee).rpartition(".")[2] if callee is not None else ""
+        two = given is not None and given.named_child_count == 2
+        return _cast(given.named_child(0), depth) if two and given and name in syntax.casters else ""
     while callee is not None and callee.type == "qualified_identifier":
         callee = callee.child_by_field_name("name")
     return _typed(callee, syntax, depth) if callee is not None and callee.type == "template_function" else ""

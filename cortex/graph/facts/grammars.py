@@ -38,9 +38,11 @@ class Syntax:
     methods: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     #: functions that are given a type and make one of it → arguments that they take at most
     makers: Mapping[str, int] = field(default_factory=dict)
-    #: functions that are told a type and make a value of it: "cast" one that is there, "made" anew
+    #: functions that are told a type and make a value of it: "cast" one that is there, "made" anew;
+    #: "first": the type is the first of two arguments
     casters: Mapping[str, str] = field(default_factory=dict)
-    #: functions whose value acts as the first thing that they are given, by the last two names
+    #: functions whose value acts as the first thing that they are given, by the last two names;
+    #: with a dot before it by the last name alone
     passes: frozenset[str] = frozenset()
     #: functions of one name may differ by what they take: a call says how many arguments it has
     counts: bool = False
@@ -127,6 +129,12 @@ SYNTAX: dict[str, Syntax] = {
         members={"attribute": ("object", "attribute")},
         calls={"call": "function"},
         elements={"subscript": "value"},
+        casters={"cast": "first"},
+        passes=frozenset(
+            "closing contextlib.closing aclosing contextlib.aclosing copy.copy copy.deepcopy deepcopy "
+            "asyncio.run asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future "
+            ".run_until_complete .create_task".split()
+        ),
         wraps={"parenthesized_expression": "", "await": "", "named_expression": "value"},
         either={"conditional_expression": ("0", "2"), "boolean_operator": ("left", "right")},
         literals=frozenset(

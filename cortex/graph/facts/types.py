@@ -148,6 +148,21 @@ def _one(text: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=20_000)
+def held_by(text: str) -> tuple[str, ...]:
+    """The names of WRAPPERS and CONTAINERS that a declared type gives arguments to: a project may
+    have a type of such a name itself.
+    """
+    found = []
+    for one in _split(text.strip("\"' "), "|"):
+        name = _NAME.match(one)
+        if name is not None and one[name.end() : name.end() + 1] in ("[", "<"):
+            chain = name[0].replace("::", ".").replace("\\", ".").strip(".")
+            if chain.rpartition(".")[2] in WRAPPERS | CONTAINERS:
+                found.append(chain)
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=20_000)
 def parameter_of(text: str, number: int) -> str:
     """The declared type of one parameter of a script's type of functions, `(a: A, b?: B) => C`; ""
     where it is no such type.

@@ -16,7 +16,7 @@ from cortex.graph.facts.contexts import GIVEN
 from cortex.graph.facts.facts import OBJECT, Binding
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE
-from cortex.graph.facts.types import ITSELF, alternatives
+from cortex.graph.facts.types import ITSELF, alternatives, held_by
 from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
 from cortex.graph.resolution.contexts import Contexts
 from cortex.graph.resolution.counts import takes
@@ -42,6 +42,8 @@ _LINK = re.compile(r"\(_?\d*\)|\([\^~]\w*\)|\[\]|[^.\[\]()]+")
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
 _UNTYPED = frozenset("Any any object Object unknown interface auto var T K V U E".split())
+#: kinds of types that hold what their arguments say in a way of their own
+_HOLDERS = frozenset({"class", "struct", "interface"})
 
 
 class Evaluator:
@@ -275,6 +277,8 @@ class Evaluator:
 
     def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
         """Instances of a declared type."""
+        if own := self._own_holders(text, path, scope):
+            return own
         values: list[Value] = []
         for starred in alternatives(text):
             if starred.startswith(ITSELF):
@@ -295,6 +299,17 @@ class Evaluator:
                 elif value.tag in ("ext", "inst"):
                     values.append(value)
         return several([tuple(values)])
+
+    def _own_holders(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
+        """Instances of the project's own `Queue[int]`, `Box<Disk>`: nothing that is in it."""
+        index = self.project.index(path)
+        names = [name for name in held_by(text) if index.may_know(name.partition(".")[0])]
+        return tuple(
+            Value("inst", *value.ref)
+            for name in names
+            for value in self.evaluate(name, path, scope)
+            if value.tag == "def" and self.project.definition(value.ref).kind in _HOLDERS
+        )
 
     def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]:
         """The definitions with members that `chain` names, what a required file exports too."""

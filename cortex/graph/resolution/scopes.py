@@ -15,6 +15,7 @@ from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.exports import Exports
 from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.homes import C_HOME, in_scope, space
+from cortex.graph.resolution.overridden import overridden_parameter
 from cortex.graph.resolution.owners import Owners
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value
@@ -182,8 +183,8 @@ class Scopes:
         if (holder := self.project.index(path).holder(scope, name, places)) >= 0:
             return (Value("def", path, holder),), "exact"
         if isinstance(last, Binding):
-            if last.value == "?" and scope >= 0 and (ref := fixture_of(self.project, name, path, scope)):
-                return self._meanings.called(Value("def", *ref)), "exact"
+            if last.value == "?" and scope >= 0 and (known := self._parameter(name, path, scope)):
+                return known, "exact"
             return (*self._bound(last, path), *self._constant(path, scope, name, last)), "exact"
         if definitions[last].kind == "constant":
             bound = [one for one in held if isinstance(one, Binding)]
@@ -191,6 +192,15 @@ class Scopes:
             return (*values, *self._constant(path, scope, name)), "exact"
         same = [child for child in places if isinstance(child, int) and definitions[child].kind != "constant"]
         return tuple(Value("def", path, child) for child in self.overloads(path, same)), "exact"
+
+    def _parameter(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+        """What a parameter of Python is that has no type."""
+        if self.project.language(path) != "python":
+            return ()
+        if ref := fixture_of(self.project, name, path, scope):
+            return self._meanings.called(Value("def", *ref))
+        owner = self.owners.of(path, scope)
+        return overridden_parameter(self.project, self._meanings, owner, (name, path, scope))
 
     def _is_outside(self, one: Import, path: str) -> bool:
         """Whether an import gives what is of no file here: Python's `from _fast import f` behind a

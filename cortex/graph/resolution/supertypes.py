@@ -68,12 +68,24 @@ class Supertypes:
             refs, inside = self._given(one)
             spaces += inside
             self._follow(refs, owner, found, pending)
+        found = self._in_order(owner, found)
         # A class's method counts before an interface's, however far away it is.
         found.sort(key=lambda ref: self._project.definition(ref).kind == "interface")
         result = Supers(tuple(found), whole, tuple(dict.fromkeys(spaces)))
         if self._recursion.leave(("supers", owner), cuts):
             self._known[owner] = result
         return result
+
+    def _in_order(self, owner: Ref, found: list[Ref]) -> list[Ref]:
+        """Python's order: all that the first base inherits from before the second base, but for
+        what that inherits from, too.
+        """
+        if len(found) < 3 or self._project.language(owner[0]) != "python":
+            return found
+        bases = [ref for base in self._bases(owner) for ref in self.base(owner, base.chain)]
+        line = [ref for base in bases for ref in (base, *self.of(base).types)]
+        last = list(dict.fromkeys(reversed(line)))[::-1]
+        return [*(ref for ref in last if ref != owner), *(ref for ref in found if ref not in last)]
 
     def _follow(self, refs: tuple[Ref, ...], owner: Ref, found: list[Ref], pending: list[Ref]) -> None:
         for ref in refs:

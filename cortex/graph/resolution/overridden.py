@@ -1,0 +1,29 @@
+"""What a parameter is that a method of Python says no type of: what the method that it overrides
+says.
+"""
+
+from __future__ import annotations
+
+from cortex.graph.resolution.commonjs import Meanings
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import Value
+from cortex.terms.kinds import CALLABLE_KINDS
+
+
+def overridden_parameter(
+    project: Project, meanings: Meanings, owner: Ref | None, place: tuple[str, str, int]
+) -> tuple[Value, ...]:
+    """`place`: the parameter's name, and the file and number of the method, whose type is
+    `owner`.
+    """
+    name, path, scope = place
+    one = project.definition((path, scope))
+    if owner is None or one.kind != "method" or all(each.name != name for each in one.parameters[1:]):
+        return ()
+    for value in meanings.member(owner, one.name, past=True):
+        if value.tag != "def" or project.definition(value.ref).kind not in CALLABLE_KINDS:
+            continue
+        said = (each.type for each in project.definition(value.ref).parameters if each.name == name)
+        if text := next(said, "").partition(" =")[0]:
+            return meanings.evaluate(f":{text}", *value.ref)
+    return ()

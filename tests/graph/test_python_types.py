@@ -1,0 +1,76 @@
+"""What a value of Python is, by what it is passed through, declared as, or inherited from."""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import decode, digest
+
+_DISK = "class Disk:\n    def flush(self): ...\n"
+#: what is shown → (the file, lines and the targets of their calls)
+CASES = {
+    "a cast": (
+        _DISK + "def go(x):\n    cast(Disk, x).flush()\n    y = typing.cast('Disk', x)\n    y.flush()\n",
+        {(4, "a:Disk.flush"), (6, "a:Disk.flush")},
+    ),
+    "what gives back what it is passed": (
+        _DISK + "async def make() -> Disk: ...\ndef go(loop):\n    copy.copy(Disk()).flush()\n"
+        "    with closing(Disk()) as disk:\n        disk.flush()\n"
+        "    loop.run_until_complete(make()).flush()\n    asyncio.run(make()).flush()\n",
+        {
+            *((line, "a:Disk") for line in (5, 6)),
+            *((line, "a:Disk.flush") for line in (5, 7, 8, 9)),
+            *((line, "a:make") for line in (8, 9)),
+        },
+    ),
+    "a class of the project that is called as a container is": (
+        (
+            "class Queue:\n    def put(self, x): ...\ndef go(q: Queue[int], all: list[Queue], may: 'Queue[int] | None'):\n"
+            "    q.put(1)\n    all[0].put(1)\n    may.put(1)\n"
+        ),
+        {(4, "a:Queue.put"), (5, "a:Queue.put"), (6, "a:Queue.put")},
+    ),
+    "the order of several bases": (
+        (
+            "class Base:\n    def run(self): ...\nclass Far(Base):\n    def fetch(self): ...\nclass Near(Far): ...\n"
+            "class Mixin(Base):\n    def fetch(self): ...\n    def run(self): ...\nclass Both(Near, Mixin):\n"
+            "    def go(self):\n        self.fetch()\n        self.run()\n"
+        ),
+        {(11, "a:Far.fetch"), (12, "a:Mixin.run")},
+    ),
+    "a parameter of a method that overrides one which says its type": (
+        _DISK + "class Server:\n    def handle(self, disk: Disk, at): ...\nclass Own(Server):\n"
+        "    def handle(self, disk, at):\n        disk.flush()\n        at.flush_it()\n",
+        {(7, "a:Disk.flush")},
+    ),
+}
+
+
+@pytest.mark.parametrize("shown", CASES)
+def test_a_call_leads_to_the_method_of_what_a_value_is(shown):
+    text, wanted = CASES[shown]
+    project = Project()
+    project.update({"a.py": facts_of(decode("a.py", text.encode()), digest(text.encode()))})
+    calls = [one for one in edges_of(project, Evaluator(project), "a.py") if one.type == "calls"]
+    assert {(one.location.line, one.target) for one in calls} == wanted
+
+
+def test_a_new_type_of_an_overridden_parameter_reaches_the_files_below():
+    files = {
+        "disk.py": "class Disk:\n    def flush(self): ...\nclass Tape:\n    def flush(self): ...\n",
+        "base.py": "from disk import Disk, Tape\nclass Server:\n    def handle(self, held: Disk): ...\n",
+        "between.py": "from base import Server\nclass Between(Server): ...\n",
+        "own.py": "from between import Between\nclass Own(Between):\n    def handle(self, held):\n        held.flush()\n",
+    }
+    project = Project()
+    project.update(
+        {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in files.items()}
+    )
+    edited = files["base.py"].replace("held: Disk", "held: Tape").encode()
+    assert "own.py" in project.update({"base.py": facts_of(decode("base.py", edited), digest(edited))})
+    calls = [one for one in edges_of(project, Evaluator(project), "own.py") if one.type == "calls"]
+    assert [one.target for one in calls] == ["disk:Tape.flush"]
