@@ -58,6 +58,25 @@ CASES = {
         ),
         {(5, "a:Disk.size"), (9, "a:Fast.quick"), (11, "a:Box.same"), (11, "a:Fast.quick")},
     ),
+    "one of the class that a function is told": (
+        (
+            "class Store {\n  /** @template T\n   * @param class-string<T> $class\n   * @return T|null */\n"
+            "  function get(string $class) {}\n  function find(string $class): Disk {}\n}\n"
+            "function go(Store $store, string $any) {\n  $store->get(Fast::class)->quick();\n"
+            "  $fast = $store->get(Fast::class);\n  $fast->save()->quick();\n  $store->get($any)->size();\n"
+            "  $store->find(Fast::class)->save();\n}\n"
+        ),
+        {
+            (10, "a:Store.get"),
+            (10, "a:Fast.quick"),
+            (11, "a:Store.get"),
+            (12, "a:Disk.save"),
+            (12, "a:Fast.quick"),
+            (13, "a:Store.get"),
+            (14, "a:Store.find"),
+            (14, "a:Disk.save"),
+        },
+    ),
     "a type parameter that may be anything": (
         "/** @template Item */\nclass Box {\n  /** @param Item $item */\n  function put($item) { $item->size(); $item->quick(); }\n}\n",
         {(5, "a:Fast.quick")},

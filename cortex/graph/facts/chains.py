@@ -207,7 +207,7 @@ def uncovered(node: Node, syntax: Syntax) -> Node:
 def _call_mark(node: Node, syntax: Syntax) -> str:
     """`()`; with the number of arguments, `(_2)`, where that tells functions apart."""
     if not syntax.counts:
-        return "()"
+        return f"()<{given}>" if "php" in syntax.queries and (given := _class_given(node)) else "()"
     held = node.child_by_field_name("arguments") or node.child(node.child_count - 1)
     if held is not None and held.type in _HOLD_ARGUMENTS:  # most; a chain asks for each of its calls
         outer = node.parent
@@ -219,6 +219,19 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
         arguments, closures = arguments_of(node)
         count = len(arguments or ()) + closures
     return f"(_{count})" if count else "()"
+
+
+def _class_given(call: Node) -> str:
+    """The class that PHP's call is told first, `make(Disk::class)`: its result may be one."""
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None or not arguments.named_child_count:
+        return ""
+    told = (
+        child_of(arguments.named_children[0], "-1") if arguments.named_children[0].named_child_count else None
+    )
+    if told is None or told.type != "class_constant_access_expression" or told.named_child_count < 2:
+        return ""
+    return name_of(told.named_children[0]) if told.named_children[1].text == b"class" else ""
 
 
 def _has_block(call: Node) -> bool:
@@ -310,8 +323,8 @@ def _given_type(call: Node, syntax: Syntax) -> Node | None:
 
 
 def _cast_call(call: Node, syntax: Syntax, depth: int) -> str:
-    """C++'s `static_cast<Disk*>(x)`, `std::make_unique<Disk>()`, Python's `cast(Disk, x)`; "" for any
-    other call.
+    """C++'s `static_cast<Disk*>(x)`, `std::make_unique<Disk>()`, Python's `cast(Disk, x)`; "" for
+    any other call.
     """
     callee = call.child_by_field_name("function")
     if "python" in syntax.queries:

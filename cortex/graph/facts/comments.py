@@ -25,6 +25,8 @@ _RETURN = re.compile(rf"@(?:phpstan-|psalm-)?return\s+{_TYPE}")
 _TYPE_PARAMETER = re.compile(
     r"@(?:phpstan-|psalm-)?template(?:-covariant|-contravariant)?\s+(\w+)(?:[ \t]+(?:of|as)[ \t]+([\w\\\\]+))?"
 )
+#: a parameter that takes the name of a class
+_CLASS = re.compile(r"class-string<(\w+)>")
 #: a method that a class has by `__call`: its result and its name
 _METHOD = re.compile(rf"@(?:phpstan-|psalm-)?method\s+(?:static\s+)?(?:{_TYPE}\s+)?(\w+)\s*\(")
 #: a class whose methods another one passes calls on to
@@ -79,6 +81,8 @@ class Told:
     properties: Mapping[str, str]
     given: str = ""
     bounds: Mapping[str, str] = field(default_factory=dict)
+    #: whether it gives one of the class that it is told
+    makes: bool = False
     methods: Sequence[Said] = ()
     mixins: Sequence[Said] = ()
 
@@ -106,6 +110,10 @@ def told_of(definition: Node, outer: Mapping[str, str] = NOTHING_TOLD.bounds) ->
         _named(_PROPERTY.findall(text), bounds),
         _said(given[1], bounds) if given else "",
         bounds,
+        any(
+            re.search(rf"@(?:phpstan-|psalm-)?return\s[^\n]*\b{name}\b", text)
+            for name in _CLASS.findall(text)
+        ),
         [_at(text, one, name=2, type_=1) for one in _METHOD.finditer(text)],
         [_at(text, one, name=1) for one in _MIXIN.finditer(text)],
     )

@@ -36,6 +36,7 @@ from cortex.graph.facts.contexts import given
 from cortex.graph.facts.facts import (
     ALIAS,
     CALLED,
+    MAKER,
     YIELDING,
     Base,
     Binding,
@@ -62,6 +63,8 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 _COVERS = frozenset({"parenthesized_expression", "await_expression"})
 #: last links of a chain that name nothing
 _NOTHING = frozenset({UNKNOWN, LITERAL, ""})
+#: ends the chain of what a call or an element gives
+_GIVEN = re.compile(r"(?:[\])]|\)<[^<>]*>)$")
 _CALLED = re.compile(r"\(_?\d*\)$")
 _NOTHING_GIVEN = Given()
 #: ends the names of C#'s attributes, which are written without it
@@ -267,6 +270,7 @@ class _Sweep:
         one = self.opened[-1]
         outer = self.opened[one.parent].told.bounds if one.parent >= 0 else {}
         one.told = told = told_of(node, outer)
+        one.flags += (MAKER,) * told.makes
         if self.stack[-1].kind not in TYPE_KINDS:
             return
         for name, said in told.properties.items():
@@ -479,7 +483,7 @@ class _Sweep:
             return
         if module_of(chain) and (behind := node.child_by_field_name("arguments")) is not None:
             member = behind  # of `require("x")()`, whose name is that of another call
-        if chain.startswith(":") or kind in _COVERS or chain.endswith(("]", ")")):
+        if chain.startswith(":") or kind in _COVERS or _GIVEN.search(chain):
             return
         if self.language == "cpp" and (mock := mocked(node, syntax)):
             chain = f"{mock}.{chain}"

@@ -3,8 +3,9 @@ No behaviour.
 
 Expressions are kept as chains: `self.store.get()[].name` — names joined by dots, `()` for a call,
 `[]` for an element; `(_2)` is a call with two arguments, where functions of one name may differ by
-that, and `(1)` the second of its results; `?` is an expression that says nothing, `#` a literal. A
-chain after `:` is a type as it is declared (`types.py`).
+that, `(1)` the second of its results, `()<Disk>` one that is told a class first (PHP); `?` is an
+expression that says nothing, `#` a literal. A chain after `:` is a type as it is declared
+(`types.py`).
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ ALIAS = "alias"
 CALLED = "call"
 #: flag of a definition of Python in a branch of a condition: another may have one of its name
 BRANCH = "branch"
+#: flag of a function of PHP that makes one of the class that it is told: `class-string<T>`
+MAKER = "class-string"
 #: begins the flag that holds the chain of the outermost decorator
 DECORATED = "@"
 #: begins the flag of Kotlin's extension of a type parameter, which holds what that has to be, and

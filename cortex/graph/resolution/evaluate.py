@@ -13,7 +13,7 @@ from typing import Any
 from cortex.graph.facts.blocks import BLOCK_MARKS
 from cortex.graph.facts.chains import either_of, module_of, narrowed
 from cortex.graph.facts.contexts import GIVEN
-from cortex.graph.facts.facts import OBJECT, Binding
+from cortex.graph.facts.facts import MAKER, OBJECT, Binding
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.facts.types import ITSELF, alternatives, held_by
@@ -38,7 +38,7 @@ DEPTH_MAX = 12
 #: answers of each kind that are remembered from file to file: about 20 MB
 MEMO_MAX = 20_000
 
-_LINK = re.compile(r"\(_?\d*\)|\([\^~]\w*\)|\[\]|[^.\[\]()]+")
+_LINK = re.compile(r"\(_?\d*\)|\([\^~]\w*\)|\[\]|(?<=\))<[^<>]*>|[^.\[\]()]+")
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
 _UNTYPED = frozenset("Any any object Object unknown interface auto var T K V U E".split())
@@ -127,8 +127,11 @@ class Evaluator:
             if link[0] == "(" and link[1:2] in BLOCK_MARKS:
                 values = several(self.kotlin.passed_to(value, link, owners) for value in values)
                 continue
+            if link[0] == "<":
+                continue  # seen to with the call before it
             if link[0] == "(":
-                values, dotted = self._given_by_call(values, link, owners, path), ""
+                made = self._made_as_told(values, "".join(links[number + 1 : number + 2]), path, scope)
+                values, dotted = made or self._given_by_call(values, link, owners, path), ""
             elif link == "[]":
                 values, dotted = several(self.results.element(value) for value in values), ""
             else:
@@ -137,6 +140,15 @@ class Evaluator:
             if not values:
                 return ()
         return values
+
+    def _made_as_told(
+        self, callees: tuple[Value, ...], told: str, path: str, scope: int
+    ) -> tuple[Value, ...]:
+        """One of the class that a call of PHP is told, `<Disk>`, where the function makes such."""
+        if told[:1] != "<":
+            return ()
+        flags = (self.project.definition(one.ref).flags for one in callees if one.tag == "def")
+        return self.declared(told[1:-1], path, scope) if any(MAKER in some for some in flags) else ()
 
     def _begun(
         self, links: list[str], path: str, scope: int, at: int
