@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cortex.ask.functions import Calls, Function, is_shown
@@ -30,8 +30,8 @@ NEIGHBOUR = 0.15
 FLOOR = 0.5
 #: what an example or a definition without a body is worth, of what it would be
 BESIDE_SHARE = 0.5
-#: names whose words are kept, some 200 bytes each
-NAMES_KEPT = 20_000
+#: names and signatures whose words are kept, some 300 bytes each: a question meets some hundreds
+NAMES_KEPT = 8_000
 #: lines of a function below which it says little
 SHORT_LINES = 3
 
@@ -65,17 +65,19 @@ NOTHING = Told()
 
 
 @functools.lru_cache(NAMES_KEPT)
-def words_of(name: str) -> frozenset[str]:
-    """The words of a name or a signature, which questions meet again and again."""
-    return frozenset(tokens.lane_words(name))
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name or a signature, each once, which questions meet again and again. Names
+    share their words, so each word is kept once; a set of five takes 700 bytes.
+    """
+    return tuple(map(sys.intern, tokens.lane_words(name)))
 
 
-def weigh_words(query: str, told: Iterable[AbstractSet[str]]) -> dict[str, float]:
+def weigh_words(query: str, told: Iterable[Collection[str]]) -> dict[str, float]:
     """What each word of a question is worth among what is `told`, the words of each text: rare ones
     more; together 1.
     """
     wanted = question_words(query)
-    found = [words & wanted for words in told]
+    found = [wanted.intersection(words) for words in told]
     counts = Counter(word for each in found for word in each)
     rare = {word: math.log(1 + len(found) / (0.5 + counts[word])) for word in wanted if counts[word]}
     total = sum(rare.values()) or 1.0
@@ -125,7 +127,7 @@ def name_share(one: Function, words: Mapping[str, float]) -> float:
     own, outer = words_of(name.rpartition(".")[2]), words_of(name)
     if words.keys().isdisjoint(own) and words.keys().isdisjoint(outer):
         return 0.0
-    return sum(words.get(w, 0.0) for w in own) + 0.4 * sum(words.get(w, 0.0) for w in outer - own)
+    return sum(words.get(w, 0.0) for w in own) + 0.4 * sum(words.get(w, 0.0) for w in outer if w not in own)
 
 
 def choose_flow(
