@@ -5,7 +5,8 @@ has at the begin, in the middle and at the end.
         [--generations 200] [--most-s 300] [--json]
 
 One file is saved for each generation, and the questions between two saves are asked while it is
-published: words, substrings, expressions and callers in turns, by a client that does nothing else.
+published: words, substrings, expressions, callers and explorations in turns, by a client that does
+nothing else.
 A look is taken ten times: memory (proportional), descriptors and threads of each process, disk, and
 the median of the questions since the look before. The slope is that of the second half, a thousand
 questions: what is made once is there by then. Ends after --most-s, and says how far it came.
@@ -66,6 +67,7 @@ def questions(config: Config) -> list[tuple[str, dict[str, Any]]]:
             ("cortex_search", SHORT | {"query": f"how {words}"}),
             ("cortex_exact", {"query": pattern, "match_type": "regex"}),
             ("cortex_graph", {"operation": "callers", "target": words.split()[-1]}),
+            ("cortex_explore", {"query": words}),
         )
     ]
 
