@@ -45,9 +45,6 @@ class Rows:
     #: path, type, language, model: ordinals; start_line, end_line: lines; and those of ABOUT
     columns: dict[str, Array]
     names: dict[str, list[str]]  #: type, language, model, tag
-    _by_key: Array
-    _sorted_keys: Array
-    _masks: Masks
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -55,6 +52,18 @@ class Rows:
     @cached_property
     def live_count(self) -> int:
         return int(self.live.sum())
+
+    @cached_property
+    def _by_key(self) -> tuple[Array, Array]:
+        """(u64 [n]: the keys, ascending; i64 [n]: their ordinals); keys are handed out in order, so
+        there is little to sort.
+        """
+        order = np.argsort(self.keys, kind="stable")
+        return self.keys[order], order
+
+    @cached_property
+    def _masks(self) -> Masks:
+        return Masks(self.segments, self.starts, self.live, self.path_names, self.columns, self.names)
 
     @property
     def told_names(self) -> list[str]:
@@ -73,10 +82,11 @@ class Rows:
         """u64 [m] row keys → i64 [m] ordinals, -1 where a key is absent or deleted."""
         if not len(self.keys):
             return np.full(len(keys), -1, np.int64)
-        at = np.searchsorted(self._sorted_keys, keys)
+        known, order = self._by_key
+        at = np.searchsorted(known, keys)
         at[at == len(self.keys)] = 0
-        ordinals = self._by_key[at]
-        found = (self._sorted_keys[at] == keys) & self.live[ordinals]
+        ordinals = order[at]
+        found = (known[at] == keys) & self.live[ordinals]
         return np.where(found, ordinals, -1)
 
     def hit(self, ordinal: int) -> Hit:
@@ -258,7 +268,6 @@ def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, 
     counts = [len(segment.arrays["keys"]) for segment in segments]
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     keys = np.concatenate([s.arrays["keys"] for s in segments]) if segments else np.zeros(0, "<u8")
-    by_key = np.argsort(keys, kind="stable")
     live = ~np.isin(keys, deleted) if len(deleted) else np.ones(len(keys), bool)
     live.flags.writeable = False
     columns: dict[str, Array] = {}
@@ -293,7 +302,4 @@ def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, 
         path_names=path_names,
         columns=columns,
         names=names,
-        _by_key=by_key,
-        _sorted_keys=keys[by_key],
-        _masks=Masks(segments, starts, live, path_names, columns, names),
     )

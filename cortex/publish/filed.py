@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -110,6 +110,27 @@ def read_chunk_file(
     field; OSError when the file cannot be read.
     """
     name = name or path.name
+    ref, raw = _read(path, name)
+    metadata, chunks = _split(name, raw)
+    declared = metadata.get("dimensions")
+    if declared is not None and declared != dimensions:
+        raise Damaged(f"{name}: its vectors have {declared} dimensions, the embedder has {dimensions}.")
+    sequence = metadata.get("sequence")
+    made = ChunkFile(
+        name=name,
+        ref=ref,
+        chunks={},
+        sequence=sequence if isinstance(sequence, int) else 0,
+        generator=str(metadata.get("generator") or ""),
+        model=str(metadata.get("model") or ""),
+        from_text=metadata.get("embeddings") == FROM_TEXT,
+        timeless=timeless,
+    )
+    return _filled(made, chunks, dimensions, known)
+
+
+def _read(path: Path, name: str) -> tuple[FileRef, bytes]:
+    """(which file it is, its bytes). Raises Damaged, OSError."""
     with files.open_plain(path) as file:
         info = os.fstat(file.fileno())
         if info.st_size > FILE_BYTES_MAX:
@@ -120,44 +141,35 @@ def read_chunk_file(
             raw = unpack(path.name, file.read(FILE_BYTES_MAX), FILE_BYTES_MAX)
         except ValueError as error:
             raise Damaged(f"{name}: {error}.") from error
-    metadata, chunks = _split(name, raw)
-    declared = metadata.get("dimensions")
-    if declared is not None and declared != dimensions:
-        raise Damaged(f"{name}: its vectors have {declared} dimensions, the embedder has {dimensions}.")
-    model = str(metadata.get("model") or "")
+    return FileRef(size=info.st_size, mtime_ns=info.st_mtime_ns, sha256=""), raw
+
+
+def _filled(
+    made: ChunkFile, chunks: list[msgspec.Raw], dimensions: int, known: Mapping[bytes, str]
+) -> ChunkFile:
+    """`made` with its chunks; of those with the same id the newest. Raises Damaged."""
     out, kept = dict[str, FiledChunk](), dict[str, msgspec.Raw]()
     warnings: list[str] = []
+
+    def read(at: int, chunk: msgspec.Raw, digest: bytes) -> FiledChunk:
+        return _check_chunk(made.name, at, chunk, model=made.model, dimensions=dimensions, digest=digest)
+
     for at, chunk in enumerate(chunks):
-        digest = _digest(chunk, model, timeless=timeless)
+        digest = _digest(chunk, made.model, timeless=made.timeless)
         same = known.get(digest)
         if same is not None and same not in out and same not in kept:
             kept[same] = chunk
             continue
-        filed = _check_chunk(name, at, chunk, model=model, dimensions=dimensions, digest=digest)
+        filed = read(at, chunk, digest)
         if filed.id in kept:
-            raw_before = kept.pop(filed.id)
-            before = _digest(raw_before, model, timeless=timeless)
-            out[filed.id] = _check_chunk(
-                name, at, raw_before, model=model, dimensions=dimensions, digest=before
-            )
+            before = kept.pop(filed.id)
+            out[filed.id] = read(at, before, _digest(before, made.model, timeless=made.timeless))
         if filed.id in out:
-            warnings.append(f"{name}: chunk id {filed.id!r} stands twice; the newest is used.")
+            warnings.append(f"{made.name}: chunk id {filed.id!r} stands twice; the newest is used.")
             if out[filed.id].updated_at > filed.updated_at:
                 continue
         out[filed.id] = filed
-    sequence = metadata.get("sequence")
-    return ChunkFile(
-        name=name,
-        ref=FileRef(size=info.st_size, mtime_ns=info.st_mtime_ns, sha256=""),
-        chunks=out,
-        sequence=sequence if isinstance(sequence, int) else 0,
-        generator=str(metadata.get("generator") or ""),
-        model=model,
-        warnings=tuple(warnings),
-        kept=kept,
-        from_text=metadata.get("embeddings") == FROM_TEXT,
-        timeless=timeless,
-    )
+    return replace(made, chunks=out, kept=kept, warnings=tuple(warnings))
 
 
 def _split(name: str, raw: bytes) -> tuple[dict[str, Any], list[msgspec.Raw]]:

@@ -63,10 +63,25 @@ def rank(
     falling = [(-total,) for total in totals[files].tolist()]
     shown = list(islice(_in_order(found, list(picked), falling), limit))
     order = [picked[at] for at in shown]
-    sums, points = totals[order].tolist(), values[:, order].T.tolist()
-    sources = found.sources(shown)
+    first = _first(found, shown, (totals[order], values[:, order]), (names, counts, positive))
+    if len(first) == limit:
+        return first
+    by_file = dict(zip(order, first, strict=True))
+    return first + _more(found, by_file, strength, np.setdiff1d(np.arange(len(strength)), shown), limit)
+
+
+def _first(
+    found: Candidates,
+    shown: Sequence[int],
+    sums: tuple[Array, Array],
+    scales: tuple[tuple[str, ...], tuple[float, ...], float],
+) -> list[Ranked]:
+    """The chunks `shown`, each with the sum of its file and the values of each signal of that."""
+    names, counts, positive = scales
+    totals, values = sums
     base = _squash(0.0, positive)
-    first = [
+    columns = zip(shown, totals.tolist(), values.T.tolist(), found.sources(shown), strict=True)
+    return [
         Ranked(
             hit=found.hit(at),
             score=_squash(total, positive),
@@ -77,12 +92,8 @@ def rank(
             total=total,
             base=base,
         )
-        for at, total, own, source in zip(shown, sums, points, sources, strict=True)
+        for at, total, own, source in columns
     ]
-    if len(first) == limit:
-        return first
-    by_file = dict(zip(order, first, strict=True))
-    return first + _more(found, by_file, strength, np.setdiff1d(np.arange(len(strength)), shown), limit)
 
 
 @functools.lru_cache(_TABLES)

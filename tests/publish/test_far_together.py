@@ -242,3 +242,15 @@ def test_an_answer_is_of_one_generation_also_while_a_project_goes_on(place, monk
     assert told(place.ask(ExactSearch("pence"), generations=before)) == {(1, "shop/till.py")}
     with pytest.raises(NotReady, match="has moved on"):
         place.ask(ExactSearch("pence"), generations=(1, 9))
+
+
+def test_a_worker_that_is_started_anew_brings_some_at_once_and_the_rest_for_later_questions(
+    place, monkeypatch
+):
+    generations = place.bring().generations
+    monkeypatch.setattr("cortex.engines.milvus.many.PORTION", 1)
+    monkeypatch.setattr("cortex.engines.milvus.many.OPEN_SHARE", 1e-9)
+    anew = make_vector(place.config)
+    with pytest.raises(NotReady, match="being brought"):
+        place.ask(MeaningSearch("price", 5), anew, generations)
+    assert {number for number, _ in told(place.ask(MeaningSearch("price", 5), anew, generations))} == {0, 1}

@@ -155,9 +155,7 @@ async def _show(asking: Asking, together: Together, question: Search) -> dict[st
         for project, shown in own.items()
         for one in _entries(together.turns[name], (shown, listed.of(name, project)), question)
     ]
-    first: dict[tuple[str, str], int] = {}
-    for at, one in enumerate(listed.hits):
-        first.setdefault((one.project, one.ranked.hit.path or one.ranked.hit.id), at)
+    first = listed.files
     made.sort(key=lambda one: first[one[0]])
     limit = question.limit if question.counted else ENTRIES
     count = min(limit, fitting([size for _, size, _ in made], max_bytes))
@@ -282,6 +280,14 @@ class Listed:
     notes: tuple[str, ...]
     more: bool
     told: Mapping[str, Sequence[Signals]]
+
+    @property
+    def files(self) -> dict[tuple[str, str], int]:
+        """The place of the first hit of each file, by its project and path."""
+        first: dict[tuple[str, str], int] = {}
+        for at, one in enumerate(self.hits):
+            first.setdefault((one.project, one.ranked.hit.path or one.ranked.hit.id), at)
+        return first
 
     def of(self, turn: str, project: str = "") -> list[Placing]:
         return [one for one in self.hits if one.turn == turn and project in ("", one.project)]

@@ -114,14 +114,6 @@ def put(collection: Collection, data: bytes) -> Ref:
     return ref
 
 
-def fetch(collection: Collection, ref: Ref) -> bytes:
-    """A file. Raises NotFound for one that is gone, Damaged for one that is not as it was kept."""
-    (found,) = fetch_all(collection, [(collection.place.project, ref)])
-    if isinstance(found, CortexError):
-        raise found
-    return found
-
-
 def fetch_all(
     collection: Collection, wanted: Sequence[tuple[str, Ref]]
 ) -> Iterator[bytes | NotFound | Damaged]:

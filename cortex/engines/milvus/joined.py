@@ -14,7 +14,6 @@ import numpy as np
 
 from cortex.engines.milvus.rows import FarRows, Fetched
 from cortex.engines.milvus.scope import Scope
-from cortex.generation.filters import Masks
 from cortex.generation.read import Rows
 from cortex.ranking.together import KEY_BITS
 from ipc.arrays import Array
@@ -41,7 +40,6 @@ def join_rows(parts: Sequence[Rows], scope: Scope, fetched: Fetched) -> JoinedRo
     keys = _joined([part.keys | np.uint64(at << KEY_BITS) for at, part in enumerate(parts)], "<u8")
     live = _joined([part.live for part in parts], bool)
     live.flags.writeable = False
-    by_key = np.argsort(keys, kind="stable")
     columns, names = _tables(parts)
     path_names = [path for part in parts for path in part.path_names]
     known = next((part for part in parts if len(part)), None)
@@ -56,9 +54,6 @@ def join_rows(parts: Sequence[Rows], scope: Scope, fetched: Fetched) -> JoinedRo
         path_names=path_names,
         columns=columns,
         names=names,
-        _by_key=by_key,
-        _sorted_keys=keys[by_key],
-        _masks=Masks(segments, starts, live, path_names, columns, names),
         fetched=fetched,
         scope=scope,
         counts=tuple(len(part.path_names) for part in parts),

@@ -45,6 +45,8 @@ log = logging.getLogger(__name__)
 LOOK_S = 2.0
 #: projects whose files are brought at once: between two portions it is looked at the time
 PORTION = 32
+#: what bringing what another worker has told of gets of a call's time: all others wait meanwhile
+OPEN_SHARE = 0.25
 #: sets of projects that are kept as one, and projects that are kept beside those
 JOINED_MAX, KEPT_MAX = 2, 2_000
 #: projects whose lines are shown that are kept open: their files' texts are in there
@@ -171,7 +173,10 @@ class Many:
         handlers = self._joined.pop(asked, None)
         if handlers is None:
             missing = [name for name, number in asked if not self._has(name, number)]
-            self._bring(missing)  # the other worker of this set has them on the disk
+            # The other worker of this set has them on the disk, mostly; no question waits for all.
+            self._bring(missing, within_s=OPEN_SHARE * self._config.server.deadline_s)
+            if late := [name for name in missing if self._known[name].is_behind]:
+                raise NotReady(self._known[late[0]].why)
             parts = [self._rows(name, number) for name, number in asked]
             collection, fetched = self._place()
             numbers = [number for _, number in asked]
@@ -256,45 +261,45 @@ class Many:
         """
         wanted = [(name, self._known[name].document) for name in names]
         bodies = fetch_bodies(collection, [(name, document.body) for name, document in wanted if document])
-        ready: list[tuple[str, Generation, Path]] = []
-        named: dict[str, dict[str, Ref]] = {}
+        named: dict[str, tuple[Generation, dict[str, Ref]]] = {}
         for name, body in zip(names, bodies, strict=True):
             try:
                 if isinstance(body, CortexError):
                     raise body
                 generation = msgspec.convert(body.current, Generation)
-                folder = self._folder / hashlib.sha256(name.encode()).hexdigest()[:_FOLDER_CHARS]
-                named[name] = rows_files(body, generation)
-                files.make_folder(folder)
-                files.replace(folder / _ASKED, b"")
-                ready.append((name, generation, folder))
+                named[name] = generation, rows_files(body, generation)
+                files.make_folder(self._folder_of(name))
+                files.replace(self._folder_of(name) / _ASKED, b"")
             except (CortexError, OSError, msgspec.ValidationError) as error:
+                named.pop(name, None)
                 self._forget(name, error)
-        gone = bring_files(
-            collection,
-            [
-                (name, folder / "segments" / one, ref)
-                for name, _, folder in ready
-                for one, ref in named[name].items()
-            ],
-        )
-        for name, generation, folder in ready:
-            known = self._known[name]
+        places = [
+            (name, self._folder_of(name) / "segments" / one, ref)
+            for name, (_, refs) in named.items()
+            for one, ref in refs.items()
+        ]
+        gone = bring_files(collection, places)
+        for name, (generation, refs) in named.items():
             try:
                 if name in gone:
                     raise gone[name]
-                known.rows[generation.number] = open_rows(
-                    generation, folder, known.rows.get(known.generation)
-                )
+                self._keep(name, generation, frozenset(refs))
             except (CortexError, OSError) as error:
                 self._forget(name, error)
-                continue
-            known.files[generation.number] = frozenset(named[name])
-            for number in sorted(known.rows)[:-GENERATIONS]:
-                del known.rows[number], known.files[number]
-            # Young ones stay: the other worker of this set may have brought them for a generation
-            # that this one knows nothing of yet.
-            prune_folder(folder / "segments", frozenset().union(*known.files.values()))
+
+    def _keep(self, name: str, generation: Generation, of: frozenset[str]) -> None:
+        """Open the generation, whose files `of` are here. Raises NotFound, Damaged."""
+        known, folder = self._known[name], self._folder_of(name)
+        known.rows[generation.number] = open_rows(generation, folder, known.rows.get(known.generation))
+        known.files[generation.number] = of
+        for number in sorted(known.rows)[:-GENERATIONS]:
+            del known.rows[number], known.files[number]
+        # Young ones stay: the other worker of this set may have brought them for a generation that
+        # this one knows nothing of yet.
+        prune_folder(folder / "segments", frozenset().union(*known.files.values()))
+
+    def _folder_of(self, name: str) -> Path:
+        return self._folder / hashlib.sha256(name.encode()).hexdigest()[:_FOLDER_CHARS]
 
     def _forget(self, name: str, error: Exception) -> None:
         """It cannot be brought now: another look is due with the next question."""

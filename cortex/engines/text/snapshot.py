@@ -59,12 +59,10 @@ from cortex.query.parse import Parsed
 from cortex.query.tree import Fuzzy, Leaf, Node, Term, Wildcard, leaves, split_expressions
 from ipc.errors import BadQuery, NotFound
 from ipc.messages import (
-    Blobs,
     CountWords,
     ExactHits,
     ExactSearch,
     Filters,
-    Hit,
     Signals,
     TextSignals,
     WordCounts,
@@ -195,8 +193,7 @@ class TextSnapshot:
         wanted, excluded, rest = split_expressions(parsed.node)
         expressions = [compile_expression(source) for source in wanted]
         expressions += [compile_expression(source, excluded=True) for source in excluded]
-        limit, offset = min(max(request.limit, 1), LIMIT_MAX), max(request.offset, 0)
-        wanted_count = CHUNKS_MAX if request.lines else offset + limit
+        wanted_count = CHUNKS_MAX if request.lines else sum(_page_of(request))
         to = Target(self._index.schema, Counts(self._searcher, self._documents, request.counts).factor)
         try:
             outcome, total = self._answer(expressions, rest, request.filters, wanted_count, to)
@@ -209,29 +206,15 @@ class TextSnapshot:
             suggestion = TRUNCATED
         elif not total and not request.bare:
             suggestion = self._suggest(parsed, expressions, rest, request.filters)
-        if request.lines:
-            best = page(outcome.found, self.ids.ranks, 0, CHUNKS_MAX if total <= CHUNKS_MAX else BEST_CHUNKS)
-            body, marks = self._marked(parsed, best, expressions, outcome.marks)
-            found = ExactHits(self._rows.generation, parsed.match_type, suggestion=suggestion)
-            late = len(body.hits) < len(best)
-            found = replace(found, total_found=total, truncated=outcome.truncated or late)
-            return self._show_lines(request, parsed.node, found, (body, marks))
-        best = page(outcome.found, self.ids.ranks, offset, limit)
-        hits, fragments, lines, blobs, cut_short = self._show(
-            request, parsed, best, expressions, outcome.marks
-        )
-        return ExactHits(
+        found = ExactHits(
             generation=self._rows.generation,
             match_type=parsed.match_type,
-            hits=hits,
-            scores=tuple(score / (score + _SCORE_HALF) for score in best.scores.tolist()),
-            highlights=fragments,
-            highlight_lines=lines,
             total_found=total,
-            truncated=outcome.truncated or cut_short,
+            truncated=outcome.truncated,
             suggestion=suggestion,
-            chunks=blobs,
         )
+        show = self._show_lines if request.lines else self._show_chunks
+        return show(request, parsed, found, expressions, outcome)
 
     def _answer(
         self, expressions: list[Expression], rest: Node | None, filters: Filters, wanted: int, to: Target
@@ -318,47 +301,54 @@ class TextSnapshot:
     def _texts(self) -> Texts:
         return Texts(self._rows, self._finding.folds, self.words, self._limits.batch_bytes)
 
-    def _show(
+    def _show_chunks(
         self,
         request: ExactSearch,
         parsed: Parsed,
-        best: Found,
+        found: ExactHits,
         expressions: list[Expression],
-        marks: dict[int, list[Span]],
-    ) -> tuple[tuple[Hit, ...], tuple[tuple[str, ...], ...], tuple[tuple[int, ...], ...], Blobs, bool]:
-        """(hits, highlights, their lines, chunks, were chunks cut?) of one page."""
+        outcome: Scanned,
+    ) -> ExactHits:
+        """`found` with the chunks of one page."""
+        best = page(outcome.found, self.ids.ranks, *_page_of(request))
         rows, sought = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self.words.near)
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
         texts = [rows.text(ordinal) for ordinal in ordinals]
         heads = rows.cuts("chunk", best.ordinals)
         shown, blobs, until = [], [], time.monotonic() + self._limits.mark_s
         for ordinal, hit, text, head in zip(ordinals, hits, texts, heads, strict=True):
-            spans = mark(text, expressions, marks.get(ordinal, []))
+            spans = mark(text, expressions, outcome.marks.get(ordinal, []))
             if time.monotonic() < until:
                 spans += find_spans(text, list(sought.values()), alone=not expressions)
             shown.append(fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line)))
             blobs.append(cut(head, text, request.detail, leaves_held(spans)))
         blobs, cut_short = fit(blobs, request.max_bytes)
-        return (
-            tuple(hits),
-            tuple(one for one, _ in shown),
-            tuple(one for _, one in shown),
-            tuple(blobs),
-            cut_short,
+        return replace(
+            found,
+            hits=hits,
+            scores=tuple(score / (score + _SCORE_HALF) for score in best.scores.tolist()),
+            highlights=tuple(one for one, _ in shown),
+            highlight_lines=tuple(one for _, one in shown),
+            truncated=found.truncated or cut_short,
+            chunks=tuple(blobs),
         )
 
     def _show_lines(
         self,
         request: ExactSearch,
-        node: Node,
+        parsed: Parsed,
         found: ExactHits,
-        what: tuple[Body, dict[Leaf, list[Span]]],
+        expressions: list[Expression],
+        outcome: Scanned,
     ) -> ExactHits:
         """`found` with the lines, grouped, as far as they fit; it counts lines."""
-        body, marks = what
+        many = found.total_found > CHUNKS_MAX
+        best = page(outcome.found, self.ids.ranks, 0, BEST_CHUNKS if many else CHUNKS_MAX)
+        body, marks = self._marked(parsed, best, expressions, outcome.marks)
+        late = many or len(body.hits) < len(best)
         marked = marked_lines(body, chain.from_iterable(marks.values()))
         kinds = find_kinds(body, marked, self._rows.cuts("chunk", body.ordinals))
-        missing = count_missing(body, marked, node, marks)
+        missing = count_missing(body, marked, parsed.node, marks)
         order = put_in_order(body, marked, kinds, missing)
         if request.alike:
             order = without_alike(body, marked, without_parts(order, missing))
@@ -367,7 +357,6 @@ class TextSnapshot:
         skipped = max(request.offset, 0)
         shown = group(body, marked, order, slice(skipped, skipped + request.lines), request.max_bytes)
         end = skipped + sum(len(one.lines) for one in shown)
-        many = found.total_found > CHUNKS_MAX
         return replace(
             found,
             hits=tuple(one.hit for one in shown),
@@ -375,7 +364,7 @@ class TextSnapshot:
             highlights=((),) * len(shown),
             highlight_lines=tuple(tuple(number for number, _ in one.lines) for one in shown),
             total_found=max(len(marked), found.total_found) if many else len(marked),
-            truncated=found.truncated or end < len(order.places) or many,
+            truncated=found.truncated or late or end < len(order.places),
             chunks=tuple(one.chunk() for one in shown),
             omitted=order.omitted(slice(skipped, end)),
             classes=tuple(one.place for one in shown),
@@ -410,6 +399,11 @@ class TextSnapshot:
             meant = replace(filters, chunk_types=tuple(self._rows.kinds(filters.chunk_types)))
             self._kept[filters] = compile_filters(meant, paths, tags, languages, Target(self._index.schema))
         return self._kept[filters]
+
+
+def _page_of(request: ExactSearch) -> tuple[int, int]:
+    """(how many hits come before a page, how many it has at most)"""
+    return max(request.offset, 0), min(max(request.limit, 1), LIMIT_MAX)
 
 
 def _too_wide(node: Node, error: ValueError) -> str:
