@@ -48,6 +48,7 @@ from sqlalchemy.pool import QueuePool
 
 from cortex.memory.driver import PLAIN
 from cortex.memory.tables import METADATA, VERSION
+from cortex.settings.postgresql import HERE, THERE
 from cortex.system import files
 from cortex.system.installation import how_to_add, is_installed
 from ipc.errors import BadRequest, Misconfigured, Occupied, Unavailable
@@ -60,10 +61,8 @@ DIALECT, DRIVER = "postgresql", "postgresql+psycopg"
 TEAM = re.compile(r"[a-z][a-z0-9_]{0,47}")
 #: names that PostgreSQL keeps for itself, or shows to everybody
 NOT_TEAMS = ("public", "information_schema")
-#: seconds for a connection, a statement, the lock of the team, and for what was sent to arrive
-CONNECT_S, STATEMENT_S, LOCK_S, SENT_S = 4, 10, 5, 10
-#: how either side notices that the other is gone: seconds of silence, those between two questions
-_ALIVE = {"idle": 30, "interval": 10, "count": 3}
+#: seconds for a connection, a statement, and the lock of the team
+CONNECT_S, STATEMENT_S, LOCK_S = 4, 10, 5
 #: seconds that a migration may take
 MIGRATION_S = 600.0
 #: seconds that the lock of the data folder is waited for
@@ -381,8 +380,7 @@ def connect(url: URL, team: str) -> Engine:
         json_deserializer=orjson.loads,
         connect_args={
             "connect_timeout": CONNECT_S,
-            "tcp_user_timeout": SENT_S * 1000,
-            **{f"keepalives_{name}": value for name, value in _ALIVE.items()},
+            **HERE,
             "application_name": "cortex",
         },
     )
@@ -395,8 +393,8 @@ def connect(url: URL, team: str) -> Engine:
             cursor.execute(f"SET lock_timeout TO {LOCK_S * 1000}")
             cursor.execute(f"SET idle_in_transaction_session_timeout TO {STATEMENT_S * 2000}")
             # the server lets go of what a machine that is gone held, as its lock of upkeep
-            for name, value in _ALIVE.items():
-                cursor.execute(f"SET tcp_keepalives_{name} TO {value}")
+            for name, value in THERE.items():
+                cursor.execute(f"SET {name} TO {value}")
         connection.commit()
 
     return engine

@@ -1,6 +1,8 @@
 """Who may write a project in a Milvus server: the lease in a real PostgreSQL server."""
 
 import dataclasses
+import os
+import signal
 
 import pytest
 from sqlalchemy import text
@@ -52,6 +54,21 @@ def test_whose_connection_was_ended_has_the_lease_no_more_and_is_told_before_it_
             other()
         with pytest.raises(Occupied):
             check()
+
+
+def test_a_server_of_leases_that_hangs_is_told_in_time(server, settings, monkeypatch):
+    monkeypatch.setattr("cortex.engines.milvus.lease.ANSWER_S", 0.5)
+    with lease(PLACE, settings) as check:
+        check()
+        with server.asking() as connection:
+            held = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
+            (backend,) = connection.execute(text(held)).scalars()
+        os.kill(backend, signal.SIGSTOP)
+        try:
+            with pytest.raises(Occupied, match="perhaps another indexer"):
+                check()
+        finally:
+            os.kill(backend, signal.SIGCONT)
 
 
 def test_a_server_of_leases_that_is_away_is_a_sentence_without_its_password():

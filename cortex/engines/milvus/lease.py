@@ -6,17 +6,21 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
+import socket
+import threading
 from collections.abc import Callable, Iterator
 
 from cortex.settings.milvus import Place
+from cortex.settings.postgresql import HERE, THERE
 from cortex.settings.reference import read_reference
 from cortex.settings.table import Milvus
 from cortex.system.installation import how_to_add, is_installed
 from ipc.errors import Misconfigured, Occupied, Unavailable
 from ipc.locks import hold
 
-#: seconds for a connection and for a statement
-CONNECT_S, STATEMENT_S = 4, 5
+#: seconds for a connection, for a statement, and for the answer of a server that keeps no time
+CONNECT_S, STATEMENT_S, ANSWER_S = 4, 5, 8.0
 _TRY = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
 _HELD = (
     "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid() "
@@ -71,15 +75,18 @@ def _of_postgresql(place: Place, address: str) -> Iterator[Check]:
     import psycopg
 
     named = f"cortex index {place.collection} {place.project}"
-    options = f"-c statement_timeout={1000 * STATEMENT_S}"
+    # a job's machine that is gone must not keep all others from the project
+    kept = {"statement_timeout": 1000 * STATEMENT_S} | THERE
+    options = " ".join(f"-c {name}={value}" for name, value in kept.items())
     plain = address.replace("postgresql+psycopg://", "postgresql://", 1)
     try:
         with psycopg.connect(
-            plain, autocommit=True, connect_timeout=CONNECT_S, options=options
+            plain, autocommit=True, connect_timeout=CONNECT_S, options=options, **HERE
         ) as connection:
 
             def held(question: str) -> bool:
-                row = connection.execute(question, (named,)).fetchone()
+                with _answering(connection.pgconn.socket):
+                    row = connection.execute(question, (named,)).fetchone()
                 return bool(row and row[0])
 
             if not held(_TRY):
@@ -97,6 +104,24 @@ def _of_postgresql(place: Place, address: str) -> Iterator[Check]:
     except psycopg.Error as error:
         quotes = isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None
         raise _away(error, quotes=quotes) from None
+
+
+@contextlib.contextmanager
+def _answering(number: int) -> Iterator[None]:
+    """Ends the connection of that socket where no answer comes: PostgreSQL's own deadlines are kept
+    by the server, which may hang.
+    """
+
+    def end() -> None:
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(number)) as connected:
+            connected.shutdown(socket.SHUT_RDWR)
+
+    guard = threading.Timer(ANSWER_S, end)
+    guard.start()
+    try:
+        yield
+    finally:
+        guard.cancel()
 
 
 def _away(error: Exception, *, quotes: bool) -> Exception:
