@@ -107,3 +107,16 @@ def test_an_address_where_nothing_listens_is_told_as_unavailable():
         pytest.raises(Unavailable, match=r"start it, or correct milvus\.uri"),
     ):
         there.count(there.project)
+
+
+def test_a_server_that_refuses_without_a_word_is_told_by_the_code_that_it_answers(monkeypatch):
+    def refuse(_self, _request, context):
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, "")
+
+    monkeypatch.setattr(Server, "GetVersion", refuse)
+    with (
+        listening("v2.6.0") as address,
+        contextlib.closing(asked(address, "ada:secret")) as there,
+        pytest.raises(Unavailable, match=r"it answers UNIMPLEMENTED\): start it, or correct milvus\.uri"),
+    ):
+        there.count(there.project)

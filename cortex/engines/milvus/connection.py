@@ -77,7 +77,10 @@ def in_a_sentence(place: Place, what: str, error: Exception) -> Exception:
 
     # of a connection that is refused pymilvus says that nobody may be there, and below it why
     below = error.__cause__ if isinstance(error.__cause__, RpcError) else error
-    told = getattr(below, "details", lambda: "")() or getattr(error, "message", "") or error
+    told = getattr(below, "details", lambda: "")() or getattr(error, "message", "")
+    if not told and isinstance(below, RpcError):  # who speaks gRPC and is no Milvus says no more
+        told = f"it answers {below.code().name}"
+    told = told or error
     reason = str(told).split("\n", 1)[0].strip().rstrip(".")[:200]
     lower = reason.lower()
     if "vector field" in lower and "limited" in lower:
