@@ -49,6 +49,13 @@ from cortex.graph.facts.facts import (
 )
 from cortex.graph.facts.flags import flags_of, kotlin_flags, platform_flags
 from cortex.graph.facts.frames import Frame, Open, bound_from, end_around, is_in_impl
+from cortex.graph.facts.generics import (
+    GENERIC_LANGUAGES,
+    NAMED_PARAMETERS,
+    arguments_text,
+    made_with,
+    parameters_flag,
+)
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported, is_rare, module_around, within
 from cortex.graph.facts.macros import calls, mocked, tested
@@ -258,6 +265,8 @@ class _Sweep:
             flags = (*flags, *kotlin_flags(node, owners[0] if owners else None, scope))
         elif self.language == "kotlin":
             flags = (*flags, *platform_flags(node))
+        if self.language in NAMED_PARAMETERS:
+            flags = (*flags, *parameters_flag(node))
         self.enter(Open(name, kind, scope, parent, node, name_node, returns=returns, flags=flags))
         if self.language == "php":
             self._documented(node)
@@ -340,7 +349,8 @@ class _Sweep:
             if not names:
                 return
             chain = names[0].removeprefix(ITSELF)
-        base = Base(relation, chain, node.start_point[0] + 1, node.start_point[1])
+        arguments = arguments_text(node) if self.language in GENERIC_LANGUAGES else ""
+        base = Base(relation, chain, node.start_point[0] + 1, node.start_point[1], arguments)
         if frame.kind == "container":
             self.extensions.append(Extension(frame.qualified, base))
         elif frame.index >= 0 and self.opened[frame.index].kind in TYPE_KINDS:
@@ -435,6 +445,8 @@ class _Sweep:
             return ":" + type_text(types[0])
         if values := captures.get("bind.value"):
             said = literal_type(values[0]) if self.language == "csharp" else ""
+            if not said and self.language in GENERIC_LANGUAGES:
+                said = made_with(values[0])
             return f":{said}" if said else chain_of(values[0], self.syntax)
         if items := captures.get("bind.item"):
             return f"{chain_of(items[0], self.syntax)}[]"

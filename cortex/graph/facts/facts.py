@@ -50,19 +50,22 @@ FREE = "^"
 YIELDING = frozenset({"fixture", "contextmanager", "asynccontextmanager"})
 #: ends a parameter's type where it has a default; begins that of one that stands for many
 DEFAULT, MANY = " =", "[]"
-#: begins the flag that holds the names of a definition's type parameters (C#)
+#: begins the flag that holds the names of a definition's type parameters (C#, Java, Kotlin, Scala)
 GENERIC = "<"
 #: the member of an object that holds what it takes in whole: `{ ...other }`
 SPREAD = "*"
 
 
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A supertype as written. `relation` is extends, implements, embeds, or ALIAS."""
+    """A supertype as written. `relation` is extends, implements, embeds, or ALIAS; `arguments` are
+    its type arguments, `<Disk>`, where resolution asks for them (generics.py).
+    """
 
     relation: str
     chain: str
     line: int
     column: int
+    arguments: str = ""
 
 
 class Parameter(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -361,7 +361,7 @@ def surface(facts: Facts | None) -> dict[str, object]:
     seen: dict[str, object] = {}
     for one in facts.definitions:
         kind = "type" if one.kind in TYPE_KINDS else "name"
-        bases = tuple((base.relation, base.chain) for base in one.bases)
+        bases = tuple((base.relation, base.chain, base.arguments) for base in one.bases)
         key = f"{kind} {one.qualified}"
         told = (one.kind, bases, one.parameters, one.returns, one.flags, facts.package)
         seen[key] = (seen.get(key), told)

@@ -66,10 +66,10 @@ def result(text: str, number: int) -> str:
     """
     text = text.strip()
     while wrapped := _WRAPPED.fullmatch(text):
-        text = next(iter(_split(wrapped[1], ",")), "")
+        text = next(iter(split_top(wrapped[1], ",")), "")
     if (many := _TUPLE.fullmatch(text)) is not None:
         text = f"({many[1]})"
-    types = _split(text[1:-1], ",") if text.startswith("(") and text.endswith(")") else [text]
+    types = split_top(text[1:-1], ",") if text.startswith("(") and text.endswith(")") else [text]
     return types[number] if number < len(types) else ""
 
 
@@ -85,8 +85,8 @@ def alternatives(text: str) -> tuple[str, ...]:
     if len(text) > 400:
         return ()
     found: list[str] = []
-    for some in _split(text, "|"):
-        for part in _split(some, "+") if "+" in some else (some,):
+    for some in split_top(text, "|"):
+        for part in split_top(some, "+") if "+" in some else (some,):
             found += _one(part.strip().strip("\"'"))
     return tuple(dict.fromkeys(name for name in found if name not in ("None", "null", "undefined", "void")))[
         :6
@@ -101,8 +101,8 @@ def _one(text: str) -> list[str]:
         inside, _, rest = text[1:].partition("]")
         if rest:
             return _star(_one(rest))
-        first = _split(inside.replace(";", ","), ",")[:1]  # none in an empty tuple
-        return _star([found for one in first for part in _split(one, ":")[-1:] for found in _one(part)])
+        first = split_top(inside.replace(";", ","), ",")[:1]  # none in an empty tuple
+        return _star([found for one in first for part in split_top(one, ":")[-1:] for found in _one(part)])
     if text.startswith("map["):
         return _star(_one(text[_closing(text, 3) + 1 :]))
     if text.startswith(("chan ", "<-chan ")):
@@ -110,7 +110,7 @@ def _one(text: str) -> list[str]:
     if text.startswith("..."):
         return _star(_one(text[3:]))
     if text.startswith("(") and text.endswith(")"):  # Go's results, parentheses
-        return [found for one in _split(text[1:-1], ",")[:1] for found in _one(one)]
+        return [found for one in split_top(text[1:-1], ",")[:1] for found in _one(one)]
     if text.endswith("[]"):
         return _star(_one(text[:-2]))
     if text.startswith("typeof "):
@@ -126,7 +126,7 @@ def _one(text: str) -> list[str]:
         if member := _MEMBER_OF.search(rest):
             whole = not rest[: member.start()] or _closing(rest, 0) == member.start() - 1
             return [f"{ITSELF}{name}().{member[1]}"] if whole else []
-        arguments = _split(rest[1 : _closing(rest, 0)], ",")
+        arguments = split_top(rest[1 : _closing(rest, 0)], ",")
         if last in UNIONS:
             return [found for one in arguments for found in _one(one)]
         if last in ("type", "Type"):
@@ -167,7 +167,7 @@ def parameter_of(text: str, number: int) -> str:
     """The declared type of one parameter of a script's type of functions, `(a: A, b?: B) => C`; ""
     where it is no such type.
     """
-    for some in _split(text, "|"):
+    for some in split_top(text, "|"):
         one = some
         while one.startswith("(") and one.endswith(")") and _closing(one, 0) == len(one) - 1:
             one = one[1:-1].strip()
@@ -176,7 +176,7 @@ def parameter_of(text: str, number: int) -> str:
         end = _closing(one, 0) if one.startswith("(") else len(one)
         if not one[end + 1 :].lstrip().startswith("=>"):
             continue
-        parts = [part for part in _split(one[1:end], ",") if not part.startswith("this:")]
+        parts = [part for part in split_top(one[1:end], ",") if not part.startswith("this:")]
         if number < len(parts):
             name, colon, said = parts[number].partition(":")
             return said.strip() if colon and not name.startswith("{") else "" if colon else parts[number]
@@ -202,7 +202,8 @@ def _closing(text: str, at: int) -> int:
     return len(text)
 
 
-def _split(text: str, separator: str) -> list[str]:
+def split_top(text: str, separator: str) -> list[str]:
+    """The parts of a type between separators that stand in no brackets."""
     parts, depth, start = [], 0, 0
     for position, character in enumerate(text):
         if character in _OPEN:

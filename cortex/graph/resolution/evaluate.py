@@ -14,6 +14,7 @@ from cortex.graph.facts.blocks import BLOCK_MARKS
 from cortex.graph.facts.chains import either_of, module_of, narrowed
 from cortex.graph.facts.contexts import GIVEN
 from cortex.graph.facts.facts import MAKER, OBJECT, Binding
+from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.facts.types import ITSELF, alternatives, held_by
@@ -21,6 +22,7 @@ from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
 from cortex.graph.resolution.contexts import Contexts
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
+from cortex.graph.resolution.generics import NOTHING, Generics, Standing
 from cortex.graph.resolution.homes import below, bodies
 from cortex.graph.resolution.kotlin import Kotlin
 from cortex.graph.resolution.members import Members
@@ -59,10 +61,11 @@ class Evaluator:
         self.exports, self.owners = self.scopes.exports, self.scopes.owners
         self.contexts = Contexts(project, self, self.exports.commonjs)
         self.supertypes = Supertypes(project, self, self._recursion)
+        self.generics = Generics(project, self)
         self.results = Results(project, self, self.exports.commonjs, self._recursion)
         members = Members(project, self, self.scopes, self.supertypes, self.results, self._recursion)
         remembering = self.scopes, self.exports, self.supertypes, self.extensions, self.results, members
-        self._remembering = remembering
+        self._remembering = *remembering, self.generics
         self.attribute, self.member, self.called = members.attribute, members.member, self.results.called
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
         self._named: dict[tuple[str, str], tuple[Ref, ...]] = {}
@@ -125,18 +128,20 @@ class Evaluator:
                 continue
             values = self.worth(values)
             if link[0] == "(" and link[1:2] in BLOCK_MARKS:
-                values = several(self.kotlin.passed_to(value, link, owners) for value in values)
+                place = (path, scope)
+                values = several(self.kotlin.passed_to(value, link, owners, place) for value in values)
                 continue
             if link[0] == "<":
                 continue  # seen to with the call before it
             if link[0] == "(":
                 made = self._made_as_told(values, "".join(links[number + 1 : number + 2]), path, scope)
-                values, dotted = made or self._given_by_call(values, link, owners, path), ""
+                values, dotted = made or self._given_by_call(values, link, owners, (path, scope)), ""
             elif link == "[]":
                 values, dotted = several(self.results.element(value) for value in values), ""
             else:
                 dotted, owners = f"{dotted}.{link}" if dotted else "", values
                 values = self._member_of(values, links, number, dotted, path)
+                values = self._unless_called(values, links[number + 1 :], owners, (path, scope))
             if not values:
                 return ()
         return values
@@ -166,8 +171,26 @@ class Evaluator:
             values = (EXTERNAL,)  # a type from outside, or a member that is inherited from there
         calls = language == "kotlin" and len(links) > 1 and links[1][0] == "("
         if calls and not any(value.tag == "inst" for value in values):
-            return *self.kotlin.implicit(links[0], links[1], (path, scope, at), values), links
-        return values, values, links
+            values, around = self.kotlin.implicit(links[0], links[1], (path, scope, at), values)
+            return values, around or values, links
+        return self._unless_called(values, links[1:], values, (path, scope)), values, links
+
+    def _unless_called(
+        self,
+        values: tuple[Value, ...],
+        rest: list[str],
+        owners: tuple[Value, ...],
+        place: tuple[str, int],
+    ) -> tuple[Value, ...]:
+        """`values`, which were found on `owners`; what Scala's functions give among them that are
+        named and not called, where what they are named on tells that.
+        """
+        if self.project.language(place[0]) != "scala" or (rest and rest[0][0] == "("):
+            return values
+        results = self.results
+        return tuple(
+            given for value in values for given in results.given_back(value, owners, place) or (value,)
+        )
 
     def _told(
         self, links: list[str], values: tuple[Value, ...], place: tuple[str, int, int]
@@ -183,14 +206,16 @@ class Evaluator:
         return self.exports.crates.bounded(values, links[1], path, scope)
 
     def _given_by_call(
-        self, values: tuple[Value, ...], link: str, owners: tuple[Value, ...], path: str
+        self, values: tuple[Value, ...], link: str, owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
         """What a call of `values`, which were found on `owners`, gives; f(1): the second result."""
         which = 0 if link[1] == "_" else int(link[1:-1] or 0)
-        if len(values) > 1 and SYNTAX[self.project.language(path)].counts:
-            values = self._taking(values, path, int(link.strip("(_)") or 0))
+        if len(values) > 1 and SYNTAX[self.project.language(place[0])].counts:
+            values = self._taking(values, place[0], int(link.strip("(_)") or 0))
         results = self.results
-        return several(results.given_back(value, owners) or results.called(value, which) for value in values)
+        return several(
+            results.given_back(value, owners, place) or results.called(value, which) for value in values
+        )
 
     def _member_of(
         self, owners: tuple[Value, ...], links: list[str], number: int, dotted: str, path: str
@@ -284,15 +309,22 @@ class Evaluator:
             return (owner,)
         if name == "super" and self.project.language(path) == "rust":
             return self.exports.crates.outer(path, scope)
-        found = self.scopes.lookup(name, path, scope, at)[0]
-        return self.within.members(name, path, scope, at, found) or found
+        found, how = self.scopes.lookup(name, path, scope, at)
+        if inner := self.within.members(name, path, scope, at, found):
+            return inner
+        if (how == "receiver" or not found) and self.project.language(path) in GENERIC_LANGUAGES:
+            own = self.generics.own_field(name, path, scope)
+            return (*(one for one in found if one.tag == "def"), *own) if own else found
+        return found
 
-    def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
-        """Instances of a declared type."""
-        if own := self._own_holders(text, path, scope):
+    def declared(self, text: str, path: str, scope: int, standing: Standing = NOTHING) -> tuple[Value, ...]:
+        """Instances of a declared type; `standing` is what stands for type parameters in it."""
+        typed = self.project.language(path) in GENERIC_LANGUAGES
+        if not typed and (own := self._own_holders(text, path, scope)):
             return own
         values: list[Value] = []
-        for starred in alternatives(text):
+        generic = typed and ("<" in text or "[" in text)
+        for starred in self.generics.names(text, path, scope) if generic else alternatives(text):
             if starred.startswith(ITSELF):
                 values += self.evaluate(starred[1:], path, scope) if starred[-1] != "*" else ()
                 continue
@@ -301,15 +333,19 @@ class Evaluator:
             if name in ("Self", "this"):
                 owner = self.owners.around(path, scope)
                 found: tuple[Value, ...] = (Value("def", *owner),) if owner is not None else ()
+            elif name in standing:
+                found = standing[name]
             else:
                 found = self.evaluate(name, path, scope)
             for value in found or (() if name in _UNTYPED or len(name) == 1 else (EXTERNAL,)):
                 if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                     values.append(Value("list" if stars else "inst", value.path, value.at, stars))
                 elif value.tag == "inst" and stars:  # a type parameter: what its bound says
-                    values.append(Value("list", value.path, value.at, stars))
-                elif value.tag in ("ext", "inst"):
-                    values.append(value)
+                    values.append(value._replace(tag="list", depth=stars))
+                elif value.tag in ("ext", "inst", "list"):
+                    values.append(value._replace(depth=value.depth + stars))
+        if generic:
+            values = [self.generics.told(one, text, (path, scope), standing) for one in values]
         return several([tuple(values)])
 
     def _own_holders(self, text: str, path: str, scope: int) -> tuple[Value, ...]:

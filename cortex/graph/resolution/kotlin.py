@@ -11,6 +11,7 @@ from cortex.graph.facts.blocks import BLOCK, BLOCK_MARKS
 from cortex.graph.facts.facts import BOUND, DEFAULT, Definition, Reference
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
+from cortex.graph.resolution.generics import NOTHING, Generics, Standing
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value
 from cortex.graph.resolution.within import Within
@@ -40,7 +41,12 @@ class Values(Protocol):
 
     def evaluate(self, chain: str, path: str, scope: int) -> tuple[Value, ...]: ...
 
-    def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]: ...
+    @property
+    def generics(self) -> Generics: ...
+
+    def declared(
+        self, text: str, path: str, scope: int, standing: Standing = NOTHING
+    ) -> tuple[Value, ...]: ...
 
     def member(self, owner: Ref, name: str) -> tuple[Value, ...]: ...
 
@@ -93,7 +99,9 @@ class Kotlin:
                 return values, (owner,)
         return known, ()
 
-    def passed_to(self, value: Value, link: str, owners: tuple[Value, ...]) -> tuple[Value, ...]:
+    def passed_to(
+        self, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
+    ) -> tuple[Value, ...]:
         """What the block that a function takes is called on (BLOCK), `Disk.() -> Unit`, or given
         (GIVEN), `(Disk) -> Unit`: of its last parameter, or of the one that the link names.
         """
@@ -110,7 +118,8 @@ class Kotlin:
             return ()
         if owners and is_generic(one) and match[1].rstrip("?") == one.scope:  # `T.() -> Unit` of `T.f`
             return owners
-        return self._values.declared(match[1], *said[1])
+        standing = self._values.generics.of_call(value, owners, place)
+        return self._values.declared(match[1], *said[1], standing)
 
     def _function_type(self, text: str, ref: Ref) -> tuple[str, Ref] | None:
         """A function's type as it is written, and where: also behind another name of it."""

@@ -5,6 +5,7 @@ types, the names of modules.
 from __future__ import annotations
 
 from cortex.graph.facts.facts import HOLDER, SPREAD
+from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
 from cortex.graph.resolution.commonjs import Meanings
@@ -39,6 +40,7 @@ class Members:
         self._exports, self._owners = scopes.exports, scopes.owners
         self._supertypes = supertypes
         self._results = results
+        self._generics = results.generics
         self._recursion = recursion
         self._known: dict[tuple[Ref, str], tuple[Value, ...]] = {}
 
@@ -68,6 +70,11 @@ class Members:
                 self._project, self._project.home(value.path), self._project.definition(value.ref).qualified
             )
             return self._exports.exported(key, name) if key else ()
+        if value.tag == "inst" and self._project.language(value.path) in GENERIC_LANGUAGES:
+            if told := self._generics.field(value, name):
+                found = (*(one for one in found if one.tag == "def"), *told)
+            elif not found and (held := self._generics.element(value)):
+                return several(self.attribute(_listed(one), name) for one in held)
         if len(found) > 1 and self._project.language(value.path) in _OWN_METHODS:
             found = self._scopes.of_kind(found, static=value.tag == "def")
         if (
@@ -97,7 +104,7 @@ class Members:
             return found or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
         if value.tag == "list":
             if name in ELEMENT_OF:
-                return (Value("elem", value.path, value.at, value.depth),)
+                return (value._replace(tag="elem"),)
             return (value._replace(tag="list"),) if name in SAME_AS else (EXTERNAL,)
         return (EXTERNAL,) if value.tag == "ext" else ()
 
@@ -173,3 +180,8 @@ class Members:
                 return found  # declared: that settles it
             values += found
         return several([tuple(values)])
+
+
+def _listed(one: Value) -> Value:
+    """A container of what a value is."""
+    return one._replace(tag="list", depth=one.depth + 1) if one.tag in ("inst", "list") else one

@@ -7,10 +7,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from cortex.graph.facts.facts import CALLED, DECORATED, YIELDING, Binding, Definition
+from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import result
 from cortex.graph.resolution.commonjs import CommonJs, Meanings
 from cortex.graph.resolution.extensions import Extensions
+from cortex.graph.resolution.generics import Generics
 from cortex.graph.resolution.kotlin import Kotlin
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import EXTERNAL, Recursion, Value, several
@@ -31,6 +33,9 @@ class Declaring(Meanings, Protocol):
     @property
     def kotlin(self) -> Kotlin: ...
 
+    @property
+    def generics(self) -> Generics: ...
+
     def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]: ...
 
 
@@ -42,6 +47,7 @@ class Results:
         self._values = values
         self._commonjs = commonjs
         self._recursion = recursion
+        self.generics = values.generics
         self._returns: dict[Ref, tuple[Value, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
@@ -53,7 +59,7 @@ class Results:
         """What a call of `value` gives: the first of its results, or the one after `number`."""
         if value.tag == "elem":
             inner = value.depth - 1
-            return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
+            return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
         if value.tag in ("ext", "super", "list"):
             return (value,)
         if value.tag == "inst":
@@ -70,7 +76,9 @@ class Results:
             return several(self.called(one) for one in whole)
         return ()
 
-    def given_back(self, value: Value, owners: tuple[Value, ...]) -> tuple[Value, ...]:
+    def given_back(
+        self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]
+    ) -> tuple[Value, ...]:
         """What a method is called on, where it says that it gives that back: TypeScript's
         `add<T extends Disk>(this: T): T`.
         """
@@ -82,6 +90,8 @@ class Results:
             return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
         if self._values.extensions.is_one(value):  # Kotlin's `fun <T : Disk> T.add(): T`
             return self._values.kotlin.given_back(one, owners)
+        if self._project.language(value.path) in GENERIC_LANGUAGES:
+            return self.generics.given_back(value, owners, place)
         if RULES[self._project.language(value.path)].family != "script":
             return ()
         if not self._is_parameter(returns[1:], value.ref):
@@ -161,10 +171,12 @@ class Results:
     def element(self, value: Value) -> tuple[Value, ...]:
         if value.tag == "list":
             inner = value.depth - 1
-            return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
+            return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
         if value.tag == "def":
             one = self._project.definition(value.ref)
             return () if one.kind == "constant" else (value,)  # Generic[T]
         if value.tag == "inst" and RULES[self._project.language(value.path)].family == "c":
             return (value,)  # of an array, as its type is known
+        if value.tag == "inst":
+            return self.generics.element(value)
         return (EXTERNAL,) if value.tag == "ext" else ()

@@ -18,13 +18,15 @@ OVERLOADS_MAX = 48
 class Value(NamedTuple):
     """`def` itself, an instance (`inst`) of a type, a `super` of one, a `mod`ule (`path` its key),
     a container's `list` of instances, an `elem`ent getter of it, or something of another project
-    (`ext`).
+    (`ext`). `given` is what stands for each type parameter of an instance's type, where that is
+    known (generics.py).
     """
 
     tag: Literal["def", "inst", "super", "mod", "list", "elem", "ext"]
     path: str = ""
     at: int = -1
     depth: int = 0
+    given: tuple[tuple[Value, ...], ...] = ()
 
     @property
     def ref(self) -> Ref:

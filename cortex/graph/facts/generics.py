@@ -1,0 +1,73 @@
+"""Type parameters and type arguments as they are written: `class Box<T : Disk>`, `Box<Disk>`,
+Scala's `Box[Disk]`. Of no project.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import TYPE_CHARS_MAX, text_of
+from cortex.graph.facts.facts import GENERIC
+from cortex.graph.facts.types import split_top
+
+#: languages of which it is kept what a definition's type parameters are called
+NAMED_PARAMETERS = frozenset({"java", "kotlin", "scala"})
+#: languages of which it is known what stands for a type parameter
+GENERIC_LANGUAGES = NAMED_PARAMETERS | {"csharp"}
+#: a parameter's own name behind its annotations and what says how it varies
+_PARAMETER = re.compile(r"\s*(?:@[\w.]+(?:\([^)]*\))?\s+|(?:in|out|reified)\s+|[+-]\s*)*([\w$]+)")
+#: what stands before a type argument and says nothing of what it is
+_VARIANCE = re.compile(r"(?:@[\w.]+\s+|(?:in|out)\s+|\?\s*(?:extends|super)\s+)+")
+_ANYTHING = frozenset({"?", "*", "_", ""})
+
+
+def parameters_flag(definition: Node) -> tuple[str, ...]:
+    """The flag that holds the names of a definition's type parameters; none where it has none."""
+    for one in definition.children:
+        if one.type == "type_parameters":
+            found = [_PARAMETER.match(part) for part in split_top(text_of(one).strip()[1:-1], ",")]
+            return (GENERIC + ",".join(match[1] for match in found if match),)
+    return ()
+
+
+def arguments_text(base: Node) -> str:
+    """The type arguments of a supertype, with their brackets; "" for none."""
+    text = text_of(base)
+    at = min((at for at in (text.find("<"), text.find("[")) if at >= 0), default=-1)
+    return text[at:] if at > 0 and len(text) <= TYPE_CHARS_MAX else ""
+
+
+@functools.lru_cache(maxsize=20_000)
+def named_with(text: str) -> tuple[str, tuple[str, ...]]:
+    """(a type's name, its type arguments as written); "" for an argument that may be anything."""
+    text = text.strip().rstrip("?! ")
+    at = min((at for at in (text.find("<"), text.find("[")) if at >= 0), default=len(text))
+    name, rest = text[:at].strip(), text[at:]
+    if len(rest) < 3 or not name:  # `Box<>` leaves them to the compiler
+        return name, ()
+    inside = rest[1 : max(rest.rfind(">"), rest.rfind("]"))]
+    found = (_VARIANCE.sub("", part).strip() for part in split_top(inside, ","))
+    return name, tuple("" if part in _ANYTHING else part for part in found)
+
+
+def made_with(value: Node) -> str:
+    """The type that an expression makes one of, where its arguments are written: `new Box<Disk>()`,
+    Kotlin's `Box<Disk>()`, Scala's `new Box[Disk]`; "" for any other.
+    """
+    made = value.child_by_field_name("type") or value.child_by_field_name("function")
+    if value.type == "instance_expression":
+        made = value.named_child(0)
+        if made is not None and made.type == "call_expression":
+            made = made.child_by_field_name("function")
+    text = text_of(made) if made is not None else ""
+    if (
+        value.type == "call_expression"
+        and value.child_count > 1
+        and value.children[1].type == "type_arguments"
+    ):
+        text = text_of(value.children[0]) + text_of(value.children[1])
+    name, arguments = named_with(text) if text[:1].isupper() and len(text) <= TYPE_CHARS_MAX else ("", ())
+    return text if arguments and name.replace(".", "").isalnum() else ""
