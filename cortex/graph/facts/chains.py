@@ -27,6 +27,8 @@ EITHER, OR = "~", "\x06"
 #: operators that give one of their sides, and those that give the right one or nothing
 _ONE_OF = frozenset((b"or", b"||", b"??", b"?:"))
 _RIGHT = frozenset((b"and", b"&&"))
+#: Kotlin's operators, and the functions that they call
+_OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem", "?:": ""}
 #: values of which one is meant that are kept
 EITHER_MAX = 3
 #: characters of a name with its path that may be one of what passes its argument on
@@ -169,10 +171,14 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
     if kind == "infix_expression" and "scala" in syntax.queries:
         return infix_of(node, syntax, depth)
+    if kind == "binary_expression" and "kotlin" in syntax.queries:
+        return _operated(node, syntax, depth)
     if kind == "object_literal" and (made := object_made(node)) not in (UNKNOWN, LITERAL):
         return made
     if depth and kind == "string_literal" and syntax.counts and "kotlin" in syntax.queries:
         return "String()"  # extensions are called on it
+    if depth and kind == "character_literal" and "kotlin" in syntax.queries:
+        return "Char()"
     if depth and kind in _TEXTS_AND_NUMBERS and "csharp" in syntax.queries:
         return LITERAL + _TEXTS_AND_NUMBERS[kind]  # extensions are called on these, too
     return LITERAL if kind in syntax.literals else UNKNOWN
@@ -184,6 +190,18 @@ def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:
     if left is None or operator is None or operator.type != "identifier":
         return UNKNOWN
     return f"{chain_of(left, syntax, depth + 1)}.{text_of(operator)}(_1)"
+
+
+def _operated(node: Node, syntax: Syntax, depth: int) -> str:
+    """Kotlin's `base / name` is `base.div(name)`; `a ?: b` is `a`, or `b` where
+    nobody knows that.
+    """
+    operator = text_of(node.children[1]) if node.child_count == 3 else ""
+    left = chain_of(node.children[0], syntax, depth + 1) if operator in _OPERATORS else UNKNOWN
+    if operator == "?:":
+        known = left not in (UNKNOWN, LITERAL)
+        return left if known else chain_of(node.children[2], syntax, depth + 1)
+    return UNKNOWN if left[-1:] in (UNKNOWN, LITERAL) else f"{left}.{_OPERATORS[operator]}(_1)"
 
 
 def object_made(node: Node) -> str:

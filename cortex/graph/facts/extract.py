@@ -472,6 +472,8 @@ class _Sweep:
             return  # `#selector(save(_:))` only names it
         if self.script is not None:
             callee = self.script.called(node, callee)
+        if callee.type == "unary_expression":  # Kotlin's `!f()`
+            callee = uncovered(callee, self.syntax)
         kind, syntax = callee.type, self.syntax
         if kind in syntax.calls and not (syntax.requires and required(callee)):
             return  # f()(): nobody knows

@@ -13,7 +13,7 @@ from cortex.graph.facts.facts import Base, Definition, Parameter
 #: patterns inside one another that a name may stand in
 PATTERNS_MAX = 3
 #: statements that test what a name is from there on
-_TESTS = frozenset({"if_statement", "assert_statement"})
+_TESTS = frozenset({"if_statement", "if_expression", "assert_statement"})
 
 #: nodes around a definition that belong to it
 _AROUND = frozenset(

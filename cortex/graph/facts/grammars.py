@@ -294,7 +294,8 @@ SYNTAX: dict[str, Syntax] = {
         members={"navigation_expression": ("0", "-1")},
         calls={"call_expression": "0"},
         elements={"index_expression": "0"},
-        wraps={"parenthesized_expression": "", "user_type": ""},
+        # Of `!f()` and `x!!.f()` the grammar takes `!f` and `x!!` for what is called, or called on.
+        wraps={"parenthesized_expression": "", "user_type": "", "unary_expression": ""},
         casts={"as_expression": ""},
         literals=frozenset({"string_literal", "number_literal", "lambda_literal", "boolean_literal"}),
     ),

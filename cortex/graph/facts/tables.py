@@ -100,6 +100,7 @@ class FileIndex:
         "_members",
         "_names",
         "_narrowed",
+        "_outers",
         "_packed",
         "_places",
         "_top_places",
@@ -124,6 +125,7 @@ class FileIndex:
         self._names: set[str] | None = None
         self._narrowed: set[str] | None = None
         self._members: dict[str, dict[str, list[Ref]]] | None = None
+        self._outers: dict[int, int] = {}
         self._meanings: dict[tuple[int, str], Meanings] = {}
         self._places: dict[tuple[int, str], list[Place]] | None = None
         self._top_places: dict[tuple[int, str], list[Place]] | None = None
@@ -194,6 +196,23 @@ class FileIndex:
         if self._names is None:
             self._names = {one.name for one in self.facts.definitions}
         return self._names
+
+    def outer(self, at: int) -> int:
+        """The number of the definition around one; of Kotlin's extension that is written in a type
+        that type's.
+        """
+        one = self.facts.definitions[at]
+        if one.parent >= 0 or not one.scope or self.facts.language != "kotlin":
+            return one.parent
+        if not self._outers:
+            types: list[int] = []
+            for number, each in enumerate(self.facts.definitions):  # in the order of the text
+                while types and self.facts.definitions[types[-1]].end <= each.begin:
+                    types.pop()
+                self._outers[number] = types[-1] if types else -1
+                if each.kind in TYPE_KINDS:
+                    types.append(number)
+        return self._outers[at]
 
     @property
     def narrowed(self) -> set[str]:

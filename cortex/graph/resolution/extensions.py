@@ -22,6 +22,7 @@ UNKNOWN_MAX = 48
 #: what receivers are whose type the text shows, as chains say it, the nearest type first
 _EVIDENT = {
     "KClass()": ("KClass", "KClassifier", "Any"),
+    "Char()": ("Char", "Comparable", "Any"),
     "String()": ("String", "CharSequence", "Comparable", "Any"),
 }
 _ROOTS = ("Any", "object")

@@ -139,7 +139,7 @@ class Generics:
                     return found
             elif index.places(scope, name):
                 return ()
-            scope = index.facts.definitions[scope].parent
+            scope = index.outer(scope)
         return ()
 
     def element(self, owner: Value) -> tuple[Value, ...]:

@@ -461,7 +461,8 @@ class Overloads:
         """The type of the project that an expression is one of."""
         found = self.evaluator.evaluate(chain, self.path, scope, at)
         names = {self.project.definition(one.ref).name for one in found if one.tag == "inst"}
-        return names.pop() if len(names) == 1 and len(found) == 1 else ""
+        # Of one type that each system has for itself all are meant.
+        return names.pop() if len(names) == 1 and all(one.tag == "inst" for one in found) else ""
 
     def _given(self, one: Definition) -> str:
         """What a call of a definition gives."""

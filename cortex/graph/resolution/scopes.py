@@ -101,7 +101,7 @@ class Scopes:
             if here < 0:
                 break
             first = False
-            child, here = here, facts.definitions[here].parent
+            child, here = here, index.outer(here)
         return self.beyond(name, path, at, facts.definitions[scope].qualified if scope >= 0 else "")
 
     def _of_its_kind(self, values: tuple[Value, ...], path: str, scope: int) -> tuple[Value, ...]:

@@ -71,7 +71,7 @@ class Within:
                 yield Value("inst", path, scope)
             elif one.parent < 0 and one.scope:
                 yield from (v for v in self._values.evaluate("this", path, scope, at) if v.tag == "inst")
-            scope = one.parent
+            scope = index.outer(scope)
 
     def _of(self, what: Binding, name: str, path: str, scope: int) -> tuple[Value, ...]:
         for owner in self._values.evaluate(what.value, path, scope, what.at):
