@@ -153,7 +153,7 @@ def held_by(text: str) -> tuple[str, ...]:
     have a type of such a name itself.
     """
     found = []
-    for one in _split(text.strip("\"' "), "|"):
+    for one in split_top(text.strip("\"' "), "|"):
         name = _NAME.match(one)
         if name is not None and one[name.end() : name.end() + 1] in ("[", "<"):
             chain = name[0].replace("::", ".").replace("\\", ".").strip(".")
