@@ -49,3 +49,44 @@ def test_a_bare_call_is_no_method_where_methods_need_a_receiver(path):
     project = Project()
     project.update({path: facts_of(decode(path, raw), digest(raw))})
     assert [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"] == []
+
+
+#: call sites in a Java class beside `Scale`, and the ones that may be Scale's by the name alone
+GUESSES = [
+    ("thing.weighIt(1)", True),
+    ("thing.weighIt(1, 2)", False),
+    ("Thing.class.weighIt(1)", False),
+    ("getClass().weighIt(1)", False),
+    ("thing.getClass().weighIt(1)", False),
+]
+
+
+@pytest.mark.parametrize(("site", "is_called"), GUESSES)
+def test_a_guess_by_the_name_takes_as_many_arguments_and_is_on_no_type(site, is_called):
+    text = f"class Scale {{\n  void weighIt(int a) {{}}\n}}\nclass App {{\n  void run(var thing) {{ {site}; }}\n}}\n"
+    assert bool(_called({"App.java": text}, "App.java")) == is_called
+
+
+@pytest.mark.parametrize(
+    ("path", "is_called"), [("src/app.py", False), ("tests/test_app.py", True), ("tests/app.py", True)]
+)
+def test_what_is_no_test_is_not_guessed_to_call_a_tests_method(path, is_called):
+    files = {
+        "tests/test_scale.py": "class Scale:\n    def weigh_it(self): ...\n",
+        path: "def run(thing):\n    thing.weigh_it()\n",
+    }
+    assert bool(_called(files, path)) == is_called
+
+
+@pytest.mark.parametrize(("name", "is_called"), [("weigh_it", True), ("merge", False), ("key?", False)])
+def test_names_of_rubys_own_types_are_no_guess(name, is_called):
+    text = f"class Scale\n  def {name}(a)\n  end\nend\n\ndef run(thing)\n  thing.{name}(1)\nend\n"
+    assert bool(_called({"app.rb": text}, "app.rb")) == is_called
+
+
+def _called(files, path):
+    project = Project()
+    project.update({one: facts_of(decode(one, text.encode()), one) for one, text in files.items()})
+    found = [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"]
+    assert all(edge.confidence == "name" for edge in found)
+    return found

@@ -12,6 +12,8 @@ from tree_sitter import Node
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.types import ITSELF, alternatives
 
+#: what an expression makes that is a type as a value
+_CLASS_OBJECTS = {"class_literal": "Class()", "typeof_expression": "Type()"}
 #: links of a chain that are kept; a longer one says nothing
 LINKS_MAX = 12
 UNKNOWN, LITERAL = "?", "#"
@@ -116,6 +118,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         return name_of(node)
     if kind == "navigation_expression" and (node.text or b"").endswith(b"::class"):
         return "KClass()"
+    if kind in _CLASS_OBJECTS:
+        return _CLASS_OBJECTS[kind]
     if kind in syntax.members:
         left, right = syntax.members[kind]
         member = child_of(node, right)

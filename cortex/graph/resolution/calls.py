@@ -12,9 +12,10 @@ import msgspec
 from cortex.graph.facts.chains import module_of, split
 from cortex.graph.facts.facts import Binding, Reference
 from cortex.graph.facts.grammars import RULES
-from cortex.graph.resolution.common_names import COMMON, RUST
+from cortex.graph.resolution.common_names import COMMON, OWN
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.guesses import plausible
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.targets import CANDIDATES_MAX, Targets
@@ -235,11 +236,12 @@ class Calls:
     def _by_name(self, one: Reference, name: str) -> Iterator[Edge]:
         if name in COMMON or len(name) < 3 or self._is_outside(one.chain):
             return
-        if name in RUST and self._rules.family == "rust":
+        if name in OWN.get(self._language, ()):
             return
         if name in COMMON_EXTENSIONS and self._language == "kotlin":
             return
-        refs = self._evaluator.methods_named(self._rules.family, name)
+        named = self._evaluator.methods_named(self._rules.family, name)
+        refs = plausible(self._project, self._path, one, named)
         script = self._rules.family == "script"
         if len(refs) == 1 or (script and self._targets.are_twins(refs)):
             if one.scope >= 0 and refs[0] == (self._path, one.scope):

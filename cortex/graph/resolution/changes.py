@@ -94,13 +94,15 @@ def _types_with_members(files: Files, paths: Iterable[str]) -> set[str]:
 
 
 def _listed(files: Files, paths: Iterable[str]) -> dict[tuple[str, str], list[object]]:
-    """(home, type) → what the nodes of the type's parts in other files list of its methods in
-    `paths`.
+    """(home, type) → what the type's parts in other files tell of it from `paths`: its methods,
+    which their nodes list, and what it inherits.
     """
     found: dict[tuple[str, str], list[object]] = {}
     for path in paths:
         if path in files.packed and (home := files.home(path)) != path:
             for one in files.index(path).facts.definitions:
+                if one.bases:
+                    found.setdefault((home, one.qualified), []).append((path, one.bases))
                 if one.parent >= 0 and one.kind == "method":
                     told = path, one.name, one.parameters, one.returns
                     found.setdefault((home, one.scope), []).append(told)

@@ -26,6 +26,9 @@ _BESIDE = frozenset({"overload", "setter"})
 #: kinds of a script's definitions that are no values
 PURE_TYPES = frozenset({"interface", "type"})
 
+#: files of a package that bind one name, each for another system or build, that are looked at
+BUILDS_MAX = 4
+
 
 class Scopes:
     """Names of a project that does not change while this lives. What they lead to, `meanings` finds
@@ -305,8 +308,10 @@ class Scopes:
                 return values
         if home == C_HOME and (named := space(project, home, inside, name)):
             return (named,)
-        for other in project.tops_of(home, name):
-            if other != path:
-                return self._bound(project.index(other).tops[-1, name][-1], other)
+        others = [other for other in project.tops_of(home, name) if other != path]
+        if others:  # of Go's several, each is for another build
+            kept = others[:BUILDS_MAX] if rules.family == "go" else others[:1]
+            bound = (self._bound(project.index(one).tops[-1, name][-1], one) for one in kept)
+            return tuple(dict.fromkeys(value for values in bound for value in values))
         named = space(project, home, inside, name) if rules.shared == "project" else None
         return (named,) if named else None

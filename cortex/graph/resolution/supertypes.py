@@ -9,8 +9,12 @@ from typing import NamedTuple, Protocol
 from cortex.graph.facts.facts import ALIAS, Base
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.standing import ANYWHERE
+from cortex.graph.resolution.counts import generics
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Recursion, Value
+
+#: languages whose types may have several parts, any of which says what the whole inherits
+_IN_PARTS = frozenset({"ruby", "csharp"})
 
 
 class Supers(NamedTuple):
@@ -40,11 +44,14 @@ class Supertypes:
         self._types = types
         self._recursion = recursion
         self._known: dict[Ref, Supers] = {}
+        #: (home, qualified name) → the parts of that type that say what it inherits
+        self._telling: dict[tuple[str, str], tuple[Ref, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
         if len(self._known) > memo_max:
             self._known.clear()
+            self._telling.clear()
 
     def of(self, owner: Ref) -> Supers:
         if owner in self._known:
@@ -55,7 +62,7 @@ class Supertypes:
         found: list[Ref] = []
         spaces: list[Value] = []
         whole = True
-        pending: list[Ref] = [owner]
+        pending: list[Ref] = [owner, *self._parts(owner)]
         while pending:
             one = pending.pop(0)
             for base in self._bases(one):
@@ -123,6 +130,20 @@ class Supertypes:
         named = self._project.index(owner[0]).children.get((one.parent, one.name), ())
         definitions = self._project.index(owner[0]).facts.definitions
         return tuple((owner[0], at) for at in named if definitions[at].kind == "interface")
+
+    def _parts(self, owner: Ref) -> tuple[Ref, ...]:
+        """The other parts of a type that is written in several (C#) or opened again (Ruby), as far
+        as they say what it inherits.
+        """
+        if self._project.language(owner[0]) not in _IN_PARTS:
+            return ()
+        key = self._project.home(owner[0]), self._project.definition(owner).qualified
+        if key not in self._telling:
+            parts = self._project.types_named(*key)
+            self._telling[key] = tuple(ref for ref in parts if self._project.definition(ref).bases)
+        count = len(generics(self._project.definition(owner)))
+        parts = (ref for ref in self._telling[key] if ref != owner)
+        return tuple(ref for ref in parts if len(generics(self._project.definition(ref))) == count)
 
     def _given(self, owner: Ref) -> tuple[tuple[Ref, ...], tuple[Value, ...]]:
         """What extensions give to a type: supertypes, and modules in whole."""
