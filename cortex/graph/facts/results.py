@@ -79,7 +79,22 @@ def _chain_of_part(name: Node, syntax: Syntax, first: str) -> str:
 
 
 def _rust(name: Node, syntax: Syntax) -> str:
+    held = name.parent
+    if held is not None and held.type == "field_pattern":
+        return _chain_of_field(held, syntax)
     return _chain_of_part(name, syntax, "")
+
+
+def _chain_of_field(one: Node, syntax: Syntax) -> str:
+    """`self.slot` for `slot` in `let Disk { slot, .. } = self`, in a condition and in a match."""
+    pattern = one.parent
+    around = pattern.parent if pattern is not None else None
+    if around is not None and around.type == "match_pattern":  # its arm, the block, the match
+        around = around.parent and around.parent.parent and around.parent.parent.parent
+    value = around.child_by_field_name("value") if around is not None else None
+    field = one.child_by_field_name("name")
+    chain = chain_of(value, syntax) if value is not None else UNKNOWN
+    return f"{chain}.{text_of(field)}" if field is not None and chain not in (UNKNOWN, LITERAL) else UNKNOWN
 
 
 def _python(name: Node, syntax: Syntax) -> str:

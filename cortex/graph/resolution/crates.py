@@ -34,13 +34,18 @@ class Crates:
     def outer(self, path: str, scope: int) -> tuple[Value, ...]:
         """The module around this one: written in the same file, or another file."""
         inside = self._project.index(path).facts.definitions[scope].scope if scope >= 0 else ""
-        while inside and any(self._project.types_named(path, inside)):
+        while inside and self.is_type(path, inside):
             inside = inside.rpartition(".")[0]
         if inside:
             outer = inside.rpartition(".")[0]
             return (Value("mod", f"{path}|{outer}" if outer else path),)
         key = self._project.find_module("super", path)
         return (Value("mod", key),) if key else ()
+
+    def is_type(self, path: str, scope: str) -> bool:
+        """Whether a scope in a file is a type's, which may be from outside: `impl Shop for u8`."""
+        given = self._project.index(path).facts.extensions
+        return any(self._project.types_named(path, scope)) or any(one.type == scope for one in given)
 
     def inside(self, name: str, path: str, inside: str) -> tuple[tuple[Value, ...], How] | None:
         """What a name means in a module inside a Rust file: what that imports and defines, nothing
@@ -52,7 +57,7 @@ class Crates:
             for one in imports:
                 if one.name == name:
                     return self._exports.imported(one, path), "import"
-            if not any(self._project.types_named(path, inside)):
+            if not self.is_type(path, inside):
                 if values := in_scope(self._project, path, inside, name, path):
                     return values, "exact"
                 if self._project.has_scope(path, f"{inside}.{name}"):
@@ -78,6 +83,17 @@ class Crates:
             if key and key != f"{path}|{inside}" and (values := self._exports.exported(key, name)):
                 return values
         return ()
+
+    def below(self, path: str, scope: str, name: str) -> tuple[Value, ...]:
+        """What `scope::name` is where a file only imports `scope`, or an enum of that name."""
+        outer, _, last = scope.rpartition(".")
+        found: dict[Value, None] = {}
+        for value in self._exports.exported(f"{path}|{outer}" if outer else path, last):
+            if value.tag == "mod" and value.path != f"{path}|{scope}":
+                found.update(dict.fromkeys(self._exports.exported(value.path, name)))
+            elif value.tag == "def" and self._project.definition(value.ref).has_members:
+                found.update(dict.fromkeys(self._meanings.member(value.ref, name)))
+        return tuple(found)
 
     def given_self(self, path: str, one: Definition) -> Value | None:
         """`self` in an `impl` of a trait for a type from outside: what the trait has."""

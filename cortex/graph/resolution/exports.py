@@ -139,6 +139,8 @@ class Exports:
             return (Value("mod", f"{key}|{inner}"),)
         if home in project.packed and (given := self.crates.re_exported(home, scope, name)):
             return given
+        if home in project.packed and scope and (given := self.crates.below(home, scope, name)):
+            return given
         for ref in project.types_named(home, scope) if scope else ():
             if found := self._meanings.member(ref, name):
                 return found

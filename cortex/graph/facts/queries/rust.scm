@@ -12,6 +12,7 @@
 (mod_item name: (_) @name body: (_)) @container
 (impl_item type: (_) @name) @container
 
+(type_item type: [(type_identifier) (scoped_type_identifier) (generic_type)] @base.alias)
 (impl_item trait: (_) @base.implements)
 (trait_item bounds: (trait_bounds (_) @base.extends))
 (function_item return_type: (_) @returns)
@@ -28,9 +29,12 @@
 (let_declaration pattern: (tuple_pattern (identifier) @bind.name))
 (let_declaration pattern: (tuple_struct_pattern type: (identifier) @_some . (identifier) @bind.name .) value: (_) @bind.value (#any-of? @_some "Some" "Ok"))
 (let_condition pattern: (tuple_struct_pattern type: (identifier) @_some . (identifier) @bind.name .) value: (_) @bind.value (#any-of? @_some "Some" "Ok"))
-(let_condition pattern: (tuple_struct_pattern (identifier) @bind.name))
+(let_condition pattern: (tuple_struct_pattern type: (_) (identifier) @bind.name))
+(let_declaration pattern: (struct_pattern (field_pattern [(shorthand_field_identifier) (identifier)] @bind.name)))
+(let_condition pattern: (struct_pattern (field_pattern [(shorthand_field_identifier) (identifier)] @bind.name)))
+(match_pattern (struct_pattern (field_pattern [(shorthand_field_identifier) (identifier)] @bind.name)))
 (for_expression pattern: (identifier) @bind.name value: (_) @bind.item)
-(match_pattern (tuple_struct_pattern (identifier) @bind.name))
+(match_pattern (tuple_struct_pattern type: (_) (identifier) @bind.name))
 (type_parameter name: (type_identifier) @bound.name bounds: (trait_bounds) @bound.type)
 (where_predicate left: (type_identifier) @bound.name bounds: (trait_bounds) @bound.type)
 

@@ -1,0 +1,63 @@
+"""What calls of Rust lead to: variants of enums that are imported, other names of types, and fields
+that a pattern takes out.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import decode, digest
+
+DISK = (
+    "pub struct Pool;\nimpl Pool { pub fn count(&self) {} }\npub struct Disk { pub pool: Pool, pub slot: Pool }\n"
+    "impl Disk { pub fn open() {} }\npub enum Side { Left(u8), Right(u8) }\npub fn both() {}\n"
+)
+LIB = "mod disk;\npub mod app;\npub use disk::Side;\npub use disk::*;\n"
+#: what is shown → (src/app.rs, lines and targets of its calls and of its references to functions)
+CASES = {
+    "variants of an enum that the root gives on": (
+        "use crate::Side::*;\nfn run(side: Side) {\n  match side {\n    Left(n) => Right(n),\n    Right(n) => Left(n),\n  };\n}\n",
+        {
+            (4, "src/disk:Side.Left"),
+            (4, "src/disk:Side.Right"),
+            (5, "src/disk:Side.Left"),
+            (5, "src/disk:Side.Right"),
+        },
+    ),
+    "some variants by their names": (
+        "fn run(side: crate::Side) {\n  use crate::Side::{Left, Right};\n  if let Left(n) = side { Right(n); }\n}\n",
+        {(3, "src/disk:Side.Left"), (3, "src/disk:Side.Right")},
+    ),
+    "a function that everything is imported of, beside a method of its name": (
+        "use crate::*;\ntrait Shop { fn both(self); }\nimpl Shop for u8 {\n  fn both(self) {\n    both();\n  }\n}\n",
+        {(5, "src/disk:both")},
+    ),
+    "another name of a type": (
+        "use crate::disk::Disk;\ntype Other = Disk;\nfn run() {\n  Other::open();\n}\n",
+        {(4, "src/disk:Disk.open")},
+    ),
+    "fields that a pattern takes out": (
+        (
+            "use crate::disk::{Disk, Pool};\nfn run(disk: Disk, other: Disk) {\n  let Disk { pool, .. } = disk;\n  pool.count();\n"
+            "  match other {\n    Disk { slot: held, .. } => held.count(),\n  }\n  if let Disk { slot, .. } = other { slot.count(); }\n}\n"
+        ),
+        {(4, "src/disk:Pool.count"), (6, "src/disk:Pool.count"), (8, "src/disk:Pool.count")},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_a_call_leads_to(what):
+    text, expected = CASES[what]
+    files = {"src/lib.rs": LIB, "src/disk.rs": DISK, "src/app.rs": text}
+    project = Project()
+    project.update(
+        {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in files.items()}
+    )
+    edges = edges_of(project, Evaluator(project), "src/app.rs")
+    found = {(one.location.line, one.target) for one in edges if one.type in ("calls", "references")}
+    assert found == expected
