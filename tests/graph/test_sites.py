@@ -21,7 +21,6 @@ DIFFERENT = {
     "c.clangd trap.c:16:9": "a pointer in a struct",
     "c.clangd trap.c:17:15": "a pointer in a struct",
     "c.clangd trap.c:18:4": "a pointer in a parameter",
-    "cpp.clangd trap.cpp:32:55": "an element of a map that a template holds",
     "go.gopls trap/trap.go:40:4": "the type of a switch over types",
     "java.javac app/trap/Trap.java:40:26": "a class without a name",
     "java.javac overloads/Evident.java:75:19": "a class without a name",

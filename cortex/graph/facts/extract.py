@@ -37,6 +37,7 @@ from cortex.graph.facts.facts import (
     ALIAS,
     CALLED,
     MAKER,
+    SPECIALIZED,
     YIELDING,
     Base,
     Binding,
@@ -77,6 +78,8 @@ _NOTHING_GIVEN = Given()
 #: ends the names of C#'s attributes, which are written without it
 _ATTRIBUTE = "Attribute"
 _END = 1 << 60
+#: names of fields that are bound as they stand
+_FIELDS = frozenset({"field_identifier", "property_identifier", "shorthand_field_identifier"})
 
 
 def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
@@ -216,11 +219,13 @@ class _Sweep:
             if frame.block or frame.kind not in TYPE_KINDS:
                 return
             kind, name = "method", CALLED
+        if name_node.type == "operator_name":
+            name = "".join(name.split())
         declared = kind == "declared"
         if node.type == "type_item" and is_in_impl(node):
             return  # Rust's `type Err = Error;`
         if declared:
-            kind = "method"
+            kind = "method" if frame.kind in TYPE_KINDS else "function"
         if kind == "container":
             if "::" in name and name_node.type == "nested_namespace_specifier":
                 name = name.replace("::", ".")
@@ -250,17 +255,21 @@ class _Sweep:
             scope, parent = (target[0].rstrip("*") if target else text_of(owners[0])), -1
         if name_node.type == "qualified_identifier":  # C++: void ns::Type::method()
             outer, _, name = chain_of(name_node, self.syntax).rpartition(".")
+            name = "".join(text_of(name_node).rpartition("::")[2].split()) if name == UNKNOWN else name
             scope, parent, owners = (f"{scope}.{outer}" if scope else outer), -1, [name_node]
         if self.language == "cpp" and (test := tested(node, name)):
             outer, name = test
             scope, parent, owners = (f"{scope}.{outer}" if scope else outer), -1, [name_node]
-        in_type = bool(owners) or frame.kind in TYPE_KINDS or frame.kind == "container"
+        in_type = bool(owners) or frame.kind in TYPE_KINDS
+        in_type = in_type or (frame.kind == "container" and self.language != "cpp")  # no name space
         returns = ":Self" if kind == "variant" else ""
         if kind == "variant":  # Rust's `Shape::Circle(1)` is a call of a function
             kind = "function"
         elif kind == "function" and in_type:
             kind = "method"
         flags = (*flags_of(node), "declared") if declared else flags_of(node)
+        if name_node.parent is not None and name_node.parent.type == "template_type":
+            flags = (*flags, SPECIALIZED)
         if self.language == "kotlin" and node.type == "function_declaration":
             flags = (*flags, *kotlin_flags(node, owners[0] if owners else None, scope))
         elif self.language == "kotlin":
@@ -380,6 +389,8 @@ class _Sweep:
         if items:
             declared = f"[]{text_of(items[0])}"[:TYPE_CHARS_MAX]
         owner = self._callable()
+        if owner is None and self.rules.family == "c" and not self.stack[-1].block:
+            return  # of a mere prototype
         said = owner.told.parameter(text_of(names[0]), declared) if owner and names else declared
         value = (
             f":{said}"[:TYPE_CHARS_MAX] if said else chain_of(values[0], self.syntax) if values else UNKNOWN
@@ -406,7 +417,7 @@ class _Sweep:
         for node in captures["bind.name"]:
             if self.script is not None and self.script.takes(node):
                 continue
-            if node.type in self.syntax.names or node.type in ("field_identifier", "property_identifier"):
+            if node.type in self.syntax.names or node.type in _FIELDS:
                 name = name_of(node)
                 if name.startswith("$") and self.stack[-1].kind in TYPE_KINDS:
                     name = name[1:]

@@ -29,6 +29,8 @@ CONSTRUCTOR, HOLDER = "constructor", "holder"
 EXPORTED = "exported"
 #: flag of an object that may stand beside a class of its name and share its members' name (Scala)
 COMPANION = "object"
+#: flag of what C++ has beside the template of its name for some types: `struct Disk<int> {…}`
+SPECIALIZED = "specialized"
 #: relation of another name for a type to that type
 ALIAS = "alias"
 #: name and flag of what is called where an instance of a type is, by TypeScript's call signatures

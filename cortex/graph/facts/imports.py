@@ -244,11 +244,13 @@ def within(module: str, inside: str) -> str:
 
 def c(node: Node, found: Imported) -> None:
     """`#include "x.h"`: what is at the top of a file is known to the whole project, so this names
-    the file only.
+    the file only. Of `#include <x.h>` those alone that are in a folder: `<string.h>` is C's own.
     """
     path = node.child_by_field_name("path")
     if path is not None and path.type == "string_literal":
         found.add("", text_of(path).strip('"'))
+    elif path is not None and path.type == "system_lib_string" and "/" in text_of(path):
+        found.add("", text_of(path).strip("<>"))
     elif node.type == "namespace_alias_definition":  # `namespace fs = std::filesystem;`
         alias, target = node.child_by_field_name("name"), node.named_child(node.named_child_count - 1)
         if alias is not None and target is not None:

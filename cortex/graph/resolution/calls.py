@@ -12,11 +12,13 @@ import msgspec
 from cortex.graph.facts.chains import module_of, split
 from cortex.graph.facts.facts import Binding, Reference
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.resolution.associated import associated
 from cortex.graph.resolution.common_names import COMMON, OWN
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.guesses import plausible
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
+from cortex.graph.resolution.linkage import reachable
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.targets import CANDIDATES_MAX, Targets
 from cortex.graph.resolution.values import Value
@@ -63,6 +65,9 @@ class Calls:
             values, confidence = evaluator.evaluate(name, *place), "import"
         if own is not None:
             values, confidence = (own,), "receiver"
+        if not values and self._language == "cpp" and one.passed:
+            values = associated(self._project, evaluator, self._path, one)
+            self._targets.narrowed = True
         if self._is_no_function(one, name) and not self._targets.called(values, -1):
             values, confidence = self._past_locals(name, one.scope), "receiver"
         if inner := evaluator.within.members(name, *place, one.at, values):
@@ -242,6 +247,8 @@ class Calls:
             return
         named = self._evaluator.methods_named(self._rules.family, name)
         refs = plausible(self._project, self._path, one, named)
+        if self._rules.family == "c":
+            refs = reachable(self._project, [*refs], self._path)
         script = self._rules.family == "script"
         if len(refs) == 1 or (script and self._targets.are_twins(refs)):
             if one.scope >= 0 and refs[0] == (self._path, one.scope):

@@ -7,8 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
+from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import folder_of
 from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, derived, head_of, surface
+from cortex.graph.resolution.includes import C_HOME, Includes
 
 #: words that are each searched for; for more of them the files' words are taken apart
 WORDS_SEARCHED_MAX = 12
@@ -30,6 +32,12 @@ class Files(Protocol):
 
     def types_named(self, home: str, qualified: str) -> Iterator[Ref]: ...
 
+    @property
+    def homes(self) -> Mapping[str, list[str]]: ...
+
+    @property
+    def includes(self) -> Includes: ...
+
 
 class Change:
     """Made before facts come and go, asked afterwards."""
@@ -39,6 +47,7 @@ class Change:
         self._changes = changes
         self._touched, moved = _touched(files, changes)
         self._owners, self._before = _types_with_members(files, changes), _listed(files, changes)
+        self._read = _read_before(files, changes)
         #: whether files come or go
         self.moved = moved
 
@@ -50,6 +59,11 @@ class Change:
         for part in before.keys() | after.keys():
             if before.get(part) != after.get(part):
                 owners |= {ref[0] for ref in files.types_named(*part)}
+        if self._read:  # what may be named there is other files' now
+            readers = files.includes.changed_since(self._read, files.homes.get(C_HOME, ()))
+            owners |= readers
+            here = (path for path in readers if path in files.packed)
+            touched |= {one.name for path in here for one in files.index(path).facts.definitions}
         for path, packed in changes.items():
             for key in surface(head_of(packed)) if packed is not None else ():
                 if set(WORD.findall(key.partition(" ")[2])) & touched:
@@ -77,6 +91,19 @@ def _touched(files: Files, changes: Mapping[str, Packed | None]) -> tuple[set[st
             touched |= set(WORD.findall(path.rpartition("/")[2].partition(".")[0]))
             touched |= set(WORD.findall(folder_of(path).rpartition("/")[2]))
     return touched, moved
+
+
+def _read_before(files: Files, changes: Mapping[str, Packed | None]) -> dict[str, tuple[str, ...]]:
+    """What each file of C and C++ reads itself; nothing where the changes leave that as it is."""
+    for path, packed in changes.items():
+        old = files.index(path).facts if path in files.packed else None
+        new = head_of(packed) if packed is not None else None
+        told = old or new
+        if told is None or RULES[told.language].family != "c":
+            continue
+        if old is None or new is None or {i.module for i in old.imports} != {i.module for i in new.imports}:
+            return files.includes.of_all(files.homes.get(C_HOME, ()))
+    return {}
 
 
 def _types_with_members(files: Files, paths: Iterable[str]) -> set[str]:

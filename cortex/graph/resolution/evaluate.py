@@ -23,8 +23,10 @@ from cortex.graph.resolution.contexts import Contexts
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import NOTHING, Generics, Standing
-from cortex.graph.resolution.homes import below, bodies
+from cortex.graph.resolution.homes import below
+from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.kotlin import Kotlin
+from cortex.graph.resolution.linkage import bodies, seen_from, signature
 from cortex.graph.resolution.members import Members
 from cortex.graph.resolution.parts import extensions_in_use
 from cortex.graph.resolution.project import Project, Ref
@@ -226,6 +228,8 @@ class Evaluator:
         link, call = links[number], "".join(links[number + 1 : number + 2])
         whole = self.exports.dotted_import(dotted, path) if dotted.count(".") else ()
         values = whole or several((self.attribute(value, link) for value in owners), OVERLOADS_MAX)
+        if len(values) > 1 and self.project.home(path) == C_HOME:
+            values = seen_from(self.project, values, path)
         if call[:1] != "(":
             return values
         language = self.project.language(path)
@@ -236,9 +240,9 @@ class Evaluator:
 
     def _taking(self, values: tuple[Value, ...], path: str, count: int) -> tuple[Value, ...]:
         """Of functions of one name those that take so many arguments; all where none does."""
-        definition = self.project.definition
         language = self.project.language(path)
-        kept = tuple(v for v in values if v.tag == "def" and takes(definition(v.ref), language, count))
+        defined = (value for value in values if value.tag == "def")
+        kept = tuple(v for v in defined if takes(signature(self.project, v.ref), language, count))
         return kept or values
 
     def _narrowed(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:

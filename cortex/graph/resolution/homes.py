@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import COMPANION
-from cortex.graph.resolution.linkage import linked
-from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.facts.facts import COMPANION, SPECIALIZED
+from cortex.graph.resolution.includes import C_HOME
+from cortex.graph.resolution.linkage import bodies, linked
+from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.values import Value
 
-#: the home of all files of C and C++
-C_HOME = "c:"
 #: definitions of one name (a function for each system, overloads) that are told apart
 TWINS_MAX = 12
+#: what stands beside what is meant by its name: Scala's object beside a class
+_BESIDE = frozenset({COMPANION, SPECIALIZED})
 
 
 def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]:
@@ -21,17 +22,13 @@ def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> t
     if not refs:  # as most names in most scopes
         return ()
     found = [ref for ref in refs if project.definition(ref).kind != "constant"]
-    if len(found) > 1:  # Scala's class is meant where an object has its name
-        found = [ref for ref in found if COMPANION not in project.definition(ref).flags] or found
+    if len(found) > 1:
+        found = [ref for ref in found if not _BESIDE & {*project.definition(ref).flags}] or found
     here = [ref for ref in found if ref[0] == path]
+    found = bodies(project, here or found)
     if not here and path and home == C_HOME:
         found = linked(project, found, path)
-    return tuple(Value("def", *ref) for ref in bodies(project, here or found))[:TWINS_MAX]
-
-
-def bodies(project: Project, refs: list[Ref]) -> list[Ref]:
-    """Without the declarations of what is defined as well (C++)."""
-    return [ref for ref in refs if "declared" not in project.definition(ref).flags] or refs
+    return tuple(Value("def", *ref) for ref in found)[:TWINS_MAX]
 
 
 def space(project: Project, home: str, inside: str, name: str) -> Value | None:

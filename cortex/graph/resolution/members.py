@@ -9,7 +9,8 @@ from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
 from cortex.graph.resolution.commonjs import Meanings
-from cortex.graph.resolution.homes import below, bodies
+from cortex.graph.resolution.homes import below
+from cortex.graph.resolution.linkage import bodies, of_type
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.results import Results
 from cortex.graph.resolution.scopes import Scopes
@@ -140,9 +141,10 @@ class Members:
             refs = [ref for ref in refs if project.definition(ref).kind != "function"]  # inside one
             refs = project.inside(owner, refs) if len(refs) > 1 else refs
         if refs:
-            own = bodies(self._project, [ref for ref in refs if ref[0] == path] or refs)
-            if "declared" in project.definition(own[0]).flags:
-                own = bodies(self._project, refs)
+            if rules.family == "c":  # whose bodies may be written elsewhere
+                own = bodies(project, of_type(project, owner, refs))
+            else:
+                own = [ref for ref in refs if ref[0] == path] or refs
             kept = (
                 self._scopes.overloads(own[0][0], [ref[1] for ref in own])
                 if len({r[0] for r in own}) == 1

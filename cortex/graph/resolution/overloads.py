@@ -14,6 +14,7 @@ from cortex.graph.resolution import kotlin_types
 from cortex.graph.resolution.conversions import OWN, fit_of_cpp, of_cpp
 from cortex.graph.resolution.counts import generics, is_many, slots, takes
 from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.linkage import signature
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -226,7 +227,7 @@ class Overloads:
 
     def _wanted(self, ref: Ref, given: Sequence[str], names: Sequence[str]) -> list[str] | None:
         """The types of the parameters that arguments are for; None when they do not fit."""
-        one = self.project.definition(ref)
+        one = signature(self.project, ref)
         found = slots(one.parameters, given, names)
         if found is None:
             return None

@@ -7,6 +7,7 @@ from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.standing import Place
 from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.crates import Crates
+from cortex.graph.resolution.linkage import reachable
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import TYPE_KINDS
@@ -71,8 +72,11 @@ class Owners:
                 return None
         if not one.scope:
             return None
-        for ref in self._project.types_named(self._project.home(path), one.scope):
-            return ref
+        named = list(self._project.types_named(self._project.home(path), one.scope))
+        if len(named) > 1 and RULES[self._project.language(path)].family == "c":
+            named = reachable(self._project, named, path)
+        if named:
+            return named[0]
         for value in self._meanings.evaluate(one.scope, path, index if BOUND in "".join(one.flags) else -1):
             if value.tag == "inst":  # what the type parameter has to be
                 return value.ref

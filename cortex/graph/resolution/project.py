@@ -27,6 +27,7 @@ from cortex.graph.facts.modules import (
 from cortex.graph.facts.tables import FileIndex, Packed, Ref
 from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.extended import Extended
+from cortex.graph.resolution.includes import Includes
 from cortex.graph.resolution.ordered import drop, put
 from cortex.graph.resolution.shared import NOTHING, Shared
 
@@ -97,6 +98,7 @@ class Project:
         self._young: dict[str, FileIndex] = {}
         self._old: dict[str, FileIndex] = {}
         self._weight = 0
+        self.includes = Includes(self._included)
         self._set_modules()
 
     def _set_modules(self) -> None:
@@ -239,6 +241,12 @@ class Project:
         """`@home|scope` for a namespace that the project has."""
         return f"@{home}|{module}" if self.has_scope(home, module) else ""
 
+    def _included(self, path: str) -> Iterator[str]:
+        """The files that one of C or C++ includes."""
+        for one in self.index(path).facts.imports if path in self.packed else ():
+            if not (one.name or one.member) and (found := self.c.find(one.module, path)):
+                yield found
+
     def paths_of(self, key: str) -> list[str]:
         """The files of a module's key."""
         if key.startswith("@"):
@@ -264,6 +272,7 @@ class Project:
                 self._remove(path)
             if packed is not None:
                 self._add(packed)
+        self.includes.forget()
         self._modules.clear()  # packages may have come or gone with their files' content
         if change.moved:
             self._set_modules()

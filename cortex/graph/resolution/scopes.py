@@ -14,7 +14,8 @@ from cortex.graph.facts.tables import is_hidden
 from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.exports import Exports
 from cortex.graph.resolution.fixtures import fixture_of
-from cortex.graph.resolution.homes import C_HOME, in_scope, space
+from cortex.graph.resolution.homes import in_scope, space
+from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.overridden import overridden_parameter
 from cortex.graph.resolution.owners import Owners
 from cortex.graph.resolution.project import Project, Ref
@@ -281,7 +282,7 @@ class Scopes:
         while scopes and scopes[-1]:
             scopes.append(scopes[-1].rpartition(".")[0])
         for scope in scopes:
-            if scope and not rules.implicit_self and any(project.types_named(home, scope)):
+            if scope and not rules.implicit_self and self._is_type(home, scope, path):
                 continue  # `floor()` in a method of Python is no other method of its class
             values = in_scope(project, home, scope, name, path)
             if not scope and rules.family == "script":  # `exports.x = …` makes no name
@@ -291,9 +292,16 @@ class Scopes:
         if home != path and (known := self._of_home(name, path, home, inside)) is not None:
             return known, "exact"
         if rules.family == "rust" and (key := project.find_module(name, path)):
-            return (Value("mod", key),), "import"
+            # One inside this file may be there or not.
+            values = self.exports.starred(name, path, at) if "|" in key else ()
+            return values or (Value("mod", key),), "import"
         values = self.exports.starred(name, path, at)
         return values, "import" if values else "exact"
+
+    def _is_type(self, home: str, scope: str, path: str) -> bool:
+        if self.project.language(path) == "rust":
+            return self.exports.crates.is_type(path, scope)
+        return any(self.project.types_named(home, scope))
 
     def _of_home(self, name: str, path: str, home: str, inside: str) -> tuple[Value, ...] | None:
         """What a name is that the scopes of a shared home do not define: of the name spaces around

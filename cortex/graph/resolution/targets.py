@@ -13,6 +13,7 @@ from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.extended_calls import ExtendedCalls
 from cortex.graph.resolution.extensions import shape, with_systems
+from cortex.graph.resolution.linkage import reachable, signature
 from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.parts import first_parts, of_arity
 from cortex.graph.resolution.project import Project, Ref
@@ -104,6 +105,8 @@ class Targets:
             if value.tag == "def"
             and self._project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
         ]
+        if len(refs) > 1 and self._rules.family == "c":
+            refs = reachable(self._project, refs, self._path)
         if len(refs) > 1:  # a constant that holds another of them, or is declared to have a signature
             others = [ref for ref in refs if self._project.definition(ref).kind != "constant"]
             constants = [ref for ref in refs if ref not in others]
@@ -128,4 +131,4 @@ class Targets:
 
     def takes(self, ref: Ref, arguments: int) -> bool:
         """Whether a definition takes so many arguments."""
-        return takes(self._project.definition(ref), self._language, arguments)
+        return takes(signature(self._project, ref), self._language, arguments)

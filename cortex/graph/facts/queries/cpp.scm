@@ -1,5 +1,5 @@
-(class_specifier name: [(type_identifier) (qualified_identifier)] @name body: (_)) @def.class
-(struct_specifier name: [(type_identifier) (qualified_identifier)] @name body: (_)) @def.struct
+(class_specifier name: [(type_identifier) @name (qualified_identifier) @name (template_type name: (_) @name)] body: (_)) @def.class
+(struct_specifier name: [(type_identifier) @name (qualified_identifier) @name (template_type name: (_) @name)] body: (_)) @def.struct
 (union_specifier name: (type_identifier) @name body: (_)) @def.struct
 (enum_specifier name: (type_identifier) @name body: (_)) @def.type
 (alias_declaration name: (_) @name) @def.type
@@ -11,10 +11,16 @@
 (function_definition declarator: (_ (function_declarator declarator: (identifier) @name))) @def.function
 (function_definition declarator: (function_declarator declarator: (field_identifier) @name)) @def.function
 (function_definition declarator: (_ (function_declarator declarator: (field_identifier) @name))) @def.function
+(function_definition declarator: (function_declarator declarator: (operator_name) @name)) @def.function
+(function_definition declarator: (_ (function_declarator declarator: (operator_name) @name))) @def.function
 (function_definition declarator: (function_declarator declarator: (qualified_identifier) @name)) @def.function
 (function_definition declarator: (_ (function_declarator declarator: (qualified_identifier) @name))) @def.function
 (field_declaration declarator: (function_declarator declarator: (field_identifier) @name)) @def.declared
 (field_declaration declarator: (_ (function_declarator declarator: (field_identifier) @name))) @def.declared
+(field_declaration declarator: (function_declarator declarator: (operator_name) @name)) @def.declared
+(field_declaration declarator: (_ (function_declarator declarator: (operator_name) @name))) @def.declared
+(declaration declarator: (function_declarator declarator: (identifier) @name parameters: (parameter_list (optional_parameter_declaration)))) @def.declared
+(declaration declarator: (_ (function_declarator declarator: (identifier) @name parameters: (parameter_list (optional_parameter_declaration))))) @def.declared
 (preproc_function_def name: (_) @name) @def.macro
 (preproc_def name: (_) @name value: (_)) @def.constant
 (preproc_def name: (_) @bind.name value: (_) @bind.value (#match? @bind.value "^[A-Za-z_][A-Za-z0-9_]*[ \\t]*$"))

@@ -1,0 +1,74 @@
+"""Which files of C and C++ read which, directly and through others: what is written in none of
+them a file cannot name. Where a library is kept in one header beside its sources, every name is
+there twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+#: the home of all files of C and C++
+C_HOME = "c:"
+#: paths that are remembered of what files read: some 20 MB
+REMEMBERED_MAX = 200_000
+
+
+class Includes:
+    """Of a project that does not change until `forget`. `direct` says which files one reads
+    itself.
+    """
+
+    def __init__(self, direct: Callable[[str], Iterable[str]]) -> None:
+        self._find = direct
+        self._direct: dict[str, tuple[str, ...]] = {}
+        self._read: dict[str, frozenset[str]] = {}
+        self._held = 0
+
+    def forget(self) -> None:
+        self._direct.clear()
+        self._read.clear()
+        self._held = 0
+
+    def direct(self, path: str) -> tuple[str, ...]:
+        found = self._direct.get(path)
+        if found is None:
+            found = self._direct[path] = tuple(dict.fromkeys(self._find(path)))
+        return found
+
+    def read_by(self, path: str) -> frozenset[str]:
+        """`path`, what it reads, and what that reads."""
+        known = self._read.get(path)
+        if known is None:
+            known = frozenset(_reached([path], self.direct))
+            if self._held > REMEMBERED_MAX:
+                self._read.clear()
+                self._held = 0
+            self._held += len(known)
+            self._read[path] = known
+        return known
+
+    def of_all(self, files: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        return {path: self.direct(path) for path in files}
+
+    def changed_since(self, before: Mapping[str, tuple[str, ...]], files: Iterable[str]) -> set[str]:
+        """The files that read others now than they did, and those that read one of these."""
+        after = self.of_all(files)
+        by: dict[str, list[str]] = {}
+        for told in (before, after):
+            for path, read in told.items():
+                for one in read:
+                    by.setdefault(one, []).append(path)
+        shifted = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+        return set(_reached(shifted, lambda path: by.get(path, ())))
+
+
+def _reached(begin: Iterable[str], further: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    pending = list(begin)
+    seen = set(pending)
+    while pending:
+        path = pending.pop()
+        yield path
+        for one in further(path):
+            if one not in seen:
+                seen.add(one)
+                pending.append(one)

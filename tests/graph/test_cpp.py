@@ -1,0 +1,133 @@
+"""What calls of C++ lead to where a name stands in several files, several times, or in none that is
+read: small projects in which a guess would be wrong.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import decode, digest
+
+DISK = (
+    "namespace shop {\nclass Disk {\n public:\n  void save(int n = 0);\n  void save(char const* text, int count);\n"
+    "  void load() { save(); }\n};\nvoid dump(Disk const& disk);\ninline int twice(int x) { return x; }\n}\n"
+)
+BODIES = (
+    "namespace shop {\nvoid Disk::save(int n) { twice(n); }\nvoid Disk::save(char const* text, int count) {}\n"
+    "void dump(Disk const& disk) {}\n}\n"
+)
+#: a library in one file beside its sources
+TWICE = {
+    "extras/all.hpp": DISK,
+    "extras/all.cpp": '#include "all.hpp"\n' + BODIES,
+    "src/shop/disk.hpp": DISK,
+    "src/shop/disk.cpp": "#include <shop/disk.hpp>\n" + BODIES,
+}
+#: what is shown → (files, lines and targets of the calls in `a.cpp`)
+CASES = {
+    "what is written in no file that one reads is not meant": (
+        {
+            **TWICE,
+            "tests/all.hpp": "#include <shop/disk.hpp>\n",
+            "a.cpp": (
+                '#include "tests/all.hpp"\nvoid run() {\n  shop::Disk disk;\n  disk.save();\n  shop::twice(2);\n'
+                "  shop::dump(disk);\n}\n"
+            ),
+        },
+        {
+            (4, "src/shop/disk:shop.Disk.save"),
+            (5, "src/shop/disk.hpp:shop.twice"),
+            (6, "src/shop/disk:shop.dump"),
+        },
+    ),
+    "defaults that only a declaration says": (
+        {
+            "store.h": (
+                "#include <string>\nclass Store {\n public:\n  void put(std::string const& key, int ttl = 0);\n"
+                "  void put(int slot);\n};\nvoid open(char const* name, int mode = 1);\nvoid open(int slot);\n"
+            ),
+            "store.cpp": (
+                '#include "store.h"\nvoid Store::put(std::string const& key, int ttl) {}\nvoid Store::put(int slot) {}\n'
+                "void open(char const* name, int mode) {}\nvoid open(int slot) {}\n"
+            ),
+            "a.cpp": (
+                '#include "store.h"\nvoid run(Store* store) {\n  store->put("x");\n  store->put(3);\n  open("x");\n  open(3);\n}\n'
+            ),
+        },
+        {(3, "store:Store.put"), (4, "store:Store.put~2"), (5, "store:open"), (6, "store:open~2")},
+    ),
+    "one overload has its body in the header": (
+        {
+            "store.hpp": "struct Store {\n  void put(int slot) {}\n  void put(char const* name);\n};\n",
+            "store.cpp": '#include "store.hpp"\nvoid Store::put(char const* name) {}\n',
+            "a.cpp": '#include "store.hpp"\nvoid run(Store* store) {\n  store->put("x");\n  store->put(3);\n}\n',
+        },
+        {(3, "store:Store.put"), (4, "store.hpp:Store.put")},
+    ),
+    "functions beside the type of what is passed": (
+        {
+            "a.cpp": (
+                "namespace shop {\nstruct Disk { struct Slot {}; };\nvoid wipe(Disk& disk) {}\nvoid wipe_slot(Disk::Slot slot) {}\n}\n"
+                "namespace mart { struct Disk {}; void wipe(Disk& disk) {} }\n"
+                "void run(shop::Disk disk, shop::Disk::Slot slot, Foreign other) {\n  wipe(disk);\n  wipe_slot(slot);\n  wipe(other);\n}\n"
+            ),
+        },
+        {(8, "a:shop.wipe"), (9, "a:shop.wipe_slot")},
+    ),
+    "members of a template for some types": (
+        {
+            "a.cpp": (
+                "int help(int x) { return x; }\ntemplate <typename T> struct Maker { static int make(T const& x); };\n"
+                "template <> struct Maker<int> { static int make(int x) { return twice(help(x)); }\n  static int twice(int x) { return x; }\n};\n"
+                "template <> struct Maker<bool> { static int twice(int x) { return x; } };\nvoid run() {\n  Maker<int>::make(3);\n}\n"
+            ),
+        },
+        {(3, "a:Maker.twice"), (3, "a:help"), (8, "a:Maker.make~2")},
+    ),
+    "what prototypes call their parameters is no variable": (
+        {
+            "disk.hpp": "struct Disk { void save() {} };\nstruct Tape { void save() {} };\nvoid keep(Disk* d);\n",
+            "a.cpp": '#include "disk.hpp"\nvoid run() {\n  d->save();\n}\n',
+        },
+        set(),
+    ),
+    "functions of a name space are no methods": (
+        {
+            "disk.h": "namespace shop { void wipe_all(int x) {} }\n",
+            "a.cpp": '#include "disk.h"\nvoid run(Foreign x) {\n  x.wipe_all(1);\n  make().wipe_all(2);\n}\n',
+        },
+        set(),
+    ),
+    "bodies of operators": (
+        {
+            "a.cpp": (
+                "struct Disk {\n  void save();\n  bool operator==(Disk const& other) const { other.save(); return true; }\n"
+                "};\nDisk& operator<<(Disk& disk, int n) {\n  disk.save();\n  return disk;\n}\n"
+            ),
+        },
+        {(3, "a:Disk.save"), (6, "a:Disk.save")},
+    ),
+}
+
+
+def project_of(files):
+    project = Project()
+    read = {
+        path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in files.items()
+    }
+    project.update(read)
+    return project
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_a_call_leads_to(what):
+    files, expected = CASES[what]
+    project = project_of(files)
+    edges = edges_of(project, Evaluator(project), "a.cpp")
+    assert {
+        (one.location.line, one.target) for one in edges if one.type == "calls" and one.target
+    } == expected
