@@ -102,6 +102,47 @@ CASES = {
         },
         set(),
     ),
+    "a template's parameter before a conversion": (
+        {
+            "a.cpp": (
+                "struct Text { Text(char const* text); };\nstruct Writer {\n  template <typename T> void put(T const& value) {}\n"
+                "  void put(bool value) {}\n  void put(Text value) {}\n};\nvoid run(Writer writer, Text text) {\n  writer.put(1);\n"
+                "  writer.put(true);\n  writer.put(text);\n}\n"
+            ),
+        },
+        {(8, "a:Writer.put"), (9, "a:Writer.put~2"), (10, "a:Writer.put~3")},
+    ),
+    "what one of two overloads gives is not known": (
+        {
+            "a.cpp": (
+                "struct Text { bool empty() const { return true; } };\nstd::string trim(std::string const& text) { return text; }\n"
+                "Text trim(Text text) { return text; }\nvoid run() {\n  auto left = trim(get());\n  left.empty();\n}\n"
+            ),
+        },
+        set(),
+    ),
+    "a field of the type that is read": (
+        {
+            **{
+                f"{folder}/shelf.hpp": (
+                    "struct Disk { void save() {} };\nstruct Shelf { Disk disk; std::stack<Disk> disks; void run(); };\n"
+                )
+                for folder in ("all", "lib")
+            },
+            "a.cpp": '#include "lib/shelf.hpp"\nvoid Shelf::run() {\n  disk.save();\n  disks.top().save();\n}\n',
+        },
+        {(3, "lib/shelf.hpp:Disk.save"), (4, "lib/shelf.hpp:Disk.save")},
+    ),
+    "a name space that a test uses, beside a variable of another test": (
+        {
+            "b.cpp": 'TEST_CASE("other") {\n  auto values = 3;\n}\n',
+            "a.cpp": (
+                'namespace made { int values(int x) { return x; } }\nTEST_CASE("one") {\n  using namespace made;\n'
+                "  auto all = values(3);\n  ::made::values(4);\n}\n"
+            ),
+        },
+        {(4, "a:made.values"), (5, "a:made.values")},
+    ),
     "bodies of operators": (
         {
             "a.cpp": (
@@ -131,3 +172,27 @@ def test_a_call_leads_to(what):
     assert {
         (one.location.line, one.target) for one in edges if one.type == "calls" and one.target
     } == expected
+
+
+def test_a_call_stands_where_its_last_name_does():
+    project = project_of(
+        {"a.cpp": "namespace a { namespace b { void f() {} } }\nvoid run() { a::b::f(); ::a::b::f(); }\n"}
+    )
+    edges = edges_of(project, Evaluator(project), "a.cpp")
+    assert [one.location.column for one in edges if one.type == "calls"] == [19, 32]
+
+
+def test_what_a_file_reads_otherwise_after_an_edit_is_resolved_again():
+    files = {
+        **TWICE,
+        "mine.hpp": "#include <shop/disk.hpp>\n",
+        "a.cpp": '#include "mine.hpp"\nvoid run() { shop::twice(2); }\n',
+    }
+    project = project_of(files)
+    edited = "mine.hpp", '#include "extras/all.hpp"\n'
+    text = edited[1].encode()
+    assert "a.cpp" in project.update({"mine.hpp": facts_of(decode("mine.hpp", text), digest(text))})
+    edges = edges_of(project, Evaluator(project), "a.cpp")
+    fresh = project_of({**files, edited[0]: edited[1]})
+    assert edges == edges_of(fresh, Evaluator(fresh), "a.cpp")
+    assert "extras/all.hpp:shop.twice" in {one.target for one in edges}

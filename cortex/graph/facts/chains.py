@@ -226,6 +226,14 @@ def uncovered(node: Node, syntax: Syntax) -> Node:
     return node
 
 
+def last_of(member: Node, syntax: Syntax) -> Node:
+    """The last name of a member that is several, `shop::Disk::save` behind `app::` in C++."""
+    member = uncovered(member, syntax)
+    while member.type == "qualified_identifier" and (inner := member.child_by_field_name("name")) is not None:
+        member = uncovered(inner, syntax)
+    return member
+
+
 def _call_mark(node: Node, syntax: Syntax) -> str:
     """`()`; with the number of arguments, `(_2)`, where that tells functions apart."""
     if not syntax.counts:

@@ -22,6 +22,7 @@ from cortex.graph.facts.chains import (
     child_of,
     dotted,
     infix_of,
+    last_of,
     module_of,
     name_of,
     narrowed,
@@ -29,7 +30,6 @@ from cortex.graph.facts.chains import (
     required,
     text_of,
     type_text,
-    uncovered,
 )
 from cortex.graph.facts.comments import Comments, comment_above, told_of
 from cortex.graph.facts.contexts import given
@@ -495,7 +495,7 @@ class _Sweep:
         else:
             chain = chain_of(callee, syntax)
             if (shape := syntax.members.get(kind)) is not None:
-                member = uncovered(child_of(callee, shape[1]) or callee, syntax)
+                member = last_of(child_of(callee, shape[1]) or callee, syntax)
             elif kind == "qualified_name":  # PHP's `A\b()` stands where `b` does
                 member = child_of(callee, "-1") or callee
         if node.type == "infix_expression":

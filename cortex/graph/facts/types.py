@@ -14,7 +14,7 @@ import re
 WRAPPERS = frozenset(
     "Optional Union Annotated Final ClassVar Required NotRequired ReadOnly Awaitable Coroutine "
     "Promise Readonly Partial NonNullable Option Result Box Rc Arc Ref RefCell Mutex RwLock Cow "
-    "Pin Weak ManuallyDrop MutexGuard RwLockReadGuard RwLockWriteGuard RefMut unique_ptr shared_ptr weak_ptr optional NiceMock NaggyMock StrictMock Task ValueTask Lazy CompletableFuture Future "
+    "Pin Weak ManuallyDrop MutexGuard RwLockReadGuard RwLockWriteGuard RefMut unique_ptr shared_ptr weak_ptr reference_wrapper optional NiceMock NaggyMock StrictMock Task ValueTask Lazy CompletableFuture Future "
     "Self Type Awaited Pick Omit".split()
 )
 #: generic types that hold elements of their last argument (tuple and Generator: of their first)
@@ -23,7 +23,8 @@ CONTAINERS = frozenset(
     "Mapping MutableMapping MutableSequence Generator AsyncIterator AsyncIterable deque Deque "
     "defaultdict OrderedDict FrozenSet AbstractSet Array ReadonlyArray Map Record Vec VecDeque "
     "HashMap BTreeMap HashSet vector map unordered_map array ArrayList LinkedList IEnumerable "
-    "IList Dictionary ICollection MutableList MutableMap Queue Stack Seq Stream".split()
+    "IList Dictionary ICollection MutableList MutableMap Queue Stack Seq Stream "
+    "stack queue priority_queue unordered_set multimap span initializer_list".split()
 )
 #: begins what is no type's name but a chain, whose value itself is meant: TypeScript's `typeof x`
 ITSELF = "="

@@ -17,7 +17,9 @@ CSHARP_TYPES = frozenset(
 )
 #: members of a container that are one of its elements when called, and those that are the container
 #: again
-ELEMENT_OF = frozenset("get pop popleft popitem setdefault at shift find first last next peek unwrap".split())
+ELEMENT_OF = frozenset(
+    "get pop popleft popitem setdefault at shift find first last next peek unwrap top front back".split()
+)
 SAME_AS = frozenset("values Values copy filter slice iter iter_mut stream sort reverse elements".split())
 #: of Rust's Option, Result, Rc and the like, which types.py looks through
 _UNWRAPS = frozenset(

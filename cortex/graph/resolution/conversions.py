@@ -17,6 +17,12 @@ _NUMBERS = _WHOLE | {"double", "float"}
 #: own types of texts, which a literal is given for as well
 _TEXTS = frozenset({"string", "string_view", "StringPiece", "StringRef"})
 _WORDS = frozenset("const volatile struct class enum typename register constexpr".split())
+#: how well a template's parameter takes anything: less than the very type, more than its address
+_OF_TEMPLATE = 4.5
+#: C++'s own types of elements
+ELEMENTS = frozenset(
+    "vector map set list deque array pair tuple unordered_map unordered_set optional".split()
+)
 #: template parameters have short names
 _FREE_CHARACTERS = 2
 
@@ -48,8 +54,8 @@ def fit_of_cpp(wanted: str, given: str) -> float | None:
     if wanted == given:
         return 5.0
     free = len(wanted.rstrip("*")) <= _FREE_CHARACTERS and wanted.rstrip("*").isupper()
-    if free:
-        return 0.5
+    if free:  # before any conversion
+        return 0.5 if wanted.endswith("*") else _OF_TEMPLATE
     if given == "fn":
         return None if wanted in _NUMBERS or wanted in _TEXTS or wanted.endswith("*") else 0.0
     if given == "null":

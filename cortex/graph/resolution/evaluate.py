@@ -215,9 +215,12 @@ class Evaluator:
         if len(values) > 1 and SYNTAX[self.project.language(place[0])].counts:
             values = self._taking(values, place[0], int(link.strip("(_)") or 0))
         results = self.results
-        return several(
+        found = several(
             results.given_back(value, owners, place) or results.called(value, which) for value in values
         )
+        # Which of C++'s overloads it is may not be known: one gives what is not of the project.
+        unsure = len(found) > 1 and EXTERNAL in found and self.project.home(place[0]) == C_HOME
+        return () if unsure else found
 
     def _member_of(
         self, owners: tuple[Value, ...], links: list[str], number: int, dotted: str, path: str

@@ -161,7 +161,8 @@ class Members:
             given = project.open_methods.get((rules.family, name, wanted), ())
             if found := [ref for ref in given if self._owners.of(*ref) == owner][:OVERLOADS_MAX]:
                 return tuple(Value("def", *ref) for ref in found)
-        return self._held(home, qualified, name) or self._spread(owner, name)
+        near = path if rules.family == "c" else ""
+        return self._held(home, qualified, name, near) or self._spread(owner, name)
 
     def _spread(self, owner: Ref, name: str) -> tuple[Value, ...]:
         """What an object literal takes in whole: `{ ...other }`."""
@@ -170,9 +171,10 @@ class Members:
         values = self._held(self._project.home(owner[0]), self._project.definition(owner).qualified, SPREAD)
         return several(self.attribute(value, name) for value in values)
 
-    def _held(self, home: str, qualified: str, name: str) -> tuple[Value, ...]:
-        """What a field of a type may hold."""
-        bindings = self._project.fields_of(home, qualified, name)
+    def _held(self, home: str, qualified: str, name: str, near: str = "") -> tuple[Value, ...]:
+        """What a field of a type may hold; of types of one name in several files that of `near`."""
+        bindings = [*self._project.fields_of(home, qualified, name)]
+        bindings = [one for one in bindings if one[0] == near] or bindings
         values: list[Value] = []
         for where, binding in bindings:
             if binding.value in "#?":

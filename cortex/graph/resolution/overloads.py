@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from cortex.graph.facts.arguments import NAMED, WIDENING
 from cortex.graph.facts.facts import DEFAULT, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution import kotlin_types
-from cortex.graph.resolution.conversions import OWN, fit_of_cpp, of_cpp
+from cortex.graph.resolution.conversions import ELEMENTS, OWN, fit_of_cpp, of_cpp
 from cortex.graph.resolution.counts import generics, is_many, slots, takes
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.linkage import signature
@@ -444,7 +444,8 @@ class Overloads:
         from outside and what makes one of them.
         """
         if self.language == "cpp":
-            return "string" if chain.rpartition(".")[2] in ("string", "to_string") else ""
+            name = chain.rpartition(".")[2]
+            return "string" if name in ("string", "to_string") else name if name in ELEMENTS else ""
         if self.language == "kotlin":
             owner, _, name = chain.rpartition(".")
             return (kotlin_types.GIVEN if owner else kotlin_types.MADE).get(name, "")

@@ -319,7 +319,8 @@ class Scopes:
         others = [other for other in project.tops_of(home, name) if other != path]
         if others:  # of Go's several, each is for another build
             kept = others[:BUILDS_MAX] if rules.family == "go" else others[:1]
-            bound = (self._bound(project.index(one).tops[-1, name][-1], one) for one in kept)
+            held = ([b for b in project.index(one).tops[-1, name] if not b.until] for one in kept)
+            bound = (self._bound(some[-1], one) for some, one in zip(held, kept, strict=True))
             return tuple(dict.fromkeys(value for values in bound for value in values))
         named = space(project, home, inside, name) if rules.shared == "project" else None
         return (named,) if named else None

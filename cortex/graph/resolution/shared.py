@@ -56,7 +56,7 @@ class Shared:
         for qualified, names in index.fields.items():
             for name in names:
                 put(self._fields.setdefault((home, sys.intern(qualified)), {}), sys.intern(name), path)
-        for _, name in index.tops:
+        for name in _seen(index):
             put(self._tops, (home, sys.intern(name)), path)
 
     def remove(self, path: str, home: str, index: FileIndex, *, nested: bool) -> None:
@@ -70,7 +70,7 @@ class Shared:
         for qualified, names in index.fields.items():
             for name in names:
                 drop_inner(self._fields, (home, qualified), name, path)
-        for _, name in index.tops:
+        for name in _seen(index):
             drop(self._tops, (home, name), path)
 
 
@@ -78,3 +78,10 @@ def _around(scope: str) -> Iterator[str]:
     """The scopes in which a scope lies."""
     while scope := scope.rpartition(".")[0]:
         yield sys.intern(scope)
+
+
+def _seen(index: FileIndex) -> Iterator[str]:
+    """The names that a file binds at its top, not in a block there: a test by a macro is one."""
+    for (_, name), held in index.tops.items():
+        if not all(one.until for one in held):
+            yield name
