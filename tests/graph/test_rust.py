@@ -40,6 +40,21 @@ CASES = {
         "use crate::disk::Disk;\ntype Other = Disk;\nfn run() {\n  Other::open();\n}\n",
         {(4, "src/disk:Disk.open")},
     ),
+    "a type of its own that has a container's name": (
+        (
+            "use crate::disk::Pool;\nstruct List<T> { head: Option<T> }\nimpl<T> List<T> {\n  fn new() -> Self { List { head: None } }\n"
+            "  fn push(&self) {}\n}\nstruct Shelf { all: List<Pool> }\nimpl Shelf {\n  fn run(&self) {\n    self.all.push();\n"
+            "    let made: List<Pool> = List::new();\n    made.push();\n  }\n}\n"
+        ),
+        {(4, "src/app:List"), (10, "src/app:List.push"), (11, "src/app:List.new"), (12, "src/app:List.push")},
+    ),
+    "what Some and Ok hold in a match": (
+        (
+            "use crate::disk::Pool;\nfn run(one: Option<Pool>, mut two: Option<Pool>) {\n  match one {\n    Some(p) => p.count(),\n"
+            "    None => {}\n  }\n  if let Some(ref mut p) = two { p.count(); }\n}\n"
+        ),
+        {(4, "src/disk:Pool.count"), (7, "src/disk:Pool.count")},
+    ),
     "fields that a pattern takes out": (
         (
             "use crate::disk::{Disk, Pool};\nfn run(disk: Disk, other: Disk) {\n  let Disk { pool, .. } = disk;\n  pool.count();\n"

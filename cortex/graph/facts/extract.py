@@ -30,6 +30,7 @@ from cortex.graph.facts.chains import (
     required,
     text_of,
     type_text,
+    uncovered,
 )
 from cortex.graph.facts.comments import Comments, comment_above, told_of
 from cortex.graph.facts.contexts import given
@@ -49,7 +50,7 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.flags import flags_of, kotlin_flags, platform_flags
-from cortex.graph.facts.frames import Frame, Open, bound_from, end_around, is_in_impl
+from cortex.graph.facts.frames import Frame, Open, bound_from, end_around, headed, is_in_impl
 from cortex.graph.facts.generics import (
     GENERIC_LANGUAGES,
     NAMED_PARAMETERS,
@@ -229,7 +230,7 @@ class _Sweep:
         if kind == "container":
             if "::" in name and name_node.type == "nested_namespace_specifier":
                 name = name.replace("::", ".")
-            target = alternatives(text_of(name_node))
+            target = alternatives(text_of(headed(name_node)))
             qualified = target[0].rstrip("*") if target and "." not in name else name
             qualified = f"{frame.qualified}.{qualified}" if frame.qualified else qualified
             self.stack.append(

@@ -125,3 +125,9 @@ def is_in_impl(item: Node) -> bool:
     """Whether a Rust item is a member of an `impl`."""
     around = item.parent.parent if item.parent is not None else None
     return around is not None and around.type == "impl_item"
+
+
+def headed(name: Node) -> Node:
+    """Rust's `List` of `impl List<T>`: a type of its own, whatever others hold in theirs."""
+    head = name.child_by_field_name("type") if name.type == "generic_type" else None
+    return name if head is None or head.type != "type_identifier" else head

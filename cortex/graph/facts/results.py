@@ -11,6 +11,9 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of
 from cortex.graph.facts.grammars import Syntax
 
+#: patterns of Rust's own that hold one value, and how many parts those have
+_HOLDERS, _HELD = frozenset({"Some", "Ok"}), 2
+
 
 def types_of(results: Node) -> str:
     """The types of a result list: `(int, error)` for `(n int, err error)`, `T` for `(t T)`."""
@@ -80,18 +83,31 @@ def _chain_of_part(name: Node, syntax: Syntax, first: str) -> str:
 
 def _rust(name: Node, syntax: Syntax) -> str:
     held = name.parent
+    while held is not None and held.type in ("ref_pattern", "mut_pattern"):
+        held = held.parent
     if held is not None and held.type == "field_pattern":
         return _chain_of_field(held, syntax)
+    if (
+        held is not None
+        and held.type == "tuple_struct_pattern"
+        and text_of(held.named_children[0]) in _HOLDERS
+    ):
+        value = _taken_apart(held)
+        return chain_of(value, syntax) if value is not None and held.named_child_count == _HELD else UNKNOWN
     return _chain_of_part(name, syntax, "")
+
+
+def _taken_apart(pattern: Node) -> Node | None:
+    """The value that a pattern of Rust is of."""
+    around = pattern.parent
+    if around is not None and around.type == "match_pattern":  # its arm, the block, the match
+        around = around.parent and around.parent.parent and around.parent.parent.parent
+    return around.child_by_field_name("value") if around is not None else None
 
 
 def _chain_of_field(one: Node, syntax: Syntax) -> str:
     """`self.slot` for `slot` in `let Disk { slot, .. } = self`, in a condition and in a match."""
-    pattern = one.parent
-    around = pattern.parent if pattern is not None else None
-    if around is not None and around.type == "match_pattern":  # its arm, the block, the match
-        around = around.parent and around.parent.parent and around.parent.parent.parent
-    value = around.child_by_field_name("value") if around is not None else None
+    value = _taken_apart(one.parent) if one.parent is not None else None
     field = one.child_by_field_name("name")
     chain = chain_of(value, syntax) if value is not None else UNKNOWN
     return f"{chain}.{text_of(field)}" if field is not None and chain not in (UNKNOWN, LITERAL) else UNKNOWN

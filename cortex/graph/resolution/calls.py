@@ -249,6 +249,9 @@ class Calls:
         refs = plausible(self._project, self._path, one, named)
         if self._rules.family == "c":
             refs = reachable(self._project, [*refs], self._path)
+        if self._rules.family == "rust":  # those of this crate, where it has some
+            root = self._project.rust.root
+            refs = [ref for ref in refs if root(ref[0]) == root(self._path)] or refs
         script = self._rules.family == "script"
         if len(refs) == 1 or (script and self._targets.are_twins(refs)):
             if one.scope >= 0 and refs[0] == (self._path, one.scope):

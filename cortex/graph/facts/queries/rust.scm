@@ -30,6 +30,8 @@
 (let_declaration pattern: (tuple_struct_pattern type: (identifier) @_some . (identifier) @bind.name .) value: (_) @bind.value (#any-of? @_some "Some" "Ok"))
 (let_condition pattern: (tuple_struct_pattern type: (identifier) @_some . (identifier) @bind.name .) value: (_) @bind.value (#any-of? @_some "Some" "Ok"))
 (let_condition pattern: (tuple_struct_pattern type: (_) (identifier) @bind.name))
+(let_condition pattern: (tuple_struct_pattern type: (_) [(ref_pattern [(identifier) @bind.name (mut_pattern (identifier) @bind.name)]) (mut_pattern (identifier) @bind.name)]))
+(match_pattern (tuple_struct_pattern type: (_) [(ref_pattern [(identifier) @bind.name (mut_pattern (identifier) @bind.name)]) (mut_pattern (identifier) @bind.name)]))
 (let_declaration pattern: (struct_pattern (field_pattern [(shorthand_field_identifier) (identifier)] @bind.name)))
 (let_condition pattern: (struct_pattern (field_pattern [(shorthand_field_identifier) (identifier)] @bind.name)))
 (match_pattern (struct_pattern (field_pattern [(shorthand_field_identifier) (identifier)] @bind.name)))
