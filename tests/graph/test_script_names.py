@@ -175,6 +175,25 @@ CASES = {
             (12, "a:Fast.stop"),
         },
     ),
+    "values by names": (
+        {
+            "a.ts": (
+                "class Disk { save() {} }\nclass Tape { save() {} }\n"
+                "function go(all: { [name: string]: Disk }, some: { [K in Names]?: Tape | null; }) {\n"
+                "  all['a'].save();\n  const one = some['b'];\n  one.save();\n}\n"
+            ),
+        },
+        {(4, "a:Disk.save"), (6, "a:Tape.save")},
+    ),
+    "what a condition chose of two functions": (
+        {
+            "a.ts": (
+                "const put = () => 1;\nconst keep = () => 2;\nconst save = quick ? put : keep;\nsave();\n"
+                "function go(save: any) { save() }\n"
+            ),
+        },
+        {(4, "a:put"), (4, "a:keep")},
+    ),
     "a class's own method before what is put in its place": (
         {
             "a.ts": (

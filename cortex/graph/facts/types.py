@@ -58,6 +58,8 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
 _OUTER = re.compile(r"<[^<>]*>(?=::)")
 #: TypeScript's type of one member, `Disk["save"]`
 _MEMBER_OF = re.compile(r"""\[\s*["']([a-z_$][\w$]*)["']\s*\]$""")
+#: TypeScript's type of what holds values by names, `{ [name: string]: Disk }`
+_BY_NAME = re.compile(r"\{\s*\[[^\]]{1,80}\]\s*\??:\s*([^;{}]{1,200})[;,]?\s*\}")
 _OPEN, _CLOSE = "[<(", "]>)"
 
 
@@ -85,6 +87,9 @@ def alternatives(text: str) -> tuple[str, ...]:
     text = _LIFETIME.sub("", _WORDS.sub(" ", text)).strip()
     if len(text) > 400:
         return ()
+    if text.startswith("{"):
+        values = _BY_NAME.fullmatch(text)
+        return tuple(_star(list(alternatives(values[1])))) if values is not None else ()
     found: list[str] = []
     for some in split_top(text, "|"):
         for part in split_top(some, "+") if "+" in some else (some,):

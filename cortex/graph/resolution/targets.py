@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from cortex.graph.facts.chains import either_of
 from cortex.graph.facts.facts import CALLED, PLATFORM, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
@@ -62,7 +63,7 @@ class Targets:
             refs = [ref for ref in refs if self._project.definition(ref).kind not in PURE_TYPES]
         if len(refs) == 1 and self._rules.family == "script":
             refs = [*refs, *beside(self._project, self._evaluator, refs[0])]
-        if len(refs) == 1 or self.are_twins(refs):
+        if len(refs) == 1 or self.are_twins(refs) or self._is_either(one, refs):
             each = self.extended.for_each_system(refs) if self._language == "kotlin" else refs
             for ref in each[:TWINS_MAX]:
                 yield self._edges.call(one, ref, confidence)
@@ -78,6 +79,15 @@ class Targets:
         if self._language not in _TWINS:
             return False
         return len({self._shape(ref) for ref in refs}) == 1
+
+    def _is_either(self, one: Reference, refs: Sequence[Ref]) -> bool:
+        """Whether a script calls what a condition chose, `const save = quick ? put : keep`: a call
+        of it is a call of each, as where a function is written in the branches of one.
+        """
+        if self._rules.family != "script" or "." in one.chain or len(refs) < 2:
+            return False
+        held = self._project.index(self._path).tops.get((-1, one.chain), ())
+        return len(held) == 1 and len(either_of(held[0].value)) == len(refs)
 
     def _shape(self, ref: Ref) -> tuple[object, ...]:
         """The same for one function, wherever it is written."""
