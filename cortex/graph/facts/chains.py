@@ -4,6 +4,7 @@ is called on what.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -51,6 +52,7 @@ _TEXTS_AND_NUMBERS = {
     "character_literal": "char",
     "boolean_literal": "boolean",
 }
+_LAST_WORD = re.compile(rb"\w+$")
 _ENDS = re.compile(r"[.\[\]()]")
 #: Kotlin's functions that give back what they are called on
 _SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
@@ -326,6 +328,12 @@ def required(call: Node) -> str:
     return text_of(module).strip("'\"`") if module.type in ("string", "template_string") else ""
 
 
+@functools.lru_cache(maxsize=16)
+def _last_of(passes: frozenset[str]) -> frozenset[bytes]:
+    """The last words of names: few calls end with one, and their chains alone are looked at."""
+    return frozenset(one.rpartition(".")[2].encode() for one in passes)
+
+
 def _passed_on(call: Node, syntax: Syntax) -> Node | None:
     """What a function is given that its value acts as: `Arc::new(x)`, `std::move(x)`."""
     arguments = call.child_by_field_name("arguments")
@@ -333,7 +341,8 @@ def _passed_on(call: Node, syntax: Syntax) -> Node | None:
     if arguments is None or not (count == 1 or (count and "python" in syntax.queries)):
         return None
     callee = child_of(call, syntax.calls[call.type])
-    if callee is None or len(callee.text or b"") > PASSES_MAX:
+    word = _LAST_WORD.search(callee.text or b"") if callee is not None else None
+    if callee is None or word is None or word.end() > PASSES_MAX or word[0] not in _last_of(syntax.passes):
         return None
     names = chain_of(callee, syntax).split(".")
     passes = ".".join(names[-2:]) in syntax.passes or (len(names) > 1 and f".{names[-1]}" in syntax.passes)
@@ -359,9 +368,10 @@ def _cast_call(call: Node, syntax: Syntax, depth: int) -> str:
     callee = call.child_by_field_name("function")
     if "python" in syntax.queries:
         given = call.child_by_field_name("arguments")
-        name = text_of(callee).rpartition(".")[2] if callee is not None else ""
-        two = given is not None and given.named_child_count == 2
-        return _cast(given.named_child(0), depth) if two and given and name in syntax.casters else ""
+        if callee is None or given is None or given.named_child_count != 2:
+            return ""
+        told = text_of(callee).rpartition(".")[2] in syntax.casters
+        return _cast(given.named_child(0), depth) if told else ""
     while callee is not None and callee.type == "qualified_identifier":
         callee = callee.child_by_field_name("name")
     return _typed(callee, syntax, depth) if callee is not None and callee.type == "template_function" else ""
