@@ -196,3 +196,14 @@ def test_what_a_file_reads_otherwise_after_an_edit_is_resolved_again():
     fresh = project_of({**files, edited[0]: edited[1]})
     assert edges == edges_of(fresh, Evaluator(fresh), "a.cpp")
     assert "extras/all.hpp:shop.twice" in {one.target for one in edges}
+
+
+def test_what_was_read_of_a_file_before_decides_nothing():
+    files = {
+        "held.hpp": "template <typename T> class optional { public: bool none() { return true; } };\n",
+        "shelf.hpp": '#include "held.hpp"\nclass Shelf { public: optional<std::string> name() { return {}; } };\n',
+        "a.cpp": '#include "shelf.hpp"\nvoid run(Shelf shelf) {\n  shelf.name().none();\n}\n',
+    }
+    once, again = project_of(files), project_of(files)
+    assert again.index("shelf.hpp").references  # unpacked
+    assert edges_of(once, Evaluator(once), "a.cpp") == edges_of(again, Evaluator(again), "a.cpp")

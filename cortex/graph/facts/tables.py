@@ -241,6 +241,10 @@ class FileIndex:
             self._known |= self.names
         return name in self._known
 
+    def declares(self, name: str) -> bool:
+        """Whether `name` is one of a definition or an import of this file, wherever it stands."""
+        return name in self.names or any(one.name == name for one in self.facts.imports)
+
     def _placed(self, bindings: Iterable[Binding], *, inner: bool) -> dict[tuple[int, str], list[Place]]:
         found: dict[tuple[int, str], list[Place]] = {}
         for binding in bindings:

@@ -357,8 +357,9 @@ class Evaluator:
 
     def _own_holders(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
         """Instances of the project's own `Queue[int]`, `Box<Disk>`: nothing that is in it."""
+        # Whatever else was asked of the file before: `may_know` would answer by that.
         index = self.project.index(path)
-        names = [name for name in held_by(text) if index.may_know(name.partition(".")[0])]
+        names = [name for name in held_by(text) if index.declares(name.partition(".")[0])]
         return tuple(
             Value("inst", *value.ref)
             for name in names
