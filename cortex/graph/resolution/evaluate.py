@@ -66,8 +66,15 @@ class Evaluator:
         self.generics = Generics(project, self)
         self.results = Results(project, self, self.exports.commonjs, self._recursion)
         members = Members(project, self, self.scopes, self.supertypes, self.results, self._recursion)
-        remembering = self.scopes, self.exports, self.supertypes, self.extensions, self.results, members
-        self._remembering = *remembering, self.generics
+        names = self.scopes, self.exports, self.within
+        self._remembering = (
+            *names,
+            self.supertypes,
+            self.extensions,
+            self.results,
+            members,
+            self.generics,
+        )
         self.attribute, self.member, self.called = members.attribute, members.member, self.results.called
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
         self._named: dict[tuple[str, str], tuple[Ref, ...]] = {}

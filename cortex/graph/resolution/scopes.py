@@ -40,8 +40,9 @@ class Scopes:
         self.project = project
         self._meanings = meanings
         self._recursion = recursion
-        #: (file, scope, name) → what a name is that has no place in the file
+        #: (file, `_seen_from`, name) → what a name is that has no place in the file
         self._foreign: dict[tuple[str, int, str], tuple[tuple[Value, ...], How]] = {}
+        self._seen: dict[tuple[str, int], int] = {}
         self.exports = Exports(project, meanings, recursion, self)
         self.owners = Owners(project, meanings, self.exports.crates)
 
@@ -49,12 +50,14 @@ class Scopes:
         """Forget what was found when it is more than `memo_max`."""
         if len(self._foreign) > memo_max:
             self._foreign.clear()
+        if len(self._seen) > memo_max:
+            self._seen.clear()
 
     def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[tuple[Value, ...], How]:
         """What a bare name stands for in `scope` at byte `at`, and how that is known."""
         if self.project.index(path).may_know(name) or self.project.language(path) == "scala":
             return self._looked_up(name, path, scope, at)
-        key = (path, scope, name)  # wherever in the scope it stands
+        key = (path, self._seen_from(path, scope), name)  # wherever in the scope it stands
         known = self._foreign.get(key)
         if known is None:
             cuts = self._recursion.cuts
@@ -62,6 +65,32 @@ class Scopes:
             if self._recursion.cuts == cuts:
                 self._foreign[key] = known
         return known
+
+    def _seen_from(self, path: str, scope: int) -> int:
+        """The innermost scope around a place in which names mean something that have no place in
+        the file: the members of a type, what others define in a scope of that name. Functions have
+        nothing of this, one by one.
+        """
+        known = self._seen.get((path, scope))
+        if known is None:
+            known = scope
+            language, home = self.project.language(path), self.project.home(path)
+            rules = RULES[language]
+            # Elsewhere it counts whether the place itself is a type, or a type's own method.
+            if rules.implicit_self and language != "ruby" and (rules.shared != "project" or home == C_HOME):
+                definitions = self.project.index(path).facts.definitions
+                while known >= 0 and self._has_nothing_foreign(definitions, known, home):
+                    known = definitions[known].parent
+            self._seen[path, scope] = known
+        return known
+
+    def _has_nothing_foreign(self, definitions: Sequence[Definition], at: int, home: str) -> bool:
+        one = definitions[at]
+        if one.kind in TYPE_KINDS or one.parent < 0:
+            return False
+        return one.scope == definitions[one.parent].qualified and not self.project.has_scope(
+            home, one.qualified
+        )
 
     def _looked_up(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How]:
         index = self.project.index(path)

@@ -25,6 +25,9 @@ class Stages:
     def __init__(self, index: FileIndex) -> None:
         self._index = index
         self._marks: dict[tuple[int, str], _Marks] = {}
+        #: (scope, name) → the meanings of a name and of what blocks around it are called on
+        self._named: dict[tuple[int, str], tuple[Meanings, ...]] = {}
+        self._this: dict[int, tuple[Meanings, ...]] = {}
         self._firsts: dict[tuple[int, str, tuple[int, ...]], int] = {}
 
     def at(self, scope: int, chain: str, at: int) -> tuple[str, tuple[int, ...]]:
@@ -52,10 +55,22 @@ class Stages:
         if root is None or chain[0] == EITHER:
             return chain, None
         index, name = self._index, root[0]
-        names = [name]
-        if index.facts.language in BLOCKS and index.may_know(THIS):
-            names.append(THIS)
+        key = (scope, name)
+        known = self._named.get(key)
+        if known is None:
+            own = (index.meanings(scope, name),) if index.may_know(name) and index.places(scope, name) else ()
+            known = self._named[key] = (*own, *self._called_on(scope))
         if index.narrowed and (field := _FIELD.match(chain)):
             name = field[0]
-            names.append(narrowed(name))
-        return name, tuple(index.meanings(scope, one) for one in names if index.places(scope, one))
+            if index.places(scope, told := narrowed(name)):
+                known = (*known, index.meanings(scope, told))
+        return name, known
+
+    def _called_on(self, scope: int) -> tuple[Meanings, ...]:
+        """What blocks in a scope are called on, in languages that have such blocks."""
+        known = self._this.get(scope)
+        if known is None:
+            index = self._index
+            has = index.facts.language in BLOCKS and index.may_know(THIS) and index.places(scope, THIS)
+            known = self._this[scope] = (index.meanings(scope, THIS),) if has else ()
+        return known

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from cortex.graph.facts.blocks import BLOCKS, THIS
 from cortex.graph.facts.facts import Binding
+from cortex.graph.facts.standing import Meanings
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import TYPE_KINDS
@@ -28,6 +29,13 @@ class Within:
     def __init__(self, project: Project, values: Values) -> None:
         self._project = project
         self._values = values
+        #: (path, scope) → what `_blocks` says
+        self._known: dict[tuple[str, int], tuple[tuple[int, Meanings], ...]] = {}
+
+    def relax(self, memo_max: int) -> None:
+        """Forget what was found when it is more than `memo_max`."""
+        if len(self._known) > memo_max:
+            self._known.clear()
 
     def members(
         self, name: str, path: str, scope: int, at: int, known: tuple[Value, ...]
@@ -39,18 +47,29 @@ class Within:
         definitions = index.facts.definitions
         if index.facts.language not in BLOCKS or not index.may_know(THIS):
             return ()
-        while True:
-            for what in reversed(index.meanings(scope, THIS).at(at).places):
+        for here, meanings in self._blocks(path, scope):
+            for what in reversed(meanings.at(at).places):
                 if not isinstance(what, Binding) or not what.at < at < what.until:
                     continue
                 own = (one for one in known if one.tag == "def" and one.path == path)
                 if any(what.at < definitions[one.at].begin < what.until for one in own):
                     return ()
-                if found := self._of(what, name, path, scope):
+                if found := self._of(what, name, path, here):
                     return found
-            if scope < 0:
-                return ()
-            scope = definitions[scope].parent
+        return ()
+
+    def _blocks(self, path: str, scope: int) -> tuple[tuple[int, Meanings], ...]:
+        """The scopes from this one outwards in which blocks are called on something, and which of
+        them are where: most places are in none.
+        """
+        known = self._known.get((path, scope))
+        if known is None:
+            index = self._project.index(path)
+            outer = index.facts.definitions[scope].parent if scope >= 0 else None
+            around = self._blocks(path, outer) if outer is not None else ()
+            own = ((scope, index.meanings(scope, THIS)),) if index.places(scope, THIS) else ()
+            known = self._known[path, scope] = (*own, *around)
+        return known
 
     def receivers(self, path: str, scope: int, at: int) -> Iterator[Value]:
         """What the blocks, the functions and the types around a place are called on, the innermost
