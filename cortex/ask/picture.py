@@ -166,9 +166,8 @@ def _said(flow: Flow, excerpts: Mapping[str, Excerpt]) -> str:
     """What was cut, in one sentence, or ""."""
     cut = sum(one.cut for one in excerpts.values())
     left_out = [f"{one.name} ({one.file}:{one.start})" for one in flow.functions if one.id not in excerpts]
-    told = [f"{cut} functions are cut at ⋯"] * (cut > 0) + [f"left out: {', '.join(left_out)}"] * bool(
-        left_out
-    )
+    told = [f"{cut} {'function is' if cut == 1 else 'functions are'} cut at ⋯"] * (cut > 0)
+    told += [f"left out: {', '.join(left_out)}"] * bool(left_out)
     return f"{'; '.join(told)}; a larger max_tokens shows more." if told else ""
 
 

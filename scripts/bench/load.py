@@ -103,8 +103,10 @@ class Target:
         ]
         told = {"LOAD_CALLS": str(calls), "LOAD_TIMES": str(times), "CORTEX_TOKEN": self.server.token}
         done = subprocess.run(command, env=os.environ | told, capture_output=True, text=True, check=False)
-        if done.returncode or len(times.read_bytes()) < len("[[]]"):
+        if done.returncode or not times.exists():
             raise SystemExit(f"Locust failed: {done.stderr[-2000:]}")
+        if not json.loads(times.read_bytes()):
+            raise SystemExit(f"No call was answered in {seconds:.0f} s; give --seconds more.")
 
 
 def _row(mix: str, clients: int, times: list[list[Any]], samples: Samples) -> Figures:

@@ -135,6 +135,14 @@ COMMANDS = (
 ).split()
 
 
+def test_a_diff_of_nothing_is_told_as_that_and_not_as_a_question_without_words(capsys, monkeypatch, tmp_path):
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
+    assert cli.main(["explore", "--diff", "--project", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert said == "cortex: --diff reads standard input, which is empty: what is piped in printed nothing.\n"
+
+
 @pytest.mark.parametrize("name", [*COMMANDS, "embed"])
 def test_every_command_is_listed(capsys, name):
     assert cli.main(["--help"]) == 0

@@ -426,6 +426,10 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
     for name in filter(None, (form.piped, form.text)):
         if arguments.get(name) == STDIN:
             arguments[name] = _read_stdin(name)
+            if name == form.piped and not arguments[name].strip():
+                raise BadRequest(
+                    f"{_option(name)} reads standard input, which is empty: what is piped in printed nothing."
+                )
     words = list(given.get("words", ()))
     for word in form.words:
         if not {word.argument, word.other}.isdisjoint(arguments):
