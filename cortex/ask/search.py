@@ -30,6 +30,7 @@ from cortex.ranking import (
 )
 from ipc.errors import CortexError
 from ipc.messages import (
+    NO_COUNTS,
     Embed,
     Embedded,
     Fetch,
@@ -52,8 +53,6 @@ ALONE_CANDIDATES, ALONE_CANDIDATES_PER_HIT = 64, 4
 #: chunks that the text worker returns for a name in a pasted text: enough to see that too many
 #: define it
 NAME_CANDIDATES = 8
-#: no project but this one is asked
-NO_COUNTS = WordCounts()
 #: the workers of the lanes, in the order in which their errors are told
 LANES = ("text", "embed", "vector")
 

@@ -7,14 +7,14 @@ it is ranked; `told_by` takes both apart again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from cortex.ranking.candidates import parted
 from ipc.arrays import Array
-from ipc.messages import Hit, Located, Signals, WordCounts
+from ipc.messages import Hit, Located, Signals
 from ipc.messages.signals import FILE, ID_END, KIND, path_of
 
 #: bits of a row key: they are counted from 1, or after a loss from the clock, 65 µs each; the bits
@@ -22,15 +22,6 @@ from ipc.messages.signals import FILE, ID_END, KIND, path_of
 KEY_BITS = 48
 #: what of a lane's reply is no lane
 _ABOUT = ("references", "file_references", "foreign")
-
-
-def add_counts(counts: Sequence[WordCounts]) -> WordCounts:
-    """How rare words are in all projects."""
-    holding: dict[str, int] = {}
-    for one in counts:
-        for word, number in one.holding.items():
-            holding[word] = holding.get(word, 0) + number
-    return WordCounts(chunks=sum(one.chunks for one in counts), holding=holding)
 
 
 def join_words(replies: Mapping[int, Signals], limit: int) -> Signals | None:

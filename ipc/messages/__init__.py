@@ -29,6 +29,7 @@ from ipc.messages.graph import (
 )
 from ipc.messages.memory import MemoryAnswer, MemoryCall
 from ipc.messages.search import (
+    NO_COUNTS,
     Among,
     Apart,
     Bring,
@@ -94,6 +95,7 @@ Message = (
 )
 
 __all__ = [
+    "NO_COUNTS",
     "PROTOCOL",
     "Among",
     "Answers",

@@ -108,6 +108,10 @@ class WordCounts:
     holding: dict[str, int] = field(default_factory=dict)
 
 
+#: of no project
+NO_COUNTS = WordCounts()
+
+
 @dataclass(frozen=True, slots=True)
 class Bring:
     """Asks the text worker what is current of projects in the Milvus where its own is, and to bring

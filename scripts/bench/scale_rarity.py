@@ -21,8 +21,8 @@ import systems
 
 from cortex.ask.questions import Search
 from cortex.ask.search import Lanes, rank_lanes, read, text_candidates, vector_candidates
+from cortex.ask.together.counting import add_counts
 from cortex.engines.serving import EngineWorker
-from cortex.ranking.together import add_counts
 from cortex.settings import config as configuration
 from ipc.messages import CountWords, Filters, MeaningSearch, TextSignals, WordCounts
 from workers.vector import make

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cortex.ask.together.counting import add_counts
 from cortex.ranking import cite, define, rank, weigh
 from cortex.ranking.together import (
     KEY_BITS,
-    add_counts,
     join_meaning,
     join_names,
     join_places,

@@ -5,15 +5,14 @@ scores.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from cortex.ask.asking import Turn
-from cortex.ask.search import NO_COUNTS
 from cortex.ask.together.asked import Together, bounded, each
 from cortex.ask.together.joint import JointTurn
-from cortex.ranking.together import add_counts
 from ipc.errors import CortexError, NotReady
-from ipc.messages import CountWords, WordCounts
+from ipc.messages import NO_COUNTS, CountWords, WordCounts
 
 #: what the counts of words get of the time that a call has left: a project that does not tell them
 #: in time counts with nothing, and may still answer
@@ -40,3 +39,12 @@ async def count_words(together: Together, message: CountWords) -> WordCounts:
             return NO_COUNTS
 
     return add_counts(list((await each(together, ask)).values()))
+
+
+def add_counts(counts: Sequence[WordCounts]) -> WordCounts:
+    """How rare words are in all projects."""
+    holding: dict[str, int] = {}
+    for one in counts:
+        for word, number in one.holding.items():
+            holding[word] = holding.get(word, 0) + number
+    return WordCounts(chunks=sum(one.chunks for one in counts), holding=holding)

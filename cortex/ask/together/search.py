@@ -14,7 +14,6 @@ import orjson
 from cortex.ask.asking import Asking, Turn, expected
 from cortex.ask.questions import NO_FILTERS, Search, budget, fitting
 from cortex.ask.search import (
-    NO_COUNTS,
     Lanes,
     ask_lanes,
     notes_of,
@@ -38,7 +37,7 @@ from cortex.ranking.together import (
 )
 from ipc.codec import decode, encode
 from ipc.errors import BadRequest
-from ipc.messages import Answers, Apart, Chunks, CountWords, Fetch, Hit, Show, Shown, Signals
+from ipc.messages import NO_COUNTS, Answers, Apart, Chunks, CountWords, Fetch, Hit, Show, Shown, Signals
 
 T = TypeVar("T")
 
