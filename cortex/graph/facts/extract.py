@@ -37,6 +37,7 @@ from cortex.graph.facts.contexts import given
 from cortex.graph.facts.facts import (
     ALIAS,
     CALLED,
+    MADE,
     MAKER,
     SPECIALIZED,
     YIELDING,
@@ -69,6 +70,8 @@ from cortex.graph.facts.tokens import chain_of_tokens
 from cortex.graph.facts.types import ITSELF, alternatives, names_in
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
+#: Scala's calls of types, which may share their name with a function
+_MAKE_ONE = frozenset({"instance_expression", "case_class_pattern", "extends_clause"})
 _COVERS = frozenset({"parenthesized_expression", "await_expression"})
 #: last links of a chain that name nothing
 _NOTHING = frozenset({UNKNOWN, LITERAL, ""})
@@ -515,7 +518,10 @@ class _Sweep:
             chain = f"{mock}.{chain}"
         if node.type == "attribute" and not chain.endswith(_ATTRIBUTE):
             chain += _ATTRIBUTE
-        self._refer("call", chain, member, given_to(node, callee, syntax, overloads=self.rules.overloads))
+        told = given_to(node, callee, syntax, overloads=self.rules.overloads)
+        if node.type in _MAKE_ONE:
+            told = Given(*told[:2], MADE)
+        self._refer("call", chain, member, told)
 
     def _bound(self, name: str, bound: str) -> None:
         """A type parameter: what is declared to be one is what its bounds say. Those of a container

@@ -15,7 +15,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 39
+FACTS_VERSION = 40
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -54,6 +54,8 @@ YIELDING = frozenset({"fixture", "contextmanager", "asynccontextmanager"})
 DEFAULT, MANY = " =", "[]"
 #: begins the flag that holds the names of a definition's type parameters (C#, Java, Kotlin, Scala)
 GENERIC = "<"
+#: of a reference's type arguments: it makes one of a type, or takes one apart
+MADE = -1
 #: the member of an object that holds what it takes in whole: `{ ...other }`
 SPREAD = "*"
 
@@ -124,7 +126,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`kind` is call, type or value: a name that may be a function, and is not called. `passed` is
     what each argument is, where functions may differ by that alone (arguments.py); `scope` the
     index of the enclosing definition, -1 for the file; `at` a byte offset; `types` how many type
-    arguments are written (C#).
+    arguments are written (C#), MADE where only a type can be meant (Scala's `new`, patterns).
     """
 
     kind: str

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from cortex.graph.facts.chains import module_of, split
-from cortex.graph.facts.facts import Binding, Reference
+from cortex.graph.facts.facts import MADE, Binding, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.resolution.associated import associated
 from cortex.graph.resolution.common_names import COMMON, OWN
@@ -20,6 +20,7 @@ from cortex.graph.resolution.guesses import plausible
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.linkage import reachable
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.scala import constructed, made
 from cortex.graph.resolution.targets import CANDIDATES_MAX, Targets
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -64,6 +65,7 @@ class Calls:
         if module_of(name):  # `require("x")()`
             values, confidence = evaluator.evaluate(name, *place), "import"
         if own is not None:
+            own = constructed(self._project, self._path, one, own) if self._language == "scala" else own
             values, confidence = (own,), "receiver"
         if not values and self._language == "cpp" and one.passed:
             values = associated(self._project, evaluator, self._path, one)
@@ -76,7 +78,10 @@ class Calls:
             values = self._overloaded(values, one)
         if self._language == "kotlin":
             values, confidence = self._implicit(one, name, values, confidence)
-        yield from self._targets.found(one, self._targets.called(values, one.arguments), confidence)
+        if self._language == "scala":
+            values = made(self._project, evaluator, values, one)
+        count = -1 if one.types == MADE else one.arguments
+        yield from self._targets.found(one, self._targets.called(values, count), confidence)
 
     def _implicit(
         self, one: Reference, name: str, values: tuple[Value, ...], confidence: str

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cortex.graph.facts.facts import CALLED, DECORATED, YIELDING, Binding, Definition
+from cortex.graph.facts.facts import CALLED, COMPANION, DECORATED, YIELDING, Binding, Definition
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import result
@@ -15,11 +15,14 @@ from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import Generics
 from cortex.graph.resolution.kotlin import Kotlin
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.scala import is_of_object
 from cortex.graph.resolution.values import EXTERNAL, Recursion, Value, several
 from cortex.terms.kinds import CALLABLE_KINDS
 
 #: stands before the result of a function's type in TypeScript
 _ARROW = "=>"
+#: what a call of an instance calls, by language
+_OPERATORS = {"scala": "apply", "kotlin": "invoke"}
 #: results that are what a method is called on, an instance of whatever type inherits it
 _ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
 
@@ -116,6 +119,10 @@ class Results:
         language = self._project.language(value.path)
         if language == "python":
             return self._values.member(value.ref, "__call__")
+        if language in _OPERATORS:
+            found = (one for one in self._values.member(value.ref, _OPERATORS[language]) if one.tag == "def")
+            at_object = COMPANION in self._project.definition(value.ref).flags
+            return tuple(one for one in found if at_object or not is_of_object(self._project, one))
         if RULES[language].family != "script":
             return ()
         found = (one for one in self._values.member(value.ref, CALLED) if one.tag == "def")

@@ -325,6 +325,8 @@ class Scopes:
             values = self.exports.starred(name, path, at) if "|" in key else ()
             return values or (Value("mod", key),), "import"
         values = self.exports.starred(name, path, at)
+        if not values and self.project.language(path) == "scala":
+            return self._around(name, path, home), "exact"
         return values, "import" if values else "exact"
 
     def _is_type(self, home: str, scope: str, path: str) -> bool:
@@ -332,17 +334,23 @@ class Scopes:
             return self.exports.crates.is_type(path, scope)
         return any(self.project.types_named(home, scope))
 
+    def _around(self, name: str, path: str, home: str) -> tuple[Value, ...]:
+        """What the packages around a file's have by a name, the nearest first."""
+        family, _, outer = home.partition(":")
+        while outer:
+            outer = outer.rpartition(".")[0]
+            if values := in_scope(self.project, f"{family}:{outer}", "", name, path):
+                return values
+        return ()
+
     def _of_home(self, name: str, path: str, home: str, inside: str) -> tuple[Value, ...] | None:
         """What a name is that the scopes of a shared home do not define: of the name spaces around
         this one (of PHP's functions the global one), a name space itself, or bound in another file;
         None when it is nothing there.
         """
         project, rules = self.project, RULES[self.project.language(path)]
-        outer = home.partition(":")[2] if rules.family in ("csharp", "php") else ""
-        while outer:
-            outer = outer.rpartition(".")[0]
-            if values := in_scope(project, f"{rules.family}:{outer}", "", name, path):
-                return values
+        if rules.family in ("csharp", "php") and (values := self._around(name, path, home)):
+            return values
         if home == C_HOME and (named := space(project, home, inside, name)):
             return (named,)
         others = [other for other in project.tops_of(home, name) if other != path]

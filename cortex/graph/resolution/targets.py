@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from cortex.graph.facts.chains import either_of
-from cortex.graph.facts.facts import CALLED, PLATFORM, Reference
+from cortex.graph.facts.facts import CALLED, MADE, PLATFORM, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.resolution.counts import takes
@@ -54,6 +54,8 @@ class Targets:
         """
         if refs and self._language == "csharp":
             refs = of_arity(self._project, refs, one.types)
+        if one.types == MADE:
+            refs = [ref for ref in refs if self._project.definition(ref).kind in TYPE_KINDS]
         if self._language == "kotlin" and one.arguments >= 0:
             refs = self.extended.that_take(refs, one.arguments)
         skipped = int(of_receiver and self._language == "csharp")

@@ -32,6 +32,7 @@
 (call_expression function: (_) @callee) @call
 (instance_expression . (_) @callee) @call
 (case_class_pattern type: (_) @callee) @call
+(extends_clause . [(type_identifier) (generic_type) (stable_type_identifier)] @callee . (arguments)) @call
 (infix_expression operator: (identifier) @callee) @call
 (type_identifier) @type
 (import_declaration) @import

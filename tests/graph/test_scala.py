@@ -1,0 +1,55 @@
+"""What Scala's calls of types and of their instances mean: `apply`, constructors, and types that
+share their name with a function.
+"""
+
+from __future__ import annotations
+
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import decode, digest
+
+
+def calls_of(**texts: str) -> set[tuple[int, str]]:
+    """Line → target of the calls in the last file."""
+    project = Project()
+    project.update(
+        {
+            f"{name}.scala": facts_of(decode(f"{name}.scala", text.encode()), digest(text.encode()))
+            for name, text in texts.items()
+        }
+    )
+    last = f"{list(texts)[-1]}.scala"
+    found = edges_of(project, Evaluator(project), last)
+    return {(edge.location.line, edge.target.partition(":")[2]) for edge in found if edge.type == "calls"}
+
+
+def test_a_call_of_a_type_or_of_an_instance_is_apply_where_there_is_one():
+    text = (
+        "class Disk(x: Int) {\n  def apply(at: Int): Int = at\n}\nobject Tape {\n  def apply(x: String): Disk = new Disk(1)\n}\n"
+        "class Tape\nobject A {\n  def f(d: Disk) = {\n    d(1)\n    Tape(one)\n    Disk(1)\n  }\n}\n"
+    )
+    assert calls_of(a=text) == {(5, "Disk"), (10, "Disk.apply"), (11, "Tape.apply"), (12, "Disk")}
+
+
+def test_a_constructor_calls_its_class_and_that_of_its_base():
+    text = "class Disk(x: Int) {\n  def this(x: Int, y: Int) = this(x)\n  def apply(x: Int) = x\n}\nclass Tape extends Disk(1)\n"
+    assert calls_of(a=text) == {(2, "Disk"), (5, "Disk")}
+
+
+def test_new_and_patterns_mean_a_type_and_no_function_of_its_name():
+    text = (
+        "trait Shop {\n  case class Disk(x: Int)\n  def Disk(x: Int, y: Int): Disk = new Disk(x)\n  def f(a: Any) = a match {\n"
+        "    case Disk(x) => Disk(x, 1)\n  }\n}\n"
+    )
+    lines = calls_of(a=text)
+    assert {line for line, _ in lines} == {3, 5}
+    assert len({target for _, target in lines}) == 2  # the class, and the function beside it
+
+
+def test_a_file_sees_what_the_packages_around_its_own_have():
+    base = "package shop\nclass Disk {\n  def save() = 1\n}\n"
+    assert (4, "Disk.save") in calls_of(
+        a=base, b="package shop\npackage store\nclass A extends Disk {\n  def f() = save()\n}\n"
+    )
