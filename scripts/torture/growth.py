@@ -29,8 +29,8 @@ GROWTH_MB_MAX = 16.0
 GROWTH_MB_A_THOUSAND, JUDGED_CALLS = 1.5, 1_000
 #: descriptors and threads: generations that are kept for a moment are open then
 DESCRIPTORS_MAX, THREADS_MAX = 12, 3
-#: seconds that threads of generations that went have to end: tantivy's sleep `timers.LATE_S` and
-#: half a second
+#: seconds that files and threads of generations that went have: one is kept for 2 s, and tantivy's
+#: threads sleep `timers.LATE_S` and half a second
 LEAVE_S, LOOK_S = 15.0, 0.5
 
 Figures = dict[str, tuple[float, int, int]]
@@ -49,7 +49,7 @@ def run(record: Record, until: float) -> None:
             _calls(world, front, record, record.draws(PART), STEP_CALLS)
             done += STEP_CALLS
             looks.append((done, _figures(world)))
-        looks[-1] = done, _with_threads_that_stay(world, looks)
+        looks[-1] = done, _with_what_stays(world, looks)
         compare(record, looks)
         front.close(5.0)
 
@@ -91,19 +91,24 @@ def _figures(world: World) -> Figures:
     return figures
 
 
-def _with_threads_that_stay(world: World, looks: list[tuple[int, Figures]]) -> Figures:
-    """The last look, with the threads that there still are when others have had time to end."""
+def _with_what_stays(world: World, looks: list[tuple[int, Figures]]) -> Figures:
+    """The last look, with the descriptors and threads that there still are when others have had
+    time to go.
+    """
     (_, before), (_, after) = looks[len(looks) // 4], looks[-1]
     until = time.monotonic() + LEAVE_S
     while True:
         now = _figures(world)
-        told = {name: (*one[:2], min(one[2], now.get(name, one)[2])) for name, one in after.items()}
-        grown = [
-            name for name in before.keys() & told.keys() if told[name][2] - before[name][2] > THREADS_MAX
-        ]
+        told = {name: (one[0], *map(min, one[1:], now.get(name, one)[1:])) for name, one in after.items()}
+        grown = [name for name in before.keys() & told.keys() if _is_more(before[name], told[name])]
         if not grown or time.monotonic() >= until:
             return told
         time.sleep(LOOK_S)
+
+
+def _is_more(before: tuple[float, int, int], after: tuple[float, int, int]) -> bool:
+    """Whether there are more descriptors or threads than generations come and go with."""
+    return after[1] - before[1] > DESCRIPTORS_MAX or after[2] - before[2] > THREADS_MAX
 
 
 def compare(record: Record, looks: list[tuple[int, Figures]]) -> None:
@@ -114,7 +119,7 @@ def compare(record: Record, looks: list[tuple[int, Figures]]) -> None:
     thousands = max(1.0, (all_calls - calls) / 1000)
     record.measure("calls compared for growth", all_calls - calls)
     for name in before.keys() & after.keys():
-        memory, descriptors, threads = (new - old for new, old in zip(after[name], before[name], strict=True))
+        memory, descriptors, _ = (new - old for new, old in zip(after[name], before[name], strict=True))
         record.measure("growth of memory of one process, MB", max(0.0, memory))
         record.measure("growth of descriptors of one process", max(0, descriptors))
         middle = between.get(name, before[name])[0]
@@ -123,7 +128,7 @@ def compare(record: Record, looks: list[tuple[int, Figures]]) -> None:
         if endless and all_calls - calls >= JUDGED_CALLS:
             said = f"{name}: {before[name][0]:.0f} → {after[name][0]:.0f} MB in {all_calls - calls} calls"
             record.breaks(PART, "memory does not grow", said)
-        if descriptors > DESCRIPTORS_MAX or threads > THREADS_MAX:
+        if _is_more(before[name], after[name]):
             said = f"{name}: {before[name][1:]} → {after[name][1:]} descriptors, threads"
             record.breaks(PART, "descriptors and threads do not grow", said)
     if missing := before.keys() - after.keys():

@@ -11,8 +11,10 @@ lacks.
 from __future__ import annotations
 
 import contextlib
+import gc
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import get_args
 
@@ -189,6 +191,27 @@ def test_a_worker_swaps_and_answers_for_both_generations_for_a_moment(world):
                 | {"generation": number}
             )
             assert worker.handlers[kind](asked).generation == number
+
+
+def test_what_a_generation_opened_goes_with_its_snapshot_not_with_the_next_look_for_garbage(world):
+    world.publish("birch", "oak")
+    reader = world.make()
+    first = world.published()
+    handlers = reader.open(first.generation.tokens["tested"], first)
+    for kind in all_of(handlers):
+        with contextlib.suppress(CortexError):
+            handlers[kind](QUESTIONS[kind]("oak"))
+    gone = weakref.ref(first.rows)
+    world.publish("birch", "cedar", "maple", "oak")
+    gc.collect()
+    gc.disable()
+    try:
+        del handlers, first
+        second = world.published()
+        reader.open(second.generation.tokens["tested"], second)
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_the_token_stays_when_a_change_is_nothing_to_the_engine(world):

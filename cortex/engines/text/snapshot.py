@@ -16,7 +16,7 @@ import tantivy
 
 from cortex.engines.chunks.fetch import cut, fit
 from cortex.engines.text import signals as text_signals
-from cortex.engines.text.compile import Target, compile_filters, compile_query
+from cortex.engines.text.compile import Target, compile_query
 from cortex.engines.text.counts import Counts, keywords
 from cortex.engines.text.finding import MATCHES_MAX, Finding
 from cortex.engines.text.fold import Found, IdOrder, page
@@ -29,6 +29,7 @@ from cortex.engines.text.highlight import (
     line_numbers,
     make_needles,
 )
+from cortex.engines.text.kept import Kept
 from cortex.engines.text.kinds import find_kinds
 from cortex.engines.text.limits import LIMITS, Limits
 from cortex.engines.text.lines import (
@@ -131,10 +132,9 @@ class TextSnapshot:
         self._rows = rows
         self.words: Words = words or Words(rows, reuse.words if reuse else None)
         self._matching = Matching(index.schema, self._searcher, rows, self.words)
-        self._finding = Finding(rows, self._matching, limits.fetch, self._filters)
+        self._kept = Kept(rows, index.schema)
+        self._finding = Finding(rows, self._matching, limits.fetch, self._kept.query)
         self.ids: IdOrder = IdOrder(rows, self._matching.places, reuse.ids if reuse else None)
-        self._paths = frozenset(rows.path_names)
-        self._kept: dict[Filters, tantivy.Query | None] = {}
         self._sieves: dict[Filters, text_signals.Sieve] = {}
 
     def signals(self, request: TextSignals) -> Signals:
@@ -150,7 +150,7 @@ class TextSnapshot:
         )
         most = values.max(axis=1, initial=0.0).tolist()
         stats = {f"{name}_max": value for name, value in zip(text_signals.LANES, most, strict=True)}
-        stats |= {"files": float(len(self._paths)), "chunks": float(self._searcher.num_docs)}
+        stats |= {"files": float(len(self._rows.path_names)), "chunks": float(self._searcher.num_docs)}
         return tell(self._rows, ordinals, text_signals.LANES, values, stats)
 
     def count_words(self, request: CountWords) -> WordCounts:
@@ -170,7 +170,7 @@ class TextSnapshot:
             known = text_signals.make_sieve(
                 self._rows,
                 filters,
-                lambda: self._filters(filters),
+                lambda: self._kept.query(filters),
                 self._finding.folds.alone,
                 self._matching.locate,
             )
@@ -229,7 +229,7 @@ class TextSnapshot:
     def _suggest(
         self, parsed: Parsed, expressions: list[Expression], rest: Node | None, filters: Filters
     ) -> str:
-        kept = self._filters(filters)
+        kept = self._kept.query(filters)
         asked = Asked(self._index, self._searcher, kept, self.words, self._as_written)
         if not expressions:
             return suggest(asked, parsed.node)
@@ -387,18 +387,6 @@ class TextSnapshot:
         shown = best.take(np.arange(done))
         scores = [round(score / (score + _SCORE_HALF), 2) for score in shown.scores.tolist()]
         return Body(join_texts(texts), self._rows.hits(shown.ordinals), scores, shown.ordinals), marks
-
-    def _filters(self, filters: Filters) -> tantivy.Query | None:
-        if filters not in self._kept:
-            if len(self._kept) >= 64:
-                self._kept.clear()
-            # As in Rows.paths: a tag that equals a file's path is a path.
-            tags = [t.lower() for t in filters.tags if not (("/" in t or "." in t) and t in self._paths)]
-            paths = self._rows.paths(filters)
-            languages = self._rows.languages(filters.language) if filters.language else []
-            meant = replace(filters, chunk_types=tuple(self._rows.kinds(filters.chunk_types)))
-            self._kept[filters] = compile_filters(meant, paths, tags, languages, Target(self._index.schema))
-        return self._kept[filters]
 
 
 def _page_of(request: ExactSearch) -> tuple[int, int]:
