@@ -6,22 +6,25 @@ import pytest
 
 from cortex.graph.facts.standing import Meanings
 from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.members import Members
+from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.scopes import Scopes
+from cortex.graph.resolution.supertypes import Supertypes
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source, decode, digest
 
 FUNCTIONS = 40
 
 
-def read(text: str, path: str = "a.kt") -> Project:
-    source = decode(path, text.encode())
-    assert isinstance(source, Source)
-    facts = facts_of(source, digest(text.encode()))
-    assert facts is not None
+def read(text: str, path: str = "a.kt", elsewhere: str = "package elsewhere\n") -> Project:
+    facts = {}
+    for each, written in ((path, text), ("elsewhere/b.kt", elsewhere)):
+        source = decode(each, written.encode())
+        assert isinstance(source, Source)
+        facts[each] = facts_of(source, digest(written.encode()))
     project = Project()
-    project.update({path: facts})
+    project.update(facts)
     return project
 
 
@@ -41,7 +44,8 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 def test_a_name_that_a_file_does_not_have_is_looked_for_once_for_all_functions_of_a_type(walks):
     bodies = "\n".join(f"    fun f{n}(): Foreign {{ return foreign({n}) }}" for n in range(FUNCTIONS))
-    project = read(f"class Disk {{\n{bodies}\n}}\n")
+    elsewhere = "package elsewhere\nclass Foreign\nfun foreign(n: Int) = Foreign()\n"
+    project = read(f"class Disk {{\n{bodies}\n}}\n", elsewhere=elsewhere)
     edges_of(project, Evaluator(project), "a.kt")
     assert 1 <= walks["foreign"] <= 2
     assert 1 <= walks["Foreign"] <= 2
@@ -61,3 +65,37 @@ def test_blocks_are_looked_for_only_in_scopes_that_have_some(monkeypatch):
     edges = edges_of(project, Evaluator(project), "a.kt")
     assert [edge.target for edge in edges if edge.source == "a:Disk.last"] == ["a:Disk.save"]
     assert asked["at"] <= FUNCTIONS, asked
+
+
+def test_what_no_file_of_the_project_names_is_not_looked_for(walks):
+    lines = "\n".join(f"def f{n}(disk) -> Missing:\n    foreign({n}), disk.size().add({n})" for n in range(3))
+    called = "def save(): pass\ndef last():\n    made = save\n    made()\n    save()\n"
+    project = read(f"{lines}\n{called}", "a.py")
+    edges = edges_of(project, Evaluator(project), "a.py")
+    assert [edge.target for edge in edges if edge.type == "calls"] == ["a:save"] * 2
+    assert not walks.keys() & {"Missing", "foreign", "disk"}
+    assert walks["made"]  # a variable, behind which there may be anything
+
+
+def test_what_types_inherit_is_looked_for_once_for_all_that_inherit_the_same(monkeypatch):
+    line = "\n".join(f"class Line{n}(Line{n + 1}): pass" for n in range(FUNCTIONS))
+    types = "\n".join(f"class Disk{n}(Line0):\n    def go(self): self.save()\n" for n in range(FUNCTIONS))
+    last = f"class Line{FUNCTIONS}:\n    def save(self): pass\n"
+    project = read(f"{last}{line}\n{types}", "a.py")
+    asked, own_member, base = Counter[str](), Members._own_member, Supertypes.base
+
+    def counting_member(self: Members, owner: Ref, name: str) -> object:
+        asked[name] += 1
+        return own_member(self, owner, name)
+
+    def counting_base(self: Supertypes, owner: Ref, chain: str) -> object:
+        asked[chain] += 1
+        return base(self, owner, chain)
+
+    monkeypatch.setattr(Members, "_own_member", counting_member)
+    monkeypatch.setattr(Supertypes, "base", counting_base)
+    edges = edges_of(project, Evaluator(project), "a.py")
+    assert {edge.target for edge in edges if edge.type == "calls"} == {f"a:Line{FUNCTIONS}.save"}
+    assert len([edge for edge in edges if edge.type == "calls"]) == FUNCTIONS
+    assert asked["save"] <= 3 * FUNCTIONS, asked
+    assert asked["Line20"] <= 3, asked

@@ -103,6 +103,7 @@ class FileIndex:
         "_outers",
         "_packed",
         "_places",
+        "_renamed",
         "_top_places",
         "facts",
         "ids",
@@ -128,6 +129,7 @@ class FileIndex:
         self._outers: dict[int, int] = {}
         self._meanings: dict[tuple[int, str], Meanings] = {}
         self._places: dict[tuple[int, str], list[Place]] | None = None
+        self._renamed: set[str] | None = None
         self._top_places: dict[tuple[int, str], list[Place]] | None = None
 
     @property
@@ -241,6 +243,17 @@ class FileIndex:
             self._known |= self.names
         return name in self._known
 
+    def renames(self, name: str) -> bool:
+        """Whether a variable of that name, or an import of something by another name, may stand for
+        what is called otherwise. Asked while references are read.
+        """
+        if self._renamed is None:
+            python = self.facts.language == "python"  # whose parameters may be fixtures
+            held = (one for some in (self.facts.bindings, self._unpacked()[1]) for one in some)
+            self._renamed = {one.name for one in held if python or tells(one)}
+            self._renamed.update(one.name for one in self.facts.imports if one.name != one.member)
+        return name in self._renamed
+
     def declares(self, name: str) -> bool:
         """Whether `name` is one of a definition or an import of this file, wherever it stands."""
         return name in self.names or any(one.name == name for one in self.facts.imports)
@@ -347,6 +360,11 @@ class FileIndex:
                 names = self._members.setdefault(one.scope, {})
                 names.setdefault(one.name, []).append((self.facts.path, at))
         return self._members
+
+
+def tells(one: Binding) -> bool:
+    """Whether something is known of what is bound."""
+    return one.value not in {"?", "#"}
 
 
 def derived(facts: Facts) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from cortex.graph.resolution.linkage import bodies, of_type
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.results import Results
 from cortex.graph.resolution.scopes import Scopes
-from cortex.graph.resolution.supertypes import Supertypes
+from cortex.graph.resolution.supertypes import Supers, Supertypes
 from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, several
 
 #: languages in which a class may have a method of its own beside one of its instances, of one name
@@ -44,11 +44,15 @@ class Members:
         self._generics = results.generics
         self._recursion = recursion
         self._known: dict[tuple[Ref, str], tuple[Value, ...]] = {}
+        #: (number of a line of supertypes, name) → what these have by that name
+        self._lines: dict[tuple[int, str], tuple[Value, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
         if len(self._known) > memo_max:
             self._known.clear()
+        if len(self._lines) > memo_max:
+            self._lines.clear()
 
     def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
         """What `value.name` stands for."""
@@ -120,17 +124,27 @@ class Members:
         cuts = self._recursion.enter(memo)
         if cuts is None:
             return ()
-        found: tuple[Value, ...] = ()
         above = self._supertypes.of(owner)
-        for one in above.types if past else (owner, *above.types):
-            found = self._own_member(one, name)
-            if found:
-                break
-        if not found and above.spaces:
-            found = several(self._exports.given_away(space.path, name) for space in above.spaces)
+        found = () if past else self._own_member(owner, name)
+        if not found and (above.types or above.spaces):
+            found = self._inherited(above, name)
         if self._recursion.leave(memo, cuts):
             self._known[memo] = found
         return found
+
+    def _inherited(self, above: Supers, name: str) -> tuple[Value, ...]:
+        """The member of what types inherit from: one answer for all that inherit the same."""
+        memo = (above.line, name)
+        known = self._lines.get(memo)
+        if known is None:
+            cuts = self._recursion.cuts
+            each = (self._own_member(one, name) for one in above.types)
+            known = next(filter(None, each), ())
+            if not known and above.spaces:
+                known = several(self._exports.given_away(space.path, name) for space in above.spaces)
+            if self._recursion.cuts == cuts:
+                self._lines[memo] = known
+        return known
 
     def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
         project, path = self._project, owner[0]

@@ -28,6 +28,7 @@ from cortex.graph.facts.tables import FileIndex, Packed, Ref
 from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.extended import Extended
 from cortex.graph.resolution.includes import Includes
+from cortex.graph.resolution.known_names import KnownNames
 from cortex.graph.resolution.ordered import drop, put
 from cortex.graph.resolution.shared import NOTHING, Shared
 
@@ -88,6 +89,7 @@ class Project:
         #: their type
         self.open_methods: dict[tuple[str, str, str], list[Ref]] = {}
         self.extended = Extended()
+        self.known_names = KnownNames()
         self._shared = Shared()
         #: home → its files, in order; only homes that several files may share
         self.homes = self._shared.homes
@@ -285,6 +287,7 @@ class Project:
         index = self.index(path)
         facts, home, family = index.facts, home_of(packed), RULES[packed.language].family
         put(self.stems, stem_of(path, packed.language), path)
+        self.known_names.add(index)
         for at, one in enumerate(facts.definitions):
             ref, name = (path, at), sys.intern(one.name)
             # In one order, whatever came first: of several the first counts in places.

@@ -49,6 +49,7 @@ class _Resolver:
         self.facts = self.index.facts
         self.rules = RULES[self.facts.language]
         self.stages = Stages(self.index)
+        self._leading: dict[tuple[str, str], bool] = {}
         self._edges = Edges(project, path)
         self._targets = Targets(project, evaluator, path, self._edges)
         self._ways: Mapping[str, Callable[[Reference], Iterator[Edge]]] = {
@@ -142,6 +143,8 @@ class _Resolver:
         """
         answers: dict[tuple[object, ...], tuple[int, list[Edge]]] = {}
         for one in self.index.references:
+            if not self._may_lead(one):
+                continue
             name, stage = self.stages.at(one.scope, one.chain, one.at)
             key = (one.kind, one.chain, one.scope, stage, one.arguments, one.types)
             known = answers.get(key)
@@ -164,6 +167,14 @@ class _Resolver:
                     before = column - edge.location.column  # of `f.call()` the place is that of `f`
                     place = Location(self.path, one.line, max(0, one.column - before))
                     yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
+
+    def _may_lead(self, one: Reference) -> bool:
+        """Whether the project has anything by the name that a reference ends with."""
+        said = one.kind, one.chain
+        known = self._leading.get(said)
+        if known is None:
+            known = self._leading[said] = self.project.known_names.may_lead(one, self.index)
+        return known
 
     def _type(self, one: Reference) -> Iterator[Edge]:
         for name in alternatives(one.chain) or (one.chain,):

@@ -4,6 +4,7 @@ it takes in whole.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple, Protocol
 
 from cortex.graph.facts.facts import ALIAS, Base
@@ -20,12 +21,14 @@ _IN_PARTS = frozenset({"ruby", "csharp"})
 class Supers(NamedTuple):
     """`types`, nearest first; whether all of them are of this project; `spaces`: a script's modules
     that a type has the functions of, `interface Disk extends Methods` with
-    `type Methods = typeof import("./methods")` or `Object.assign(Disk.prototype, methods)`.
+    `type Methods = typeof import("./methods")` or `Object.assign(Disk.prototype, methods)`; `line`:
+    a number, the same for all types that inherit the same.
     """
 
     types: tuple[Ref, ...] = ()
     whole: bool = True
     spaces: tuple[Value, ...] = ()
+    line: int = 0
 
 
 class Types(Protocol):
@@ -44,14 +47,22 @@ class Supertypes:
         self._types = types
         self._recursion = recursion
         self._known: dict[Ref, Supers] = {}
+        self._written: dict[Ref, Supers] = {}
+        #: what types inherit from → what that inherits
+        self._lines: dict[tuple[Ref, ...], Supers] = {}
+        self._numbers: dict[tuple[tuple[Ref, ...], tuple[Value, ...]], int] = {}
+        self._count = itertools.count(1)  # a number is never given again: others remember by it
         #: (home, qualified name) → the parts of that type that say what it inherits
         self._telling: dict[tuple[str, str], tuple[Ref, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
-        if len(self._known) > memo_max:
+        if max(len(self._known), len(self._written)) > memo_max:
             self._known.clear()
+            self._written.clear()
             self._telling.clear()
+            self._lines.clear()
+            self._numbers.clear()
 
     def of(self, owner: Ref) -> Supers:
         if owner in self._known:
@@ -59,29 +70,70 @@ class Supertypes:
         cuts = self._recursion.enter(("supers", owner))
         if cuts is None:
             return Supers()
+        told = [self._told(one) for one in (owner, *self._parts(owner))]
+        own = tuple(dict.fromkeys(ref for each in told for ref in each.types if ref != owner))
+        above = self._above(own)
+        if owner in above.types:  # it inherits from itself
+            above = self._followed(own, owner)
+        found = self._in_order(owner, [*own, *above.types])
+        # A class's method counts before an interface's, however far away it is.
+        found.sort(key=lambda ref: self._project.definition(ref).kind == "interface")
+        types = tuple(found)
+        spaces = tuple(dict.fromkeys(space for each in (*told, above) for space in each.spaces))
+        line = self._numbers.get((types, spaces)) or next(self._count)
+        result = Supers(types, above.whole and all(each.whole for each in told), spaces, line)
+        if self._recursion.leave(("supers", owner), cuts):
+            self._known[owner] = result
+            self._numbers[types, spaces] = line
+        return result
+
+    def _above(self, line: tuple[Ref, ...]) -> Supers:
+        """What the types that others inherit from inherit themselves: one answer for all of
+        these.
+        """
+        known = self._lines.get(line)
+        if known is None:
+            cuts = self._recursion.cuts
+            known = self._followed(line)
+            if self._recursion.cuts == cuts:
+                self._lines[line] = known
+        return known
+
+    def _followed(self, line: tuple[Ref, ...], owner: Ref | None = None) -> Supers:
+        """What `line` inherits, without it and without `owner`, the nearest first."""
+        found, met = list(line), {*line, owner}
+        spaces: list[Value] = []
+        whole = True
+        for one in found:  # which grows
+            told = self._told(one)
+            fresh = [ref for ref in told.types if ref not in met]
+            found += fresh
+            met.update(fresh)
+            spaces += told.spaces
+            whole = whole and told.whole
+        return Supers(tuple(found[len(line) :]), whole, tuple(spaces))
+
+    def _told(self, one: Ref) -> Supers:
+        """What a type inherits by what is written of it itself."""
+        known = self._written.get(one)
+        if known is not None:
+            return known
+        cuts = self._recursion.cuts
         found: list[Ref] = []
         spaces: list[Value] = []
         whole = True
-        pending: list[Ref] = [owner, *self._parts(owner)]
-        while pending:
-            one = pending.pop(0)
-            for base in self._bases(one):
-                refs = self.base(one, base.chain)
-                inside = () if refs else self._spaces(base.chain, *self._place(one))
-                spaces += inside
-                whole = whole and bool(refs or inside)
-                self._follow(refs, owner, found, pending)
-            self._follow(self._merged(one), owner, found, pending)
-            refs, inside = self._given(one)
+        for base in self._bases(one):
+            refs = self.base(one, base.chain)
+            inside = () if refs else self._spaces(base.chain, *self._place(one))
+            found += refs
             spaces += inside
-            self._follow(refs, owner, found, pending)
-        found = self._in_order(owner, found)
-        # A class's method counts before an interface's, however far away it is.
-        found.sort(key=lambda ref: self._project.definition(ref).kind == "interface")
-        result = Supers(tuple(found), whole, tuple(dict.fromkeys(spaces)))
-        if self._recursion.leave(("supers", owner), cuts):
-            self._known[owner] = result
-        return result
+            whole = whole and bool(refs or inside)
+        refs, inside = self._given(one)
+        types = tuple(dict.fromkeys((*found, *self._merged(one), *refs)))
+        known = Supers(types, whole, (*spaces, *inside))
+        if self._recursion.cuts == cuts:
+            self._written[one] = known
+        return known
 
     def _in_order(self, owner: Ref, found: list[Ref]) -> list[Ref]:
         """Python's order: all that the first base inherits from before the second base, but for
@@ -93,12 +145,6 @@ class Supertypes:
         line = [ref for base in bases for ref in (base, *self.of(base).types)]
         last = list(dict.fromkeys(reversed(line)))[::-1]
         return [*(ref for ref in last if ref != owner), *(ref for ref in found if ref not in last)]
-
-    def _follow(self, refs: tuple[Ref, ...], owner: Ref, found: list[Ref], pending: list[Ref]) -> None:
-        for ref in refs:
-            if ref not in found and ref != owner:
-                found.append(ref)
-                pending.append(ref)
 
     def _bases(self, ref: Ref) -> tuple[Base, ...]:
         bases = self._project.definition(ref).bases

@@ -1,0 +1,63 @@
+"""Which names the files of a project give to something: what ends with another name leads nowhere,
+and is not looked for. Pure.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import defaultdict
+
+from cortex.graph.facts.chains import split
+from cortex.graph.facts.facts import Reference
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.tables import FileIndex, tells
+from cortex.graph.facts.types import alternatives
+
+#: a name by itself; anything else that a chain may end with (a call, a module, one of several
+#: values) is looked for
+_NAME = re.compile(r"\\?([\w$]+[!?=']*)\**")
+#: names that lead to a definition of another one: `Disk.new` of Ruby, `save.call(disk)` and what
+#: is exported by default in scripts
+_MEANING_OTHERS = {"ruby": frozenset({"new"}), "script": frozenset({"call", "apply", "default"})}
+
+
+class KnownNames:
+    """Of a project. A name stays when its file goes: one too many costs a search and makes no
+    edge.
+    """
+
+    def __init__(self) -> None:
+        #: family → names of what others can see
+        self._of: defaultdict[str, set[str]] = defaultdict(set)
+
+    def add(self, index: FileIndex) -> None:
+        facts = index.facts
+        known = self._of[RULES[facts.language].family]
+        known |= index.names
+        known.update(facts.exports)
+        known.update(one.name.rpartition(".")[2] for one in facts.bindings if tells(one))
+        known.update(one.name for one in facts.imports if one.name != one.member)
+
+    def may_lead(self, one: Reference, index: FileIndex) -> bool:
+        """Whether a reference of a file can name anything of the project."""
+        if one.kind != "type":
+            return self._may_lead(one.chain, index)
+        return any(self._may_lead(chain, index) for chain in alternatives(one.chain) or (one.chain,))
+
+    def _may_lead(self, chain: str, index: FileIndex) -> bool:
+        receiver, last = split(chain)
+        match = _NAME.fullmatch(last)
+        if match is None:
+            return True
+        language, name = index.facts.language, match[1]
+        if name in self._of[RULES[language].family] or name in _meaning_others(language):
+            return True
+        return not receiver and index.renames(name)
+
+
+@functools.cache
+def _meaning_others(language: str) -> frozenset[str]:
+    rules = RULES[language]
+    words = rules.self_names | rules.super_names | rules.type_names
+    return words | _MEANING_OTHERS.get(rules.family, frozenset())
