@@ -32,11 +32,12 @@ async def elsewhere(turn: Turn, question: Graph, hits: GraphHits) -> str:
     if hits.results or not hits.target or narrowed or question.operation not in _USED:
         return ""
     stem, _, name = uncopied(hits.target).partition(":")
-    word = name.rpartition(".")[2]
-    if not word.isidentifier():
+    word = name.rpartition(".")[2].removesuffix("=")  # Ruby's setters are called without it
+    plain = word.strip("!?$")
+    if not plain.isidentifier():
         return ""
     request = ExactSearch(
-        word, "exact", limit=LINES_MAX, detail="location", generation=turn.generation.number, lines=LINES_MAX
+        plain, "exact", limit=LINES_MAX, detail="location", generation=turn.generation.number, lines=LINES_MAX
     )
     found = await turn.lane("text", request, ExactHits, ours=True)
     if found is None:

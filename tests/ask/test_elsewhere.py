@@ -13,6 +13,9 @@ FILES = {
     "setup.cfg": "[run]\njob = jobs:late_job\n",
     "listed.py": "def own_job():\n    return 4\n\n\nNAMES = ['own_job']\n",
     "other.py": "# the lonely job of jobs.py, and LonelyJob\nlonelyJob = 5\n",
+    "disk.rb": "class Disk\n  def wipe!\n    1\n  end\nend\n",
+    "run.rb": "wipe = 2\ndisk.public_send(:wipe!)\n",
+    "plain.rb": "wipe = 3\n",
 }
 
 
@@ -57,3 +60,8 @@ def test_a_name_that_stands_again_in_its_own_file_alone_is_told_with_its_lines(s
         "No use of own_job is resolved, and the word occurs in no other file of the index. "
         "In its own file it stands on lines 1, 5."
     )
+
+
+def test_a_name_of_ruby_is_looked_for_with_its_mark(served):
+    said = suggestion(served, "callers", "Disk#wipe!")
+    assert said.startswith("No use of wipe! is resolved; the word occurs in 1 other file: run.rb:2.")
