@@ -46,6 +46,37 @@ def test_what_ruby_opens_again_in_other_files_is_one_thing(config):
     ]
 
 
+def test_what_csharp_writes_in_parts_is_one_thing_in_its_folder(config):
+    files = ["Shop/Store.cs", "Shop/Store.Async.cs"]
+    nodes = [(f"{file[:-3]}:Store", "class", file) for file in files]
+    nodes += [(f"{file[:-3]}:Store.Save", "method", file) for file in files]
+    nodes += [("Other/Store:Store", "class", "Other/Store.cs")]
+    nodes += [("c:Disk", "class", "c.cs"), ("d:Tape", "class", "d.cs"), ("d:Tape.Go", "method", "d.cs")]
+    edges = [("c:Disk", "Shop/Store:Store", "extends"), ("d:Tape", "Shop/Store.Async:Store", "extends")]
+    edges += [("d:Tape.Go", f"{file[:-3]}:Store.Save", "calls") for file in files]
+    worker = served(config, nodes, edges)
+    hits, _ = ask(worker, "implementations", "Store")
+    assert hits.candidates == ("Other:Store", "Shop:Store")
+    assert sorted(ids(worker, "implementations", "Shop:Store")) == ["c:Disk", "d:Tape"]
+    assert len(ids(worker, "implementations", "Shop/Store:Store")) == 1
+    assert ask(worker, "callers", "Store.Save")[0].candidates == ()
+
+
+def test_names_of_ruby_that_end_in_a_mark_are_targets(config):
+    nodes = [(f"lib/a:Store.{name}", "method", "lib/a.rb") for name in ("save", "save!", "full?", "name=")]
+    worker = served(config, nodes)
+    for name in ("save!", "full?"):
+        for target in (
+            name,
+            f"Store#{name}",
+            f"Store.{name}(1)",
+            f"store.{name}",
+            f"def {name}(item)",
+            f"lib/a.rb:Store.{name}",
+        ):
+            assert ask(worker, "callers", target)[0].target == f"lib/a:Store.{name}", target
+
+
 def test_who_passes_a_function_on_comes_after_who_calls_it(config):
     nodes = [(f"a:{name}", "function", "a.py") for name in ("early", "late", "made")]
     edges = [("a:early", "a:made", "references"), ("a:late", "a:made", "calls")]

@@ -225,13 +225,18 @@ class Targets:
         return key_of(above(self._graph.names[number]))
 
     def _meaning(self, number: int) -> str:
-        """An id without its overload's number;
-        of what Ruby opens again in other files the name alone.
+        """An id without its overload's number; of what Ruby opens again in other files the name
+        alone, of what C# writes in parts the folder of its files with it.
         """
         name = uncopied(self._graph.names[number])
-        row = int(self._graph.node_of[number])
-        opened = self._graph.names[int(self._graph.nodes[row, 2])].endswith(".rb")
-        return name.partition(":")[2] if opened and self._graph.kind(number) in ("class", "trait") else name
+        path, kind = self._graph.file_of(number), self._graph.kind(number)
+        stem, _, scope = name.partition(":")
+        if path.endswith(".rb") and kind in ("class", "trait"):
+            return scope
+        if path.endswith(".cs") and scope:
+            folder = stem.rpartition("/")[0]
+            return f"{folder}:{scope}" if folder else scope
+        return name
 
     def _outstanding(self, groups: dict[str, list[int]]) -> str | None:
         """The one meaning, or the only one that is in the project's main code;
