@@ -18,9 +18,11 @@ def plant(sources: Sequence[Path], root: Path, files: int) -> None:
     copies of all until they are enough.
     """
     with tempfile.TemporaryDirectory(prefix="cortex-bench-") as together:
-        for folder in (each for source in sources for each in source.resolve().iterdir()):
-            if folder.is_dir():
-                (Path(together) / folder.name).symlink_to(folder)
+        for folder in (each for source in sources for each in _parts(source.resolve())):
+            place = Path(together) / folder.name
+            if place.is_symlink():  # as many projects have a `docs`
+                place = Path(together) / f"{folder.parent.name}-{folder.name}"
+            place.symlink_to(folder)
         made, copies = compose(Path(together), root, files), 1
         while 0 < made < files:
             copies += 1
@@ -28,6 +30,11 @@ def plant(sources: Sequence[Path], root: Path, files: int) -> None:
             made += more
         if not made:
             raise SystemExit(f"{', '.join(map(str, sources))} hold no sources")
+
+
+def _parts(source: Path) -> list[Path]:
+    """The folders in `source`; itself where it has none but git's."""
+    return [one for one in source.iterdir() if one.is_dir() and one.name != ".git"] or [source]
 
 
 @contextmanager

@@ -60,10 +60,25 @@ def _run(root: Path, seconds: float) -> dict[_Call, list[Target]]:
         lines = calls.read_text("utf-8").splitlines() if calls.is_file() else []
     told: dict[_Call, list[Target]] = {}
     for line in lines:
-        path, row, name, there, its_row = line.split("\t")
+        path, row, name, there, its_row, own = line.split("\t")
         call = (Path(path).relative_to(root).as_posix(), int(row), name)
-        told.setdefault(call, []).append(_target(root, there, int(its_row), name))
+        targets = told.setdefault(call, [])
+        targets.append(_target(root, there, int(its_row), own))
+        if own != name:
+            targets += _aliases(root, there, name, own)
     return told
+
+
+def _aliases(root: Path, path: str, name: str, own: str) -> list[Target]:
+    """Where a file gives its method `own` another name: what is written there is what is called,
+    too.
+    """
+    if not Path(path).is_relative_to(root):
+        return []
+    words = re.compile(rf"\balias(?:_method)?\b\W*(?={re.escape(name)}\W+{re.escape(own)}(?![\w?!]))")
+    lines = Path(path).read_text("utf-8", "replace").splitlines()
+    found = ((at, words.search(line)) for at, line in enumerate(lines, start=1))
+    return [(Path(path).relative_to(root).as_posix(), at, match.end()) for at, match in found if match]
 
 
 def _target(root: Path, path: str, line: int, name: str) -> Target:

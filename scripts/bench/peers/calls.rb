@@ -1,6 +1,7 @@
 # What a run of a project's tests calls: for each line that calls a method by a name, where that
 # method is defined. Loaded before the tests; writes at the end, a line each, to CALLS_TO:
-# path, line, name, path and line of the definition ("-": none in a file).
+# path, line, name, path and line of the definition ("-": none in a file), and the name that it has
+# there, which is another one where the call is of an alias.
 calls = {}
 root = "#{File.realpath(ENV.fetch("CALLS_ROOT"))}/"
 made = ->(name) { name == :initialize ? :new : name }
@@ -9,14 +10,15 @@ TracePoint.new(:call, :c_call) do |point|
     from, line = point.path, point.lineno
     next if point.method_id == :new || !from.start_with?(root)
 
-    calls[[from, line, point.method_id, "-", 0]] = true
+    calls[[from, line, point.method_id, "-", 0, point.method_id]] = true
   else
     # A method that is written in C stands on its caller's line, as `new` does.
     place = caller_locations(2, 1)&.first
     from = place&.absolute_path
     next unless from&.start_with?(root)
 
-    calls[[from, place.lineno, made.(point.method_id), point.path, point.lineno]] = true
+    names = [point.callee_id, point.method_id].map(&made)
+    calls[[from, place.lineno, names[0], point.path, point.lineno, names[1]]] = true
   end
 end.enable
 at_exit do
