@@ -92,6 +92,10 @@ class Progress:
         return self.running and self.state == "indexing"
 
     @property
+    def looking(self) -> bool:
+        return self.running and self.state == "looking"
+
+    @property
     def all_read(self) -> bool:
         return 0 < self.total <= self.done
 
@@ -155,7 +159,8 @@ class Freshness:
     def share(self, generation: Generation) -> Share:
         """What of the project `generation` holds. Whole as well where nobody counted its files."""
         seen, progress = self._seen(), self.progress()
-        total = max(len(seen.files), progress.files if progress.running else 0)
+        unfinished = progress.running or progress.state == "indexing"  # the latter was killed
+        total = max(len(seen.files), progress.files if unfinished else 0)
         if generation.rows and not (generation.sources and seen.files):
             return Share(total, total)  # another program's chunk files, or too many to be counted
         return Share(min(total, generation.sources + self._nothing_in), total)
@@ -169,9 +174,11 @@ class Freshness:
         return bool(generation.number) and self.share(generation).whole
 
     def serves_all(self, generation: Generation) -> bool:
-        """Whether `generation` holds the whole project, and no more of it is being read."""
-        whole = self.serves(generation) and self.share(generation).whole
-        return whole and not (self.progress().indexing or self.behind(generation))
+        """Whether `generation` holds the whole project, and no more of it is being read, or looked
+        for: what a run that was killed has left, or a pull has brought, nobody knows before that.
+        """
+        whole, progress = self.serves(generation) and self.share(generation).whole, self.progress()
+        return whole and not (progress.indexing or progress.looking or self.behind(generation))
 
     def nothing_to_search(self) -> bool:
         """Whether the project has been read and holds no text, nor chunk files of others."""
@@ -352,6 +359,11 @@ def _say_state(progress: Progress, share: Share, *, behind: bool, told: bool) ->
         return [f"{say_progress(progress)} Answers may miss what is not indexed yet."]
     if behind or progress.indexing:
         return [*message, "The newest changes are indexed and about to be served."]
+    if progress.looking:
+        return [
+            *message,
+            "What has changed since the index was last in use is being looked for; answers may miss it.",
+        ]
     return message
 
 

@@ -121,7 +121,7 @@ class _Follower:
         self._hears = False
         self._foreign_root = file_system(config.root) in FOREIGN
         self._telling = threading.Lock()
-        self._state = IndexerState("idle", 0, 0, 0, time.time(), os.getpid(), namespace=namespace())
+        self._state = IndexerState("looking", 0, 0, 0, time.time(), os.getpid(), namespace=namespace())
         self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, when it was written; 0: not yet)
         self._sweep_at = 0.0
         #: seconds of processor time that the last look at what was written took

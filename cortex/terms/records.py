@@ -78,10 +78,11 @@ LONG_FILES = 100
 @dataclass(frozen=True, slots=True)
 class IndexerState:
     """`run/indexer.json`: what the indexer is doing. `dirty` maps a saved path to the sequence that
-    will hold it; `files` is how many files the last walk found to be indexed.
+    will hold it; `files` is how many files the last walk found to be indexed. `looking`: it has
+    begun, and not yet compared the files with what was indexed before.
     """
 
-    state: Literal["idle", "indexing", "stopped"]
+    state: Literal["looking", "idle", "indexing", "stopped"]
     done: int
     total: int
     sequence: int

@@ -320,3 +320,25 @@ def test_an_empty_generation_is_nothing_to_answer_from_while_more_is_to_come(con
     indexer(config, state="indexing", done=0, total=3, files=3)
     assert not fresh.serves(Generation(1))
     assert not fresh.serves(EMPTY)
+
+
+def test_before_the_files_were_looked_at_nobody_calls_an_index_whole(config):
+    indexed(config, a="one", b="two")
+    served = Generation(1, segments=(SegmentRef("s", 3, 3),), sequence=1, sources=2)
+    indexer(config, state="looking")
+    fresh = Freshness(config)
+    assert not fresh.serves_all(served)
+    assert "being looked for" in fresh.block(served)["message"]
+    indexer(config, state="idle")
+    fresh = Freshness(config)
+    assert fresh.serves_all(served)
+    assert "message" not in fresh.block(served)
+
+
+def test_what_a_killed_run_has_left_is_not_the_whole_project(config):
+    indexed(config, a="one", b="two")
+    served = Generation(1, segments=(SegmentRef("s", 3, 3),), sequence=1, sources=2)
+    indexer(config, state="indexing", done=2, total=9, files=9, pid=gone_pid(), heartbeat=1.0)
+    fresh = Freshness(config)
+    assert not fresh.serves_all(served)
+    assert fresh.block(served)["searchable"] == {"done": 2, "total": 9}

@@ -3,6 +3,7 @@ else is.
 """
 
 import asyncio
+import hashlib
 import io
 import os
 import time
@@ -11,12 +12,12 @@ import orjson
 import pytest
 from rich.console import Console
 
-from cortex.front.cli import commands, picture, render
+from cortex.front.cli import commands, picture, render, serving
 from cortex.front.cli.waiting import first_index
 from cortex.front.cli.working import under_way
 from cortex.front.link import Link
 from cortex.generation import current as generations
-from cortex.generation.current import Generation, SegmentRef
+from cortex.generation.current import FileRef, Generation, SegmentRef
 from cortex.settings.config import Config, Server
 from cortex.terms.records import IndexerState
 from tests.waiting import until
@@ -64,6 +65,17 @@ def test_a_command_does_not_wait_for_what_nobody_makes(tmp_path):
     told = IndexerState("idle", 0, 0, 1, time.time(), os.getpid(), message="There are too many files.")
     config.indexer_state.write_bytes(orjson.dumps(told))
     assert not wait(Link(config))
+
+
+def test_a_graph_file_of_the_same_size_is_waited_for_and_one_that_was_touched_is_not(tmp_path):
+    path = tmp_path / "code-graph.json"
+    path.write_bytes(b"one")
+    served = {path.name: FileRef(3, path.stat().st_mtime_ns, hashlib.sha256(b"one").hexdigest())}
+    assert serving._graph_waiting(tmp_path, served) == []
+    os.utime(path, ns=(1, 1))
+    assert serving._graph_waiting(tmp_path, served) == []
+    path.write_bytes(b"two")
+    assert serving._graph_waiting(tmp_path, served) == [path.name]
 
 
 def test_the_patience_of_a_command_has_an_end(tmp_path):

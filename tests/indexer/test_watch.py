@@ -118,6 +118,22 @@ def test_many_saved_files_are_told_as_read_before_their_graph_is_made(project, m
     assert [(one.state, one.done, one.total) for one in told if one] == [("indexing", LONG_FILES, LONG_FILES)]
 
 
+def test_until_the_first_look_at_all_files_it_says_that_it_looks(project, monkeypatch):
+    told: list[IndexerState | None] = []
+    walk = watch.Scanner.walk
+
+    def look(scanner, *about):
+        told.append(state(project))
+        return walk(scanner, *about)
+
+    monkeypatch.setattr(watch.Scanner, "walk", look)
+    run.index(project)  # nothing will have changed
+    told.clear()
+    with following(project):
+        until(lambda: is_idle(project))
+    assert [one.state for one in told[:1] if one] == ["looking"]
+
+
 @pytest.fixture
 def patient(project) -> Config:
     return dataclasses.replace(project, indexing=Indexing(debounce_ms=1_000))

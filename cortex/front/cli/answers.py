@@ -99,7 +99,7 @@ def print_graph(answer: dict[str, Any]) -> None:
             out.print(text)
         for line in result.get("text", "").splitlines():
             out.print(Line((f"{margin}    {line}", "dim")))
-    print_notes(answer, f"{answer['total_returned']} of {answer['total_found']} are shown.")
+    print_notes(answer, "")  # the suggestion says what was cut, and how the rest is shown
 
 
 def _place_in_graph(result: dict[str, Any], operation: str) -> tuple[str, dict[str, Any], str]:

@@ -6,6 +6,9 @@ A set that runs serves it; where none does, one is started and ended again.
 from __future__ import annotations
 
 import asyncio
+import functools
+import hashlib
+import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -29,6 +32,8 @@ STALL_S = 90.0
 LEAVE_S = 1.0
 #: seconds between two looks at what is served
 LOOK_S = 0.1
+#: graph files whose contents are remembered between two looks
+DIGESTS_KEPT = 4096
 
 
 def wait_served(config: Config, manifest: Manifest, tell: Tell) -> Generation:
@@ -94,16 +99,34 @@ def _waiting(config: Config, manifest: Manifest, generation: Generation) -> list
 
 
 def _graph_waiting(folder: Path, served: Mapping[str, FileRef]) -> list[str]:
-    """Those that are not served, and were not only touched: the watcher compares their content."""
+    """Those that are not served as they are. One that was only touched is: the watcher compares
+    contents, too.
+    """
     try:
         present = {
-            name: info.st_size
+            name: info
             for name, info in files.entries(folder).items()
             if name.endswith((PLAIN, PACKED)) and not name.startswith(".")
         }
     except OSError:
         present = {}
-    return [name for name, size in present.items() if name not in served or served[name].size != size]
+    return [name for name, info in present.items() if not _is_served(folder / name, info, served.get(name))]
+
+
+def _is_served(path: Path, info: os.stat_result, ref: FileRef | None) -> bool:
+    if ref is None or ref.size != info.st_size:
+        return False
+    return ref.mtime_ns == info.st_mtime_ns or ref.sha256 == _digest(path, info.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=DIGESTS_KEPT)
+def _digest(path: Path, written_ns: int) -> str:  # noqa: ARG001 - what was written at another time is read again
+    """Of a graph file; "" of one that is gone."""
+    try:
+        with files.open_ours(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
 
 
 def _stat(ref: FileRef | None) -> tuple[int, int] | None:
