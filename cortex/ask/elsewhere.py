@@ -29,7 +29,7 @@ async def elsewhere(turn: Turn, question: Graph, hits: GraphHits) -> str:
     Raises NotReady, unless the turn is final.
     """
     narrowed = question.scope or question.exclude_patterns
-    if hits.results or not hits.target or narrowed or question.operation not in _USED:
+    if hits.total_found or not hits.target or narrowed or question.operation not in _USED:
         return ""
     stem, _, name = uncopied(hits.target).partition(":")
     word = name.rpartition(".")[2].removesuffix("=")  # Ruby's setters are called without it
@@ -49,7 +49,8 @@ async def elsewhere(turn: Turn, question: Graph, hits: GraphHits) -> str:
             own.add(line)
         else:
             places.setdefault(path, f"{path}:{line}")
-    return f"No use of {word} is resolved{_told(places, own, more=found.truncated)}"
+    what = "call" if question.operation == "callers" else "use"
+    return f"No {what} of {word} is resolved{_told(places, own, more=found.truncated)}"
 
 
 def _lines_with(word: str, found: ExactHits) -> Iterator[tuple[str, int]]:

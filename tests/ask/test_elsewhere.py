@@ -34,7 +34,8 @@ def suggestion(served, operation, target, **more):
 @pytest.mark.parametrize("operation", ["callers", "dependents", "impact"])
 def test_a_function_whose_name_stands_elsewhere_is_not_called_unused(served, operation):
     said = suggestion(served, operation, "late_job")
-    assert said.startswith("No use of late_job is resolved; the word occurs in 2 other files: ")
+    what = "call" if operation == "callers" else "use"
+    assert said.startswith(f"No {what} of late_job is resolved; the word occurs in 2 other files: ")
     assert "table.py:3" in said
     assert "setup.cfg:2" in said
 
@@ -42,7 +43,7 @@ def test_a_function_whose_name_stands_elsewhere_is_not_called_unused(served, ope
 def test_a_word_that_is_nowhere_else_is_said_to_be(served):
     said = suggestion(served, "callers", "lonely_job")
     assert said.startswith(
-        "No use of lonely_job is resolved, and the word occurs in no other file of the index."
+        "No call of lonely_job is resolved, and the word occurs in no other file of the index."
     )
 
 
@@ -57,11 +58,16 @@ def test_words_that_are_merely_alike_are_not_the_word(served):
 
 def test_a_name_that_stands_again_in_its_own_file_alone_is_told_with_its_lines(served):
     assert suggestion(served, "callers", "own_job").startswith(
-        "No use of own_job is resolved, and the word occurs in no other file of the index. "
+        "No call of own_job is resolved, and the word occurs in no other file of the index. "
         "In its own file it stands on lines 1, 5."
     )
 
 
 def test_a_name_of_ruby_is_looked_for_with_its_mark(served):
     said = suggestion(served, "callers", "Disk#wipe!")
-    assert said.startswith("No use of wipe! is resolved; the word occurs in 1 other file: run.rb:2.")
+    assert said.startswith("No call of wipe! is resolved; the word occurs in 1 other file: run.rb:2.")
+
+
+def test_behind_the_last_result_nobody_is_told_that_there_is_none(served):
+    said = suggestion(served, "callers", "used_job", offset=9)
+    assert said == "There is 1 result; offset 9 is behind."

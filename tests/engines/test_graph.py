@@ -77,6 +77,12 @@ def test_names_of_ruby_that_end_in_a_mark_are_targets(config):
             assert ask(worker, "callers", target)[0].target == f"lib/a:Store.{name}", target
 
 
+def test_who_asks_for_callers_of_a_type_is_told_what_finds_its_users(config):
+    worker = served(config, [("a:Store", "struct", "a.go"), ("a:run", "function", "a.go")])
+    assert "type_usages finds who names it" in ask(worker, "callers", "Store")[0].suggestion
+    assert "type_usages" not in ask(worker, "callers", "run")[0].suggestion
+
+
 def test_who_passes_a_function_on_comes_after_who_calls_it(config):
     nodes = [(f"a:{name}", "function", "a.py") for name in ("early", "late", "made")]
     edges = [("a:early", "a:made", "references"), ("a:late", "a:made", "calls")]

@@ -95,7 +95,7 @@ class GraphSnapshot:
         nodes = dict(zip(there, self.graph.nodes_json(there), strict=True))
         results = [self._result(step, request, nodes.get(row)) for step, row in zip(page, rows, strict=True)]
         name = self.graph.names[found.nodes[0]]
-        why = "" if walk.steps else self._why_nothing(request, name)
+        why = "" if walk.steps else self._why_nothing(request, found.nodes[0])
         remarks = [found.suggestion, self._unsure(page), why, left_out(walk, limits)]
         remarks.append(self._through(walk))
         if walk.ended:
@@ -186,13 +186,16 @@ class GraphSnapshot:
             return ""
         return f"Calls that may reach it by dispatch come last: {', '.join(told[:LISTED])}."
 
-    def _why_nothing(self, request: GraphSearch, name: str) -> str:
+    def _why_nothing(self, request: GraphSearch, number: int) -> str:
+        name = self.graph.names[number]
         if request.scope or request.exclude_patterns:
             return f"Nothing for {name} within scope and exclude_patterns; loosen them."
         if request.operation == "path":
             return f"No chain of calls or other edges leads from {name} to {request.to}."
         if request.operation in _NOTHING:
             return _NOTHING[request.operation].format(name)
+        if request.operation == "callers" and self.graph.kind(number) in TYPE_KINDS:
+            return f"The graph has no calls of the type {name}; type_usages finds who names it."
         return (
             f"The graph has no {request.operation} of {name}. Calls through values that syntax cannot follow "
             "(callbacks, reflection, untyped receivers) are not in it; cortex_exact finds every mention of the name."
@@ -245,7 +248,8 @@ def left_out(walk: Walk, limits: Limits) -> str:
     """What an answer does not show, in words; "" when that is nothing."""
     shown = len(walk.page(limits))
     if not shown:
-        past = f"There are {len(walk.steps)} results; offset {limits.offset} is behind them."
+        last = "is 1 result" if len(walk.steps) == 1 else f"are {len(walk.steps)} results"
+        past = f"There {last}; offset {limits.offset} is behind."
         return past if walk.steps else ""
     if following := walk.following(limits):
         return (
