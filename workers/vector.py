@@ -8,7 +8,7 @@ import contextlib
 from typing import Any
 
 from cortex.embedders import open_embedder
-from cortex.embedders.static import MODEL_DIR
+from cortex.embedders.shipped import MODEL_DIR
 from cortex.engines.serving import EngineWorker
 from cortex.settings.config import Config
 from ipc.errors import CortexError
@@ -24,7 +24,7 @@ def make(config: Config) -> EngineWorker:
     def embedded(request: Any) -> Any:
         if not isinstance(request, MeaningSearch):
             return request
-        embedder = open_embedder(config)  # opened once for each process
+        embedder = open_embedder(config)  # its table is opened once for each process
         (vector,) = embedder.embed([request.query], "query")
         asked = (request.limit, request.filters, request.generation, request.alone)
         return VectorSearch(vector, embedder.identity, *asked)
@@ -41,7 +41,7 @@ def make(config: Config) -> EngineWorker:
 
     worker.handlers[MeaningSearch] = answer
     with contextlib.suppress(CortexError):  # the first question says what is wrong
-        open_embedder(config)
+        open_embedder(config).embed([], "query")
     return worker
 
 

@@ -91,9 +91,11 @@ def telling(lines: Mapping[int, str], words: Mapping[str, float], most: int) -> 
 
 
 def _told(lines: Mapping[int, str], words: Mapping[str, float]) -> dict[int, float]:
-    """What the words of each line are worth."""
+    """What the words of each line are worth, added up as they stand there: the order of a set would
+    change the last bit from one process to the next.
+    """
     return {
-        number: sum(words.get(word, 0.0) for word in set(tokens.lane_words(text)))
+        number: sum(words.get(word, 0.0) for word in dict.fromkeys(tokens.lane_words(text)))
         for number, text in lines.items()
     }
 

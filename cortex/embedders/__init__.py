@@ -14,7 +14,7 @@ __all__ = ["EMBEDDERS", "Embedder", "check_embedder", "copies_max", "open_embedd
 #: embedding.provider → who makes it from a Config. Imported when it is wanted: nobody loads the
 #: libraries of another
 EMBEDDERS: dict[Provider, str] = {
-    "static": "cortex.embedders.static:open_configured",
+    "static": "cortex.embedders.builtin:open_built_in",
     "http": "cortex.embedders.http:open_http",
     "local": "cortex.embedders.local:open_local",
     "onnx": "cortex.embedders.onnx:open_onnx",

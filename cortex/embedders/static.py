@@ -17,14 +17,12 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from cortex.embedders.protocol import estimate_tokens
+from cortex.embedders.shipped import MODEL_DIR, Shipped, about, named, unreadable
 from cortex.settings.config import Config
 from ipc.arrays import Array
 from ipc.errors import Damaged
 from ipc.messages import Mode
 
-#: the folder of the model that is shipped
-MODEL_DIR = Path(__file__).with_name("cortex_static_384")
 #: words whose tokens are remembered; a large repository has about 200 000 distinct words, 100 bytes
 #: each
 WORDS_MAX = 300_000
@@ -54,33 +52,30 @@ def open_static(folder: Path = MODEL_DIR, dimensions: int = 0) -> StaticEmbedder
     number that is none of these, leaves them whole. Raises Damaged when a file of it is missing or
     wrong.
     """
+    told = about(folder)
     try:
-        about = orjson.loads((folder / "model.json").read_bytes())
         words = orjson.loads((folder / "vocab.json").read_bytes())
         table = np.load(folder / "E8.npy", mmap_mode="r")
         scale = np.load(folder / "scale.npy").astype(np.float32)
         if (
             table.dtype != np.int8
-            or table.shape != (len(words), about["dimensions"])
+            or table.shape != (len(words), told["dimensions"])
             or len(scale) != len(words)
         ):
             raise Damaged(f"The model files in {folder} do not belong together; install Cortex again.")
-    except (OSError, ValueError, KeyError) as error:
-        raise Damaged(f"The model in {folder} cannot be read ({error}); install Cortex again.") from error
-    name = about["name"]
-    if dimensions in about.get("prefixes", ()):
-        name, table = f"{name}:{dimensions}", table[:, :dimensions]
-    return StaticEmbedder(f"{name}@{about['hash']}", words, table, scale)
+    except (OSError, ValueError) as error:
+        raise unreadable(folder, error) from error
+    identity, kept = named(told, dimensions)
+    return StaticEmbedder(identity, words, table[:, :kept], scale)
 
 
-class StaticEmbedder:
+class StaticEmbedder(Shipped):
     """See `protocol.Embedder`. Not to be shared between threads that embed at once: the word cache
     is not locked, but every race on it ends in the same value.
     """
 
     def __init__(self, identity: str, words: list[str], table: Array, scale: Array) -> None:
-        self.identity = identity
-        self.dimensions = int(table.shape[1])
+        super().__init__(identity, int(table.shape[1]))
         self._rows = {word: row for row, word in enumerate(words)}
         self._table = table.view(np.ndarray)  # indexing a memmap costs twice as much
         self._scale = scale
@@ -101,9 +96,6 @@ class StaticEmbedder:
         norms = np.linalg.norm(result, axis=1, keepdims=True)
         np.divide(result, norms, out=result, where=norms > 0)
         return result
-
-    #: asked of every line of a project
-    count_tokens = staticmethod(estimate_tokens)
 
     def tokens(self, text: str) -> list[int]:
         """The rows of every token of `text`, in order, with repetitions."""

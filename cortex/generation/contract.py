@@ -31,6 +31,8 @@ PLAIN, PACKED = ".json", ".json.zst"
 FROM_TEXT = "from text"
 #: a packed chunk file without vectors has about one of so many bytes; vectors stay as they are
 PACKED_SHARE = 6
+#: bytes of one graph file
+GRAPH_BYTES_MAX = 512 * 1024 * 1024
 #: bytes at the front of a file within which our generator mark stands
 HEAD_BYTES = 600
 

@@ -29,8 +29,6 @@ CONFIDENCES = ("exact", "import", "receiver", "name")
 #: columns of the nodes and of the edges
 NODE_COLUMNS, EDGE_COLUMNS = 6, 8
 LINE_MAX = 2**31 - 1
-#: bytes of one graph file
-FILE_BYTES_MAX = 512 * 1024 * 1024
 
 
 class _Location(msgspec.Struct, gc=False):

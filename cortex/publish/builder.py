@@ -320,6 +320,8 @@ class Builder:
         for engine in self._engines.values():
             engine.rest()
         self._vectors.rest()
+        if settled and self._taken_up and self._built is self.current:
+            self._manager.forget(lambda: open_rows(self.current, self._dir))
         gc.collect()
         allocator.trim()
         if settled:

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,6 +34,9 @@ BATCH_BYTES = 16 * 1024 * 1024
 WAIT_S = 5.0
 #: bytes that are worth a generation however little is to come
 LEAST_BYTES = 2 * 1024 * 1024
+#: chunks up to which all of them are forgotten at rest, some 400 bytes each: to take them up again
+#: is done in the quiet time after a change
+FORGOTTEN_MAX = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ class ChunkManager:
     _waiting: float = 0.0
     #: chunk file → digest → id of the known chunks in it
     _ids: dict[str, dict[bytes, str]] = field(default_factory=dict)
+    #: opens the rows that hold what is forgotten; None: nothing is
+    _forgotten: Callable[[], Rows] | None = None
 
     def start_from(self, rows: Rows, files: dict[str, FileRef]) -> None:
         """Take a published generation as what is known;
@@ -102,6 +107,7 @@ class ChunkManager:
         self.known.clear()
         self.sources.clear()
         self._ids.clear()
+        self._forgotten = None
         self.files = dict(files)
         for start, segment in zip(rows.starts, rows.segments, strict=False):
             ids, offsets = segment.bytes_of("id_bytes"), segment.arrays["id_offsets"].tolist()
@@ -114,6 +120,16 @@ class ChunkManager:
                 file = names[ordinals[row]]
                 self._know(chunk_id, Known(int(keys[row]), digest, file, paths[of[row]]))
                 self._ids.setdefault(file, {})[digest] = chunk_id
+
+    def forget(self, rows: Callable[[], Rows]) -> None:
+        """Let go of what the published `rows` hold as well, until something changes. Nothing where
+        they do not hold all: a file hides chunks, or cannot be read.
+        """
+        if self.hidden or self.damaged or not 0 < len(self.known) <= FORGOTTEN_MAX:
+            return
+        self._forgotten = rows
+        for each in (self.known, self.sources, self._ids):
+            each.clear()
 
     def read(self, batch_bytes: int = BATCH_BYTES, *, to_come: float = 0.0) -> Reading | None:
         """What has changed on disk, at most about `batch_bytes` of chunk files at once;
@@ -132,6 +148,8 @@ class ChunkManager:
             return None
         if to_come and not removed and self._is_little(changed, here, batch_bytes, to_come):
             return None
+        if self._forgotten is not None:
+            self.start_from(self._forgotten(), self.files)
         self._waiting = 0.0
         batch = _batch(changed, here, batch_bytes)
         loaded = self._load(batch)

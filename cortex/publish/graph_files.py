@@ -9,10 +9,10 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cortex.generation.contract import Folder, files_in, folder_of, unpack
+from cortex.generation.contract import GRAPH_BYTES_MAX, Folder, files_in, folder_of, unpack
 from cortex.generation.current import FileRef, graph_segment
 from cortex.generation.damage import look
-from cortex.generation.graph import FILE_BYTES_MAX, write_graph
+from cortex.generation.graph import write_graph
 from ipc.errors import Damaged
 
 log = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ class GraphFiles:
                 self._touched[name] = ref
                 continue
             try:
-                write_graph(self._segments / graph_segment(ref.sha256), unpack(name, raw, FILE_BYTES_MAX))
+                write_graph(self._segments / graph_segment(ref.sha256), unpack(name, raw, GRAPH_BYTES_MAX))
             except (Damaged, ValueError) as error:
                 self._fault(name, ref, str(error))
                 continue
@@ -125,13 +125,13 @@ class GraphFiles:
         try:
             with folder_of(self._folders, name).open(name) as file:
                 info = os.fstat(file.fileno())
-                large = info.st_size > FILE_BYTES_MAX
-                raw = b"" if large else file.read(FILE_BYTES_MAX)
+                large = info.st_size > GRAPH_BYTES_MAX
+                raw = b"" if large else file.read(GRAPH_BYTES_MAX)
         except OSError:
             return None
         ref = FileRef(info.st_size, info.st_mtime_ns, hashlib.sha256(raw).hexdigest())
         if large:
-            self._fault(name, ref, f"larger than {FILE_BYTES_MAX >> 20} MB")
+            self._fault(name, ref, f"larger than {GRAPH_BYTES_MAX >> 20} MB")
             return None
         return raw, ref
 

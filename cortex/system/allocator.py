@@ -13,10 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from cortex.system import files
 from cortex.system.hosts import c_library
 
 #: what the system says of the memory that this process has mapped
 MAPS = Path("/proc/self/maps")
+#: bytes from which on something is put aside in a file
+ASIDE_BYTES = 256 << 10
 
 
 class Forgetful(Protocol):
@@ -65,6 +68,23 @@ def let_go(folder: Path) -> None:
             if path.startswith(begin) and may.startswith("r-"):
                 first, after = (int(each, 16) for each in place.split("-"))
                 library.madvise(ctypes.c_void_p(first), ctypes.c_size_t(after - first), advice)
+
+
+def put_aside(folder: Path, raw: memoryview) -> mmap.mmap | memoryview:
+    """`raw` as a mapped file in `folder`, which has no name any more and ends with this process: so
+    `let_go` lets go of it as well. `raw` itself where it is little, or such a file cannot be.
+    """
+    if raw.nbytes < ASIDE_BYTES or not hasattr(mmap, "MADV_DONTNEED"):
+        return raw
+    try:
+        path = files.write_new(folder, "aside", raw)
+        try:
+            with files.open_ours(path) as file:
+                return mmap.mmap(file.fileno(), raw.nbytes, access=mmap.ACCESS_READ)
+        finally:
+            files.remove(path)
+    except (OSError, ValueError):  # a full disk, a folder that may only be read
+        return raw
 
 
 @contextlib.contextmanager

@@ -148,7 +148,7 @@ def replace(path: Name, raw: bytes, *, sync: bool = False, mode: int | None = No
         file.write(raw)
 
 
-def write_new(folder: Name, stem: str, raw: bytes) -> Path:
+def write_new(folder: Name, stem: str, raw: bytes | memoryview) -> Path:
     """Write a file of a new name in `folder`, to be moved to its place. Raises OSError."""
     from pathlib import Path
 

@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from cortex.embedders.static import MODEL_DIR, StaticEmbedder, open_static
+from cortex.embedders.shipped import MODEL_DIR
+from cortex.embedders.static import StaticEmbedder, open_static
 from scripts.train.sources import LANGUAGE_OF
 
 #: characters of a chunk

@@ -1,5 +1,8 @@
 """Which lines of a definition are shown."""
 
+import itertools
+
+from cortex.ask import excerpt
 from cortex.ask.excerpt import choose
 
 LINES = dict(
@@ -47,3 +50,12 @@ def test_a_word_of_the_question_counts_more_in_code_than_in_a_docstring():
 def test_common_indentation_is_cut():
     lines = {1: "        if a:", 2: "            b()"}
     assert choose(lines, {}, (), 1000).text == "if a:\n    b()"
+
+
+def test_the_words_of_a_line_are_added_up_as_they_stand_there():
+    worth = {"alpha": 1e16, "beta": 1.0, "gamma": -1e16}
+    for words in itertools.permutations(worth):
+        expected = 0.0
+        for word in words:
+            expected += worth[word]
+        assert excerpt._told({1: " ".join((*words, *words))}, worth) == {1: expected}

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex.embedders import open_embedder
-from cortex.embedders.static import MODEL_DIR, open_static
+from cortex.embedders.shipped import MODEL_DIR
+from cortex.embedders.static import open_static
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
 from ipc.errors import Damaged, Misconfigured

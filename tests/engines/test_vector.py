@@ -4,6 +4,8 @@ HNSW proposes and the scan decides.
 
 import dataclasses
 import os
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from cortex.engines.vector.usearch import Limits, build_vectors, highest, open_v
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
 from cortex.generation.write import Row, write_rows
+from cortex.system import allocator
 from cortex.system.products import products
 from ipc.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Filters, VectorSearch
@@ -94,6 +97,30 @@ def test_the_bytes_of_a_segment_that_stays_are_not_made_again(tmp_path):
     first = open_vectors(rows, tmp_path).coarse
     assert open_vectors(rows, tmp_path, reuse=first).coarse.tables == first.tables
     assert all(first.tables)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what is mapped")
+def test_at_rest_the_bytes_of_vectors_count_as_no_memory_and_answers_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(allocator, "ASIDE_BYTES", 1)
+    rows = publish(tmp_path, unit(1, 2000), cut=2000)
+    snapshot, asked = open_vectors(rows, tmp_path), VectorSearch(unit(2, 1)[0], "m@1", 9)
+    first = snapshot.search(asked)
+    (table,) = snapshot.coarse.tables
+    place = f"{table.numbers.ctypes.data:x}-"
+
+    def resident():
+        lines = iter(Path("/proc/self/smaps").read_text().splitlines())
+        assert any(line.startswith(place) for line in lines)
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("Rss:"))
+
+    assert resident() >= table.numbers.nbytes
+    allocator.let_go(rows.segments[0].path.parent)
+    assert resident() == 0
+    again = snapshot.search(asked)
+    assert ([hit.id for hit in again.hits], again.values[0].tolist()) == (
+        [hit.id for hit in first.hits],
+        first.values[0].tolist(),
+    )
 
 
 @settings(max_examples=30, deadline=None)

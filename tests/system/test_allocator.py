@@ -32,3 +32,23 @@ def test_what_was_read_of_mapped_files_is_let_go_of_and_there_again(tmp_path):
     assert resident(inside) == 0
     assert resident(outside) == len(read[1])
     assert [bytes(one) for one in maps] == read
+
+
+def test_what_is_put_aside_counts_as_no_memory_once_it_is_let_go_of_and_leaves_no_file(tmp_path):
+    raw = bytes(range(256)) * 4096
+    aside = allocator.put_aside(tmp_path, memoryview(raw))
+    assert list(tmp_path.iterdir()) == []
+    assert aside[:] == raw
+    (path,) = {
+        line.split(maxsplit=5)[5] for line in allocator.MAPS.read_text().splitlines() if "aside" in line
+    }
+    assert resident(path) == len(raw)
+    allocator.let_go(tmp_path)
+    assert resident(path) == 0
+    assert aside[:] == raw
+
+
+def test_what_cannot_be_put_aside_or_is_little_stays_as_it_is(tmp_path):
+    little, much = memoryview(b"abc"), memoryview(bytes(allocator.ASIDE_BYTES))
+    assert allocator.put_aside(tmp_path, little) is little
+    assert allocator.put_aside(tmp_path / "missing", much) is much

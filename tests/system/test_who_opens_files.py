@@ -52,7 +52,7 @@ RUNTIME = "in the runtime folder, which open_runtime has made and checked: priva
 LIBRARY = "the library takes a path: the folder is made and checked by files before, and is private"
 OTHER = "opens no file"
 ALLOWED = {
-    ("cortex.embedders.static", "(folder / 'model.json').read_bytes"): PACKAGE,
+    ("cortex.embedders.shipped", "(folder / 'model.json').read_bytes"): PACKAGE,
     ("cortex.embedders.static", "(folder / 'vocab.json').read_bytes"): PACKAGE,
     ("cortex.embedders.static", "np.load"): PACKAGE,
     (

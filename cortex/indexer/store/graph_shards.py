@@ -19,9 +19,8 @@ from typing import Any, cast
 import msgspec
 import orjson
 
-from cortex.generation.contract import GENERATOR, PACKED, PLAIN, is_ours, pack, unpack
+from cortex.generation.contract import GENERATOR, GRAPH_BYTES_MAX, PACKED, PLAIN, is_ours, pack, unpack
 from cortex.generation.damage import UNREADABLE
-from cortex.generation.graph import FILE_BYTES_MAX
 from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Packed
@@ -186,8 +185,8 @@ def read_shard(folder: Path, number: int, shards: int) -> Body:
     found: dict[str, tuple[list[Any], list[Any]]] = {}
     try:
         name = shard_name(number, shards)
-        raw = files.read_ours(folder / name, FILE_BYTES_MAX)
-        data = orjson.loads(unpack(name, raw, FILE_BYTES_MAX))
+        raw = files.read_ours(folder / name, GRAPH_BYTES_MAX)
+        data = orjson.loads(unpack(name, raw, GRAPH_BYTES_MAX))
         metadata = data["_metadata"]
         if (metadata.get("generator"), metadata.get("facts")) != (GENERATOR, FACTS_VERSION):
             return {}
@@ -227,7 +226,7 @@ def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
         if _FACTS_NAME.match(name):
             with contextlib.suppress(OSError, *UNREADABLE):
                 stored = msgspec.msgpack.decode(
-                    files.read_ours(folder / FACTS / name, FILE_BYTES_MAX), type=_FactsFile
+                    files.read_ours(folder / FACTS / name, GRAPH_BYTES_MAX), type=_FactsFile
                 )
                 if stored.version == FACTS_VERSION:
                     yield from ((stored.shards, one) for one in stored.files if one.language in RULES)
@@ -257,7 +256,7 @@ def place_facts(folder: Path, place: tuple[int, int], facts: Iterable[Packed]) -
 def read_state(folder: Path) -> State:
     """An empty one when it is missing, damaged or of another version."""
     try:
-        state = msgspec.msgpack.decode(files.read_ours(folder / FACTS / STATE, FILE_BYTES_MAX), type=State)
+        state = msgspec.msgpack.decode(files.read_ours(folder / FACTS / STATE, GRAPH_BYTES_MAX), type=State)
     except (OSError, *UNREADABLE):
         return State()
     return state if state.version == FACTS_VERSION else State()

@@ -22,7 +22,7 @@ import msgspec
 import orjson
 
 from cortex.embedders.protocol import Embedder
-from cortex.embedders.static import StaticEmbedder
+from cortex.embedders.shipped import Shipped
 from cortex.generation.contract import FROM_TEXT, GENERATOR, PACKED, PLAIN, pack, unpack
 from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
@@ -264,7 +264,7 @@ def _leaves_out(settings: Settings, embedder: Embedder) -> bool:
     """Whether chunk files hold no vectors: who serves them makes them as quickly as it reads them.
     Those that a person, or another program, may read hold them.
     """
-    return settings.ending == PACKED and isinstance(embedder, StaticEmbedder)
+    return settings.ending == PACKED and isinstance(embedder, Shipped)
 
 
 def _embed(
@@ -291,7 +291,7 @@ def _embed(
         vectors = [row.tobytes() for row in embedder.embed(texts, "passage").astype("<f2")]
         made = dict(zip(texts, vectors, strict=True))
         known |= {text: base64.b64encode(vector).decode() for text, vector in made.items()}
-        if not isinstance(embedder, StaticEmbedder):  # which is as fast as looking up
+        if not isinstance(embedder, Shipped):  # which is as fast as looking up
             cache.put(made)
     return known
 

@@ -1,0 +1,33 @@
+"""The built-in embedder. Its table, its words and numpy take 12 MB: they are opened with the first
+text that is embedded.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from cortex.embedders.shipped import MODEL_DIR, Shipped, about, named
+from cortex.settings.config import Config
+from ipc.arrays import Array
+from ipc.messages import Mode
+
+
+class BuiltIn(Shipped):
+    """See `protocol.Embedder`."""
+
+    def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:
+        """As the protocol has it. Raises Damaged when a file of the model is missing or wrong."""
+        from cortex.embedders.static import open_static
+
+        return open_static(dimensions=self.dimensions).embed(texts, mode)
+
+
+def open_built_in(config: Config) -> BuiltIn:
+    """The model in the package, of the size that is configured. Raises Damaged."""
+    return _of(config.embedding.dimensions)
+
+
+@functools.cache
+def _of(dimensions: int) -> BuiltIn:
+    return BuiltIn(*named(about(MODEL_DIR), dimensions))
