@@ -124,7 +124,7 @@ def _digest(path: Path, written_ns: int) -> str:  # noqa: ARG001 - what was writ
     """Of a graph file; "" of one that is gone."""
     try:
         with files.open_ours(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            return hashlib.sha256(file.read()).hexdigest()
     except OSError:
         return ""
 
