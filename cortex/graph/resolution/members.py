@@ -124,10 +124,12 @@ class Members:
         cuts = self._recursion.enter(memo)
         if cuts is None:
             return ()
-        above = self._supertypes.of(owner)
+        # What it inherits only then: types of one name in many places ask each other for that.
         found = () if past else self._own_member(owner, name)
-        if not found and (above.types or above.spaces):
-            found = self._inherited(above, name)
+        if not found:
+            above = self._supertypes.of(owner)
+            if above.types or above.spaces:
+                found = self._inherited(above, name)
         if self._recursion.leave(memo, cuts):
             self._known[memo] = found
         return found
