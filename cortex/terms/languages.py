@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from cortex.terms.headers import is_cpp
+
 #: entries of the memo of paths: a keyword query may match in some thousand files
 _MEMO = 1 << 13
 #: what a file is: `data` files (configuration) have no definitions, their keys are shown
@@ -311,7 +313,6 @@ _BY_CALL: dict[str, str] = {
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*[\"']?([^\s\"'>]+)")
 _SCRIPTS = {"javascript": "js", "typescript": "ts"}
 _SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-S\s+)?)?([a-z]+)[\d.]*(?:\s|$)")
-_CPP_LINE = re.compile(r"\s*(?:class\s+\w|namespace\b|template\s*<|using\s+\w|public:|private:|protected:)")
 
 
 @functools.lru_cache(_MEMO)
@@ -376,6 +377,6 @@ def sniff(path: str, lines: Sequence[str]) -> Language:
         match = _SHEBANG.match(lines[0])
         suffix = _INTERPRETERS.get(match[1].rpartition("/")[2]) if match else None
         return _BY_SUFFIX[suffix] if suffix else OTHER
-    if path.endswith(".h") and any(map(_CPP_LINE.match, lines)):
+    if path.endswith(".h") and is_cpp(lines):
         return _BY_SUFFIX[".hpp"]
     return language

@@ -152,6 +152,14 @@ CASES = {
         },
         {(3, "a:Disk.save"), (6, "a:Disk.save")},
     ),
+    "a header of structs is of C++ by what stands in it": (
+        {
+            "disk.h": "#include <string>\nstruct Disk {\n  Disk(int size) : size_(size) {}\n"
+            "  int size() const { return size_; }\n  int size_;\n};\n",
+            "a.cpp": '#include "disk.h"\nvoid run(const Disk& disk) {\n  disk.size();\n}\n',
+        },
+        {(3, "disk.h:Disk.size")},
+    ),
 }
 
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cortex.terms.headers import NO_CODE
+
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|else|endif)\b(.*)")
-#: what is no code: texts, and remarks, which may go on over lines
-_NO_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)')
 #: a directive with the lines on which it goes on
 _WHOLE_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 #: the end of a line after which something is to follow
@@ -97,7 +97,7 @@ def _is_inside(one: _Condition, lines: Sequence[str]) -> bool:
 
 def _code(lines: Sequence[str]) -> list[str]:
     """The lines that hold any, without remarks and what stands in texts; "#" for a directive."""
-    text = _NO_CODE.sub(lambda found: "" if found[0].startswith("/") else "0", "\n".join(lines))
+    text = NO_CODE.sub(lambda found: "" if found[0].startswith("/") else "0", "\n".join(lines))
     text = _WHOLE_DIRECTIVE.sub("#", text)
     return [line.rstrip() for line in text.split("\n") if line.strip()]
 

@@ -18,7 +18,7 @@ from cortex.terms.records import Chunk, covers
 __all__ = ["CHUNKERS_VERSION", "Cut", "cut"]
 
 #: raised with every change of what chunks hold: all files are then cut anew
-CHUNKERS_VERSION = 5
+CHUNKERS_VERSION = 6
 #: what is remarked of a file over which a parser ended its process
 PARSER_ENDED = "cut without a parser, which ended the process"
 

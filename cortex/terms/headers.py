@@ -1,0 +1,96 @@
+"""Whether a `.h` is C++: by what stands in it. Its name does not tell, and C's grammar reads C++'s
+types in pieces. Pure text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+#: what is no code: texts, and remarks, which may go on over lines
+NO_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)')
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)(.*(?:\\\n.*)*)", re.MULTILINE)
+
+#: what begins a line of C++ alone, also in what a header of both keeps for C++
+_WHOLE = re.compile(
+    r"^[ \t]*(?:class\s+\w|(?:inline\s+)?namespace\b|template\s*<|using\s+\w|(?:public|private|protected)\s*:)",
+    re.MULTILINE,
+)
+#: what is C++ wherever C reads it as well
+_SIGNS = re.compile(
+    r"""
+      ^\#include\s*<[\w/]+>                           # of the standard library, whose names have no end
+    | \w::~?\w                                        # names in names: std::string
+    | \bconst\s+[\w:]+(?:\s+\w+)?\s*&\s*[\w,)]        # const T& x
+    | [(,]\s*\w+&\s+\w+\s*[,)=]                       # f(T& x)
+    | ^[ \t]*virtual\s+[\w~]
+    | ^[ \t]*explicit\s+\w+\s*\(
+    | ^[ \t]*friend\s+(?:class|struct)\s
+    | ^[ \t]*~\w+\s*\(\s*\)
+    | \boperator\s*(?:[^\w\s(.,;]{1,3}|\(\s*\)|bool)\s*\(
+    | \)\s*const\s*(?:override\b|noexcept\b|=\s*0|[;{])
+    | \)\s*(?:noexcept|override)\b
+    | \)\s*=\s*(?:default|delete)\s*;
+    | \b(?:static|const|dynamic|reinterpret)_cast\s*<
+    | \benum\s+(?:class|struct)\s+\w
+    | \bextern\s*""                                   # of what C alone reads it could not stand here
+    | \bstruct\s+\w+\s*(?:final\s*)?:\s*(?:(?:public|private|protected|virtual)\s+)*[A-Za-z_][^;{}()]{0,200}\{
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+#: what opens a struct, a brace, and what may be a function's name at the beginning of something
+_TOLD = re.compile(
+    r"\bstruct\s+(?:[A-Z_]+\s+)?(\w+)\s*\{|([{}])|(?:^|(?<=[;{}]))[ \t]*(\w+)[ \t]*\(", re.MULTILINE
+)
+
+
+def is_cpp(lines: Sequence[str]) -> bool:
+    """Whether a header with these lines is written in C++."""
+    text = NO_CODE.sub(lambda found: '""' if found[0][0] == '"' else " ", "\n".join(lines))
+    bare = _DIRECTIVE.sub("", text)
+    if _WHOLE.search(bare):
+        return True
+    shared = _DIRECTIVE.sub(_included, _without_guarded(text))
+    return bool(_SIGNS.search(shared)) or _has_constructor(shared)
+
+
+def _included(directive: re.Match[str]) -> str:
+    return f"#include {directive[2].strip()}" if directive[1] == "include" else ""
+
+
+def _without_guarded(text: str) -> str:
+    """`text` without what C never reads: `#ifdef __cplusplus` up to its end, or to `#else`. A
+    header of C says there how C++ is to read it.
+    """
+    kept, depth, hidden, start = [], 0, 0, 0  # hidden: the depth of what is left out
+    for one in _DIRECTIVE.finditer(text):
+        word, condition = one[1], one[2]
+        if word.startswith("if"):
+            depth += 1
+            negated = word == "ifndef" or "!" in condition
+            if not hidden and "__cplusplus" in condition and not negated:
+                kept.append(text[start : one.start()])
+                hidden = depth
+        elif hidden and hidden == depth and word in ("else", "elif", "endif"):
+            hidden, start = 0, one.end()
+        if word == "endif":
+            depth = max(0, depth - 1)
+    if not hidden:
+        kept.append(text[start:])
+    return "".join(kept)
+
+
+def _has_constructor(text: str) -> bool:
+    """Whether a struct has a function of its name in it; in C a function may have its name, but not
+    there.
+    """
+    around: list[str] = []  # what is open, "" for what is no struct
+    for one in _TOLD.finditer(text):
+        struct, brace, called = one.groups()
+        if called and around and around[-1] == called:
+            return True
+        if struct or brace == "{":
+            around.append(struct or "")
+        elif brace and around:
+            around.pop()
+    return False
