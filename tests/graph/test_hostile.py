@@ -31,6 +31,7 @@ LONG = {
         "class D {\n fun s() {}\n}\nfun f(x: D) {\n" + "x.apply { " * 60 + "s()" + " }" * 60 + "\n}\n",
     ),
     "calls behind one another in a block": ("a.kt", "fun f() {\n" + "s(1)\n" * 30_000 + "}\n"),
+    "calls on what calls give": ("a.js", "x" + ".s(1)" * 4_000 + "\n"),
     "imports of all of what other imports may bring": (
         "a.scala",
         "package p\n" + "".join(f"import x{n}.y{n}._\n" for n in range(30)) + "class D { def f = s() }\n",

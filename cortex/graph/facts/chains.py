@@ -16,7 +16,7 @@ from cortex.graph.facts.types import ITSELF, alternatives
 #: what an expression makes that is a type as a value
 _CLASS_OBJECTS = {"class_literal": "Class()", "typeof_expression": "Type()"}
 #: links of a chain that are kept; a longer one says nothing
-LINKS_MAX = 12
+LINKS_MAX = 48
 UNKNOWN, LITERAL = "?", "#"
 #: characters of a declared type that are kept: TypeScript's types of functions are long
 TYPE_CHARS_MAX = 400
