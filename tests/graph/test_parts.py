@@ -22,8 +22,8 @@ CSHARP = {
 }
 GO = {
     "app/run.go": "package app\n\nfunc Run() { enc.Add(1) }\n",
-    "app/a.go": "//go:build binary\n\npackage app\n\nvar enc = Binary{}\n",
-    "app/b.go": "//go:build !binary\n\npackage app\n\nvar enc = Text{}\n",
+    "app/a.go": "//go:build linux\n\npackage app\n\nvar enc = Binary{}\n",
+    "app/b.go": "//go:build !linux\n\npackage app\n\nvar enc = Text{}\n",
     "app/types.go": "package app\n\ntype Binary struct{}\n\nfunc (e Binary) Add(a int) {}\n\n"
     "type Text struct{}\n\nfunc (e Text) Add(a int) {}\n",
 }
@@ -62,7 +62,7 @@ def test_a_part_that_no_longer_says_what_the_type_inherits_has_the_others_resolv
     assert _calls(project, more) == []
 
 
-def test_a_variable_that_each_build_binds_may_be_any_of_them():
+def test_a_variable_that_each_system_binds_may_be_any_of_them():
     project = Project()
     project.update({one: _read(one, text) for one, text in GO.items()})
     assert _calls(project, "app/run.go") == [("", ("app/types:Binary.Add", "app/types:Text.Add"))]

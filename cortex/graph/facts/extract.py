@@ -13,6 +13,7 @@ from tree_sitter import Node, Tree
 
 from cortex.graph.facts.arguments import Given, declared_type, given_to, literal_type
 from cortex.graph.facts.blocks import BLOCKS, IT, has_parameters, known_in, parameter_of
+from cortex.graph.facts.builds import builds_of
 from cortex.graph.facts.captures import Captures, events, query_of
 from cortex.graph.facts.chains import (
     LITERAL,
@@ -129,6 +130,7 @@ class _Sweep:
             tuple(self.imports),
             self.exports,
             tuple(self.extensions),
+            builds_of(root, self.path) if self.language == "go" else "",
         )
         values = mentions(tree, facts, [one.node.byte_range for one in self.opened])
         return msgspec.structs.replace(facts, references=(*facts.references, *values))

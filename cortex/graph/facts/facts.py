@@ -182,7 +182,9 @@ class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
-    """One file. `exports` maps an exported name to the local one where they differ."""
+    """One file. `exports` maps an exported name to the local one where they differ; `builds` says
+    for which builds it is (Go), "" for any.
+    """
 
     path: str
     language: str
@@ -195,3 +197,4 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     imports: tuple[Import, ...] = ()
     exports: dict[str, str] = {}
     extensions: tuple[Extension, ...] = ()
+    builds: str = ""

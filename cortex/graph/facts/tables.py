@@ -404,12 +404,12 @@ def surface(facts: Facts | None) -> dict[str, object]:
         kind = "type" if one.kind in TYPE_KINDS else "name"
         bases = tuple((base.relation, base.chain, base.arguments) for base in one.bases)
         key = f"{kind} {one.qualified}"
-        told = (one.kind, bases, one.parameters, one.returns, one.flags, facts.package)
+        told = (one.kind, bases, one.parameters, one.returns, one.flags, facts.package, facts.builds)
         seen[key] = (seen.get(key), told)
     for binding in facts.bindings:
         if _is_outer(facts, binding):
             name = f"bind {binding.name.rpartition('.')[2]}"
-            seen[name] = (seen.get(name), binding.value)
+            seen[name] = (seen.get(name), binding.value, facts.builds)
     for imported in facts.imports:
         if imported.scope < 0:
             name = f"import {imported.name or imported.module}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cortex.graph.facts.facts import COMPANION, SPECIALIZED
+from cortex.graph.resolution.builds import of_package
 from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.linkage import bodies, linked
 from cortex.graph.resolution.project import Project
@@ -24,6 +25,9 @@ def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> t
     found = [ref for ref in refs if project.definition(ref).kind != "constant"]
     if len(found) > 1:
         found = [ref for ref in found if not _BESIDE & {*project.definition(ref).flags}] or found
+    if found and home.startswith("go:"):
+        mine = of_package(project, list(dict.fromkeys(ref[0] for ref in found)), path)
+        found = [ref for ref in found if ref[0] in mine]
     here = [ref for ref in found if ref[0] == path]
     found = bodies(project, here or found)
     if not here and path and home == C_HOME:

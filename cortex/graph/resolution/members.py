@@ -7,6 +7,7 @@ from __future__ import annotations
 from cortex.graph.facts.facts import HOLDER, SPREAD
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.resolution.builds import built_with
 from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
 from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.homes import below
@@ -160,6 +161,7 @@ class Members:
             if rules.family == "c":  # whose bodies may be written elsewhere
                 own = bodies(project, of_type(project, owner, refs))
             else:
+                refs = built_with(project, refs, path) if rules.family == "go" else refs
                 own = [ref for ref in refs if ref[0] == path] or refs
             kept = (
                 self._scopes.overloads(own[0][0], [ref[1] for ref in own])
@@ -177,7 +179,7 @@ class Members:
             given = project.open_methods.get((rules.family, name, wanted), ())
             if found := [ref for ref in given if self._owners.of(*ref) == owner][:OVERLOADS_MAX]:
                 return tuple(Value("def", *ref) for ref in found)
-        near = path if rules.family == "c" else ""
+        near = path if rules.family in ("c", "go") else ""
         return self._held(home, qualified, name, near) or self._spread(owner, name)
 
     def _spread(self, owner: Ref, name: str) -> tuple[Value, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cortex.graph.facts.facts import BOUND, Binding
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.standing import Place
+from cortex.graph.resolution.builds import built_with
 from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.crates import Crates
 from cortex.graph.resolution.linkage import reachable
@@ -75,6 +76,8 @@ class Owners:
         named = list(self._project.types_named(self._project.home(path), one.scope))
         if len(named) > 1 and RULES[self._project.language(path)].family == "c":
             named = reachable(self._project, named, path)
+        if len(named) > 1 and self._project.language(path) == "go":
+            named = built_with(self._project, named, path)
         if named:
             return named[0]
         for value in self._meanings.evaluate(one.scope, path, index if BOUND in "".join(one.flags) else -1):

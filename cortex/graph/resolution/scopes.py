@@ -11,6 +11,7 @@ from cortex.graph.facts.facts import BRANCH, COMPANION, EXPORTED, Binding, Defin
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE, Place
 from cortex.graph.facts.tables import is_hidden
+from cortex.graph.resolution.builds import of_package
 from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.exports import Exports
 from cortex.graph.resolution.fixtures import fixture_of
@@ -354,6 +355,8 @@ class Scopes:
         if home == C_HOME and (named := space(project, home, inside, name)):
             return (named,)
         others = [other for other in project.tops_of(home, name) if other != path]
+        if rules.family == "go":
+            others = of_package(project, others, path)
         if others:  # of Go's several, each is for another build
             kept = others[:BUILDS_MAX] if rules.family == "go" else others[:1]
             held = ([b for b in project.index(one).tops[-1, name] if not b.until] for one in kept)

@@ -8,6 +8,7 @@ from cortex.graph.facts.chains import either_of
 from cortex.graph.facts.facts import CALLED, MADE, PLATFORM, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
+from cortex.graph.resolution.builds import built_with
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.declared import beside
 from cortex.graph.resolution.edges import Edge, Edges
@@ -119,6 +120,8 @@ class Targets:
         ]
         if len(refs) > 1 and self._rules.family == "c":
             refs = reachable(self._project, refs, self._path)
+        if len(refs) > 1 and self._language == "go":
+            refs = built_with(self._project, refs, self._path)
         if len(refs) > 1:  # a constant that holds another of them, or is declared to have a signature
             others = [ref for ref in refs if self._project.definition(ref).kind != "constant"]
             constants = [ref for ref in refs if ref not in others]

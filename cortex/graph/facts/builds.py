@@ -1,0 +1,54 @@
+"""For which builds a file of Go is: what `//go:build` or `// +build` says above its package, and
+the system and processor in its name. As one expression; which files go together is resolution's.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+#: systems and processors that a file's name and constraints may name (go/build's lists)
+SYSTEMS = frozenset(
+    "aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris "
+    "wasip1 windows zos".split()
+)
+PROCESSORS = frozenset(
+    "386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 "
+    "mips64p32le ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm".split()
+)
+#: ends the names of files that only tests are built with
+TESTS = "_test.go"
+#: characters of a constraint that is looked at: it is read by a parser that goes down
+CONSTRAINT_CHARS_MAX = 300
+
+_TOLD = re.compile(r"//go:build\s+(.*)")
+_TOLD_BEFORE = re.compile(r"//\s*\+build\s+(.*)")
+
+
+def builds_of(root: Node, path: str) -> str:
+    """The condition under which a file of Go is built, `(linux || darwin) && !cgo`; "" for none."""
+    above: list[str] = []
+    for one in root.children:
+        if one.type != "comment":
+            break
+        above.append((one.text or b"").decode("utf-8", "replace"))
+    parts = [found[1] for one in above if (found := _TOLD.match(one))][:1]
+    parts = parts or [_in_words(found[1]) for one in above if (found := _TOLD_BEFORE.match(one))]
+    parts += _named(path)
+    text = " && ".join(f"({one.strip()})" for one in parts)
+    return text if len(text) <= CONSTRAINT_CHARS_MAX else ""
+
+
+def _in_words(told: str) -> str:
+    """`linux,amd64 darwin` as an expression."""
+    return " || ".join("(" + " && ".join(one.split(",")) + ")" for one in told.split())
+
+
+def _named(path: str) -> list[str]:
+    """What `store_linux_amd64.go` says; nothing where a name is that of a system alone."""
+    name = path.rpartition("/")[2].removesuffix(TESTS).removesuffix(".go")
+    words = name.split("_")[1:]
+    if len(words) > 1 and words[-2] in SYSTEMS and words[-1] in PROCESSORS:
+        return words[-2:]
+    return words[-1:] if words and words[-1] in SYSTEMS | PROCESSORS else []

@@ -1,0 +1,136 @@
+"""Which files of Go are built together: of several definitions of one name, each for another
+system or switch, a file means those that are there whenever it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cortex.graph.facts.builds import PROCESSORS, SYSTEMS, TESTS
+from cortex.graph.facts.modules import folder_of
+from cortex.graph.resolution.project import Project, Ref
+
+#: switches of a project's own that two files name: with more nothing is said
+SWITCHES_MAX = 6
+#: pairs of conditions whose answer is remembered
+PAIRS_MAX = 4096
+#: systems that stand for all that are not named, one like Unix and one that is not
+_LIKE_UNIX, _UNLIKE_UNIX = "", "-"
+_UNIX = frozenset(
+    "aix android darwin dragonfly freebsd hurd illumos ios linux netbsd openbsd solaris".split()
+) | {_LIKE_UNIX}
+#: a system of which another is one, too
+_ALSO = {"android": "linux", "ios": "darwin", "illumos": "solaris"}
+_VERSION = re.compile(r"go1\.\d+$")
+_TOKEN = re.compile(r"[\w.]+|&&|\|\||[!()]")
+
+
+class _World(NamedTuple):
+    """What one build is for; `on`: the switches with which it is made."""
+
+    system: str
+    processor: str
+    cgo: bool
+    on: frozenset[str]
+
+    def holds(self, tag: str) -> bool:
+        if tag in SYSTEMS:
+            return tag == self.system or tag == _ALSO.get(self.system)
+        if tag in PROCESSORS:
+            return tag == self.processor
+        if tag == "unix":
+            return self.system in _UNIX
+        return self.cgo if tag == "cgo" else tag == "gc" or bool(_VERSION.match(tag)) or tag in self.on
+
+
+def built_with(project: Project, refs: list[Ref], path: str) -> list[Ref]:
+    """Of definitions of one name those that are built together with `path`; all where none is."""
+    if len({ref[0] for ref in refs}) < 2:
+        return refs
+    return [ref for ref in refs if _goes_with(project, ref[0], path)] or refs
+
+
+def of_package(project: Project, paths: list[str], path: str) -> list[str]:
+    """Of the files of a folder those that `path` shares its names with: a folder may hold a
+    package, its tests from outside and programs that are run alone.
+    """
+    if not path:
+        return [one for one in paths if not one.endswith(TESTS)] or paths
+    package = project.packed[path].package
+    own = [one for one in paths if project.packed[one].package == package]
+    return [one for one in own if _goes_with(project, one, path)] or own
+
+
+def _goes_with(project: Project, other: str, path: str) -> bool:
+    tested = path.endswith(TESTS) and folder_of(path) == folder_of(other)
+    if other.endswith(TESTS) and not tested:
+        return False
+    return together(project.index(path).facts.builds, project.index(other).facts.builds)
+
+
+@functools.lru_cache(PAIRS_MAX)
+def together(one: str, other: str) -> bool:
+    """Whether a build that takes in a file under the condition `one` may take in one under
+    `other`. A project's own switches are off, but for the fewest that `one` needs.
+    """
+    tags = {tag for tag in _TOKEN.findall(f"{one} {other}") if tag[0].isalnum() or tag[0] == "_"}
+    own = sorted(tag for tag in tags if not _is_given(tag))
+    if not other or len(own) > SWITCHES_MAX:
+        return True
+    for count in range(len(own) + 1):
+        worlds = [world for world in _worlds(tags, own, count) if _is_true(one, world)]
+        if worlds:
+            return any(_is_true(other, world) for world in worlds)
+    return True
+
+
+def _is_given(tag: str) -> bool:
+    """Whether a tag is no switch that somebody has to set."""
+    known = tag in SYSTEMS or tag in PROCESSORS or tag in ("unix", "cgo", "gc")
+    return known or bool(_VERSION.match(tag))
+
+
+def _worlds(tags: set[str], own: list[str], count: int) -> Iterator[_World]:
+    systems = [*sorted(tags & SYSTEMS), _LIKE_UNIX, _UNLIKE_UNIX]
+    processors = [*sorted(tags & PROCESSORS), ""]
+    switched = map(frozenset, itertools.combinations(own, count))
+    for told in itertools.product(systems, processors, (True, False), switched):
+        yield _World(*told)
+
+
+def _is_true(condition: str, world: _World) -> bool:
+    """Whether a condition holds; one that cannot be read does."""
+    tokens = _TOKEN.findall(condition)[::-1]  # the next one last
+    return not tokens or _either(tokens, world)
+
+
+def _either(tokens: list[str], world: _World) -> bool:
+    found = _both(tokens, world)
+    while tokens and tokens[-1] == "||":
+        tokens.pop()
+        found = _both(tokens, world) or found
+    return found
+
+
+def _both(tokens: list[str], world: _World) -> bool:
+    found = _single(tokens, world)
+    while tokens and tokens[-1] == "&&":
+        tokens.pop()
+        found = _single(tokens, world) and found
+    return found
+
+
+def _single(tokens: list[str], world: _World) -> bool:
+    word = tokens.pop() if tokens else ""
+    if word == "!":
+        return not _single(tokens, world)
+    if word != "(":
+        return world.holds(word)
+    found = _either(tokens, world)
+    if tokens and tokens[-1] == ")":
+        tokens.pop()
+    return found

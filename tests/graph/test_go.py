@@ -1,0 +1,150 @@
+"""What calls of Go lead to where a folder holds files for several builds, tests of two kinds, or a
+long chain: small projects in which one definition alone can be meant.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.graph.resolution.builds import together
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project, Roots
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import decode, digest
+
+ENCODERS = {
+    "json/json.go": "package json\n\ntype Encoder struct{}\n\nfunc (e Encoder) Append(a int) int { return a }\n",
+    "cbor/cbor.go": "package cbor\n\ntype Encoder struct{}\n\nfunc (e Encoder) Append(a string) int { return 0 }\n",
+    "encoder_json.go": '// +build !binary_log\n\npackage log\n\nimport "shop/json"\n\nvar enc = json.Encoder{}\n',
+    "encoder_cbor.go": '//go:build binary_log\n\npackage log\n\nimport "shop/cbor"\n\nvar enc = cbor.Encoder{}\n',
+}
+RUN = "package log\n\nfunc run() {\n\tenc.Append(1)\n}\n"
+OPEN = "package log\n\nfunc open(name {}) {{}}\n"
+CALL = "package log\n\nfunc run() {\n\topen(1)\n}\n"
+
+#: what is shown → (files, the file that is looked at, lines and targets of its calls)
+CASES = {
+    "a switch of the project's own is off": (
+        {**ENCODERS, "run.go": RUN},
+        "run.go",
+        {(4, "json/json:Encoder.Append")},
+    ),
+    "a switch is on for a file that is built with it": (
+        {**ENCODERS, "run.go": "//go:build binary_log\n\n" + RUN},
+        "run.go",
+        {(6, "cbor/cbor:Encoder.Append")},
+    ),
+    "a file for one system means what that system has": (
+        {
+            "open_linux.go": OPEN.format("int"),
+            "open_windows.go": OPEN.format("string"),
+            "run_windows_amd64.go": CALL,
+        },
+        "run_windows_amd64.go",
+        {(4, "open_windows:open")},
+    ),
+    "what only another system has is not chosen before what all but that have": (
+        {
+            "open_windows.go": OPEN.format("string"),
+            "open_other.go": "//go:build !windows\n\n" + OPEN.format("int"),
+            "run.go": "//go:build linux || darwin\n\n" + CALL,
+        },
+        "run.go",
+        {(6, "open_other:open")},
+    ),
+    "a call for any system leads to the function of each": (
+        {"open_linux.go": OPEN.format("int"), "open_windows.go": OPEN.format("int"), "run.go": CALL},
+        "run.go",
+        {(4, "open_linux:open"), (4, "open_windows:open")},
+    ),
+    "tests from outside have names of their own": (
+        {
+            "open.go": OPEN.format("int"),
+            "open_test.go": OPEN.format("string").replace("package log", "package log_test"),
+            "run_test.go": CALL.replace("package log", "package log_test"),
+        },
+        "run_test.go",
+        {(4, "open_test:open")},
+    ),
+    "a package does not see its tests from outside": (
+        {
+            "helper_test.go": OPEN.format("string").replace("package log", "package log_test"),
+            "run.go": CALL,
+        },
+        "run.go",
+        set(),
+    ),
+    "a program in the folder that is run alone has names of its own": (
+        {
+            "gen.go": "//go:build ignore\n\n" + OPEN.format("string").replace("package log", "package main"),
+            "open.go": OPEN.format("int"),
+            "run.go": CALL,
+        },
+        "run.go",
+        {(4, "open:open")},
+    ),
+    "a chain of forty calls is followed to its end": (
+        {
+            "run.go": "package log\n\ntype Event struct{}\n\nfunc (e *Event) Str(a int) *Event { return e }\n\n"
+            "func (e *Event) Msg() {}\n\nfunc run(e *Event) {\n\te" + ".Str(1)" * 40 + ".Msg()\n}\n"
+        },
+        "run.go",
+        {(10, "run:Event.Str"), (10, "run:Event.Msg")},
+    ),
+}
+
+
+def project_of(files):
+    project = Project(Roots(go={"": "shop"}))
+    project.update({path: _facts(path, text) for path, text in files.items()})
+    return project
+
+
+def _facts(path, text):
+    return facts_of(decode(path, text.encode()), digest(text.encode()))
+
+
+def _calls(project, path):
+    edges = edges_of(project, Evaluator(project), path)
+    return {(one.location.line, one.target) for one in edges if one.type == "calls"}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_a_call_leads_to(what):
+    files, path, expected = CASES[what]
+    assert _calls(project_of(files), path) == expected
+
+
+def test_what_a_file_means_follows_the_build_of_another():
+    files = {**ENCODERS, "run.go": RUN}
+    project = project_of(files)
+    turned = {
+        path: files[path].replace("// +build !b", "// +build b").replace(":build b", ":build !b")
+        for path in ("encoder_json.go", "encoder_cbor.go")
+    }
+    assert "run.go" in project.update({path: _facts(path, text) for path, text in turned.items()})
+    assert _calls(project, "run.go") == {(4, "cbor/cbor:Encoder.Append")}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("", "(linux)", True),
+        ("(linux)", "(windows)", False),
+        ("(linux)", "(unix)", True),
+        ("(windows)", "(unix)", False),
+        ("(android)", "(linux)", True),
+        ("", "(go1.12)", True),
+        ("", "(!go1.12)", False),
+        ("", "(ignore)", False),
+        ("(cgo)", "(!cgo)", False),
+        ("", "(!linux && !windows)", True),
+        ("(quick || slow)", "(slow && !quick)", True),
+        ("(quick && arm64)", "(quick && amd64)", False),
+        ("(linux && windows)", "(darwin)", True),
+        ("((((", "(linux)", True),
+    ],
+)
+def test_two_conditions_hold_together(one, other, expected):
+    assert together(one, other) is expected
