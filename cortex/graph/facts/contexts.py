@@ -20,23 +20,27 @@ _FUNCTIONS = frozenset({"arrow_function", "function_expression", "method_definit
 
 class Context(NamedTuple):
     """Parameter `number` of the function at `keys` of what is passed as `argument` to `source`, or
-    of what `source` declares, `:Handler`.
+    of what `source` declares, `:Handler`. `before` is the value that is passed `distance` arguments
+    before it, "" for none.
     """
 
     number: int
     keys: tuple[str, ...]
     argument: int
     source: str
+    before: str = ""
+    distance: int = 0
 
 
 def written(one: Context) -> str:
-    parts = (f"{GIVEN}{one.number}", ".".join(one.keys), str(one.argument), one.source)
-    return _BETWEEN.join(parts)
+    parts = (f"{GIVEN}{one.number}", ".".join(one.keys), str(one.argument), one.source, one.before)
+    return _BETWEEN.join((*parts, str(one.distance)))
 
 
 def read(value: str) -> Context:
-    number, keys, argument, source = value[len(GIVEN) :].split(_BETWEEN, 3)
-    return Context(int(number), tuple(keys.split(".")) if keys else (), int(argument), source)
+    number, keys, argument, source, before, distance = value[len(GIVEN) :].split(_BETWEEN)
+    held = tuple(keys.split(".")) if keys else ()
+    return Context(int(number), held, int(argument), source, before, int(distance))
 
 
 def given(name: Node, syntax: Syntax) -> str:
@@ -89,4 +93,9 @@ def _passed(node: Node, arguments: Node, one: Context, syntax: Syntax) -> str:
     if chain.rpartition(".")[2] in (UNKNOWN, LITERAL) or chain[:1] in "?#:~^":
         return UNKNOWN
     at = next((at for at, child in enumerate(listed) if child.start_byte == node.start_byte), 0)
-    return written(one._replace(argument=at, source=chain))
+    one = one._replace(argument=at, source=chain)
+    for distance, other in enumerate(reversed(listed[:at]), 1):
+        if (said := chain_of(other, syntax))[:1] not in "?#:~^":
+            one = one._replace(before=said, distance=distance)
+            break
+    return written(one)

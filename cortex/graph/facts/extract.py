@@ -37,6 +37,7 @@ from cortex.graph.facts.comments import Comments, comment_above, told_of
 from cortex.graph.facts.contexts import given
 from cortex.graph.facts.facts import (
     ALIAS,
+    ANY_NAME,
     CALLED,
     MADE,
     MAKER,
@@ -66,7 +67,7 @@ from cortex.graph.facts.macros import calls, mocked, tested
 from cortex.graph.facts.mentions import mentions
 from cortex.graph.facts.results import SEVERAL, types_of
 from cortex.graph.facts.script_sweep import ScriptSweep
-from cortex.graph.facts.scripts import FUNCTIONS, WHOLE
+from cortex.graph.facts.scripts import FUNCTIONS, WHOLE, is_part, type_by_name
 from cortex.graph.facts.tokens import chain_of_tokens
 from cortex.graph.facts.types import ITSELF, alternatives, names_in
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -184,6 +185,8 @@ class _Sweep:
                 self.add_binding(str(number), f":{text_of(one)}"[:TYPE_CHARS_MAX], node)
         elif what == "told":
             self._told(node)
+        elif what == "by_name":  # TypeScript's `{ [name: string]: Disk }`
+            self.add_binding(ANY_NAME, f":{type_text(node)}", node)
         elif what == "jsx":
             if (name := chain_of(node, self.syntax))[:1].isupper() or "." in name:
                 self._refer("call", name, node)
@@ -221,6 +224,10 @@ class _Sweep:
         name_node = captures["name"][0]
         name = text_of(name_node).strip("\"'`")
         frame = self.stack[-1]
+        if kind == "part":  # TypeScript's `A & { save: () => void }`
+            if not is_part(node):
+                return
+            kind = "method" if node.type == "property_signature" else "called"
         if kind == "called":  # TypeScript's `{ (x: number): Disk }`
             if frame.block or frame.kind not in TYPE_KINDS:
                 return
@@ -355,6 +362,9 @@ class _Sweep:
             for one in parts:
                 self._base(relation, one)
             return
+        if self.script is not None and (value := type_by_name(node)) is not None:
+            self.add_binding(ANY_NAME, f":{type_text(value)}", node)
+            return
         frame = self.stack[-1]
         chain = _CALLED.sub("", chain_of(node, self.syntax)).removesuffix("[]")
         if relation == ALIAS and self.language == "cpp" and (held := alternatives(text_of(node))):
@@ -437,6 +447,8 @@ class _Sweep:
                 self.script.assign(name, node, captures["bind.value"][0])
             else:
                 self.add_binding(name, self.comments.type_of(node, self._value(captures)), node)
+            if self.script is not None:
+                self.script.exposes(name, node)
 
     def _narrow(self, captures: Captures) -> None:
         """`if isinstance(x, A):`: what is known in the block, or after an assertion."""
@@ -571,6 +583,8 @@ class _Sweep:
         self.exports.update(self.script.gives(found.exports, node) if self.script else found.exports)
         if self.script is not None and any(child.type == "=" for child in node.children):
             self.script.assign(WHOLE, node, node.named_children[-1])  # TypeScript's `export = x`
+        if self.script is not None:
+            self.script.gives_by_default(node)
 
     def add_import(self, one: tuple[str, str, str, bool], node: Node) -> None:
         name, module, member, exported = one

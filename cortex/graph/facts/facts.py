@@ -58,6 +58,8 @@ GENERIC = "<"
 MADE = -1
 #: the member of an object that holds what it takes in whole: `{ ...other }`
 SPREAD = "*"
+#: the member of a script's type that stands for every name: `{ [name: string]: Disk }`
+ANY_NAME = "[]"
 
 
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -50,7 +50,8 @@ def flags_of(node: Node) -> tuple[str, ...]:
     elif node.type == "call_signature":
         found |= {"overload", CALLED}
     elif node.type == "function_type":
-        found.add(CALLED)
+        several = parent is not None and parent.type == "parenthesized_type"  # `(() => A) & (() => B)`
+        found |= {CALLED, "overload"} if several else {CALLED}
     if _is_singleton(node) or _is_in_companion(node):
         found.add("static")
     if node.type in ("preproc_function_def", "macro_definition"):

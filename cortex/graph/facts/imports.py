@@ -13,6 +13,9 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import OBJECT
 
+#: what stands around what is exported by default and says nothing of it
+_COVERS = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression"})
+
 
 @dataclass(slots=True)
 class Imported:
@@ -108,6 +111,8 @@ def _script_export(node: Node, module: str, found: Imported) -> None:
         found.add("", module, "*", exported=True)
     if default:
         value = node.child_by_field_name("value") or node.child_by_field_name("declaration")
+        while value is not None and value.type in _COVERS:
+            value = value.named_child(0)
         if value is not None:
             named = value if value.type == "identifier" else value.child_by_field_name("name")
             if named is not None:

@@ -225,6 +225,19 @@ class ScriptSweep:
             self._sweep.add_binding(f"{frame.qualified}.{name}", local, node)
         return {}
 
+    def exposes(self, name: str, node: Node) -> None:
+        """What a name space exports is its member: `namespace disk { export let save: Saver }`."""
+        frame, around = self._sweep.stack[-1], node.parent
+        if frame.kind == "module" and around is not None and scripts.is_exported(around):
+            self._sweep.add_binding(f"{frame.qualified}.{name}", name, node)
+
+    def gives_by_default(self, export: Node) -> None:
+        """`export default make()`: what has no name of its own."""
+        value = scripts.value_by_default(export)
+        chain = chain_of(value, self._sweep.syntax) if value is not None else UNKNOWN
+        if chain not in (UNKNOWN, LITERAL):
+            self._sweep.add_binding("default", chain, export)
+
     def _take_apart(self, node: Node) -> None:
         """A name in `const { a, b: name } = value`."""
         member, value = scripts.taken_apart(node)

@@ -29,6 +29,9 @@ _CREATE = b"Object.create"
 #: calls that give their first argument the members of the others, and how these are named
 _MIX = frozenset({b"Object.assign", b"_.extend", b"_.assign", b"$.extend", b"jQuery.extend", b"extend"})
 _NAMED = frozenset({"identifier", "member_expression", "call_expression"})
+#: of what is exported by default, what has a name from that or of its own
+_NAMED_BY_DEFAULT = FUNCTIONS | {"class", "object", "identifier"}
+_TYPE_PARTS = frozenset({"object_type", "parenthesized_type", "intersection_type"})
 #: bytes of the longest of those callees
 _CALLEE_BYTES_MAX = max(map(len, (*_INHERIT, *_MIX, _CREATE)))
 
@@ -194,3 +197,34 @@ def inherits(call: Node) -> tuple[Owner, Node] | None:
     whose = owner_of(base)
     inner = base.child_by_field_name("object") if whose.prototype else base
     return (who, inner) if who.name not in ("", "this", EXPORTS) and inner is not None else None
+
+
+def is_exported(declarator: Node) -> bool:
+    """Whether `x = 1` stands in `export let x = 1`."""
+    listed = declarator.parent
+    around = listed.parent if listed is not None and declarator.type == "variable_declarator" else None
+    return around is not None and around.type == "export_statement"
+
+
+def is_part(member: Node) -> bool:
+    """Whether a member or a signature is of a part of the type that has the name, `A & { … }`."""
+    around = member.parent
+    while around is not None and around.type in _TYPE_PARTS:
+        around = around.parent
+    return around is not None and around.type == "type_alias_declaration"
+
+
+def type_by_name(base: Node) -> Node | None:
+    """`Disk` of `Record<string, Disk>`."""
+    if base.type != "generic_type" or _field(base, "name") != "Record":
+        return None
+    arguments = base.child_by_field_name("type_arguments")
+    return arguments.named_children[-1] if arguments is not None and arguments.named_child_count else None
+
+
+def value_by_default(export: Node) -> Node | None:
+    """What `export default make()` gives that has no name."""
+    if export.type != "export_statement" or not any(child.type == "default" for child in export.children):
+        return None
+    value = export.child_by_field_name("value")
+    return None if value is None or value.type in _NAMED_BY_DEFAULT else value

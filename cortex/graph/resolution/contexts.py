@@ -4,13 +4,16 @@ are passed to (facts/contexts.py).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from cortex.graph.facts.contexts import Context, read
 from cortex.graph.facts.facts import CALLED
+from cortex.graph.facts.generics import named_with
+from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.standing import ANYWHERE
-from cortex.graph.facts.types import parameter_of
-from cortex.graph.resolution.commonjs import CommonJs, Meanings
+from cortex.graph.facts.types import parameter_of, split_top
+from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -21,6 +24,8 @@ SIGNATURES_MAX = 24
 LAST = -1
 #: stands before the type of what takes all further arguments
 REST = "..."
+#: what a part of a tuple is called, `[run: Worker]`
+_LABEL = re.compile(r"[\w$]+\??:\s*")
 
 
 class Contexts:
@@ -39,13 +44,43 @@ class Contexts:
         callees = self._meanings.evaluate(one.source, path, scope, at)
         refs = [ref for callee in callees for ref in self._signatures(callee)]
         # Of a signature that was not read, its like: what takes a function takes it last.
-        return self._first(
+        known = self._first(
             found
             for number in (one.argument, LAST)
             for ref in refs
             if (said := self._type_of(ref, number))
             for found in self._taken((said, *ref), one)
         )
+        return known or self._first(
+            found
+            for said in self._declared(one.before, path, scope, at)
+            if one.before and (text := _part(said[0], one.distance - 1))
+            for found in self._taken((text, *said[1:]), one)
+        )
+
+    def _declared(
+        self, chain: str, path: str, scope: int, at: int, hops: int = 0
+    ) -> Iterator[tuple[str, str, int]]:
+        """The types that a value is declared with, as they are written: text, file, scope."""
+        if hops > HOPS_MAX or RULES[self._project.language(path)].family != "script":
+            return
+        if chain.endswith("()"):
+            for value in self._meanings.evaluate(chain[:-2], path, scope, at):
+                returns = self._project.definition(value.ref).returns if value.tag == "def" else ""
+                if returns.startswith(":"):
+                    yield returns[1:], *value.ref
+            return
+        index = self._project.index(path)
+        for one in index.imports.get((-1, chain), ()):
+            key = self._project.find_module(one.module, path)
+            if key and key in self._project.packed:
+                local = self._project.index(key).facts.exports.get(one.member, one.member)
+                yield from self._declared(local, key, -1, ANYWHERE, hops + 1)
+        for binding in index.tops.get((-1, chain), ()):
+            if binding.value.startswith(":"):
+                yield binding.value[1:], path, -1
+            elif binding.value != chain:
+                yield from self._declared(binding.value, path, -1, ANYWHERE, hops + 1)
 
     def _first(self, found: Iterable[tuple[Value, ...]]) -> tuple[Value, ...]:
         return next((values for values in found if values), ())
@@ -98,3 +133,12 @@ class Contexts:
         if rest.endswith("[]"):
             return rest[:-2]
         return parameter_of(f"({rest.strip('[]')}) => x", number - len(types) + 1) if rest[:1] == "[" else ""
+
+
+def _part(text: str, number: int) -> str:
+    """A part of the one tuple among a type's arguments: `Worker` of `Macro<[Worker, string]>`."""
+    tuples = [one for one in named_with(text)[1] if one.startswith("[") and one.endswith("]")]
+    parts = split_top(tuples[0][1:-1], ",") if len(tuples) == 1 else []
+    said = parts[number] if number < len(parts) else ""
+    label = _LABEL.match(said)
+    return said[label.end() :] if label else said

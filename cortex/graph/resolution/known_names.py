@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 
 from cortex.graph.facts.chains import split
-from cortex.graph.facts.facts import Reference
+from cortex.graph.facts.facts import ANY_NAME, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import FileIndex, tells
 from cortex.graph.facts.types import alternatives
@@ -51,9 +51,12 @@ class KnownNames:
         if match is None:
             return True
         language, name = index.facts.language, match[1]
-        if name in self._of[RULES[language].family] or name in _meaning_others(language):
+        known = self._of[RULES[language].family]
+        if name in known or name in _meaning_others(language):
             return True
-        return not receiver and index.renames(name)
+        if receiver:
+            return ANY_NAME in known  # a type that holds something by whatever name
+        return index.renames(name)
 
 
 @functools.cache

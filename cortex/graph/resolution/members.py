@@ -4,7 +4,7 @@ types, the names of modules.
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import HOLDER, SPREAD
+from cortex.graph.facts.facts import ANY_NAME, HOLDER, SPREAD
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.resolution.builds import built_with
@@ -22,6 +22,10 @@ from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, V
 _OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
 #: what a value is that has no members of a type
 _NO_TYPES = frozenset({"mod", "ext", "list", "elem"})
+#: what every object of a script has
+_OF_OBJECTS = frozenset(
+    {"constructor", "hasOwnProperty", "toString", "valueOf", "isPrototypeOf", "toLocaleString"}
+)
 
 
 class Members:
@@ -69,7 +73,7 @@ class Members:
             if self._project.language(value.path) == "scala" and not one.parameters:
                 return several(self.attribute(given, name) for given in self._results.returned(value.ref))
             return several(self.attribute(one, name) for one in self._results.decorated(value.ref))
-        found = self.member(value.ref, name, past=value.tag == "super")
+        found = self.member(value.ref, name, past=value.tag == "super") or self._by_any_name(value, name)
         if not found and value.tag == "def" and self._project.language(value.path) == "php":
             # A name space may have a class's name: `Node\Expr` of the class `Node`.
             key = below(
@@ -148,6 +152,18 @@ class Members:
             if self._recursion.cuts == cuts:
                 self._lines[memo] = known
         return known
+
+    def _by_any_name(self, value: Value, name: str) -> tuple[Value, ...]:
+        """What an instance of a script's type holds by whatever name, `Record<string, Disk>`."""
+        script = RULES[self._project.language(value.path)].family == "script"
+        if value.tag != "inst" or not script or name in _OF_OBJECTS:
+            return ()
+        above = self._supertypes.of(value.ref)
+        for path, at in (value.ref, *above.types) if above.whole else ():
+            qualified = self._project.definition((path, at)).qualified
+            if held := self._held(self._project.home(path), qualified, ANY_NAME, path):
+                return held
+        return ()
 
     def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
         project, path = self._project, owner[0]

@@ -16,6 +16,14 @@
 (type_alias_declaration value: (object_type (call_signature) @name @def.called))
 (variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
 (variable_declarator name: (identifier) @name value: (class)) @def.class
+(intersection_type (object_type (property_signature name: (_) @name type: (type_annotation (function_type))) @def.part))
+(intersection_type (object_type (call_signature) @name @def.part))
+(intersection_type (parenthesized_type (function_type) @name @def.part))
+(interface_body (property_signature name: (_) @name type: (type_annotation [(parenthesized_type (function_type)) (intersection_type (parenthesized_type (function_type)))])) @def.method)
+(type_alias_declaration value: (object_type (property_signature name: (_) @name type: (type_annotation [(parenthesized_type (function_type)) (intersection_type (parenthesized_type (function_type)))])) @def.method))
+(intersection_type (object_type (property_signature name: (_) @name type: (type_annotation [(parenthesized_type (function_type)) (intersection_type (parenthesized_type (function_type)))])) @def.part))
+(interface_body (index_signature type: (type_annotation (_) @by_name)))
+(type_alias_declaration value: (object_type (index_signature type: (type_annotation (_) @by_name))))
 (public_field_definition name: (_) @name value: [(arrow_function) (function_expression)]) @def.method
 (public_field_definition name: (_) @name type: (type_annotation (function_type)) !value) @def.method
 (program (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant))
@@ -37,6 +45,7 @@
 (program (_ (variable_declarator value: (ternary_expression (object) @container))))
 (assignment_expression left: (member_expression) right: (object) @container)
 (export_statement value: (object) @container)
+(export_statement value: [(as_expression . (object) @container) (satisfies_expression . (object) @container)])
 (return_statement (object) @container)
 (arrow_function body: (parenthesized_expression (object) @container))
 (call_expression function: (member_expression object: (identifier) property: (property_identifier) @_assign)
