@@ -185,6 +185,15 @@ CASES = {
         },
         {(4, "a:Disk.save"), (6, "a:Tape.save")},
     ),
+    "what a function gives that a constant holds, from a name of its own": (
+        {
+            "a.ts": (
+                "class Disk { save() {} } class Tape { save() {} }\nconst make = async (fast = 1) => {\n  const disk = new Disk();\n"
+                "  return disk;\n};\nasync function go() {\n  (await make()).save();\n}\n"
+            ),
+        },
+        {(3, "a:Disk"), (7, "a:make"), (7, "a:Disk.save")},
+    ),
     "what a condition chose of two functions": (
         {
             "a.ts": (

@@ -84,6 +84,8 @@ _NOTHING_GIVEN = Given()
 #: ends the names of C#'s attributes, which are written without it
 _ATTRIBUTE = "Attribute"
 _END = 1 << 60
+#: of a script's functions those that others have the name of, `const f = () => { … }`
+_FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generator_function"})
 #: names of fields that are bound as they stand
 _FIELDS = frozenset({"field_identifier", "property_identifier", "shorthand_field_identifier"})
 
@@ -338,6 +340,9 @@ class _Sweep:
         entered = frame.node if not frame.block and frame.kind in CALLABLE_KINDS else None
         if node.type == "function_type" and parent is not None and parent.type == "type_annotation":
             parent = parent.parent  # `save: (x: Disk) => void` of an interface
+        value = parent if parent is not None and parent.type in _FUNCTION_VALUES else None
+        if entered and value and value.parent and value.parent.byte_range == entered.byte_range:
+            return  # the body of `const f = () => { … }`
         if entered and parent and entered.byte_range in (parent.byte_range, node.byte_range):
             return
         self.stack.append(
