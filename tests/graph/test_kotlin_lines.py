@@ -64,3 +64,8 @@ def test_a_remark_about_a_class_above_a_constructor_is_none():
 def test_what_goes_on_in_the_next_line_does_not_end_before_a_call_of_get():
     lines = ["val x = if (a)", '  get("a")', "else", '  get("b")']
     assert joined(lines) == lines
+
+
+def test_types_that_a_call_is_told_are_taken_out_and_nothing_moves():
+    lines = ["class Box<T>(x: T) : Base<T>(x)", "val y = disk.save<Disk>(x)", "if (a < b) c(d > (e))"]
+    assert joined(lines) == [lines[0], "val y = disk.save      (x)", lines[2]]

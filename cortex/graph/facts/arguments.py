@@ -17,6 +17,7 @@ from cortex.graph.facts.grammars import Syntax
 ARGUMENTS_MAX, DEPTH_MAX = 10, 4
 _LITERALS = {
     "string_literal": "String",
+    "multiline_string_literal": "String",
     "concatenated_string": "String",
     "char_literal": "char",
     "character_literal": "char",

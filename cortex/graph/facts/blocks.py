@@ -5,6 +5,7 @@ of a class without a name (Java, Kotlin, Scala).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -21,11 +22,13 @@ THIS, IT = "this", "it"
 #: or of that whose name or number stands behind the mark
 BLOCK, GIVEN = "(^)", "(~)"
 BLOCK_MARKS = frozenset("^~")
+#: functions whose block is given a number before each element
+_INDEXED = re.compile(r"\.(?:forEach|map|filter|flatMap|onEach)Indexed$")
 #: bodies of classes without a name
 _BODIES = frozenset({"class_body", "template_body"})
 #: functions of Kotlin's own whose block has its receiver as `this`, as `it`, or each element of it
 _AS_THIS = frozenset({"apply", "run"})
-_AS_IT = frozenset({"let", "also", "takeIf", "takeUnless"})
+_AS_IT = frozenset({"let", "also", "takeIf", "takeUnless", "use"})
 _EACH = frozenset(
     "forEach map mapNotNull flatMap filter filterNot any all none first firstOrNull single singleOrNull "
     "last lastOrNull find findLast count sumOf sortedBy sortedByDescending sortBy associateBy groupBy "
@@ -86,9 +89,24 @@ def parameter_of(name: Node, syntax: Syntax) -> str:
     around = name.parent.parent if name.parent is not None else None
     if around is None or around.type != "lambda_parameters" or around.parent is None:
         return UNKNOWN
-    if around.named_child_count != 1:
+    known = dict(known_in(around.parent, syntax)).get(IT, UNKNOWN)
+    if around.named_child_count == 1:
+        return known
+    which, _ = _call_around(around.parent)
+    callee = which.children[0] if which is not None else None
+    second = name.parent == around.named_children[1]
+    if callee is None or not second or not _INDEXED.search(text_of(callee)):
         return UNKNOWN
-    return dict(known_in(around.parent, syntax)).get(IT, UNKNOWN)
+    receiver = chain_of(callee.children[0], syntax)
+    return UNKNOWN if receiver in (UNKNOWN, LITERAL) else f"{receiver}[]"
+
+
+def part_of(name: Node, whole: str) -> str:
+    """What one of several names gets that a value is taken apart into."""
+    around = name.parent.parent if name.parent is not None else None
+    if around is None or whole in (UNKNOWN, LITERAL):
+        return UNKNOWN
+    return f"{whole}.component{around.named_children.index(name.parent) + 1}"  # type: ignore[arg-type]
 
 
 def has_parameters(block: Node) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from cortex.graph.facts.grammars import Syntax
+from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, VALUES, given_by_block, parts_of_value
 from cortex.graph.facts.types import ITSELF, alternatives
 
 #: what an expression makes that is a type as a value
@@ -117,7 +118,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         return UNKNOWN
     kind = node.type
     if kind in syntax.names:
-        return name_of(node)
+        label = text_of(node).partition("@")[2] if kind == "this_expression" else ""
+        return f"{label}.this" if label else name_of(node)
     if kind == "navigation_expression" and (node.text or b"").endswith(b"::class"):
         return "KClass()"
     if kind in _CLASS_OBJECTS:
@@ -157,6 +159,10 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         if _has_block(node) and (same := _SAME.search(text_of(what) if what is not None else "")):
             inner = child_of(what, "0") if same[1] else None  # type: ignore[arg-type]
             return chain_of(inner, syntax, depth + 1) if inner is not None else "this"
+        if _has_block(node) and (
+            result := given_by_block(node, lambda one: chain_of(one, syntax, depth + 1))
+        ):
+            return result
         if what is not None and what.type == "call_expression" and _has_block(node):
             return chain_of(what, syntax, depth + 1)  # Kotlin's `f(1) { … }` is one call
         callee = chain_of(what, syntax, depth + 1)
@@ -179,9 +185,11 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         return infix_of(node, syntax, depth)
     if kind == "binary_expression" and "kotlin" in syntax.queries:
         return _operated(node, syntax, depth)
+    if kind in VALUES and "kotlin" in syntax.queries:
+        return either(parts_of_value(node, lambda one: chain_of(one, syntax, depth + 1)))
     if kind == "object_literal" and (made := object_made(node)) not in (UNKNOWN, LITERAL):
         return made
-    if depth and kind == "string_literal" and syntax.counts and "kotlin" in syntax.queries:
+    if depth and kind in KOTLIN_TEXTS and syntax.counts and "kotlin" in syntax.queries:
         return "String()"  # extensions are called on it
     if depth and kind == "character_literal" and "kotlin" in syntax.queries:
         return "Char()"
@@ -436,7 +444,7 @@ def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
             around = behind.named_children
             closures = sum(child.type == "lambda_literal" for child in around)
             held = behind.child_by_field_name("arguments")
-        held = held or next((child for child in around if "argument" in child.type), None)
+        held = held or next((c for c in around if "argument" in c.type and c.type != "type_arguments"), None)
         if _has_block(call) or (
             call.parent is not None and call.parent.child(0) == call and _has_block(call.parent)
         ):

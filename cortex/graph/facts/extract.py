@@ -12,7 +12,7 @@ import msgspec
 from tree_sitter import Node, Tree
 
 from cortex.graph.facts.arguments import Given, declared_type, given_to, literal_type
-from cortex.graph.facts.blocks import BLOCKS, IT, has_parameters, known_in, parameter_of
+from cortex.graph.facts.blocks import BLOCKS, IT, has_parameters, known_in, parameter_of, part_of
 from cortex.graph.facts.builds import builds_of
 from cortex.graph.facts.captures import Captures, events, query_of
 from cortex.graph.facts.chains import (
@@ -63,6 +63,7 @@ from cortex.graph.facts.generics import (
 )
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported, is_rare, module_around, within
+from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, parameters_of_class
 from cortex.graph.facts.macros import calls, mocked, tested
 from cortex.graph.facts.mentions import mentions
 from cortex.graph.facts.results import SEVERAL, types_of
@@ -174,6 +175,11 @@ class _Sweep:
                 owner.returns = ":" + owner.told.result(text).lstrip(": ")[:TYPE_CHARS_MAX]
         elif what == "aliased":  # Kotlin's `typealias Maker = Store.() -> Disk`
             self.opened[-1].returns = f":{text_of(node)}"[:TYPE_CHARS_MAX]
+        elif what == "companion":  # Kotlin's own name of what the class's name means as well
+            called = node.child_by_field_name("name")
+            if self.stack[-1].kind in TYPE_KINDS:
+                whole = self.opened[self.stack[-1].index].name
+                self.add_binding(text_of(called) if called is not None else "Companion", whole, node)
         elif what == "itself":  # Scala's `self =>`
             self.add_binding(text_of(node), "this", node)
         elif what == "macro.body":
@@ -292,6 +298,8 @@ class _Sweep:
         if self.language in NAMED_PARAMETERS:
             flags = (*flags, *parameters_flag(node))
         self.enter(Open(name, kind, scope, parent, node, name_node, returns=returns, flags=flags))
+        if node.type == "class_declaration" and self.language == "kotlin":
+            self.opened[-1].parameters += parameters_of_class(node)
         if self.language == "php":
             self._documented(node)
         if frame.kind == "container" or frame.kind in TYPE_KINDS:
@@ -479,6 +487,8 @@ class _Sweep:
             return ":" + type_text(types[0])
         if values := captures.get("bind.value"):
             said = literal_type(values[0]) if self.language == "csharp" else ""
+            if self.language == "kotlin" and values[0].type in KOTLIN_TEXTS:
+                said = "String"
             if not said and self.language in GENERIC_LANGUAGES:
                 said = made_with(values[0])
             return f":{said}" if said else chain_of(values[0], self.syntax)
@@ -486,6 +496,8 @@ class _Sweep:
             return f"{chain_of(items[0], self.syntax)}[]"
         if made := captures.get("bind.made"):
             return f"{chain_of(made[0], self.syntax)}()"
+        if parts := captures.get("bind.part"):  # Kotlin's `val (a, b) = x`
+            return part_of(captures["bind.name"][0], chain_of(parts[0], self.syntax))
         if self.language == "kotlin":
             return parameter_of(captures["bind.name"][0], self.syntax)
         reader = SEVERAL.get(self.language)

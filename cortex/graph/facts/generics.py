@@ -21,6 +21,13 @@ GENERIC_LANGUAGES = NAMED_PARAMETERS | {"csharp"}
 _PARAMETER = re.compile(r"\s*(?:@[\w.]+(?:\([^)]*\))?\s+|(?:in|out|reified)\s+|[+-]\s*)*([\w$]+)")
 #: what stands before a type argument and says nothing of what it is
 _VARIANCE = re.compile(r"(?:@[\w.]+\s+|(?:in|out)\s+|\?\s*(?:extends|super)\s+)+")
+#: functions of Kotlin's own that make what holds others
+_HOLDERS = {
+    **dict.fromkeys("listOf emptyList mutableListOf arrayListOf listOfNotNull buildList".split(), "List"),
+    **dict.fromkeys("setOf emptySet mutableSetOf hashSetOf linkedSetOf linkedMapOf".split(), "Set"),
+    **dict.fromkeys("mapOf emptyMap mutableMapOf hashMapOf".split(), "Map"),
+    **dict.fromkeys("arrayOf arrayOfNulls emptyArray sequenceOf".split(), "Array"),
+}
 _ANYTHING = frozenset({"?", "*", "_", ""})
 
 
@@ -68,6 +75,7 @@ def made_with(value: Node) -> str:
         and value.child_count > 1
         and value.children[1].type == "type_arguments"
     ):
-        text = text_of(value.children[0]) + text_of(value.children[1])
+        callee = text_of(value.children[0])
+        text = _HOLDERS.get(callee, callee) + text_of(value.children[1])
     name, arguments = named_with(text) if text[:1].isupper() and len(text) <= TYPE_CHARS_MAX else ("", ())
     return text if arguments and name.replace(".", "").isalnum() else ""

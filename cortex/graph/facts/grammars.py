@@ -297,7 +297,9 @@ SYNTAX: dict[str, Syntax] = {
         # Of `!f()` and `x!!.f()` the grammar takes `!f` and `x!!` for what is called, or called on.
         wraps={"parenthesized_expression": "", "user_type": "", "unary_expression": ""},
         casts={"as_expression": ""},
-        literals=frozenset({"string_literal", "number_literal", "lambda_literal", "boolean_literal"}),
+        literals=frozenset(
+            "string_literal multiline_string_literal number_literal lambda_literal boolean_literal".split()
+        ),
     ),
     "scala": Syntax(
         queries=("scala",),

@@ -1,6 +1,7 @@
 """Line ends that Kotlin's grammar misreads, so that a whole class is in pieces: behind a class's
 name before the modifiers of its constructor, and before a call of `get`, taken for a property's
-getter. Pure text; lines and columns of everything else stay.
+getter. Types that a call with arguments is told, which it takes for comparisons. Pure text; lines
+and columns of everything else stay.
 """
 
 from __future__ import annotations
@@ -14,6 +15,12 @@ _MARKS = r"\s*+(?:@[\w.:]++(?:\([^()]*+\))?+\s*+)*+"
 _ONLY_MARKS = re.compile(rf"{_MARKS}$")
 _CONSTRUCTOR = re.compile(
     rf"{_MARKS}(?:(?:private|protected|internal|public|actual|expect)\s++)*+{_MARKS}constructor\s*+\("
+)
+_TYPE = r"[A-Z][\w.]*+(?:<[\w.?*, ]*+>)?+\??+"
+#: a call that is told types, `save<Disk>(x)`: to the grammar `(save < Disk) > (x)`
+_TOLD = re.compile(
+    rf"((?:(?<![\w.])|(?<=\.))[a-z]\w*+|(?:[=(.]|return|->)\s*+[A-Z]\w*+)(<{_TYPE}(?:,\s*+{_TYPE})*+>)(?=\([^)])",
+    re.ASCII,
 )
 _CALLED_GET = re.compile(r"\s*+get\s*+\((?!\s*+\))")
 #: what is to follow is on the next line
@@ -30,6 +37,8 @@ def joined(lines: Sequence[str]) -> list[str]:
     for at, line in enumerate(lines):
         if len(line) > LINE_CHARS_MAX:
             continue
+        if ">(" in line:
+            found[at] = _TOLD.sub(lambda told: told[1] + " " * len(told[2]), line)
         if "constructor" in line and (opens := _CONSTRUCTOR.match(line)) is not None:
             name = _class_above(lines, at)
             if name is not None:

@@ -24,6 +24,7 @@ CONTAINERS = frozenset(
     "defaultdict OrderedDict FrozenSet AbstractSet Array ReadonlyArray Map Record Vec VecDeque "
     "HashMap BTreeMap HashSet vector map unordered_map array ArrayList LinkedList IEnumerable "
     "IList Dictionary ICollection MutableList MutableMap Queue Stack Seq Stream "
+    "MutableSet MutableCollection LinkedHashMap LinkedHashSet TreeMap TreeSet ArrayDeque ConcurrentHashMap "
     "stack queue priority_queue unordered_set multimap span initializer_list".split()
 )
 #: begins what is no type's name but a chain, whose value itself is meant: TypeScript's `typeof x`

@@ -208,6 +208,9 @@ class Calls:
         name = self._project.definition(methods[0]).name
         more = self._evaluator.member(owner, name, past=True) if owner else ()
         fitting = [v for v in more if v.tag == "def" and self._targets.takes(v.ref, one.arguments)]
+        if self._language == "kotlin" and taking:  # not what these override
+            own = {self._names(ref) for ref in taking}
+            fitting = [v for v in fitting if self._names(v.ref) not in own]
         if not fitting or not taking:
             return tuple(fitting) or values
         self._targets.narrowed = True
@@ -216,6 +219,9 @@ class Calls:
             refs, one
         )
         return tuple(fitting) if other else values
+
+    def _names(self, ref: Ref) -> tuple[str, ...]:
+        return tuple(each.name for each in self._project.definition(ref).parameters)
 
     def _super(self, one: Reference) -> Iterator[Edge]:
         """Ruby's bare `super`: what the supertypes have by the name of the method that it stands

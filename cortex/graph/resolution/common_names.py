@@ -18,9 +18,16 @@ CSHARP_TYPES = frozenset(
 #: members of a container that are one of its elements when called, and those that are the container
 #: again
 ELEMENT_OF = frozenset(
-    "get pop popleft popitem setdefault at shift find first last next peek unwrap top front back".split()
+    "get pop popleft popitem setdefault at shift find first last next peek unwrap top front back "
+    "firstOrNull lastOrNull single singleOrNull getOrNull elementAt getValue getOrPut getOrElse removeAt "
+    "removeFirst removeLast findLast maxByOrNull minByOrNull maxBy minBy random".split()
 )
-SAME_AS = frozenset("values Values copy filter slice iter iter_mut stream sort reverse elements".split())
+SAME_AS = frozenset(
+    "values Values copy filter slice iter iter_mut stream sort reverse elements reversed sorted sortedBy "
+    "sortedByDescending sortedWith filterNot filterNotNull distinct distinctBy take takeWhile takeLast drop "
+    "dropWhile dropLast toList toMutableList toSet toMutableSet asSequence onEach orEmpty subList plus "
+    "asReversed shuffled".split()
+)
 #: of Rust's Option, Result, Rc and the like, which types.py looks through
 _UNWRAPS = frozenset(
     {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}

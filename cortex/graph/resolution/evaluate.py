@@ -25,7 +25,7 @@ from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import NOTHING, Generics, Standing
 from cortex.graph.resolution.homes import below
 from cortex.graph.resolution.includes import C_HOME
-from cortex.graph.resolution.kotlin import Kotlin
+from cortex.graph.resolution.kotlin import PART, Kotlin, as_function, result_of
 from cortex.graph.resolution.linkage import bodies, seen_from, signature
 from cortex.graph.resolution.members import Members
 from cortex.graph.resolution.parts import extensions_in_use
@@ -240,9 +240,11 @@ class Evaluator:
         values = whole or several((self.attribute(value, link) for value in owners), OVERLOADS_MAX)
         if len(values) > 1 and self.project.home(path) == C_HOME:
             values = seen_from(self.project, values, path)
+        language = self.project.language(path)
+        if not values and language == "kotlin" and link.startswith(PART):
+            values = several(self.attribute(value, self.kotlin.part(value, link)) for value in owners)
         if call[:1] != "(":
             return values
-        language = self.project.language(path)
         if language == "kotlin":
             told = "".join(links[:2]) if number == 2 else ""
             return self.kotlin.extended(link, call, path, owners, values, told)
@@ -313,7 +315,10 @@ class Evaluator:
             key = self.project.find_module(module, path)
             return (Value("mod", key),) if key else (EXTERNAL,)
         if chains := either_of(name):
-            return several(self.evaluate(one, path, scope, at) for one in chains)
+            branches = [self.evaluate(one, path, scope, at) for one in chains]
+            if self.project.language(path) == "kotlin":  # what all branches are
+                return branches[0] if all(one == branches[0] for one in branches) else ()
+            return several(branches)
         if name == "#" or (name[0] == "#" and self.project.language(path) == "csharp"):
             return (EXTERNAL,)
         if name == OBJECT:  # what a script's function gives that returns a literal
@@ -333,6 +338,8 @@ class Evaluator:
 
     def declared(self, text: str, path: str, scope: int, standing: Standing = NOTHING) -> tuple[Value, ...]:
         """Instances of a declared type; `standing` is what stands for type parameters in it."""
+        if "->" in text and self.project.language(path) == "kotlin" and (gives := result_of(text)):
+            return tuple(as_function(one) for one in self.declared(gives, path, scope, standing))
         typed = self.project.language(path) in GENERIC_LANGUAGES
         if not typed and (own := self._own_holders(text, path, scope)):
             return own

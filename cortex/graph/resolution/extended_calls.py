@@ -33,7 +33,7 @@ class ExtendedCalls:
         if self._language != "kotlin" or not refs:
             return not refs
         own = [ref for ref in refs if not self._evaluator.extensions.is_one(Value("def", *ref))]
-        return not own or (one.arguments >= 0 and not any(self._takes(ref, one.arguments) for ref in own))
+        return not own or (one.arguments >= 0 and not any(self.takes(ref, one.arguments) for ref in own))
 
     def called(self, one: Reference, receiver: str, name: str, owners: tuple[Value, ...]) -> list[Ref]:
         """The extensions that a call may mean, by its receiver and by what it passes."""
@@ -55,7 +55,7 @@ class ExtendedCalls:
         return [
             ref
             for ref in extensions.csharp(name, owners)
-            if self._takes(ref, one.arguments + 1) and is_in_use(self._project, self._path, ref)
+            if self.takes(ref, one.arguments + 1) and is_in_use(self._project, self._path, ref)
         ]
 
     def _is_foreign_type(self, one: Reference, receiver: str) -> bool:
@@ -82,7 +82,7 @@ class ExtendedCalls:
         """Without Kotlin's functions that take other numbers of arguments, none of which is
         expected of a system.
         """
-        if any(self._takes(ref, arguments) for ref in refs):
+        if any(self.takes(ref, arguments) for ref in refs):
             return refs
         return [ref for ref in refs if self._project.definition(ref).kind not in CALLABLE_KINDS]
 
@@ -100,8 +100,22 @@ class ExtendedCalls:
                 found |= dict.fromkeys(other for other in named if shape(self._project, other) == its)
         return list(found)
 
-    def _takes(self, ref: Ref, arguments: int) -> bool:
-        return takes(self._project.definition(ref), self._language, arguments)
+    def takes(self, ref: Ref, arguments: int) -> bool:
+        """Whether a function takes so many arguments; of Kotlin's the one that it overrides says
+        which may be left out.
+        """
+        one = self._project.definition(ref)
+        if takes(one, self._language, arguments):
+            return True
+        if self._language != "kotlin" or one.parent < 0 or arguments >= len(one.parameters):
+            return False
+        names = [each.name for each in one.parameters]
+        above = self._evaluator.member((ref[0], one.parent), one.name, past=True)
+        bases = (self._project.definition(value.ref) for value in above if value.tag == "def")
+        return any(
+            [each.name for each in base.parameters] == names and takes(base, "kotlin", arguments)
+            for base in bases
+        )
 
     def _defaults(self, ref: Ref) -> int:
         """How many arguments may be left out."""

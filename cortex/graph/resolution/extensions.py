@@ -234,8 +234,9 @@ class Extensions:
 def shape(project: Project, ref: Ref) -> tuple[object, ...]:
     """The same for one function of Kotlin's, whichever system it is written for."""
     one = project.definition(ref)
-    types = tuple(each.type.removesuffix(DEFAULT) for each in one.parameters)
-    return project.home(ref[0]), one.qualified, one.kind in TYPE_KINDS, types
+    is_type = one.kind in TYPE_KINDS  # of which a system's may be another name for its own
+    types = () if is_type else tuple(each.type.removesuffix(DEFAULT) for each in one.parameters)
+    return project.home(ref[0]), one.qualified, is_type, types
 
 
 def with_systems(project: Project, chosen: Sequence[Ref], refs: Sequence[Ref]) -> list[Ref]:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from cortex.graph.facts.blocks import BLOCK, BLOCK_MARKS
 from cortex.graph.facts.facts import BOUND, DEFAULT, Definition, Reference
+from cortex.graph.facts.types import split_top
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import NOTHING, Generics, Standing
@@ -24,6 +25,8 @@ _FIRST = re.compile(
     r"(?:suspend\s+)?(?:[\w.]+(?:<[^()]*>)?\??\.)?\(\s*(?:\w+\s*:\s*)?([\w.]+(?:<[^()]*>)?\??)\s*[,)]"
 )
 _NAME = re.compile(r"[\w.]+")
+#: begins the names of what gives the parts of a value that is taken apart
+PART = "component"
 #: names of function types inside one another
 ALIASES_MAX = 3
 #: extensions that a call in a chain may mean
@@ -143,6 +146,17 @@ class Kotlin:
             text = self._project.definition(ref).returns.lstrip(":")
         return None
 
+    def part(self, value: Value, name: str) -> str:
+        """The name of the part that `val (a, b) = x` takes of a class's instance: `component2` is
+        what its constructor binds second.
+        """
+        number = name.removeprefix(PART)
+        if value.tag != "inst" or not number.isdecimal() or self._project.language(value.path) != "kotlin":
+            return name
+        facts = self._project.index(value.path).facts
+        held = [one.name for one in facts.bindings if one.scope == value.at][: int(number)]
+        return held[-1] if held and len(held) == int(number) else name
+
     def given_back(self, one: Definition, owners: tuple[Value, ...]) -> tuple[Value, ...]:
         """What an extension is called on, where it gives that back: `fun <T : Disk> T.add(): T`."""
         return owners if is_generic(one) and one.returns[1:].rstrip("?") == one.scope else ()
@@ -157,8 +171,28 @@ class Kotlin:
             return values
         found = [value for value in self._values.member(values[0].ref, "invoke") if value.tag == "def"]
         own = [(value, self._project.definition(value.ref)) for value in found]
+        own = [(v, each) for v, each in own if (v.path, each.parent) == values[0].ref]  # not of a base's
         fitting = (v for v, each in own if "static" in each.flags and takes(each, "kotlin", one.arguments))
         return tuple(fitting) or values
+
+
+def result_of(text: str) -> str:
+    """What a type of functions gives, `(A) -> B`; "" where a text is no such type."""
+    text = text.strip().rstrip("?").removesuffix(DEFAULT).strip()
+    if text.startswith("(") and split_top(text, ")") == [text[1:-1]]:
+        return result_of(text[1:-1])
+    depth = 0
+    for at, one in enumerate(text):
+        arrow = one == ">" and text[at - 1 : at] == "-"
+        if arrow and not depth:
+            return text[at + 1 :].strip()
+        depth += (one in "<([") - (one in ">)]" and not arrow)
+    return ""
+
+
+def as_function(one: Value) -> Value:
+    """A function without a name that gives `one`."""
+    return one._replace(tag="elem", depth=one.depth + 1) if one.tag in ("inst", "list") else one
 
 
 def is_generic(one: Definition) -> bool:

@@ -175,6 +175,13 @@ class Results:
     def _item(self, value: Value) -> tuple[Value, ...]:
         return self.element(value) if value.tag == "list" else (value,)
 
+    def _by_operator(self, value: Value) -> tuple[Value, ...]:
+        """What Kotlin's `operator fun get` gives, of a type that is not gone through as well."""
+        if self._project.language(value.path) != "kotlin" or self._values.member(value.ref, "iterator"):
+            return ()
+        found = (one for one in self._values.member(value.ref, "get") if one.tag == "def")
+        return several(self.returned(one.ref) for one in found)
+
     def element(self, value: Value) -> tuple[Value, ...]:
         if value.tag == "list":
             inner = value.depth - 1
@@ -185,5 +192,5 @@ class Results:
         if value.tag == "inst" and RULES[self._project.language(value.path)].family == "c":
             return (value,)  # of an array, as its type is known
         if value.tag == "inst":
-            return self.generics.element(value)
+            return self.generics.element(value) or self._by_operator(value)
         return (EXTERNAL,) if value.tag == "ext" else ()

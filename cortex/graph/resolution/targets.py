@@ -146,4 +146,6 @@ class Targets:
 
     def takes(self, ref: Ref, arguments: int) -> bool:
         """Whether a definition takes so many arguments."""
+        if self._language == "kotlin":
+            return self.extended.takes(ref, arguments)
         return takes(signature(self._project, ref), self._language, arguments)

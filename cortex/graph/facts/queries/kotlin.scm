@@ -10,13 +10,16 @@
 
 (delegation_specifier (constructor_invocation (user_type) @base.extends))
 (delegation_specifier (user_type) @base.extends)
+(delegation_specifier (explicit_delegation . (user_type) @base.extends))
+(companion_object) @companion
 (function_declaration (function_value_parameters) . [(user_type) (nullable_type)] @returns)
 (function_body "=" . (_) @return)
 (return_expression (_) @return)
 (parameter (identifier) @param.name . (_) @param.type)
-(class_parameter (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type)
-(property_declaration (variable_declaration (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type))
+(class_parameter (identifier) @bind.name . [(user_type) (nullable_type) (function_type) (parenthesized_type)] @bind.type)
+(property_declaration (variable_declaration (identifier) @bind.name . [(user_type) (nullable_type) (function_type) (parenthesized_type)] @bind.type))
 (property_declaration (variable_declaration (identifier) @bind.name .) . (_) @bind.value)
+(property_declaration (multi_variable_declaration (variable_declaration (identifier) @bind.name)) . (_) @bind.part)
 (type_parameter (identifier) @bound.name (user_type) @bound.type)
 (class_declaration name: (_) @bind.type (enum_class_body (enum_entry (identifier) @bind.name)))
 (for_statement (variable_declaration (identifier) @bind.name) . (_) @bind.item)
@@ -26,6 +29,9 @@
 (if_expression . (binary_expression . (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) "&&") . (_) @narrow.block)
 (binary_expression . (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) "&&" (_) @narrow.block)
 (when_expression (when_subject [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow) (when_entry (type_test "is" (user_type) @narrow.type) . (_) @narrow.block .))
+(when_entry condition: (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) . (_) @narrow.block .)
+(when_entry condition: (binary_expression . (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) "&&") . (_) @narrow.block .)
+(while_statement condition: (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) . (_) @narrow.block)
 (if_expression . (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "!is" (user_type) @narrow.type) . [(return_expression) (throw_expression) (block [(return_expression) (throw_expression)] .)] @narrow.after .)
 
 (block) @block

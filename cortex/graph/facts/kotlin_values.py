@@ -1,0 +1,125 @@
+"""What Kotlin's expressions give that are made of others: `if`, `when` and `try`, getters, `lazy`,
+and functions that give what their block gives. Of a block that holds one expression alone: what
+stands before the last one may bind the names in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tree_sitter import Node
+
+from cortex.graph.facts.facts import DEFAULT, MANY, Parameter
+
+_UNKNOWN, _LITERAL = "?", "#"  # as chains have them
+KOTLIN_TEXTS = frozenset({"string_literal", "multiline_string_literal"})
+#: nodes that are such values
+VALUES = frozenset({"if_expression", "when_expression", "try_expression", "getter", "property_delegate"})
+#: functions that give what their block gives: those that are called on what it is given, and others
+_OF_RECEIVER, _ALONE = frozenset({"let", "use"}), frozenset({"run", "synchronized", "lazy"})
+#: what gives nothing that one could go on with
+_LEAVES = frozenset({"return_expression", "throw_expression", "null"})
+_FIRST = re.compile(r"\w+")
+#: `if` and `else` as a value: the condition, and both
+_IF_PARTS = 3
+#: characters of a type that are kept
+TYPE_MAX = 400
+Chain = Callable[[Node], str]
+
+
+def parts_of_value(node: Node, of: Chain) -> list[str]:
+    """The chains of which one is what `node` gives; none where one of them is not known."""
+    if node.type == "property_delegate":
+        made = node.named_children[0] if node.named_children else None
+        given = given_by_block(made, of) if made is not None and _called(made) == ("", "lazy") else ""
+        return [given] if given else []
+    found = []
+    for branch in _branches(node):
+        value = _single(branch)
+        if value is None:
+            return []
+        if value.type in _LEAVES or value.text == b"null":
+            continue
+        if (chain := of(value)) in (_UNKNOWN, _LITERAL):
+            return []
+        found.append(chain)
+    return found
+
+
+def given_by_block(call: Node, of: Chain) -> str:
+    """The chain of what a call gives that gives what its block does; "" for any other call."""
+    around = call.named_children[-1] if call.named_children else None
+    block = around.named_children[0] if around is not None and around.named_children else None
+    if around is None or around.type != "annotated_lambda" or block is None:
+        return ""
+    receiver, name = _called(call)
+    if name not in (_OF_RECEIVER if receiver else _ALONE):
+        return ""
+    told = next((one for one in block.named_children if one.type == "lambda_parameters"), None)
+    value = _single(block)
+    chain = of(value) if value is not None else _UNKNOWN
+    if chain in (_UNKNOWN, _LITERAL):
+        return ""
+    given = _text(told) if told is not None else "it"
+    first = _FIRST.match(chain)
+    if not receiver or first is None or first[0] != given:
+        return chain
+    on = of(call.children[0].children[0])
+    return "" if on in (_UNKNOWN, _LITERAL) else on + chain[first.end() :]
+
+
+def parameters_of_class(node: Node) -> list[Parameter]:
+    """Those of a class's constructor; of several one that stands for anything."""
+    held = {one.type: one for one in node.named_children}
+    body, primary = held.get("class_body"), held.get("primary_constructor")
+    if body is not None and any(one.type == "secondary_constructor" for one in body.named_children):
+        return [Parameter("_", MANY)]
+    listed = primary.named_children[-1].named_children if primary and primary.named_children else []
+    return [_parameter(one) for one in listed if one.type == "class_parameter"]
+
+
+def _parameter(one: Node) -> Parameter:
+    at = next((at for at, child in enumerate(one.children) if child.type == ":"), -2)
+    name, kind = one.children[at - 1], one.children[at + 1]
+    many = any(child.type == "modifiers" and b"vararg" in (child.text or b"") for child in one.children)
+    given = any(child.type == "=" for child in one.children)
+    return Parameter(_text(name), MANY * many + _text(kind)[:TYPE_MAX] + DEFAULT * given)
+
+
+def _called(call: Node) -> tuple[str, str]:
+    """(what a function is called on, its name); "" for nothing."""
+    callee = call.children[0] if call.child_count else call
+    if callee.type == "call_expression":  # `synchronized(x) { … }`
+        callee = callee.children[0]
+        if callee.type == "navigation_expression":
+            return "", ""
+    if callee.type == "navigation_expression":
+        return _text(callee.children[0]), _text(callee.children[-1])
+    return "", _text(callee) if callee.type == "identifier" else ""
+
+
+def _branches(node: Node) -> list[Node]:
+    held = node.named_children
+    if node.type == "if_expression":
+        return held[1:] if len(held) == _IF_PARTS else []
+    if node.type == "when_expression":
+        entries = [one for one in held if one.type == "when_entry"]
+        return [one.named_children[-1] for one in entries if one.named_children]
+    if node.type == "try_expression":
+        caught = [one.named_children[-1] for one in held if one.type == "catch_block" and one.named_children]
+        return [*held[:1], *caught]
+    body = next((one for one in held if one.type == "function_body"), None)
+    return body.named_children[:1] if body is not None and body.children[0].type == "=" else []
+
+
+def _single(branch: Node) -> Node | None:
+    """The one expression of a branch or block."""
+    if branch.type not in ("block", "lambda_literal"):
+        return branch
+    held = [one for one in branch.named_children if one.type != "lambda_parameters" and not one.is_extra]
+    return held[0] if len(held) == 1 else None
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
