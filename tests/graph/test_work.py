@@ -11,6 +11,7 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.supertypes import Supertypes
+from cortex.graph.resolution.values import Recursion
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source, decode, digest
 
@@ -18,8 +19,12 @@ FUNCTIONS = 40
 
 
 def read(text: str, path: str = "a.kt", elsewhere: str = "package elsewhere\n") -> Project:
+    return read_all({path: text, "elsewhere/b.kt": elsewhere})
+
+
+def read_all(texts: dict[str, str]) -> Project:
     facts = {}
-    for each, written in ((path, text), ("elsewhere/b.kt", elsewhere)):
+    for each, written in texts.items():
         source = decode(each, written.encode())
         assert isinstance(source, Source)
         facts[each] = facts_of(source, digest(written.encode()))
@@ -99,3 +104,34 @@ def test_what_types_inherit_is_looked_for_once_for_all_that_inherit_the_same(mon
     assert len([edge for edge in edges if edge.type == "calls"]) == FUNCTIONS
     assert asked["save"] <= 3 * FUNCTIONS, asked
     assert asked["Line20"] <= 3, asked
+
+
+def opened(copies: int) -> Project:
+    """Copies of a library of Ruby, each file of which opens its name space."""
+    parts = 4
+    texts = {
+        f"copy{copy}/part{at}.rb": f"module Shop\n  extend Shop::Part{(at + 1) % parts}\n  module Part{at}\n"
+        f"    include Shop::Part{(at + 2) % parts}\n    def go{at}\n      Shop::Part{(at + 1) % parts}.go{at}\n"
+        "    end\n  end\nend\n"
+        for copy in range(copies)
+        for at in range(parts)
+    }
+    return read_all(texts)
+
+
+def test_copies_of_a_library_take_searches_by_their_number(monkeypatch):
+    begun, enter = [0], Recursion.enter
+
+    def counting(self: Recursion, key: object, *, allowed: bool = True) -> int | None:
+        begun[0] += 1
+        return enter(self, key, allowed=allowed)
+
+    monkeypatch.setattr(Recursion, "enter", counting)
+    counted = []
+    for copies in (4, 16):
+        project = opened(copies)
+        begun[0] = 0
+        evaluator = Evaluator(project)
+        assert all(edges_of(project, evaluator, path) for path in project.packed)
+        counted.append(begun[0])
+    assert counted[1] <= 5 * counted[0], counted

@@ -95,6 +95,8 @@ class Project:
         self.homes = self._shared.homes
         #: stem of ids → the files that have it, in order
         self.stems: dict[str, list[str]] = {}
+        #: (home, scope, name) → what `homes.in_scope` has found of a name that many files define
+        self.named_often: dict[tuple[str, str, str], tuple[list[Ref], list[Ref]]] = {}
         #: last name of a type → (path, what is given to it there)
         self.extensions: dict[str, list[tuple[str, Extension]]] = {}
         self._young: dict[str, FileIndex] = {}
@@ -275,6 +277,7 @@ class Project:
             if packed is not None:
                 self._add(packed)
         self.includes.forget()
+        self.named_often.clear()
         self._modules.clear()  # packages may have come or gone with their files' content
         if change.moved:
             self._set_modules()
