@@ -4,9 +4,9 @@ same number that have imported what talking to each other needs, and nothing of 
     scripts/bench/rest.py --sources DIR [DIR …] [--files 400] [--rest-s 120] [--json]
 
 Memory is proportional (pages that processes share count once), in MB. The floor is taken of all
-bare processes at once, as the set is: `python` alone for the supervisor, with pyzmq, numpy and
-msgspec for those that answer and for those that write, with mcp's server for the front. Wake-ups
-are counted by thread.
+bare processes at once, as the set is: `python` alone for the supervisor, with pyzmq and msgspec
+for the indexer, with numpy beside for those that answer and publish, with mcp's server for the
+front. Wake-ups are counted by thread.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ from cortex.settings.config import Config
 #: seconds between two looks at what is served, and until a bare process must have imported all
 LOOK_S, BARE_S = 0.5, 60.0
 #: imports of the bare process that stands for each of ours
-TALKING = "import zmq, numpy, msgspec"
+WRITING = "import zmq, msgspec"
+TALKING = f"{WRITING}, numpy"
 BARE = {
     "supervisor": "",
     "mcp": "import mcp.server.lowlevel",
-    **dict.fromkeys(("text", "vector", "graph", "watcher", "index"), TALKING),
+    "index": WRITING,
+    **dict.fromkeys(("text", "vector", "graph", "watcher"), TALKING),
 }
 #: what a bare process does once it has imported all
 _WAITS = "import sys; print(flush=True); sys.stdin.read()"
