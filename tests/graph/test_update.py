@@ -205,6 +205,25 @@ def test_an_edit_inside_a_function_concerns_no_other_file():
     assert project.update({"a.py": facts("a.py", "def f(x):\n    return 1\n")}) == {"a.py", "b.py"}
 
 
+@pytest.mark.parametrize("held", ["[name: string]: Disk;", "[K in Names]: Disk;"])
+def test_who_calls_through_a_type_that_holds_something_by_whatever_name_is_concerned(held):
+    without = "export type Handlers = {\n  size: number;\n};\n"
+    project = Project()
+    project.update(
+        {
+            "a.ts": facts("a.ts", without),
+            "b.ts": facts(
+                "b.ts", "import { Handlers } from './a';\nexport const table: Handlers = make();\n"
+            ),
+            "c.ts": facts("c.ts", "import { table } from './b';\ntable.first.save();\n"),
+            "d.ts": facts("d.ts", "export const other = 1;\n"),
+        }
+    )
+    with_it = facts("a.ts", without.replace("size: number;", held))
+    assert project.update({"a.ts": with_it}) == {"a.ts", "b.ts", "c.ts"}
+    assert project.update({"a.ts": facts("a.ts", without)}) == {"a.ts", "b.ts", "c.ts"}
+
+
 def test_a_type_that_is_opened_again_lists_what_another_file_gives_it_now():
     inside = "class Shop\n  def save(a)\n    a\n  end\nend\n"
     project = Project()

@@ -17,6 +17,7 @@ import msgspec
 from cortex.graph.facts.blocks import BLOCKS
 from cortex.graph.facts.chains import BETWEEN
 from cortex.graph.facts.facts import (
+    ANY_NAME,
     CALLED,
     CONSTRUCTOR,
     DECORATED,
@@ -408,7 +409,7 @@ def surface(facts: Facts | None) -> dict[str, object]:
         seen[key] = (seen.get(key), told)
     for binding in facts.bindings:
         if _is_outer(facts, binding):
-            name = f"bind {binding.name.rpartition('.')[2]}"
+            name = f"bind {_spoken_of(facts, binding)}"
             seen[name] = (seen.get(name), binding.value, facts.builds)
     for imported in facts.imports:
         if imported.scope < 0:
@@ -420,6 +421,16 @@ def surface(facts: Facts | None) -> dict[str, object]:
         seen[f"export {exported} {local}"] = True
     seen[f"package {facts.package}"] = True
     return seen
+
+
+def _spoken_of(facts: Facts, binding: Binding) -> str:
+    """The name by which others speak of what is bound; of what a type holds by whatever name, the
+    type's.
+    """
+    owner, _, name = binding.name.rpartition(".")
+    if name != ANY_NAME:
+        return name
+    return owner or (facts.definitions[binding.scope].qualified if binding.scope >= 0 else "")
 
 
 def _is_outer(facts: Facts, binding: Binding) -> bool:
