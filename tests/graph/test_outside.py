@@ -33,6 +33,19 @@ def test_only_a_receiver_that_may_be_the_projects_is_guessed_by_the_name(path):
     assert [edge.confidence for edge in found] == ["name"]
 
 
+def test_a_name_that_streams_and_sockets_have_is_not_guessed_in_a_script():
+    raw = (
+        b"class Scale {\n  destroy() {}\n  weighIt() {}\n}\n"
+        b"function run(thing) {\n  thing.destroy();\n  thing.weighIt();\n  new Scale().destroy();\n}\n"
+    )
+    for path in ("app.js", "app.ts", "app.tsx"):
+        project = Project()
+        project.update({path: facts_of(decode(path, raw), digest(raw))})
+        found = [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"]
+        told = {(edge.location.line, edge.confidence) for edge in found}
+        assert told == {(7, "name"), (8, "exact"), (8, "receiver")}
+
+
 #: file → its text: `weigh` has a method of that name beside it, and calls what is none
 BARE = {
     "app.py": "class Scale:\n    def floor(self): ...\n    def weigh(self):\n        floor(1)\n",

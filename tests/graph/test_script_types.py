@@ -87,6 +87,31 @@ CASES = {
         },
         set(),
     ),
+    "what a class only implements, and what the interface of its name has": (
+        {
+            "duplex.ts": (
+                "import { Duplex } from 'node:stream';\ninterface Events { weigh(): void; tip(): void }\n"
+                "interface Wide extends Events { carry(): void }\nexport interface Merged { lift(): void }\n"
+                "export class Merged extends Duplex implements Wide { weigh() {} }\n"
+                "export class Below extends Merged {}\n"
+                "export interface Both extends Events { own(): void }\n"
+                "export class Both extends Duplex implements Events {}\n"
+            ),
+            "a.ts": (
+                "import { Below, Both, Merged } from './duplex';\n"
+                "function f(merged: Merged, below: Below, both: Both) {\n"
+                "  merged.weigh();\n  merged.tip();\n  merged.carry();\n  merged.lift();\n"
+                "  below.weigh();\n  below.tip();\n  below.lift();\n  both.tip();\n}\n"
+            ),
+        },
+        {
+            (3, "duplex:Merged.weigh"),
+            (6, "duplex:Merged.lift"),
+            (7, "duplex:Merged.weigh"),
+            (9, "duplex:Merged.lift"),
+            (10, "duplex:Events.tip"),
+        },
+    ),
     "what is exported by default without a name": (
         {
             **_SHOP,

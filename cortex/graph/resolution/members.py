@@ -145,7 +145,7 @@ class Members:
         known = self._lines.get(memo)
         if known is None:
             cuts = self._recursion.cuts
-            each = (self._own_member(one, name) for one in above.types)
+            each = (self._own_member(one, name) for one in above.types if one not in above.promised)
             known = next(filter(None, each), ())
             if not known and above.spaces:
                 known = several(self._exports.given_away(space.path, name) for space in above.spaces)

@@ -22,13 +22,15 @@ class Supers(NamedTuple):
     """`types`, nearest first; whether all of them are of this project; `spaces`: a script's modules
     that a type has the functions of, `interface Disk extends Methods` with
     `type Methods = typeof import("./methods")` or `Object.assign(Disk.prototype, methods)`; `line`:
-    a number, the same for all types that inherit the same.
+    a number, the same for all types that inherit the same; `promised`: those of `types` whose
+    members a script's class does not get, because it only says that it has them (`implements`).
     """
 
     types: tuple[Ref, ...] = ()
     whole: bool = True
     spaces: tuple[Value, ...] = ()
     line: int = 0
+    promised: frozenset[Ref] = frozenset()
 
 
 class Types(Protocol):
@@ -50,7 +52,7 @@ class Supertypes:
         self._written: dict[Ref, Supers] = {}
         #: what types inherit from → what that inherits
         self._lines: dict[tuple[Ref, ...], Supers] = {}
-        self._numbers: dict[tuple[tuple[Ref, ...], tuple[Value, ...]], int] = {}
+        self._numbers: dict[tuple[tuple[Ref, ...], tuple[Value, ...], frozenset[Ref]], int] = {}
         self._count = itertools.count(1)  # a number is never given again: others remember by it
         #: (home, qualified name) → the parts of that type that say what it inherits
         self._telling: dict[tuple[str, str], tuple[Ref, ...]] = {}
@@ -80,12 +82,23 @@ class Supertypes:
         found.sort(key=lambda ref: self._project.definition(ref).kind == "interface")
         types = tuple(found)
         spaces = tuple(dict.fromkeys(space for each in (*told, above) for space in each.spaces))
-        line = self._numbers.get((types, spaces)) or next(self._count)
-        result = Supers(types, above.whole and all(each.whole for each in told), spaces, line)
+        promised = above.promised.union(*(each.promised for each in told))
+        if promised:
+            promised = frozenset(types) - self._received(owner)
+        line = self._numbers.get((types, spaces, promised)) or next(self._count)
+        result = Supers(types, above.whole and all(each.whole for each in told), spaces, line, promised)
         if self._recursion.leave(("supers", owner), cuts):
             self._known[owner] = result
-            self._numbers[types, spaces] = line
+            self._numbers[types, spaces, promised] = line
         return result
+
+    def _received(self, owner: Ref) -> set[Ref]:
+        """The types whose members a class of a script has: all but those that are only promised."""
+        found = [owner]
+        for one in found:  # which grows
+            told = self._told(one)
+            found += [ref for ref in told.types if ref not in told.promised and ref not in found]
+        return set(found)
 
     def _above(self, line: tuple[Ref, ...]) -> Supers:
         """What the types that others inherit from inherit themselves: one answer for all of
@@ -103,6 +116,7 @@ class Supertypes:
         """What `line` inherits, without it and without `owner`, the nearest first."""
         found, met = list(line), {*line, owner}
         spaces: list[Value] = []
+        promised: set[Ref] = set()
         whole = True
         for one in found:  # which grows
             told = self._told(one)
@@ -110,8 +124,9 @@ class Supertypes:
             found += fresh
             met.update(fresh)
             spaces += told.spaces
+            promised |= told.promised
             whole = whole and told.whole
-        return Supers(tuple(found[len(line) :]), whole, tuple(spaces))
+        return Supers(tuple(found[len(line) :]), whole, tuple(spaces), promised=frozenset(promised))
 
     def _told(self, one: Ref) -> Supers:
         """What a type inherits by what is written of it itself."""
@@ -121,16 +136,21 @@ class Supertypes:
         cuts = self._recursion.cuts
         found: list[Ref] = []
         spaces: list[Value] = []
-        whole = True
+        promised: set[Ref] = set()
+        whole, script = True, RULES[self._project.language(one[0])].family == "script"
         for base in self._bases(one):
             refs = self.base(one, base.chain)
             inside = () if refs else self._spaces(base.chain, *self._place(one))
+            if script and base.relation == "implements":
+                promised.update(refs)
             found += refs
             spaces += inside
             whole = whole and bool(refs or inside)
         refs, inside = self._given(one)
-        types = tuple(dict.fromkeys((*found, *self._merged(one), *refs)))
-        known = Supers(types, whole, (*spaces, *inside))
+        merged = self._merged(one)
+        types = tuple(dict.fromkeys((*found, *merged, *refs)))
+        promised.difference_update(merged, refs)
+        known = Supers(types, whole, (*spaces, *inside), promised=frozenset(promised))
         if self._recursion.cuts == cuts:
             self._written[one] = known
         return known
