@@ -99,5 +99,6 @@ def test_a_method_of_a_comment_stands_on_its_own_line():
     facts = facts_of(decode("a.php", source), digest(source))
     project = Project()
     project.update({"a.php": facts})
-    lines = {one.name: one.line for one in project.index("a.php").facts.definitions}
-    assert lines == {"Store": 6, "one": 3, "two": 4}
+    told = project.index("a.php").facts.definitions
+    lines = {one.name: (one.start_line, one.line, one.end_line) for one in told}
+    assert lines == {"Store": (6, 6, 6), "one": (3, 3, 3), "two": (4, 4, 4)}

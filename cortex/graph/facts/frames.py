@@ -41,12 +41,16 @@ class Open:
     #: where its name holds (facts.py)
     since: int = 0
     until: int = 0
-    #: lines below the first of a comment at which that says it
-    below: int = 0
+    #: of what a comment alone says: lines below its first at which it does
+    below: int | None = None
 
     def made(self, flags: tuple[str, ...]) -> Definition:
         """The definition when all that is in it was seen."""
         node = whole(self.node)
+        line = self.name_node.start_point[0] + 1 + (self.below or 0)
+        first, last = node.start_point[0] + 1, node.end_point[0] + (node.end_point[1] > 0)
+        if self.below is not None:
+            first = last = line
         known = [chain for chain in self.inferred if chain not in (UNKNOWN, LITERAL)]
         told = f":{said}"[:TYPE_CHARS_MAX] if (said := self.told.result("")) else ""
         return Definition(
@@ -54,9 +58,9 @@ class Open:
             self.kind,
             self.scope,
             self.parent,
-            node.start_point[0] + 1,
-            max(node.start_point[0] + 1, node.end_point[0] + (node.end_point[1] > 0)),
-            self.name_node.start_point[0] + 1 + self.below,
+            first,
+            max(first, last),
+            line,
             self.name_node.start_point[1],
             node.start_byte,
             node.end_byte,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from cortex.graph.facts.builds import PROCESSORS, SYSTEMS, TESTS
@@ -27,6 +27,8 @@ _UNIX = frozenset(
 _ALSO = {"android": "linux", "ios": "darwin", "illumos": "solaris"}
 _VERSION = re.compile(r"go1\.\d+$")
 _TOKEN = re.compile(r"[\w.]+|&&|\|\||[!()]")
+#: what joins conditions, and when the whole of them holds; the one that binds closest last
+_JOINTS: tuple[tuple[str, Callable[[Iterable[bool]], bool]], ...] = (("||", any), ("&&", all))
 
 
 class _World(NamedTuple):
@@ -105,23 +107,19 @@ def _worlds(tags: set[str], own: list[str], count: int) -> Iterator[_World]:
 def _is_true(condition: str, world: _World) -> bool:
     """Whether a condition holds; one that cannot be read does."""
     tokens = _TOKEN.findall(condition)[::-1]  # the next one last
-    return not tokens or _either(tokens, world)
+    return not tokens or _joined(tokens, world)
 
 
-def _either(tokens: list[str], world: _World) -> bool:
-    found = _both(tokens, world)
-    while tokens and tokens[-1] == "||":
+def _joined(tokens: list[str], world: _World, level: int = 0) -> bool:
+    """Conditions between which the words of that level, or of one that binds closer, stand."""
+    if level == len(_JOINTS):
+        return _single(tokens, world)
+    word, holds = _JOINTS[level]
+    found = [_joined(tokens, world, level + 1)]
+    while tokens and tokens[-1] == word:
         tokens.pop()
-        found = _both(tokens, world) or found
-    return found
-
-
-def _both(tokens: list[str], world: _World) -> bool:
-    found = _single(tokens, world)
-    while tokens and tokens[-1] == "&&":
-        tokens.pop()
-        found = _single(tokens, world) and found
-    return found
+        found.append(_joined(tokens, world, level + 1))
+    return holds(found)
 
 
 def _single(tokens: list[str], world: _World) -> bool:
@@ -130,7 +128,7 @@ def _single(tokens: list[str], world: _World) -> bool:
         return not _single(tokens, world)
     if word != "(":
         return world.holds(word)
-    found = _either(tokens, world)
+    found = _joined(tokens, world)
     if tokens and tokens[-1] == ")":
         tokens.pop()
     return found
