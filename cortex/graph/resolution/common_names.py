@@ -225,8 +225,8 @@ RUBY = frozenset(
     ).split()
 )
 
-#: methods of the objects of JavaScript and Node.js: containers, texts, dates, emitters, streams, sockets
-#: and what HTTP asks and answers with
+#: methods of the objects of JavaScript and Node.js: containers, texts, dates, emitters, streams,
+#: sockets and what HTTP asks and answers with
 SCRIPT = frozenset(
     (
         "addListener addTrailers address appendHeader assignSocket charCodeAt clearTimeout "
