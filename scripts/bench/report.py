@@ -111,9 +111,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def place_of(figures: Figures, folder: Path = RESULTS) -> Path:
+    """The file in which figures that began with `begin` are kept."""
+    return folder / f"{figures['date']}-{figures['commit']}-{figures['benchmark']}.json"
+
+
 def write(figures: Figures, folder: Path = RESULTS) -> Path:
     """Keep the figures that began with `begin`; the file."""
-    path = folder / f"{figures['date']}-{figures['commit']}-{figures['benchmark']}.json"
+    path = place_of(figures, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
     print(f"\nwritten to {path}")

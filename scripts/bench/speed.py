@@ -10,9 +10,10 @@ ripgrep in one run.
 Of each size a tree is put together from the folders in --sources; where they hold fewer files than
 asked for, from copies of them, which differ by their paths only. 400, 2 000, 7 000, 36 700 and
 105 000 files are some 10 000, 23 000, 83 000, 345 000 and a million chunks. A large size takes many
-minutes, so one run may do one of them, and --merge prints one table of several runs (of one
-machine; the newest of a size counts). --kept keeps tree and index in a folder (of one size), and
-asks them again where they are there already.
+minutes, so one run may do one of them: --json adds it to the file of its commit and day, which
+keeps its other sizes, and --merge prints one table of several files (of one machine; the newest of
+a size counts). --kept keeps tree and index in a folder (of one size), and asks them again where
+they are there already.
 
 Indexing counts from the start of the first front: until the last chunk file is written, until the
 last file is searchable, and until nothing is done any more. Questions are asked by a client that
@@ -44,8 +45,8 @@ from environments import lines_of, python_with
 from plain import Server
 from product import CORTEX, rows_of
 from queries import expression, piece
-from report import Figures, add_json, begin, print_machine, summarise, write
-from speed_table import exponents, merge, show, show_all
+from report import Figures, add_json, begin, print_machine, summarise
+from speed_table import keep, merge, rated, read, show, show_all
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.search import TEXT_CANDIDATES, VECTOR_CANDIDATES
@@ -359,11 +360,10 @@ def main() -> None:
         parser.error("--kept keeps one size; say --files once")
     if not (options.sources or options.merge):
         parser.error("--sources names folders of projects to put trees together from")
-    result = merge(options.merge) if options.merge else run(options)
-    result["exponents"] = exponents(result["sizes"])
+    result = merge(read(options.merge)) if options.merge else rated(run(options))
     show_all(result["sizes"], result["exponents"])
     if options.json:
-        plot(write(result))
+        plot(keep(result))
 
 
 def run(options: argparse.Namespace) -> Figures:
@@ -374,7 +374,7 @@ def run(options: argparse.Namespace) -> Figures:
         result["sizes"].append(measure(options, files))
         show(result["sizes"][-1])
         if options.json:  # what is measured is kept, whatever becomes of the next size
-            write(result)
+            keep(result)
     return result
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from report import Figures, print_table
+from report import RESULTS, Figures, place_of, print_table, write
 
 
 def exponents(sizes: Sequence[Figures]) -> dict[str, float]:
@@ -72,8 +72,25 @@ def show_all(sizes: Sequence[Figures], slopes: dict[str, float]) -> None:
     print_table(("p50 / p95", *(f"{size['chunks']} chunks" for size in sizes), "exponent"), rows)
 
 
-def merge(results: Sequence[Path]) -> Figures:
+def merge(results: Sequence[Figures]) -> Figures:
     """One result of several runs: of each size what was measured last, and on which commit."""
-    found = sorted((orjson.loads(path.read_bytes()) for path in results), key=lambda one: one["date"])
+    found = sorted(results, key=lambda one: one["date"])  # those of one day stay in their order
     sizes = {size["files"]: {"commit": one["commit"]} | size for one in found for size in one["sizes"]}
-    return found[-1] | {"sizes": [sizes[files] for files in sorted(sizes)]}
+    return rated(found[-1] | {"sizes": [sizes[files] for files in sorted(sizes)]})
+
+
+def rated(result: Figures) -> Figures:
+    """`result` with how its rows grow with its sizes."""
+    return result | {"exponents": exponents(result["sizes"])}
+
+
+def keep(result: Figures, folder: Path = RESULTS) -> Path:
+    """Write `result` to the file of its day and commit, where the sizes stay that an earlier run
+    measured and this one did not; the file.
+    """
+    path = place_of(result, folder)
+    return write(merge([*read([path] if path.exists() else []), result]), folder)
+
+
+def read(paths: Sequence[Path]) -> list[Figures]:
+    return [orjson.loads(path.read_bytes()) for path in paths]

@@ -54,3 +54,24 @@ def test_figures_are_kept_under_day_commit_and_name_with_the_machine(report, tmp
         "versions",
     ]
     assert str(path) in capsys.readouterr().out
+
+
+def of_size(files, searchable_s):
+    row = {"case": "search", "p50_ms": 1.0 + files / 1000}
+    return {"files": files, "chunks": 10 * files, "searchable_s": searchable_s, "questions": [row]}
+
+
+def test_a_later_run_of_other_sizes_is_kept_beside_the_earlier_of_its_commit(report, tmp_path):
+    table = importlib.import_module("speed_table")
+    begun = report.begin("speed")
+    table.keep(begun | {"sizes": [of_size(400, 8.0), of_size(2000, 30.0)]}, tmp_path)
+    path = table.keep(begun | {"sizes": [of_size(7000, 90.0), of_size(2000, 20.0)]}, tmp_path)
+    (kept,) = table.read(list(tmp_path.iterdir()))
+    assert path.name == f"{begun['date']}-{begun['commit']}-speed.json"
+    assert [(size["files"], size["searchable_s"]) for size in kept["sizes"]] == [
+        (400, 8.0),
+        (2000, 20.0),
+        (7000, 90.0),
+    ]
+    assert kept["exponents"] == table.exponents(kept["sizes"])
+    assert {size["commit"] for size in kept["sizes"]} == {begun["commit"]}
