@@ -4,8 +4,8 @@
 
 DIR are folders of projects; their indexes are made in a cache that is removed in the end. Each
 operation is asked through the MCP server about the same definitions, drawn from the outline of the
-project, without the lines around the results. tokens: bytes / 4, of the results alone and of whole
-answers that have some. notations: a definition's name as its language, paths and agents write it;
+project, without the lines around the results and with them. tokens: bytes / 4, of the results alone
+and of whole answers that have some. notations: a definition's name as its language, paths and agents write it;
 found: the answer is about that definition; offered: it lists it, to choose from.
 """
 
@@ -29,6 +29,7 @@ from cortex.terms.ids import stem_of, uncopied
 
 OPERATIONS = ("callers", "callees", "implementations")
 TOKEN_BYTES = 4
+_SHOWN = ("results", "tokens_a_result", "with_context", "with_the_answer")
 #: tokens of the outline from which definitions are drawn
 OUTLINE_TOKENS = 30_000
 #: how languages join the parts of a name, by ending
@@ -83,13 +84,15 @@ async def costs(front: Front, asked: list[Definition]) -> Figures:
     """By operation: results, and their tokens and those of the answers for each result."""
     found: Figures = {}
     for operation in OPERATIONS:
-        own, whole, results, spent = 0, 0, 0, Counter[str]()
+        own, whole, around, results, spent = 0, 0, 0, 0, Counter[str]()
         for one in asked:
             answer = await front.call(
                 "cortex_graph", operation=operation, target=one.id, include_context=False
             )
             if not answer["results"]:
                 continue
+            more = await front.call("cortex_graph", operation=operation, target=one.id, include_context=True)
+            around += sum(len(orjson.dumps(row)) + 1 for row in more["results"])
             results += len(answer["results"])
             whole += len(orjson.dumps(answer))
             for row in answer["results"]:
@@ -99,6 +102,7 @@ async def costs(front: Front, asked: list[Definition]) -> Figures:
             found[operation] = {
                 "results": results,
                 "tokens_a_result": round(own / TOKEN_BYTES / results, 1),
+                "with_context": round(around / TOKEN_BYTES / results, 1),
                 "with_the_answer": round(whole / TOKEN_BYTES / results, 1),
                 "of_fields": {name: round(n / TOKEN_BYTES / results, 1) for name, n in spent.most_common()},
             }
@@ -138,11 +142,8 @@ async def measure(root: Path, names: int, seed: int) -> Figures:
 
 def show(name: str, found: Figures) -> None:
     print(f"\n{name}: {found['definitions']} definitions")
-    rows = [
-        (operation, one["results"], one["tokens_a_result"], one["with_the_answer"])
-        for operation, one in found["operations"].items()
-    ]
-    print_table(("operation", "results", "tokens a result", "with the answer"), rows)
+    rows = [(operation, *(one[name] for name in _SHOWN)) for operation, one in found["operations"].items()]
+    print_table(("operation", *(name.replace("_", " ") for name in _SHOWN)), rows)
     for operation, one in found["operations"].items():
         print(f"{operation}: " + ", ".join(f"{field} {spent}" for field, spent in one["of_fields"].items()))
     notations = found["notations"].items()

@@ -175,7 +175,8 @@ class Targets:
             return None
         groups = joined(self._graph, groups)
         chosen = self._outstanding(groups)
-        listed = sorted(groups.keys() - {chosen})
+        # A name by itself is that of a function more often than of a method deep inside something.
+        listed = sorted(groups.keys() - {chosen}, key=lambda one: (len(split(one.partition(":")[2])), one))
         shown = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
         if chosen is not None:
             more = f"Also called {target!r}: {shown}" if listed else ""

@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, VALUES, given_by_block, parts_of_value
+from cortex.graph.facts.links import HIDDEN, MODULE, SHOWN, module_link
 from cortex.graph.facts.types import ITSELF, alternatives
 
 #: what an expression makes that is a type as a value
@@ -23,8 +24,6 @@ UNKNOWN, LITERAL = "?", "#"
 TYPE_CHARS_MAX = 400
 #: types of which another is made that are kept
 PARTS_MAX = 32
-#: begins a link that is a whole module, as `require("./x")` is: its path follows, HIDDEN
-MODULE = "@"
 #: begins a link that is one of several values, as `a or b` is: their chains follow, HIDDEN, between
 #: these
 EITHER, OR = "~", "\x06"
@@ -37,9 +36,6 @@ _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem", "
 EITHER_MAX = 3
 #: characters of a name with its path that may be one of what passes its argument on
 PASSES_MAX = 60
-#: what would end a link, and what stands for it in the path of a module
-BETWEEN = "\x01"
-HIDDEN = str.maketrans(".[]()", f"{BETWEEN}\x02\x03\x04\x05")
 #: types that say nothing of a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _SEVERAL_TYPES = frozenset({"intersection_type", "union_type"})
@@ -61,7 +57,6 @@ _SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
 _HOLD_ARGUMENTS = frozenset({"argument_list", "arguments", "value_arguments"})
 #: places that are no field
 _NUMBERS = {"": 0, "0": 0, "1": 1, "2": 2, "-1": -1}
-_SHOWN = {value: key for key, value in HIDDEN.items()}
 
 
 def text_of(node: Node) -> str:
@@ -305,17 +300,7 @@ def either_of(link: str) -> list[str]:
     """The chains that a link stands for; none when it is another link, or more than one."""
     if not link.startswith(EITHER) or _ENDS.search(link):
         return []
-    return [one.translate(_SHOWN) for one in link[1:].split(OR)]
-
-
-def module_link(module: str) -> str:
-    """A whole module as one link of a chain."""
-    return MODULE + module.translate(HIDDEN)
-
-
-def module_of(link: str) -> str:
-    """The module that a link is; "" when it is another link."""
-    return link[1:].translate(_SHOWN) if link.startswith(MODULE) else ""
+    return [one.translate(SHOWN) for one in link[1:].split(OR)]
 
 
 def narrowed(chain: str) -> str:

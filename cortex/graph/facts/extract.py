@@ -24,7 +24,6 @@ from cortex.graph.facts.chains import (
     dotted,
     infix_of,
     last_of,
-    module_of,
     name_of,
     narrowed,
     parts_of,
@@ -63,7 +62,9 @@ from cortex.graph.facts.generics import (
 )
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported, is_rare, module_around, within
+from cortex.graph.facts.jsdoc import told_above, type_above
 from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, parameters_of_class
+from cortex.graph.facts.links import module_of
 from cortex.graph.facts.macros import calls, mocked, tested
 from cortex.graph.facts.mentions import mentions
 from cortex.graph.facts.results import SEVERAL, types_of
@@ -329,6 +330,8 @@ class _Sweep:
         """Open a definition; what follows up to its end is in it."""
         qualified = f"{one.scope}.{one.name}" if one.scope else one.name
         begin, end = one.node.start_byte, one.node.end_byte
+        if self.language == "javascript" and one.kind in CALLABLE_KINDS:
+            one.told = told_above(one.node)
         self.stack.append(Frame(begin, end, self.keep(one), qualified, one.kind, block=False, node=one.node))
 
     def keep(self, one: Open) -> int:
@@ -456,7 +459,9 @@ class _Sweep:
                     name = self.script.place(name)
                 if name.count(".") != 1 or name[0] in "?#:" or "(" in name or "[" in name:
                     continue
-            if self.script is not None and "bind.value" in captures and "bind.type" not in captures:
+            if self.language == "javascript" and (said := type_above(node)):
+                self.add_binding(name, f":{said}"[:TYPE_CHARS_MAX], node)
+            elif self.script is not None and "bind.value" in captures and "bind.type" not in captures:
                 self.script.assign(name, node, captures["bind.value"][0])
             else:
                 self.add_binding(name, self.comments.type_of(node, self._value(captures)), node)

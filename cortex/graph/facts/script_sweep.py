@@ -10,10 +10,11 @@ from typing import Protocol
 from tree_sitter import Node
 
 from cortex.graph.facts import scripts
-from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, module_of, required, text_of
+from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required, text_of
 from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, OBJECT, Base, Extension
 from cortex.graph.facts.frames import Frame, Open
 from cortex.graph.facts.grammars import Syntax
+from cortex.graph.facts.links import module_of
 from cortex.graph.facts.scripts import EXPORTS, WHOLE
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from cortex.graph.facts.blocks import BLOCKS
-from cortex.graph.facts.chains import BETWEEN
 from cortex.graph.facts.facts import (
     ANY_NAME,
     CALLED,
@@ -30,6 +29,7 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.links import BETWEEN
 from cortex.graph.facts.standing import Meanings, Place
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 

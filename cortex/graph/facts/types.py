@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 import re
 
+from cortex.graph.facts.links import module_link
+
 #: generic types whose value acts as their first argument
 WRAPPERS = frozenset(
     "Optional Union Annotated Final ClassVar Required NotRequired ReadOnly Awaitable Coroutine "
@@ -61,6 +63,8 @@ _OUTER = re.compile(r"<[^<>]*>(?=::)")
 _MEMBER_OF = re.compile(r"""\[\s*["']([a-z_$][\w$]*)["']\s*\]$""")
 #: TypeScript's type of what holds values by names, `{ [name: string]: Disk }`
 _BY_NAME = re.compile(r"\{\s*\[[^\]]{1,80}\]\s*\??:\s*([^;{}]{1,200})[;,]?\s*\}")
+#: a type of another module by its whole name, `import("./disk").Disk`
+_OF_MODULE = re.compile(r"""(typeof\s+)?import\(\s*["']([^"']{1,200})["']\s*\)\s*\.\s*""")
 _OPEN, _CLOSE = "[<(", "]>)"
 
 
@@ -120,6 +124,9 @@ def _one(text: str) -> list[str]:
         return [found for one in split_top(text[1:-1], ",")[:1] for found in _one(one)]
     if text.endswith("[]"):
         return _star(_one(text[:-2]))
+    if module := _OF_MODULE.match(text):
+        place = f"{ITSELF if module[1] else ''}{module_link(module[2])}"
+        return [f"{place}.{one}" for one in _one(text[module.end() :]) if not one.startswith(ITSELF)]
     if text.startswith("typeof "):
         named = _NAME.fullmatch(text[7:].partition("<")[0].strip())  # `typeof make<Disk>`
         return [f"{ITSELF}{named[0]}"] if named else []

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from cortex.graph.facts.chains import module_of, split
+from cortex.graph.facts.chains import split
 from cortex.graph.facts.facts import MADE, Binding, Reference
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.links import module_of
 from cortex.graph.resolution.associated import associated
 from cortex.graph.resolution.common_names import COMMON, OWN
 from cortex.graph.resolution.edges import Edge, Edges

@@ -11,11 +11,12 @@ import re
 from typing import Any
 
 from cortex.graph.facts.blocks import BLOCK_MARKS
-from cortex.graph.facts.chains import either_of, module_of, narrowed
+from cortex.graph.facts.chains import either_of, narrowed
 from cortex.graph.facts.contexts import GIVEN
 from cortex.graph.facts.facts import MAKER, OBJECT, Binding
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.links import module_of
 from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.facts.types import ITSELF, alternatives, held_by
 from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ

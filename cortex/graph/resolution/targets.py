@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from cortex.graph.facts.chains import either_of
-from cortex.graph.facts.facts import CALLED, MADE, PLATFORM, Reference
+from cortex.graph.facts.facts import CALLED, HOLDER, MADE, PLATFORM, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.resolution.builds import built_with
@@ -66,7 +66,11 @@ class Targets:
             refs = [ref for ref in refs if self._project.definition(ref).kind not in PURE_TYPES]
         if len(refs) == 1 and self._rules.family == "script":
             refs = [*refs, *beside(self._project, self._evaluator, refs[0])]
-        if len(refs) == 1 or self.are_twins(refs) or self._is_either(one, refs):
+        # What a name holds, and what its type says of that: `const disk: Disk = { save() {} }`.
+        literal = (
+            self._rules.family == "script" and len(refs) == 2 and sum(map(self._is_of_literal, refs)) == 1
+        )
+        if len(refs) == 1 or literal or self.are_twins(refs) or self._is_either(one, refs):
             each = self.extended.for_each_system(refs) if self._language == "kotlin" else refs
             for ref in each[:TWINS_MAX]:
                 yield self._edges.call(one, ref, confidence)
@@ -82,6 +86,12 @@ class Targets:
         if self._language not in _TWINS:
             return False
         return len({self._shape(ref) for ref in refs}) == 1
+
+    def _is_of_literal(self, ref: Ref) -> bool:
+        """Whether a function is a member of an object literal that has a name."""
+        scope, _, name = self._project.definition(ref).scope.rpartition(".")
+        named = self._project.members_of(self._project.home(ref[0]), scope).get(name, ()) if name else ()
+        return any(one[0] == ref[0] and HOLDER in self._project.definition(one).flags for one in named)
 
     def _is_either(self, one: Reference, refs: Sequence[Ref]) -> bool:
         """Whether a script calls what a condition chose, `const save = quick ? put : keep`: a call
