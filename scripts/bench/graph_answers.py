@@ -5,8 +5,8 @@
 DIR are folders of projects; their indexes are made in a cache that is removed in the end. Each
 operation is asked through the MCP server about the same definitions, drawn from the outline of the
 project, without the lines around the results and with them. tokens: bytes / 4, of the results alone
-and of whole answers that have some. notations: a definition's name as its language, paths and agents write it;
-found: the answer is about that definition; offered: it lists it, to choose from.
+and of whole answers that have some. notations: a definition's name as its language, paths and
+agents write it; found: the answer is about that definition; offered: it lists it, to choose from.
 """
 
 from __future__ import annotations
