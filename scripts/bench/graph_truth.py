@@ -235,12 +235,13 @@ class Truth:
                 place = (path, one.line)
                 if "overload" in one.flags and one.qualified in whole:
                     self.bodies[place] = (path, whole[one.qualified].line)
-                elif "declared" in one.flags:
-                    self.declared[place] = one.qualified
+                    continue
+                free = one.kind != "method" or not any(
+                    self.project.types_named(self.project.home(path), one.scope)
+                )
+                if "declared" in one.flags:
+                    self.declared[place] = one.name if free else one.qualified
                 elif path.endswith(C_SOURCES):
-                    free = one.kind != "method" or not any(
-                        self.project.types_named(self.project.home(path), one.scope)
-                    )
                     self.functions.setdefault(one.name if free else one.qualified, set()).add(place)
 
     def _read_impls(self) -> None:

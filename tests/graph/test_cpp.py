@@ -160,6 +160,66 @@ CASES = {
         },
         {(3, "disk.h:Disk.size")},
     ),
+    "what passes its rest on takes a list of arguments": (
+        {
+            "a.cpp": (
+                "void warn(char const* text, va_list rest) {}\nvoid warn(char const* text, ...) {\n  va_list rest;\n  warn(text, rest);\n}\n"
+                'void run(std::string why) {\n  warn("%s", why.c_str());\n  warn("%s %d", get(), 3);\n  warn("");\n}\n'
+            ),
+        },
+        {(4, "a:warn"), (7, "a:warn~2"), (8, "a:warn~2"), (9, "a:warn~2")},
+    ),
+    "a name from the outermost name space on": (
+        {
+            "a.cpp": (
+                "void save(int x) {}\nnamespace shop { void wipe() {} }\nstruct Disk {\n  void save(int x) { ::save(x); }\n"
+                "  void wipe() { ::shop::wipe(); }\n};\n"
+            ),
+        },
+        {(4, "a:save"), (5, "a:shop.wipe")},
+    ),
+    "nobody calls a test by its name": (
+        {
+            "store.h": "struct Store { void Load() {} };\nvoid Save(int x);\n",
+            "store.cpp": '#include "store.h"\nvoid Save(int x) {}\n',
+            "a.cpp": (
+                '#include "store.h"\nTEST(StoreTest, Save) {\n  Save(1);\n}\nTEST_F(StoreTest, Wipe) {\n  Foreign x;\n  x.Wipe();\n}\n'
+            ),
+        },
+        {(3, "store:Save")},
+    ),
+    "a function of the file hides none of what it reads": (
+        {
+            "path.h": "void tidy(char* path, int* bits);\n",
+            "path.cpp": '#include "path.h"\nvoid tidy(char* path, int* bits) {}\n',
+            "a.cpp": '#include "path.h"\nnamespace {\nvoid tidy(char* path) {\n  tidy(path, 0);\n}\n}\nvoid run() { tidy("x"); }\n',
+        },
+        {(4, "path:tidy"), (7, "a:tidy")},
+    ),
+    "what a body is declared with that has no name": (
+        {
+            "store.h": "struct Options {};\nvoid save(int x, Options = Options());\n",
+            "store.cpp": '#include "store.h"\nvoid save(int x, Options options) {}\n',
+            "a.cpp": '#include "store.h"\nvoid keep(int x = 1);\nvoid keep(int x) {}\nvoid run() {\n  save(1);\n  keep();\n}\n',
+        },
+        {(5, "store:save"), (6, "a:keep~2")},
+    ),
+    "iterators": (
+        {
+            "a.cpp": (
+                "struct Disk { void save() {} int begin() { return 1; } };\ntypedef std::map<std::string, Disk*> Named;\n"
+                "using Disks = std::vector<std::unique_ptr<Disk>>;\nstruct Store {\n  Named named; Disks disks; std::vector<Disk*> all;\n"
+                "  void run() {\n"
+                "    for (Named::const_iterator i = named.begin(); i != named.end(); ++i) i->second->save();\n"
+                "    for (std::vector<Disk*>::iterator i = all.begin(); i != all.end(); ++i) (*i)->save();\n"
+                '    auto found = named.find("x");\n    found->second->save();\n    for (auto& pair : named) pair.second->save();\n'
+                "    for (auto const& disk : disks) disk->save();\n    disks.save();\n  }\n"
+                "  void behind(std::vector<Disk*>* held, Disk* disk) {\n    (*held).save();\n    (*held)[0]->save();\n    (*disk).begin();\n"
+                "  }\n};\n"
+            ),
+        },
+        {(line, "a:Disk.save") for line in (7, 8, 10, 11, 12, 17)} | {(18, "a:Disk.begin")},
+    ),
 }
 
 

@@ -48,6 +48,8 @@ _REALS = frozenset({"decimal_floating_point_literal", "real_literal", "float_lit
 _NAMED_TYPES = {"String": "string", "boolean": "bool", "char": "char"}
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
 _POINTERS = frozenset({"pointer_declarator", "array_declarator"})
+#: stands behind C++'s parameters where a function takes anything more
+ANYTHING_MORE = "..."
 #: between the name of a parameter and what is passed for it
 NAMED = "="
 #: numbers, the narrower first
@@ -198,6 +200,8 @@ def _declared_in_cpp(name: Node, declared: str) -> str:
     while one.parent is not None and "parameter" not in one.type:
         stars += "*" * (one.type in _POINTERS) or "()" * (one.type == "function_declarator")
         one = one.parent
+    if declared == ANYTHING_MORE or one.type == "variadic_parameter_declaration":
+        return MANY + declared
     given = DEFAULT if one.type == "optional_parameter_declaration" else ""
     return f"{declared}{'()' if '()' in stars else stars}{given}"
 

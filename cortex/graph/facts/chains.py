@@ -36,6 +36,11 @@ _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem", "
 EITHER_MAX = 3
 #: characters of a name with its path that may be one of what passes its argument on
 PASSES_MAX = 60
+#: ends the chain of what C++'s iterator or pointer leads to, `*i`
+POINTED = "[*]"
+#: begins a name that is looked for from the outermost name space on, whatever is around it:
+#: C++'s `::save`, PHP's `\\save`
+WHOLE_NAME = "\\"
 #: types that say nothing of a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _SEVERAL_TYPES = frozenset({"intersection_type", "union_type"})
@@ -103,7 +108,7 @@ def name_of(node: Node) -> str:
 
 def dotted(text: str) -> str:
     r"""PHP's name with its path, `\A\B`, as chains have it."""
-    whole = "\\" * text.startswith("\\")  # from the global name space, whatever is around it
+    whole = WHOLE_NAME * text.startswith("\\")
     return whole + text.replace("\\", ".").strip(".")
 
 
@@ -130,7 +135,11 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         tail = name_of(member) if named else chain_of(member, syntax, depth + 1)
         if kind == "scoped_property_access_expression":  # PHP's `self::$x`
             tail = tail.lstrip("$")
+        if inner is None and kind == "qualified_identifier" and node.children[0].type == "::":
+            tail = WHOLE_NAME + tail
         return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
+    if kind == "pointer_expression" and "cpp" in syntax.queries and node.children[0].type == "*":
+        return f"{chain_of(child_of(node, 'argument'), syntax, depth + 1)}{POINTED}"
     if kind in syntax.methods:
         left, right = syntax.methods[kind]
         inner, member = child_of(node, left), child_of(node, right)

@@ -41,6 +41,7 @@ from cortex.graph.facts.facts import (
     MADE,
     MAKER,
     SPECIALIZED,
+    TESTED,
     YIELDING,
     Base,
     Binding,
@@ -175,7 +176,8 @@ class _Sweep:
                 text = types_of(node) if self.language == "go" else text_of(node)
                 owner.returns = ":" + owner.told.result(text).lstrip(": ")[:TYPE_CHARS_MAX]
         elif what == "aliased":  # Kotlin's `typealias Maker = Store.() -> Disk`
-            self.opened[-1].returns = f":{text_of(node)}"[:TYPE_CHARS_MAX]
+            if self.language == "kotlin" or any(one.endswith("*") for one in alternatives(text_of(node))):
+                self.opened[-1].returns = f":{text_of(node)}"[:TYPE_CHARS_MAX]  # C++'s of containers
         elif what == "companion":  # Kotlin's own name of what the class's name means as well
             called = node.child_by_field_name("name")
             if self.stack[-1].kind in TYPE_KINDS:
@@ -279,9 +281,11 @@ class _Sweep:
             outer, _, name = chain_of(name_node, self.syntax).rpartition(".")
             name = "".join(text_of(name_node).rpartition("::")[2].split()) if name == UNKNOWN else name
             scope, parent, owners = (f"{scope}.{outer}" if scope else outer), -1, [name_node]
+        flags: tuple[str, ...] = ()
         if self.language == "cpp" and (test := tested(node, name)):
             outer, name = test
             scope, parent, owners = (f"{scope}.{outer}" if scope else outer), -1, [name_node]
+            flags = (TESTED,)
         in_type = bool(owners) or frame.kind in TYPE_KINDS
         in_type = in_type or (frame.kind == "container" and self.language != "cpp")  # no name space
         returns = ":Self" if kind == "variant" else ""
@@ -289,7 +293,7 @@ class _Sweep:
             kind = "function"
         elif kind == "function" and in_type:
             kind = "method"
-        flags = (*flags_of(node), "declared") if declared else flags_of(node)
+        flags = (*flags, *flags_of(node), *("declared",) * declared)
         if name_node.parent is not None and name_node.parent.type == "template_type":
             flags = (*flags, SPECIALIZED)
         if self.language == "kotlin" and node.type == "function_declaration":

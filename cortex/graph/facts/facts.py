@@ -2,10 +2,10 @@
 No behaviour.
 
 Expressions are kept as chains: `self.store.get()[].name` — names joined by dots, `()` for a call,
-`[]` for an element; `(_2)` is a call with two arguments, where functions of one name may differ by
-that, `(1)` the second of its results, `()<Disk>` one that is told a class first (PHP); `?` is an
-expression that says nothing, `#` a literal. A chain after `:` is a type as it is declared
-(`types.py`).
+`[]` for an element, `[*]` for what C++'s `*i` is; `(_2)` is a call with two arguments, where
+functions of one name may differ by that, `(1)` the second of its results, `()<Disk>` one that is
+told a class first (PHP); `?` is an expression that says nothing, `#` a literal. A chain after `:`
+is a type as it is declared (`types.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 45
+FACTS_VERSION = 46
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -31,6 +31,8 @@ EXPORTED = "exported"
 COMPANION = "object"
 #: flag of what C++ has beside the template of its name for some types: `struct Disk<int> {…}`
 SPECIALIZED = "specialized"
+#: flag of what a macro of C++ defines that nobody calls by its name: `TEST(Store, Saves) {…}`
+TESTED = "test"
 #: relation of another name for a type to that type
 ALIAS = "alias"
 #: name and flag of what is called where an instance of a type is, by TypeScript's call signatures

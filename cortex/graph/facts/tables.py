@@ -22,6 +22,7 @@ from cortex.graph.facts.facts import (
     DECORATED,
     EXPORTED,
     HOLDER,
+    TESTED,
     Binding,
     Definition,
     Facts,
@@ -358,6 +359,8 @@ class FileIndex:
         if self._members is None:
             self._members = {}
             for at, one in enumerate(self.facts.definitions):
+                if TESTED in one.flags:
+                    continue
                 names = self._members.setdefault(one.scope, {})
                 names.setdefault(one.name, []).append((self.facts.path, at))
         return self._members

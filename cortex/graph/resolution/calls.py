@@ -19,7 +19,7 @@ from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.guesses import plausible
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
-from cortex.graph.resolution.linkage import reachable
+from cortex.graph.resolution.linkage import bodies, linked, reachable
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scala import constructed, made
 from cortex.graph.resolution.targets import CANDIDATES_MAX, Targets
@@ -71,6 +71,8 @@ class Calls:
         if not values and self._language == "cpp" and one.passed:
             values = associated(self._project, evaluator, self._path, one)
             self._targets.narrowed = True
+        if self._language == "cpp":
+            values = self._in_other_files(one, name, values)
         if self._is_no_function(one, name) and not self._targets.called(values, -1):
             values, confidence = self._past_locals(name, one.scope), "receiver"
         if inner := evaluator.within.members(name, *place, one.at, values):
@@ -83,6 +85,24 @@ class Calls:
             values = made(self._project, evaluator, values, one)
         count = -1 if one.types == MADE else one.arguments
         yield from self._targets.found(one, self._targets.called(values, count), confidence)
+
+    def _in_other_files(self, one: Reference, name: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        """`values`, or what other files define beside them of C++, where none of this file's takes
+        so many arguments: they hide nothing of the same scope.
+        """
+        refs = [value.ref for value in values if value.tag == "def"]
+        shown = [self._project.definition(ref) for ref in refs]
+        if one.arguments < 0 or not refs or any(each.kind != "function" for each in shown):
+            return values
+        if any(ref[0] != self._path or self._targets.takes(ref, one.arguments) for ref in refs):
+            return values
+        beside = self._project.members_of(self._project.home(self._path), shown[0].scope).get(name, ())
+        fitting = [
+            ref
+            for ref in linked(self._project, bodies(self._project, [*beside]), self._path)
+            if self._project.definition(ref).kind == "function" and self._targets.takes(ref, one.arguments)
+        ]
+        return tuple(Value("def", *ref) for ref in fitting) or values
 
     def _implicit(
         self, one: Reference, name: str, values: tuple[Value, ...], confidence: str

@@ -28,6 +28,10 @@ SAME_AS = frozenset(
     "dropWhile dropLast toList toMutableList toSet toMutableSet asSequence onEach orEmpty subList plus "
     "asReversed shuffled".split()
 )
+#: what gives an iterator over a container of C++, and the field of a map's pairs that holds what is
+#: kept for a key: such a pair is held as that
+ITERATORS = frozenset("begin end cbegin cend rbegin rend crbegin crend find lower_bound upper_bound".split())
+SECOND = "second"
 #: of Rust's Option, Result, Rc and the like, which types.py looks through
 _UNWRAPS = frozenset(
     {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}

@@ -17,6 +17,8 @@ _NUMBERS = _WHOLE | {"double", "float"}
 #: own types of texts, which a literal is given for as well
 _TEXTS = frozenset({"string", "string_view", "StringPiece", "StringRef"})
 _WORDS = frozenset("const volatile struct class enum typename register constexpr".split())
+#: what a function takes that another one with `...` passes on to it
+ARGUMENT_LIST = "va_list"
 #: how well a template's parameter takes anything: less than the very type, more than its address
 _OF_TEMPLATE = 4.5
 #: C++'s own types of elements
@@ -30,6 +32,8 @@ _FREE_CHARACTERS = 2
 @functools.lru_cache(maxsize=10_000)
 def of_cpp(text: str) -> str:
     """A declared type without its words, arguments and name spaces; a star for each pointer."""
+    if text.rstrip("&* ").endswith("iterator"):
+        return ""
     stars = "*" * text.count("*", text.rfind(">") + 1)
     if text.endswith("()") or text.startswith(("std::function", "function<")):
         return "fn"

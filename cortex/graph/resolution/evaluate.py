@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from cortex.graph.facts.blocks import BLOCK_MARKS
-from cortex.graph.facts.chains import either_of, narrowed
+from cortex.graph.facts.chains import POINTED, either_of, narrowed
 from cortex.graph.facts.contexts import GIVEN
 from cortex.graph.facts.facts import MAKER, OBJECT, Binding
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
@@ -43,9 +43,11 @@ DEPTH_MAX = 12
 #: answers of each kind that are remembered from file to file: about 20 MB
 MEMO_MAX = 20_000
 
-_LINK = re.compile(r"\(_?\d*\)|\([\^~]\w*\)|\[\]|(?<=\))<[^<>]*>|[^.\[\]()]+")
+_LINK = re.compile(r"\(_?\d*\)|\([\^~]\w*\)|\[\*?\]|(?<=\))<[^<>]*>|[^.\[\]()]+")
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
+#: ends the name of the type of a container's iterators (C++)
+_ITERATOR = re.compile(r"::(?:const_)?(?:reverse_)?iterator[\s&*]*$")
 _UNTYPED = frozenset("Any any object Object unknown interface auto var T K V U E".split())
 #: kinds of types that hold what their arguments say in a way of their own
 _HOLDERS = frozenset({"class", "struct", "interface"})
@@ -146,6 +148,8 @@ class Evaluator:
             if link[0] == "(":
                 made = self._made_as_told(values, "".join(links[number + 1 : number + 2]), path, scope)
                 values, dotted = made or self._given_by_call(values, link, owners, (path, scope)), ""
+            elif link == POINTED:
+                values, dotted = several(self.results.pointed_to(value) for value in values), ""
             elif link == "[]":
                 values, dotted = several(self.results.element(value) for value in values), ""
             else:
@@ -341,6 +345,10 @@ class Evaluator:
         """Instances of a declared type; `standing` is what stands for type parameters in it."""
         if "->" in text and self.project.language(path) == "kotlin" and (gives := result_of(text)):
             return tuple(as_function(one) for one in self.declared(gives, path, scope, standing))
+        if self.project.home(path) == C_HOME and (iterated := _ITERATOR.search(text)):
+            held = self.declared(text[: iterated.start()], path, scope)
+            if over := tuple(one._replace(tag="iter") for one in held if one.tag == "list"):
+                return over
         typed = self.project.language(path) in GENERIC_LANGUAGES
         if not typed and (own := self._own_holders(text, path, scope)):
             return own
@@ -359,6 +367,8 @@ class Evaluator:
                 found = standing[name]
             else:
                 found = self.evaluate(name, path, scope)
+            if self.project.home(path) == C_HOME:
+                found = tuple(one for value in found for one in self.results.aliased(value) or (value,))
             for value in found or (() if name in _UNTYPED or len(name) == 1 else (EXTERNAL,)):
                 if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                     values.append(Value("list" if stars else "inst", value.path, value.at, stars))

@@ -8,9 +8,10 @@ from cortex.graph.facts.facts import ANY_NAME, HOLDER, SPREAD
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.resolution.builds import built_with
-from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
+from cortex.graph.resolution.common_names import ELEMENT_OF, ITERATORS, SAME, SAME_AS, SECOND
 from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.homes import below
+from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.linkage import bodies, of_type
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.results import Results
@@ -21,7 +22,7 @@ from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, V
 #: languages in which a class may have a method of its own beside one of its instances, of one name
 _OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
 #: what a value is that has no members of a type
-_NO_TYPES = frozenset({"mod", "ext", "list", "elem"})
+_NO_TYPES = frozenset({"mod", "ext", "list", "elem", "iter"})
 #: what every object of a script has
 _OF_OBJECTS = frozenset(
     {"constructor", "hasOwnProperty", "toString", "valueOf", "isPrototypeOf", "toLocaleString"}
@@ -94,6 +95,8 @@ class Members:
             and value.tag == "def"
         ):
             return (value,)
+        if not found and name == SECOND and value.tag == "inst" and self._project.home(value.path) == C_HOME:
+            return (value,)
         if not found and value.tag == "inst" and name in SAME.get(self._project.language(value.path), ()):
             return (Value("elem", value.path, value.at, 1),)
         if value.tag == "inst" or RULES[self._project.language(value.path)].family == "script":
@@ -112,7 +115,12 @@ class Members:
             found = self._exports.exported(value.path, name)
             # A Rust path that leads nowhere leads out of the project: `std::process`.
             return found or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
+        if value.tag == "iter":  # `i->save()`, `i->second` of a map's
+            held = self._results.element(value)
+            return held if name == SECOND else several(self.attribute(one, name) for one in held)
         if value.tag == "list":
+            if name in ITERATORS and self._project.home(value.path) == C_HOME:
+                return (value._replace(tag="iter"),)
             if name in ELEMENT_OF:
                 return (value._replace(tag="elem"),)
             return (value._replace(tag="list"),) if name in SAME_AS else (EXTERNAL,)

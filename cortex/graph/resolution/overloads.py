@@ -9,9 +9,10 @@ import re
 from collections.abc import Sequence
 
 from cortex.graph.facts.arguments import NAMED, WIDENING
+from cortex.graph.facts.chains import POINTED
 from cortex.graph.facts.facts import DEFAULT, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution import kotlin_types
-from cortex.graph.resolution.conversions import ELEMENTS, OWN, fit_of_cpp, of_cpp
+from cortex.graph.resolution.conversions import ARGUMENT_LIST, ELEMENTS, OWN, fit_of_cpp, of_cpp
 from cortex.graph.resolution.counts import generics, is_many, slots, takes
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.linkage import signature
@@ -78,6 +79,7 @@ _MAKERS = frozenset("of valueOf getInstance from parse".split())
 _CERTAIN = 0.8
 #: C++'s literals, as its types are called
 _LITERALS_OF_CPP = {"String": "char*", "boolean": "bool", "null": "null", "fn": "fn"}
+_GIVES_OF_CPP = {"string": "string", "to_string": "string", "c_str": "char*"}
 #: what methods of Java's own types give, whatever they are called on
 _GIVES = {
     **dict.fromkeys("toString substring trim toLowerCase toUpperCase concat getMessage".split(), "String"),
@@ -232,7 +234,7 @@ class Overloads:
         if found is None:
             return None
         if self.language == "cpp":
-            return [of_cpp(each.type.removesuffix(DEFAULT)) for each in found]
+            return [of_cpp(each.type.removeprefix(MANY).removesuffix(DEFAULT)) for each in found]
         if self.language == "csharp":
             free = self._type_parameters(ref)
             return [_of_csharp(each.type, other, free) for each, other in zip(found, given, strict=True)]
@@ -304,6 +306,8 @@ class Overloads:
         return bare(text, kotlin=self.language == "kotlin")
 
     def _fit(self, wanted: str, given: str) -> float | None:
+        if wanted == ARGUMENT_LIST and given != wanted and self.language == "cpp":
+            return None  # who passes one has it by a name
         if not given or not wanted:
             return 0.0
         if self.language == "cpp":
@@ -414,6 +418,8 @@ class Overloads:
             return ""
         if chain.replace("_", "").isalnum():
             return self._variable(chain, scope, at, depth)
+        if chain.endswith(POINTED):
+            return self._made(chain, scope, at) or self._type_of(chain[: -len(POINTED)], scope, at, depth + 1)
         if chain.endswith("[]"):
             held = self._type_of(chain[:-2], scope, at, depth + 1)
             return held[:-2] if held.endswith("[]") else ""
@@ -445,7 +451,7 @@ class Overloads:
         """
         if self.language == "cpp":
             name = chain.rpartition(".")[2]
-            return "string" if name in ("string", "to_string") else name if name in ELEMENTS else ""
+            return _GIVES_OF_CPP.get(name, name if name in ELEMENTS else "")
         if self.language == "kotlin":
             owner, _, name = chain.rpartition(".")
             return (kotlin_types.GIVEN if owner else kotlin_types.MADE).get(name, "")

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cortex.graph.facts.facts import Binding, Definition, Extension, Facts
+from cortex.graph.facts.facts import TESTED, Binding, Definition, Extension, Facts
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import (
     GoModules,
@@ -340,6 +340,8 @@ class Project:
 
 def _is_found_by_name(one: Definition, family: str) -> bool:
     """Methods, and Rust's macros: these are known by where they stand in the text."""
+    if TESTED in one.flags:
+        return False
     return one.kind == "method" or (family == "rust" and "macro" in one.flags)
 
 

@@ -6,18 +6,19 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cortex.graph.facts.facts import CALLED, COMPANION, DECORATED, YIELDING, Binding, Definition
+from cortex.graph.facts.facts import ALIAS, CALLED, COMPANION, DECORATED, YIELDING, Binding, Definition
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import result
 from cortex.graph.resolution.commonjs import CommonJs, Meanings
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import Generics
+from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.kotlin import Kotlin
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scala import is_of_object
 from cortex.graph.resolution.values import EXTERNAL, Recursion, Value, several
-from cortex.terms.kinds import CALLABLE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: stands before the result of a function's type in TypeScript
 _ARROW = "=>"
@@ -63,7 +64,7 @@ class Results:
         if value.tag == "elem":
             inner = value.depth - 1
             return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
-        if value.tag in ("ext", "super", "list"):
+        if value.tag in ("ext", "super", "list", "iter"):
             return (value,)
         if value.tag == "inst":
             return several(self.called(one) for one in self.call_of(value) if one.tag == "def")
@@ -182,8 +183,28 @@ class Results:
         found = (one for one in self._values.member(value.ref, "get") if one.tag == "def")
         return several(self.returned(one.ref) for one in found)
 
+    def aliased(self, value: Value) -> tuple[Value, ...]:
+        """What C++'s other name of a container is, `typedef vector<Disk> Disks`."""
+        if value.tag != "def" or self._project.home(value.path) != C_HOME:
+            return ()
+        one = self._project.definition(value.ref)
+        if one.kind not in TYPE_KINDS or not one.returns:
+            return ()
+        cuts = self._recursion.enter((value.ref, ALIAS))
+        if cuts is None:
+            return ()
+        found = self._values.declared(one.returns[1:], *value.ref)
+        self._recursion.leave((value.ref, ALIAS), cuts)
+        return tuple(held for held in found if held.tag == "list")
+
+    def pointed_to(self, value: Value) -> tuple[Value, ...]:
+        """What C++'s `*x` is: an iterator's element; of anything else itself, as a pointer is held
+        as what it leads to.
+        """
+        return self.element(value) if value.tag == "iter" else (value,)
+
     def element(self, value: Value) -> tuple[Value, ...]:
-        if value.tag == "list":
+        if value.tag in ("list", "iter"):
             inner = value.depth - 1
             return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
         if value.tag == "def":

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.blocks import BLOCKS
+from cortex.graph.facts.chains import WHOLE_NAME
 from cortex.graph.facts.facts import BRANCH, COMPANION, EXPORTED, Binding, Definition, Import
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.standing import ANYWHERE, Place
@@ -97,7 +98,10 @@ class Scopes:
         index = self.project.index(path)
         facts = index.facts
         rules = RULES[facts.language]
-        if name.startswith("\\"):
+        if name.startswith(WHOLE_NAME) and rules.family == "c":
+            outer = space(self.project, C_HOME, "", name[1:])
+            return in_scope(self.project, C_HOME, "", name[1:], path) or ((outer,) if outer else ()), "exact"
+        if name.startswith(WHOLE_NAME):
             return in_scope(self.project, f"{rules.family}:", "", name[1:], path), "exact"
         here, child, first = scope, -1, True
         in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS

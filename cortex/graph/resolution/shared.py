@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from cortex.graph.facts.facts import TESTED
 from cortex.graph.facts.tables import FileIndex, Ref
 from cortex.graph.resolution.ordered import drop, drop_inner, put
 
@@ -48,6 +49,8 @@ class Shared:
     def add(self, path: str, home: str, index: FileIndex, *, nested: bool) -> None:
         """A file; `nested`: its scopes may lie in others that define nothing."""
         for at, one in enumerate(index.facts.definitions):
+            if TESTED in one.flags:
+                continue
             name, scope = sys.intern(one.name), sys.intern(one.scope)
             put(self._members.setdefault((home, scope), {}), name, (path, at))
             if nested and "." in scope:
@@ -61,6 +64,8 @@ class Shared:
 
     def remove(self, path: str, home: str, index: FileIndex, *, nested: bool) -> None:
         for at, one in enumerate(index.facts.definitions):
+            if TESTED in one.flags:
+                continue
             drop_inner(self._members, (home, one.scope), one.name, (path, at))
             for outer in _around(one.scope) if nested else ():
                 self._within[home, outer] -= 1

@@ -15,7 +15,7 @@ from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.extended_calls import ExtendedCalls
 from cortex.graph.resolution.extensions import shape, with_systems
-from cortex.graph.resolution.linkage import reachable, signature
+from cortex.graph.resolution.linkage import bodies, reachable, signature
 from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.parts import first_parts, of_arity
 from cortex.graph.resolution.project import Project, Ref
@@ -129,7 +129,7 @@ class Targets:
             and self._project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
         ]
         if len(refs) > 1 and self._rules.family == "c":
-            refs = reachable(self._project, refs, self._path)
+            refs = bodies(self._project, reachable(self._project, refs, self._path))
         if len(refs) > 1 and self._language == "go":
             refs = built_with(self._project, refs, self._path)
         if len(refs) > 1:  # a constant that holds another of them, or is declared to have a signature

@@ -17,12 +17,13 @@ OVERLOADS_MAX = 48
 
 class Value(NamedTuple):
     """`def` itself, an instance (`inst`) of a type, a `super` of one, a `mod`ule (`path` its key),
-    a container's `list` of instances, an `elem`ent getter of it, or something of another project
+    a container's `list` of instances, an `elem`ent getter of it, an `iter`ator over it (C++), or
+    something of another project
     (`ext`). `given` is what stands for each type parameter of an instance's type, where that is
     known (generics.py).
     """
 
-    tag: Literal["def", "inst", "super", "mod", "list", "elem", "ext"]
+    tag: Literal["def", "inst", "super", "mod", "list", "elem", "iter", "ext"]
     path: str = ""
     at: int = -1
     depth: int = 0

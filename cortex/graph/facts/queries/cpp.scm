@@ -29,6 +29,8 @@
 
 (alias_declaration type: (type_descriptor type: (_) @base.alias))
 (type_definition type: [(type_identifier) (qualified_identifier) (template_type)] @base.alias declarator: (type_identifier))
+(alias_declaration type: (type_descriptor type: [(qualified_identifier) (template_type)] @aliased))
+(type_definition type: [(qualified_identifier) (template_type)] @aliased declarator: (type_identifier))
 (namespace_alias_definition) @import
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base.extends)
 (function_definition type: (_) @returns (#not-eq? @returns "auto"))
@@ -46,6 +48,11 @@
 (field_declaration declarator: (_ declarator: (function_declarator parameters: (parameter_list (parameter_declaration type: (_) @param.type !declarator)))) (#not-eq? @param.type "void"))
 (field_declaration declarator: (_ declarator: (function_declarator parameters: (parameter_list (parameter_declaration type: (_) @param.type declarator: [(abstract_pointer_declarator) (abstract_reference_declarator)])))))
 (optional_parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (_ (identifier) @param.name)])
+(optional_parameter_declaration type: (_) @param.type !declarator)
+(variadic_parameter_declaration type: (_) @param.type declarator: [(variadic_declarator (identifier) @param.name) (_ (variadic_declarator (identifier) @param.name))])
+(function_definition declarator: [(function_declarator parameters: (parameter_list "..." @param.type)) (_ declarator: (function_declarator parameters: (parameter_list "..." @param.type)))])
+(field_declaration declarator: [(function_declarator parameters: (parameter_list "..." @param.type)) (_ declarator: (function_declarator parameters: (parameter_list "..." @param.type)))])
+(declaration declarator: [(function_declarator parameters: (parameter_list (optional_parameter_declaration) "..." @param.type)) (_ declarator: (function_declarator parameters: (parameter_list (optional_parameter_declaration) "..." @param.type)))])
 (field_declaration type: (_) @bind.type declarator: [(field_identifier) @bind.name (pointer_declarator (field_identifier) @bind.name) (reference_declarator (field_identifier) @bind.name) (array_declarator (field_identifier) @bind.name)])
 (declaration type: (placeholder_type_specifier) declarator: (init_declarator declarator: [(identifier) @bind.name (_ (identifier) @bind.name)] value: (_) @bind.value))
 (declaration type: [(type_identifier) (qualified_identifier) (template_type) (struct_specifier) (primitive_type) (sized_type_specifier)] @bind.type
