@@ -10,13 +10,15 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import UNKNOWN, arguments_of, chain_of, name_of, text_of
-from cortex.graph.facts.facts import DEFAULT, MANY
+from cortex.graph.facts.facts import DEFAULT, LATER, MANY
 from cortex.graph.facts.grammars import Syntax
+from cortex.graph.facts.scala_values import argument_of_scala, is_later
 
 #: arguments that are looked at, and nodes inside one another
 ARGUMENTS_MAX, DEPTH_MAX = 10, 4
 _LITERALS = {
     "string_literal": "String",
+    "string": "String",  # Scala
     "multiline_string_literal": "String",
     "concatenated_string": "String",
     "char_literal": "char",
@@ -31,6 +33,7 @@ _LITERALS = {
     "lambda_literal": "fn",
     "anonymous_function": "fn",
     "method_reference": "fn",
+    "case_block": "fn",  # Scala's `{ case x => … }`
     "callable_reference": "fn",
     "interpolated_string_expression": "String",
     "verbatim_string_literal": "String",
@@ -44,7 +47,9 @@ _INTEGERS = frozenset(
     "decimal_integer_literal hex_integer_literal octal_integer_literal binary_integer_literal integer_literal "
     "number_literal hex_literal bin_literal".split()
 )
-_REALS = frozenset({"decimal_floating_point_literal", "real_literal", "float_literal"})
+_REALS = frozenset(
+    {"decimal_floating_point_literal", "real_literal", "float_literal", "floating_point_literal"}
+)
 _NAMED_TYPES = {"String": "string", "boolean": "bool", "char": "char"}
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
 _POINTERS = frozenset({"pointer_declarator", "array_declarator"})
@@ -90,6 +95,8 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
         return name_of(node)
     if kind == "lambda_expression" and "csharp" in syntax.queries:
         return f"#fn{_count(node)}"
+    if "scala" in syntax.queries and (said := argument_of_scala(node)) is not None:
+        return said
     if kind in _LITERALS:
         return f"#{_LITERALS[kind]}"
     if kind == "number_literal" and "cpp" in syntax.queries:
@@ -120,6 +127,10 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
         return ":IntRange"
     if kind == "infix_expression" and "kotlin" in syntax.queries and node.named_child_count == 3:
         return ":Pair" if text_of(node.named_children[1]) == "to" else UNKNOWN
+    if kind == "assignment_expression" and "scala" in syntax.queries and not depth:
+        named = [node.child_by_field_name(side) for side in ("left", "right")]
+        if named[0] is not None and named[1] is not None and named[0].type == "identifier":
+            return f"{text_of(named[0])}{NAMED}{_argument(named[1], syntax, depth + 1)}"
     if kind == "navigation_expression" and any(child.type == "::" for child in node.children):
         return "#KClass" if text_of(node).endswith("::class") else "#fn"
     return chain_of(node, syntax)
@@ -189,6 +200,8 @@ def declared_type(name: Node, declared: str, language: str) -> str:
         return f"{MANY}{declared.removesuffix('[]')}"
     if language == "scala" and declared.endswith("*"):
         return f"{MANY}{declared[:-1]}"
+    if language == "scala" and is_later(one):
+        return f"{declared}{LATER}"
     after = one.next_sibling
     given = any(child.type == "=" for child in one.children)
     return f"{declared}{DEFAULT}" if given or (after is not None and after.type == "=") else declared

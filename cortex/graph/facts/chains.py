@@ -13,6 +13,7 @@ from tree_sitter import Node
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, VALUES, given_by_block, parts_of_value
 from cortex.graph.facts.links import HIDDEN, MODULE, SHOWN, module_link
+from cortex.graph.facts.scala_values import BLOCK_KINDS, given_to_wildcard
 from cortex.graph.facts.types import ITSELF, alternatives
 
 #: what an expression makes that is a type as a value
@@ -187,6 +188,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
     if kind == "infix_expression" and "scala" in syntax.queries:
         return infix_of(node, syntax, depth)
+    if kind == "wildcard" and "scala" in syntax.queries:
+        return given_to_wildcard(node, lambda one: chain_of(one, syntax, depth + 1))
     if kind == "binary_expression" and "kotlin" in syntax.queries:
         return _operated(node, syntax, depth)
     if kind in VALUES and "kotlin" in syntax.queries:
@@ -443,6 +446,8 @@ def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
             call.parent is not None and call.parent.child(0) == call and _has_block(call.parent)
         ):
             closures += 1
+    if held is not None and held.type in BLOCK_KINDS:  # Scala's `f { … }` passes one thing
+        return [held], closures
     return None if held is None else [child for child in held.named_children if not child.is_extra], closures
 
 

@@ -40,6 +40,7 @@ from cortex.graph.facts.facts import (
     CALLED,
     MADE,
     MAKER,
+    PACKAGE,
     SPECIALIZED,
     TESTED,
     YIELDING,
@@ -69,6 +70,14 @@ from cortex.graph.facts.links import module_of
 from cortex.graph.facts.macros import calls, mocked, tested
 from cortex.graph.facts.mentions import mentions
 from cortex.graph.facts.results import SEVERAL, types_of
+from cortex.graph.facts.scala_values import (
+    given_in_for,
+    given_to_parameter,
+    is_constant_pattern,
+    parameters_of_scala,
+    part_of_pattern,
+    scala_flags,
+)
 from cortex.graph.facts.script_sweep import ScriptSweep
 from cortex.graph.facts.scripts import FUNCTIONS, WHOLE, is_part, type_by_name
 from cortex.graph.facts.tokens import chain_of_tokens
@@ -269,6 +278,8 @@ class _Sweep:
                 self.keep(Open(name, kind, "", -1, node, name_node))
             return
         scope, parent = frame.qualified, frame.index
+        if kind == "packaged":  # Scala's `package object shop`
+            kind, scope, name = "class", f"{scope}.{name}".lstrip("."), PACKAGE
         if kind == "macro":  # known from there on in every file that reads this one
             kind, scope, parent = "function", "", -1
             frame, name = self.stack[0], name + "!" * (self.language == "rust")
@@ -300,11 +311,15 @@ class _Sweep:
             flags = (*flags, *kotlin_flags(node, owners[0] if owners else None, scope))
         elif self.language == "kotlin":
             flags = (*flags, *platform_flags(node))
+        if self.language == "scala":
+            flags = (*flags, *scala_flags(node))
         if self.language in NAMED_PARAMETERS:
             flags = (*flags, *parameters_flag(node))
         self.enter(Open(name, kind, scope, parent, node, name_node, returns=returns, flags=flags))
         if node.type == "class_declaration" and self.language == "kotlin":
             self.opened[-1].parameters += parameters_of_class(node)
+        elif node.type == "class_definition" and self.language == "scala":
+            self.opened[-1].parameters += parameters_of_scala(node)
         if self.language == "php":
             self._documented(node)
         if frame.kind == "container" or frame.kind in TYPE_KINDS:
@@ -453,6 +468,8 @@ class _Sweep:
         for node in captures["bind.name"]:
             if self.script is not None and self.script.takes(node):
                 continue
+            if self.language == "scala" and is_constant_pattern(node):
+                continue
             if node.type in self.syntax.names or node.type in _FIELDS:
                 name = name_of(node)
                 if name.startswith("$") and self.stack[-1].kind in TYPE_KINDS:
@@ -509,8 +526,18 @@ class _Sweep:
             return part_of(captures["bind.name"][0], chain_of(parts[0], self.syntax))
         if self.language == "kotlin":
             return parameter_of(captures["bind.name"][0], self.syntax)
+        if self.language == "scala":
+            return self._value_in_scala(captures)
         reader = SEVERAL.get(self.language)
         return reader(captures["bind.name"][0], self.syntax) if reader is not None else UNKNOWN
+
+    def _value_in_scala(self, captures: Captures) -> str:
+        name = captures["bind.name"][0]
+        if each := captures.get("bind.each"):
+            return given_in_for(chain_of(each[0], self.syntax))
+        if whole := captures.get("bind.whole"):
+            return part_of_pattern(name, whole[0])
+        return given_to_parameter(name, lambda one: chain_of(one, self.syntax))
 
     def add_binding(self, name: str, value: str, node: Node) -> None:
         frame = self.stack[-1]

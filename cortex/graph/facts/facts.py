@@ -15,7 +15,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 46
+FACTS_VERSION = 47
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -54,6 +54,14 @@ FREE = "^"
 YIELDING = frozenset({"fixture", "contextmanager", "asynccontextmanager"})
 #: ends a parameter's type where it has a default; begins that of one that stands for many
 DEFAULT, MANY = " =", "[]"
+#: ends the type of a parameter of Scala that a call's first arguments are not for: `(a: A)(b: B)`
+LATER = " )("
+#: flags of Scala's classes that others take apart and copy, and of what is applied unasked
+CASE, IMPLICIT = "case", "implicit"
+#: begins the flag that holds the type of what Scala's `extension (x: Disk) def …` is called on
+RECEIVER = "."
+#: the name of a package's own object in Scala, whose members are the package's
+PACKAGE = "package"
 #: begins the flag that holds the names of a definition's type parameters (C#, Java, Kotlin, Scala)
 GENERIC = "<"
 #: of a reference's type arguments: it makes one of a type, or takes one apart

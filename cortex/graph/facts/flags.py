@@ -56,7 +56,7 @@ def flags_of(node: Node) -> tuple[str, ...]:
         found.add("static")
     if node.type in ("preproc_function_def", "macro_definition"):
         found.add("macro")
-    elif node.type == "object_definition":  # Scala
+    elif node.type in ("object_definition", "package_object"):  # Scala
         found.add(COMPANION)
     elif any(one.type == "storage_class_specifier" and one.text == b"static" for one in node.children):
         found.add("static")

@@ -306,7 +306,11 @@ SYNTAX: dict[str, Syntax] = {
         counts=True,
         casters={"asInstanceOf": "cast"},
         names=frozenset({"identifier", "type_identifier"}),
-        members={"field_expression": ("value", "field"), "stable_type_identifier": ("0", "-1")},
+        members={
+            "field_expression": ("value", "field"),
+            "stable_type_identifier": ("0", "-1"),
+            "stable_identifier": ("0", "-1"),
+        },
         calls={"call_expression": "function"},
         news={"instance_expression": "0"},
         wraps={
@@ -315,7 +319,10 @@ SYNTAX: dict[str, Syntax] = {
             "generic_function": "function",
             "compound_type": "base",
         },
-        literals=frozenset({"string", "integer_literal", "boolean_literal", "null_literal"}),
+        literals=frozenset(
+            "string interpolated_string_expression integer_literal floating_point_literal boolean_literal "
+            "character_literal null_literal unit".split()
+        ),
     ),
     "swift": Syntax(
         queries=("swift",),
@@ -373,7 +380,7 @@ RULES: dict[str, Rules] = {
     "javascript": _SCRIPT,
     "java": Rules("jvm", (".java",), implicit_self=True, shared="package", overloads=True),
     "kotlin": Rules("jvm", (".kt",), implicit_self=True, shared="package", open_types=True, overloads=True),
-    "scala": Rules("jvm", (".scala",), implicit_self=True, shared="package"),
+    "scala": Rules("jvm", (".scala",), implicit_self=True, shared="package", overloads=True),
     "rust": Rules(
         "rust",
         (".rs",),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cortex.graph.facts.facts import DEFAULT, GENERIC, MANY, Definition, Parameter
+from cortex.graph.facts.facts import DEFAULT, GENERIC, LATER, MANY, Definition, Parameter
 
 _WORD = re.compile(r"\w+")
 #: languages whose facts say which parameters have a default and which stand for many
@@ -18,8 +18,16 @@ def takes(one: Definition, language: str, count: int) -> bool:
     """Whether a call of `one` may have `count` arguments."""
     if language not in _TOLD:
         return len(one.parameters) == count
-    least = sum(is_needed(each) for each in one.parameters)
-    return least <= count and (count <= len(one.parameters) or any(is_many(each) for each in one.parameters))
+    parameters = taken(one)
+    least = sum(is_needed(each) for each in parameters)
+    return least <= count and (count <= len(parameters) or any(is_many(each) for each in parameters))
+
+
+def taken(one: Definition) -> Sequence[Parameter]:
+    """The parameters that a call's first arguments are for: not those of Scala's later lists."""
+    if one.parameters and one.parameters[-1].type.endswith(LATER):
+        return [each for each in one.parameters if not each.type.endswith(LATER)]
+    return one.parameters
 
 
 def generics(one: Definition) -> list[str]:

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from cortex.graph.facts.blocks import BLOCK_MARKS
+from cortex.graph.facts.blocks import GIVEN as GIVEN_TO
 from cortex.graph.facts.chains import POINTED, either_of, narrowed
 from cortex.graph.facts.contexts import GIVEN
 from cortex.graph.facts.facts import MAKER, OBJECT, Binding
@@ -32,6 +33,7 @@ from cortex.graph.resolution.members import Members
 from cortex.graph.resolution.parts import extensions_in_use
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.results import Results
+from cortex.graph.resolution.scala import Scala, plain
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, several
@@ -62,6 +64,7 @@ class Evaluator:
         self.within = Within(project, self)
         self.extensions = Extensions(project, self)
         self.kotlin = Kotlin(project, self)
+        self.scala = Scala(project, self)
         self.scopes = Scopes(project, self, self._recursion)
         self.exports, self.owners = self.scopes.exports, self.scopes.owners
         self.contexts = Contexts(project, self, self.exports.commonjs)
@@ -141,7 +144,8 @@ class Evaluator:
             values = self.worth(values)
             if link[0] == "(" and link[1:2] in BLOCK_MARKS:
                 place = (path, scope)
-                values = several(self.kotlin.passed_to(value, link, owners, place) for value in values)
+                passed_to = self.scala if self.project.language(path) == "scala" else self.kotlin
+                values = several(passed_to.passed_to(value, link, owners, place) for value in values)
                 continue
             if link[0] == "<":
                 continue  # seen to with the call before it
@@ -246,7 +250,9 @@ class Evaluator:
         if len(values) > 1 and self.project.home(path) == C_HOME:
             values = seen_from(self.project, values, path)
         language = self.project.language(path)
-        if not values and language == "kotlin" and link.startswith(PART):
+        if call.startswith(GIVEN_TO[:-1]) and language == "scala" and owners:
+            return self.scala.taking(owners, values)
+        if not values and language in ("kotlin", "scala") and link.startswith(PART):
             values = several(self.attribute(value, self.kotlin.part(value, link)) for value in owners)
         if call[:1] != "(":
             return values
@@ -299,6 +305,8 @@ class Evaluator:
             for count in range(names - 1, 0, -1):
                 name = ".".join(links[:count])
                 keys = [self.project.find_module(name.lstrip("\\"), path)]
+                if self.project.language(path) == "scala":
+                    keys += self.scala.around(name, path)
                 if self.project.language(path) == "php" and name[0] != "\\":  # below this name space
                     keys.insert(0, below(self.project, self.project.home(path), name))
                 for key in filter(None, keys):
@@ -349,6 +357,10 @@ class Evaluator:
             held = self.declared(text[: iterated.start()], path, scope)
             if over := tuple(one._replace(tag="iter") for one in held if one.tag == "list"):
                 return over
+        if "=>" in text and self.project.language(path) == "scala":
+            text, gives = plain(text)
+            if gives:
+                return tuple(as_function(one) for one in self.declared(gives, path, scope, standing))
         typed = self.project.language(path) in GENERIC_LANGUAGES
         if not typed and (own := self._own_holders(text, path, scope)):
             return own

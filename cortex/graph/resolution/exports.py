@@ -13,6 +13,7 @@ from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
 from cortex.graph.resolution.crates import Crates
 from cortex.graph.resolution.homes import below, in_scope
 from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.scala import package_object
 from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value
 
 
@@ -135,7 +136,7 @@ class Exports:
         if found:
             return found
         inner = f"{scope}.{name}" if scope else name
-        if project.has_scope(home, inner):
+        if project.has_scope(home, inner) and f"{home}.{inner}" not in project.homes:
             return (Value("mod", f"{key}|{inner}"),)
         if home in project.packed and (given := self.crates.re_exported(home, scope, name)):
             return given
@@ -145,6 +146,9 @@ class Exports:
             if found := self._meanings.member(ref, name):
                 return found
         family = home.partition(":")[0]
+        for ref in package_object(project, home, scope) if family == "jvm" else ():
+            if found := self._meanings.member(ref, name):
+                return found
         if not scope and f"{home}.{name}" in project.homes:
             return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
         return ()

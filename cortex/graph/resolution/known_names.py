@@ -17,9 +17,13 @@ from cortex.graph.facts.types import alternatives
 #: a name by itself; anything else that a chain may end with (a call, a module, one of several
 #: values) is looked for
 _NAME = re.compile(r"\\?([\w$]+[!?=']*)\**")
-#: names that lead to a definition of another one: `Disk.new` of Ruby, `save.call(disk)` and what
-#: is exported by default in scripts
-_MEANING_OTHERS = {"ruby": frozenset({"new"}), "script": frozenset({"call", "apply", "default"})}
+#: names that lead to a definition of another one: `Disk.new` of Ruby, `disk.copy(…)` of Scala,
+#: `save.call(disk)` and what is exported by default in scripts
+_MEANING_OTHERS = {
+    "jvm": frozenset({"copy"}),
+    "ruby": frozenset({"new"}),
+    "script": frozenset({"call", "apply", "default"}),
+}
 
 
 class KnownNames:

@@ -27,6 +27,8 @@ _FIRST = re.compile(
 _NAME = re.compile(r"[\w.]+")
 #: begins the names of what gives the parts of a value that is taken apart
 PART = "component"
+#: languages whose patterns take classes apart by what their constructors bind
+_IN_PARTS = frozenset({"kotlin", "scala"})
 #: names of function types inside one another
 ALIASES_MAX = 3
 #: extensions that a call in a chain may mean
@@ -151,7 +153,11 @@ class Kotlin:
         what its constructor binds second.
         """
         number = name.removeprefix(PART)
-        if value.tag != "inst" or not number.isdecimal() or self._project.language(value.path) != "kotlin":
+        if (
+            value.tag != "inst"
+            or not number.isdecimal()
+            or self._project.language(value.path) not in _IN_PARTS
+        ):
             return name
         facts = self._project.index(value.path).facts
         held = [one.name for one in facts.bindings if one.scope == value.at][: int(number)]

@@ -4,12 +4,13 @@ types, the names of modules.
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import ANY_NAME, HOLDER, SPREAD
+from cortex.graph.facts.facts import ANY_NAME, CASE, HOLDER, SPREAD
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.resolution.builds import built_with
 from cortex.graph.resolution.common_names import ELEMENT_OF, ITERATORS, SAME, SAME_AS, SECOND
 from cortex.graph.resolution.commonjs import Meanings
+from cortex.graph.resolution.counts import taken
 from cortex.graph.resolution.homes import below
 from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.linkage import bodies, of_type
@@ -71,7 +72,7 @@ class Members:
         if value.tag == "def" and not (
             (one := self._project.definition(value.ref)).has_members or one.kind == "module"
         ):
-            if self._project.language(value.path) == "scala" and not one.parameters:
+            if self._project.language(value.path) == "scala" and not taken(one):
                 return several(self.attribute(given, name) for given in self._results.returned(value.ref))
             return several(self.attribute(one, name) for one in self._results.decorated(value.ref))
         found = self.member(value.ref, name, past=value.tag == "super") or self._by_any_name(value, name)
@@ -97,6 +98,13 @@ class Members:
             return (value,)
         if not found and name == SECOND and value.tag == "inst" and self._project.home(value.path) == C_HOME:
             return (value,)
+        if (
+            not found
+            and name == "copy"
+            and value.tag == "inst"
+            and CASE in self._project.definition(value.ref).flags
+        ):
+            return (value._replace(tag="def"),)  # Scala's, which nobody writes
         if not found and value.tag == "inst" and name in SAME.get(self._project.language(value.path), ()):
             return (Value("elem", value.path, value.at, 1),)
         if value.tag == "inst" or RULES[self._project.language(value.path)].family == "script":

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 from cortex.graph.facts.arguments import NAMED, WIDENING
 from cortex.graph.facts.chains import POINTED
-from cortex.graph.facts.facts import DEFAULT, FREE, MANY, Binding, Definition, Reference
+from cortex.graph.facts.facts import DEFAULT, FREE, LATER, MANY, Binding, Definition, Reference
 from cortex.graph.resolution import kotlin_types
 from cortex.graph.resolution.conversions import ARGUMENT_LIST, ELEMENTS, OWN, fit_of_cpp, of_cpp
-from cortex.graph.resolution.counts import generics, is_many, slots, takes
+from cortex.graph.resolution.counts import generics, is_many, slots, taken, takes
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.linkage import signature
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.scala import FUNCTIONS, plain
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: languages whose calls of other numbers of arguments are no calls of a function
@@ -45,6 +46,8 @@ _SAME = {
     "Char": "char",
     "UInt": "int",
 }
+#: Scala's types that stand for any
+_ANYTHING = frozenset({"Any", "AnyRef", "AnyVal"})
 _KOTLIN = {"Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean", "Byte": "byte"}
 _PRIMITIVES = frozenset((*WIDENING, "boolean"))
 #: C#'s types of functions → how many parameters these have, -1 for as many as type arguments
@@ -107,6 +110,22 @@ def bare(text: str, *, kotlin: bool) -> str:
     last = name[-1].rpartition(".")[2] if name else ""
     last = _SAME.get(last, last)
     return (_KOTLIN.get(last, last) if kotlin else last) + "[]" * levels
+
+
+@functools.lru_cache(maxsize=10_000)
+def of_scala(text: str, free: frozenset[str] = frozenset()) -> str:
+    """A type of Scala without packages, arguments and what is mixed in; `Object` for what stands
+    for any.
+    """
+    text = text.removeprefix(MANY).removesuffix(DEFAULT).removesuffix(LATER)
+    text, gives = plain(text)
+    if gives or text.startswith(FUNCTIONS):
+        return "fn"
+    name = text.partition("[")[0].partition(" with ")[0].partition("{")[0].strip().removesuffix(".type")
+    if not name or name[0] == "(":
+        return ""
+    last = name.rpartition(".")[2].rpartition("#")[2]
+    return "Object" if last in free or last in _ANYTHING else _KOTLIN.get(last, _SAME.get(last, last))
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -230,7 +249,7 @@ class Overloads:
     def _wanted(self, ref: Ref, given: Sequence[str], names: Sequence[str]) -> list[str] | None:
         """The types of the parameters that arguments are for; None when they do not fit."""
         one = signature(self.project, ref)
-        found = slots(one.parameters, given, names)
+        found = slots(taken(one), given, names)
         if found is None:
             return None
         if self.language == "cpp":
@@ -238,6 +257,8 @@ class Overloads:
         if self.language == "csharp":
             free = self._type_parameters(ref)
             return [_of_csharp(each.type, other, free) for each, other in zip(found, given, strict=True)]
+        if self.language == "scala":
+            return [of_scala(each.type, self._type_parameters(ref)) for each in found]
         types = [self._bare(each.type.removeprefix(MANY)) for each in found]
         named = {flag[1:] for flag in one.flags if flag.startswith(FREE)}
         return ["T" if name in named else name for name in types] if named else types
@@ -264,7 +285,7 @@ class Overloads:
         known = [one for one in fits if one is not None]
         if len(known) < len(fits):
             return None
-        parameters = self.project.definition(ref).parameters
+        parameters = taken(self.project.definition(ref))
         many = any(map(is_many, parameters))
         unused = max(0, len(parameters) - len(given) - many)
         if self.language in ("csharp", "cpp"):
@@ -303,6 +324,8 @@ class Overloads:
         if self.language == "cpp":
             name = of_cpp(text.lstrip(":"))
             return "char*" if name == "char" else name  # what is declared is kept without its stars
+        if self.language == "scala":
+            return of_scala(text.lstrip(":"))
         return bare(text, kotlin=self.language == "kotlin")
 
     def _fit(self, wanted: str, given: str) -> float | None:
@@ -315,8 +338,10 @@ class Overloads:
             return self._inherits(wanted.rstrip("*"), given.rstrip("*")) if fit == OWN else fit
         if wanted == given:
             return 5.0
-        if wanted == "fn":
-            return None
+        if wanted == "fn":  # Scala's collections are functions
+            return (
+                0.0 if self.language == "scala" and given not in _PRIMITIVES and given != "String" else None
+            )
         if given == "KClass":
             return 0.5 if wanted == "Object" or (len(wanted) < 3 and wanted.isupper()) else None
         if given == "Class" and wanted not in ("Class", "Object") and len(wanted) > 2:

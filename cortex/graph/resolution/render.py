@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cortex.graph.facts.facts import DEFAULT, Definition
+from cortex.graph.facts.facts import DEFAULT, LATER, Definition
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.project import Project, Ref
@@ -52,7 +52,8 @@ def _signature(one: Definition) -> dict[str, Any]:
     returns = one.returns.removeprefix(":") if one.returns.startswith(":") else ""
     return {
         "parameters": [
-            {"name": each.name, "type": _type(each.type.removesuffix(DEFAULT))} for each in one.parameters
+            {"name": each.name, "type": _type(each.type.removesuffix(DEFAULT).removesuffix(LATER))}
+            for each in one.parameters
         ],
         "returns": [_type(returns)] if returns else [],
     }

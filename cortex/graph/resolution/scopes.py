@@ -21,6 +21,7 @@ from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.overridden import overridden_parameter
 from cortex.graph.resolution.owners import Owners
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.scala import package_object
 from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value
 from cortex.terms.kinds import TYPE_KINDS
 
@@ -340,9 +341,15 @@ class Scopes:
         return any(self.project.types_named(home, scope))
 
     def _around(self, name: str, path: str, home: str) -> tuple[Value, ...]:
-        """What the packages around a file's have by a name, the nearest first."""
+        """What the packages around a file's have by a name, the nearest first, in Scala also by
+        their own objects.
+        """
         family, _, outer = home.partition(":")
         while outer:
+            if family == "jvm":
+                for ref in package_object(self.project, f"{family}:{outer}"):
+                    if values := self._meanings.member(ref, name):
+                        return values
             outer = outer.rpartition(".")[0]
             if values := in_scope(self.project, f"{family}:{outer}", "", name, path):
                 return values

@@ -1,6 +1,7 @@
 (package_clause name: (_) @package)
 (class_definition name: (_) @name) @def.class
 (object_definition name: (_) @name) @def.class
+(package_object name: (_) @name) @def.packaged
 (trait_definition name: (_) @name) @def.trait
 (enum_definition name: (_) @name) @def.class
 (type_definition name: (_) @name) @def.type
@@ -19,7 +20,14 @@
 (val_definition pattern: (identifier) @bind.name type: (_)? @bind.type value: (_) @bind.value)
 (var_definition pattern: (identifier) @bind.name type: (_)? @bind.type value: (_) @bind.value)
 (type_parameters name: (identifier) @bound.name . bound: (upper_bound type: (_) @bound.type))
-(enumerator . (identifier) @bind.name . (_) @bind.item)
+(enumerator . (identifier) @bind.name . "<-" . (_) @bind.each)
+(enumerator . (identifier) @bind.name . "=" . (_) @bind.value)
+(typed_pattern pattern: (identifier) @bind.name type: (_) @bind.type)
+(capture_pattern name: (identifier) @bind.name pattern: [(case_class_pattern type: (_) @bind.type) (typed_pattern type: (_) @bind.type)])
+(case_class_pattern type: (_) @bind.whole (identifier) @bind.name)
+(case_clause pattern: (identifier) @bind.name)
+(tuple_pattern (identifier) @bind.name)
+(infix_pattern (identifier) @bind.name)
 (lambda_expression parameters: (identifier) @bind.name)
 (binding name: (identifier) @bind.name type: (_)? @bind.type)
 (self_type . (identifier) @itself)
@@ -27,6 +35,8 @@
 (block) @block
 (lambda_expression) @block
 (for_expression) @block
+(case_clause) @block
+(extension_definition) @block
 (instance_expression (template_body) @block)
 
 (call_expression function: (_) @callee) @call

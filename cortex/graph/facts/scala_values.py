@@ -1,0 +1,225 @@
+"""What Scala's syntax tree says in its own way of values and parameters: what functions without a
+name are given, also those of `_`, lists of parameters behind the first, what is applied unasked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tree_sitter import Node
+
+from cortex.graph.facts.facts import CASE, DEFAULT, IMPLICIT, LATER, MANY, RECEIVER, Parameter
+
+#: what stands for a call's one argument instead of parentheses
+BLOCK_KINDS = frozenset({"block", "case_block"})
+#: what is one function with the `_` in it: calls, infix calls and their parts
+_AROUND = frozenset(
+    "field_expression call_expression infix_expression generic_function prefix_expression "
+    "ascription_expression parenthesized_expression".split()
+)
+#: characters of a type that are kept
+_TYPE_MAX = 400
+#: nodes inside one another that are looked at
+_DEPTH_MAX = 24
+#: stands for an expression that says nothing, as in chains
+_UNKNOWN, _LITERAL = "?", "#"
+#: functions that are given what was made so far, and an element: the number of that
+_FOLDS = {"foldLeft": 1, "foldRight": 0, "fold": 1, "scanLeft": 1, "scanRight": 0}
+#: interpolations that make texts
+_TEXTS = frozenset({"s", "f", "raw"})
+
+Chain = Callable[[Node | None], str]
+
+
+def _text(node: Node | None) -> str:
+    return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
+
+
+def scala_flags(node: Node) -> list[str]:
+    """CASE, IMPLICIT, and what the functions of an `extension` are called on."""
+    found = [CASE] if any(child.type == "case" for child in node.children) else []
+    held = next((one for one in node.children if one.type == "modifiers"), None)
+    if held is not None and "implicit" in _text(held).split():
+        found.append(IMPLICIT)
+    around = node.parent
+    if around is not None and around.type == "extension_definition":
+        listed = next((one for one in around.children if one.type == "parameters"), None)
+        kinds = [one.child_by_field_name("type") for one in (listed.named_children if listed else ())]
+        found += [RECEIVER + _text(kind)[:_TYPE_MAX] for kind in kinds[:1] if kind is not None]
+    return found
+
+
+def parameters_of_scala(node: Node) -> list[Parameter]:
+    """Those of a class's constructor."""
+    lists = [one for one in node.children if one.type == "class_parameters"]
+    return [
+        _parameter(one) for listed in lists for one in listed.named_children if one.type == "class_parameter"
+    ]
+
+
+def _parameter(one: Node) -> Parameter:
+    name, kind = one.child_by_field_name("name"), one.child_by_field_name("type")
+    text = " ".join(_text(kind).split())[:_TYPE_MAX]
+    if is_later(one):
+        return Parameter(_text(name), text + LATER)
+    given = DEFAULT if any(child.type == "=" for child in one.children) else ""
+    return Parameter(_text(name), f"{MANY}{text[:-1]}" if text.endswith("*") else text + given)
+
+
+def is_later(parameter: Node) -> bool:
+    """Whether a parameter is in a list behind the first, or in one that is passed unasked."""
+    listed = parameter.parent
+    if listed is None:
+        return False
+    if any(child.type in ("implicit", "using") for child in listed.children):
+        return True
+    before = listed.prev_sibling
+    while before is not None and before.is_extra:
+        before = before.prev_sibling
+    return before is not None and before.type == listed.type
+
+
+def argument_of_scala(node: Node) -> str | None:
+    """What an argument is that is of no other language's shape; None for any other."""
+    kind = node.type
+    if kind == "ascription_expression":
+        said = _text(node.child_by_field_name("type") or node.named_children[-1])
+        return _UNKNOWN if said.startswith("_") else f":{said[:_TYPE_MAX]}"
+    if kind == "interpolated_string_expression":
+        return "#String" if _text(node.named_child(0)) in _TEXTS else _UNKNOWN
+    if kind == "block":
+        held = [one for one in node.named_children if not one.is_extra]
+        return "#fn" if len(held) == 1 and held[0].type == "lambda_expression" else _UNKNOWN
+    if kind in ("infix_expression", "field_expression", "call_expression") and _begins_with_wildcard(node):
+        return "#fn"
+    return None
+
+
+def _begins_with_wildcard(node: Node) -> bool:
+    """Whether an expression is a function of the `_` that it begins with, `_.name`, `_ + 1`."""
+    one: Node | None = node
+    for _ in range(_DEPTH_MAX):
+        if one is None or one.type == "wildcard":
+            return one is not None
+        if one.type not in ("infix_expression", "field_expression", "call_expression"):
+            return False
+        one = one.named_child(0)
+    return False
+
+
+def given_to_wildcard(node: Node, chain: Chain) -> str:
+    """What `_` is in `disks.map(_.save())`: `disks.map(~0_0)`."""
+    one = node
+    for _ in range(_DEPTH_MAX):
+        around = one.parent
+        if around is None:
+            return _UNKNOWN
+        place = _place_of(one, around) if one is not node else None
+        if place is not None:
+            return _given(*place, _wildcards_before(one, node), chain)
+        if around.type not in _AROUND:
+            return _UNKNOWN
+        one = around
+    return _UNKNOWN
+
+
+def given_to_parameter(name: Node, chain: Chain) -> str:
+    """What a parameter of a function without a name is, `disks.map(disk => …)`, also where that is
+    taken apart at once, `{ case disk => … }`; `?` where nobody says it.
+    """
+    number, one = 0, name.parent
+    if one is not None and one.type == "binding":
+        number = [child.start_byte for child in one.parent.named_children].index(one.start_byte)  # type: ignore[union-attr]
+        one = one.parent.parent if one.parent is not None else None
+    if one is None or one.type not in ("lambda_expression", "case_clause"):
+        return _UNKNOWN
+    function = one.parent if one.type == "case_clause" else one
+    if function is not None and function.parent is not None and function.parent.type == "block":
+        function = function.parent
+    if function is None or function.parent is None:
+        return _UNKNOWN
+    if function.parent.type == "match_expression" and function.type == "case_block":
+        return chain(function.parent.child_by_field_name("value"))
+    if function.parent.type == "parenthesized_expression":
+        function = function.parent
+    place = _place_of(function, function.parent) if function.parent is not None else None
+    return _given(*place, number, chain) if place is not None else _UNKNOWN
+
+
+def _place_of(one: Node, around: Node) -> tuple[Node, int] | None:
+    """The call that an expression is passed to, and as which argument."""
+    if around.type == "arguments" and around.parent is not None and around.parent.type == "call_expression":
+        listed = [child.start_byte for child in around.named_children if not child.is_extra]
+        return around.parent, listed.index(one.start_byte) if one.start_byte in listed else 0
+    behind = around.child_by_field_name("arguments") if around.type == "call_expression" else None
+    if behind is not None and behind.start_byte == one.start_byte and one.type in BLOCK_KINDS:
+        return around, 0
+    if around.type == "block" and around.parent is not None and around.named_child_count == 1:
+        return _place_of(around, around.parent)
+    right = around.child_by_field_name("right") if around.type == "infix_expression" else None
+    covers = one.type in ("parenthesized_expression", *BLOCK_KINDS)
+    return (around, 0) if right is not None and right.start_byte == one.start_byte and covers else None
+
+
+def _given(call: Node, argument: int, number: int, chain: Chain) -> str:
+    """The chain of what a function is given that is passed to a call."""
+    if call.type == "infix_expression":
+        operator = call.child_by_field_name("operator")
+        if operator is None or operator.type != "identifier":
+            return _UNKNOWN
+        return _link(f"{chain(call.child_by_field_name('left'))}.{_text(operator)}", 0, number)
+    callee = call.child_by_field_name("function")
+    if callee is not None and callee.type == "generic_function":
+        callee = callee.child_by_field_name("function")
+    if callee is not None and callee.type == "call_expression":  # `disks.foldLeft(0)((sum, disk) => …)`
+        inner = callee.child_by_field_name("function")
+        name = _text(inner.child_by_field_name("field")) if inner is not None else ""
+        if inner is None or _FOLDS.get(name) != number:
+            return _UNKNOWN
+        return _link(f"{chain(inner.child_by_field_name('value'))}.foreach", 0, 0)
+    return _link(chain(callee), argument, number)
+
+
+def _link(callee: str, argument: int, number: int) -> str:
+    known = callee[:1] not in (_UNKNOWN, _LITERAL, ":") and callee.rpartition(".")[2] not in (
+        _UNKNOWN,
+        _LITERAL,
+    )
+    return f"{callee}(~{argument}_{number})" if known else _UNKNOWN
+
+
+def _wildcards_before(function: Node, node: Node) -> int:
+    """How many other `_` stand before one in the function that they make."""
+    count, pending = 0, [function]
+    while pending:
+        one = pending.pop()
+        if one.type == "wildcard":
+            count += one.start_byte < node.start_byte
+        elif one.start_byte < node.start_byte and one.type not in ("arguments", *BLOCK_KINDS):
+            pending += one.named_children
+    return count
+
+
+def given_in_for(value: str) -> str:
+    """What `disk` is in `for (disk <- disks)`."""
+    return _link(f"{value}.foreach", 0, 0)
+
+
+def part_of_pattern(name: Node, whole: Node) -> str:
+    """What a name gets where an instance of a class is taken apart, `case Disk(label, size)`."""
+    around = name.parent
+    parts = (
+        [one.start_byte for one in around.named_children if one.start_byte != whole.start_byte]
+        if around
+        else []
+    )
+    number = parts.index(name.start_byte) + 1 if name.start_byte in parts else 0
+    of = _text(whole).partition("[")[0]
+    return f"{of}(_{len(parts)}).component{number}" if number and of.replace(".", "").isalnum() else _UNKNOWN
+
+
+def is_constant_pattern(name: Node) -> bool:
+    """Whether a name in a pattern is that of a value that is there, `case Full =>`."""
+    around = name.parent
+    in_pattern = around is not None and (around.type.endswith("_pattern") or around.type == "case_clause")
+    return in_pattern and _text(name)[:1].isupper()

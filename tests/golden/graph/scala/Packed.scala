@@ -1,0 +1,3 @@
+package object shop extends shop.packed.Tools {
+  def wrapped(text: String): String = text
+}

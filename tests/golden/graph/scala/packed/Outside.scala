@@ -1,0 +1,5 @@
+package other
+
+import shop._
+
+class Wrapper { def wrap(): String = shop.wrapped(wrapped("b")) }
