@@ -62,6 +62,53 @@ CASES = {
         ),
         {(4, "src/disk:Pool.count"), (6, "src/disk:Pool.count"), (8, "src/disk:Pool.count")},
     ),
+    "what a type acts as": (
+        (
+            "use crate::disk::Disk;\nstruct Padded<T> { value: T }\nimpl<T> Deref for Padded<T> {\n  type Target = T;\n"
+            "  fn deref(&self) -> &T { &self.value }\n}\nstruct Guard { disk: Disk }\nimpl Deref for Guard {\n  type Target = Disk;\n"
+            "  fn deref(&self) -> &Self::Target { &self.disk }\n}\nimpl Guard { fn lock(&self) {} }\nstruct Held { value: Padded<Disk> }\n"
+            "fn run(guard: Guard, held: Held) {\n  guard.pool.count();\n  guard.lock();\n  held.value.pool.count();\n}\n"
+        ),
+        {(15, "src/disk:Pool.count"), (16, "src/app:Guard.lock"), (17, "src/disk:Pool.count")},
+    ),
+    "what a variant holds": (
+        (
+            "use crate::disk::{Disk, Pool};\nenum Slot { Pool(Pool), Both(u8, Padded<Disk>), None }\nstruct Padded<T> { value: T }\n"
+            "impl<T> Deref for Padded<T> { fn deref(&self) -> &T { &self.value } }\nstruct Own(u8, Pool);\n"
+            "fn run(slot: Slot, own: Own) {\n  match slot {\n    Slot::Pool(pool) => pool.count(),\n"
+            "    Slot::Both(_, ref disk) => disk.pool.count(),\n    Slot::Both(.., x) => x.count(),\n    _ => {}\n  }\n"
+            "  if let Own(_, pool) = own {\n    pool.count();\n  }\n}\n"
+        ),
+        {
+            (8, "src/app:Slot.Pool"),
+            (8, "src/disk:Pool.count"),
+            (9, "src/app:Slot.Both"),
+            (9, "src/disk:Pool.count"),
+            (10, "src/app:Slot.Both"),
+            (14, "src/disk:Pool.count"),
+        },
+    ),
+    "types that act as each other": (
+        (
+            "struct A;\nstruct B;\nimpl Deref for A { fn deref(&self) -> &B { &B } }\nimpl Deref for B { fn deref(&self) -> &A { &A } }\n"
+            "impl B { fn save(&self) {} }\nfn run(a: A) {\n  a.save();\n  a.nothing();\n}\n"
+        ),
+        {(7, "src/app:B.save")},
+    ),
+    "an associated type, a static and a block that is unsafe": (
+        (
+            "use crate::disk::Pool;\nstruct Walk;\nimpl Iterator for Walk {\n  type Item = Pool;\n"
+            "  fn next(&mut self) -> Option<Self::Item> { None }\n}\nstatic GLOBAL: Pool = Pool;\nfn run(mut walk: Walk) {\n"
+            "  static OWN: Pool = Pool;\n  OWN.count();\n  GLOBAL.count();\n  let pool = unsafe { walk.next() };\n"
+            "  pool.unwrap().count();\n}\n"
+        ),
+        {
+            (10, "src/disk:Pool.count"),
+            (11, "src/disk:Pool.count"),
+            (12, "src/app:Walk.next"),
+            (13, "src/disk:Pool.count"),
+        },
+    ),
 }
 
 

@@ -141,6 +141,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
     if kind == "pointer_expression" and "cpp" in syntax.queries and node.children[0].type == "*":
         return f"{chain_of(child_of(node, 'argument'), syntax, depth + 1)}{POINTED}"
+    if kind == "block" and node.named_child_count == 1:  # Rust's `unsafe { x.get() }`
+        return chain_of(node.named_children[0], syntax, depth + 1)
     if kind in syntax.methods:
         left, right = syntax.methods[kind]
         inner, member = child_of(node, left), child_of(node, right)

@@ -183,6 +183,8 @@ class _Sweep:
         if what == "returns":
             if (owner := self._callable()) is not None and not owner.returns:
                 text = types_of(node) if self.language == "go" else text_of(node)
+                for name, said in self.stack[-2].associated.items() if "Self::" in text else ():
+                    text = text.replace(name, said)
                 owner.returns = ":" + owner.told.result(text).lstrip(": ")[:TYPE_CHARS_MAX]
         elif what == "aliased":  # Kotlin's `typealias Maker = Store.() -> Disk`
             if self.language == "kotlin" or any(one.endswith("*") for one in alternatives(text_of(node))):
@@ -255,8 +257,10 @@ class _Sweep:
         if name_node.type == "operator_name":
             name = "".join(name.split())
         declared = kind == "declared"
-        if node.type == "type_item" and is_in_impl(node):
-            return  # Rust's `type Err = Error;`
+        if node.type == "type_item" and is_in_impl(node):  # Rust's `type Err = Error;`
+            said = node.child_by_field_name("type")
+            frame.associated[f"Self::{name}"] = text_of(said) if said is not None else name
+            return
         if declared:
             kind = "method" if frame.kind in TYPE_KINDS else "function"
         if kind == "container":

@@ -88,6 +88,8 @@ class Frame:
     function: bool = False
     #: type parameter → what it has to be
     bounds: dict[str, str] = field(default_factory=dict)
+    #: an associated type of Rust's `impl`, `Self::Item` → what it is
+    associated: dict[str, str] = field(default_factory=dict)
 
 
 def end_around(test: Node) -> int:

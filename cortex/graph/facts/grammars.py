@@ -210,6 +210,7 @@ SYNTAX: dict[str, Syntax] = {
             "parenthesized_expression": "",
             "await_expression": "",
             "try_expression": "",
+            "unsafe_block": "",
             "reference_expression": "value",
             "unary_expression": "",
             "generic_function": "function",

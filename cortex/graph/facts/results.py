@@ -94,7 +94,18 @@ def _rust(name: Node, syntax: Syntax) -> str:
     ):
         value = _taken_apart(held)
         return chain_of(value, syntax) if value is not None and held.named_child_count == _HELD else UNKNOWN
+    if held is not None and held.type == "tuple_struct_pattern":
+        return _chain_of_place(held, name, syntax)
     return _chain_of_part(name, syntax, "")
+
+
+def _chain_of_place(pattern: Node, name: Node, syntax: Syntax) -> str:
+    """`Side.Left.0` for `x` in `Side::Left(x)`."""
+    before = [one.type for one in pattern.children if one.end_byte <= name.start_byte]
+    chain = chain_of(pattern.named_children[0], syntax)
+    if chain in (UNKNOWN, LITERAL) or "remaining_field_pattern" in before:
+        return UNKNOWN
+    return f"{chain}.{before.count(',')}"
 
 
 def _taken_apart(pattern: Node) -> Node | None:

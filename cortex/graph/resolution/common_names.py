@@ -36,6 +36,8 @@ SECOND = "second"
 _UNWRAPS = frozenset(
     {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
 )
+#: the trait of Rust's types that act as another one
+DEREF = "Deref"
 #: members that give back what they are called on, or as good as that
 SAME = {"rust": _UNWRAPS, "ruby": frozenset("freeze dup clone tap itself".split())}
 

@@ -8,6 +8,7 @@ assignments whose value has an evident type.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from cortex.graph.facts.blocks import BLOCK_MARKS
@@ -15,12 +16,12 @@ from cortex.graph.facts.blocks import GIVEN as GIVEN_TO
 from cortex.graph.facts.chains import POINTED, either_of, narrowed
 from cortex.graph.facts.contexts import GIVEN
 from cortex.graph.facts.facts import MAKER, OBJECT, Binding
-from cortex.graph.facts.generics import GENERIC_LANGUAGES
+from cortex.graph.facts.generics import GENERIC_LANGUAGES, named_with
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.facts.types import ITSELF, alternatives, held_by
-from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
+from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, DEREF, LINQ
 from cortex.graph.resolution.contexts import Contexts
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
@@ -48,6 +49,9 @@ MEMO_MAX = 20_000
 _LINK = re.compile(r"\(_?\d*\)|\([\^~]\w*\)|\[\*?\]|(?<=\))<[^<>]*>|[^.\[\]()]+")
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
+#: what stands before the last name of a type; what `deref` gives of a type that holds any other
+_LAST = re.compile(r".*(?:::|[&\s])")
+_GIVES_HELD = re.compile(r":\s*&\s*(?:'\w+\s+)?[A-Z]\w?")
 #: ends the name of the type of a container's iterators (C++)
 _ITERATOR = re.compile(r"::(?:const_)?(?:reverse_)?iterator[\s&*]*$")
 _UNTYPED = frozenset("Any any object Object unknown interface auto var T K V U E".split())
@@ -363,7 +367,7 @@ class Evaluator:
                 return tuple(as_function(one) for one in self.declared(gives, path, scope, standing))
         typed = self.project.language(path) in GENERIC_LANGUAGES
         if not typed and (own := self._own_holders(text, path, scope)):
-            return own
+            return (*own, *self._behind(own, text, path, scope))
         values: list[Value] = []
         generic = typed and ("<" in text or "[" in text)
         for starred in self.generics.names(text, path, scope) if generic else alternatives(text):
@@ -388,9 +392,22 @@ class Evaluator:
                     values.append(value._replace(tag="list", depth=stars))
                 elif value.tag in ("ext", "inst", "list"):
                     values.append(value._replace(depth=value.depth + stars))
+        values += self._behind(values, text, path, scope) if "<" in text else ()
         if generic:
             values = [self.generics.told(one, text, (path, scope), standing) for one in values]
         return several([tuple(values)])
+
+    def _behind(self, values: Sequence[Value], text: str, path: str, scope: int) -> tuple[Value, ...]:
+        """What Rust's own `Padded<Disk>` acts as, where its `deref` gives the type parameter."""
+        name, held = named_with(text)
+        if not held or self.project.language(path) != "rust":
+            return ()
+        for one in values:
+            if one.tag == "inst" and self.project.definition(one.ref).name == _LAST.sub("", name):
+                made_by = (by for by in self.member(one.ref, DEREF.lower()) if by.tag == "def")
+                if any(_GIVES_HELD.fullmatch(self.project.definition(by.ref).returns) for by in made_by):
+                    return self.declared(held[-1], path, scope)
+        return ()
 
     def _own_holders(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
         """Instances of the project's own `Queue[int]`, `Box<Disk>`: nothing that is in it."""

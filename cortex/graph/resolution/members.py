@@ -4,11 +4,11 @@ types, the names of modules.
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import ANY_NAME, CASE, HOLDER, SPREAD
+from cortex.graph.facts.facts import ANY_NAME, CASE, HOLDER, SPREAD, Binding
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.resolution.builds import built_with
-from cortex.graph.resolution.common_names import ELEMENT_OF, ITERATORS, SAME, SAME_AS, SECOND
+from cortex.graph.resolution.common_names import DEREF, ELEMENT_OF, ITERATORS, SAME, SAME_AS, SECOND
 from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.counts import taken
 from cortex.graph.resolution.homes import below
@@ -72,6 +72,8 @@ class Members:
         if value.tag == "def" and not (
             (one := self._project.definition(value.ref)).has_members or one.kind == "module"
         ):
+            if self._project.language(value.path) == "rust" and name.isdigit():
+                return self._of_variant(value, name)
             if self._project.language(value.path) == "scala" and not taken(one):
                 return several(self.attribute(given, name) for given in self._results.returned(value.ref))
             return several(self.attribute(one, name) for one in self._results.decorated(value.ref))
@@ -105,6 +107,8 @@ class Members:
             and CASE in self._project.definition(value.ref).flags
         ):
             return (value._replace(tag="def"),)  # Scala's, which nobody writes
+        if not found and value.tag == "inst" and self._project.language(value.path) == "rust":
+            found = self._by_deref(value, name)
         if not found and value.tag == "inst" and name in SAME.get(self._project.language(value.path), ()):
             return (Value("elem", value.path, value.at, 1),)
         if value.tag == "inst" or RULES[self._project.language(value.path)].family == "script":
@@ -116,6 +120,24 @@ class Members:
                 for one in found
             )
             return several(given, OVERLOADS_MAX)
+        return found
+
+    def _of_variant(self, variant: Value, number: str) -> tuple[Value, ...]:
+        """What a variant of Rust's enums holds."""
+        held = self._project.index(variant.path).places(variant.at, number)
+        said = (one.value for one in held if isinstance(one, Binding))
+        return several(self._values.evaluate(one, *variant.ref) for one in said)
+
+    def _by_deref(self, value: Value, name: str) -> tuple[Value, ...]:
+        """What Rust's type has of the one that it acts as: `fn deref(&self) -> &Disk`."""
+        made_by = self.member(value.ref, DEREF.lower()) if name != DEREF.lower() else ()
+        key = (value.ref, DEREF, name)
+        cuts = self._recursion.enter(key) if made_by else None
+        if cuts is None:
+            return ()
+        given = several(self._results.called(one) for one in made_by if one.tag == "def")
+        found = several(self.attribute(one, name) for one in given if one.tag == "inst")
+        self._recursion.leave(key, cuts)
         return found
 
     def _of_no_type(self, value: Value, name: str) -> tuple[Value, ...]:

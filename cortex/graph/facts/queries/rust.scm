@@ -23,7 +23,10 @@
 (closure_parameters (parameter pattern: (identifier) @bind.name type: (_) @bind.type))
 (field_declaration name: (_) @bind.name type: (_) @bind.type)
 (struct_item body: (ordered_field_declaration_list) @fields)
+(enum_variant body: (ordered_field_declaration_list) @fields)
 
+(static_item name: (identifier) @bind.name type: (_) @bind.type)
+(const_item name: (identifier) @bind.name type: (_) @bind.type)
 (let_declaration pattern: (identifier) @bind.name type: (_)? @bind.type value: (_)? @bind.value)
 (let_declaration pattern: (mut_pattern (identifier) @bind.name) type: (_)? @bind.type value: (_)? @bind.value)
 (let_declaration pattern: (tuple_pattern (identifier) @bind.name))
