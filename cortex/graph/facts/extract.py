@@ -65,7 +65,7 @@ from cortex.graph.facts.generics import (
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported, is_rare, module_around, within
 from cortex.graph.facts.jsdoc import told_above, type_above
-from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, parameters_of_class
+from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, parameters_of_class, with_root
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.macros import calls, mocked, tested
 from cortex.graph.facts.mentions import mentions
@@ -123,6 +123,8 @@ class _Sweep:
         self.stack: list[Frame] = [Frame(0, _END, -1, "", "", block=False)]
         self.script = ScriptSweep(self) if self.rules.family == "script" else None
         self.comments = Comments()
+        #: Kotlin's parameters of constructors: (type, name) → the number of the binding
+        self.given: dict[tuple[int, str], int] = {}
         #: methods that only comments name
         self.told: list[Open] = []
 
@@ -408,6 +410,8 @@ class _Sweep:
         chain = _CALLED.sub("", chain_of(node, self.syntax)).removesuffix("[]")
         if relation == ALIAS and self.language == "cpp" and (held := alternatives(text_of(node))):
             chain = chain if held[0].endswith("*") else held[0].removeprefix(ITSELF)  # of smart pointers
+        if node.type == "user_type" and sum(child.type == "identifier" for child in node.children) > 1:
+            chain = text_of(node).partition("<")[0]  # Kotlin's `Outer.Base`
         if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
             names = alternatives(text_of(node))
             if not names:
@@ -489,9 +493,27 @@ class _Sweep:
             elif self.script is not None and "bind.value" in captures and "bind.type" not in captures:
                 self.script.assign(name, node, captures["bind.value"][0])
             else:
-                self.add_binding(name, self.comments.type_of(node, self._value(captures)), node)
+                value = self.comments.type_of(node, self._value(captures))
+                self.add_binding(name, self._of_parameter(name, value, node), node)
             if self.script is not None:
                 self.script.exposes(name, node)
+
+    def _of_parameter(self, name: str, value: str, node: Node) -> str:
+        """`value`; where Kotlin's property has the name of a parameter of its class's constructor,
+        which it hides from there on, as what is made of that.
+        """
+        frame, around = self.stack[-1], node.parent
+        if self.language != "kotlin" or frame.block or frame.kind not in TYPE_KINDS or around is None:
+            return value
+        if around.type == "class_parameter":
+            self.given[frame.index, name] = len(self.bindings)
+            return value
+        at = self.given.pop((frame.index, name), None)
+        if at is None:
+            return value
+        hidden = self.bindings[at]
+        self.bindings[at] = msgspec.structs.replace(hidden, until=node.start_byte)
+        return with_root(value, name, hidden.value)
 
     def _narrow(self, captures: Captures) -> None:
         """`if isinstance(x, A):`: what is known in the block, or after an assertion."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from tree_sitter import Node
 
 from cortex.graph.facts.facts import DEFAULT, MANY, Parameter
+from cortex.graph.facts.types import alternatives
 
 _UNKNOWN, _LITERAL = "?", "#"  # as chains have them
 KOTLIN_TEXTS = frozenset({"string_literal", "multiline_string_literal"})
@@ -77,6 +78,17 @@ def parameters_of_class(node: Node) -> list[Parameter]:
         return [Parameter("_", MANY)]
     listed = primary.named_children[-1].named_children if primary and primary.named_children else []
     return [_parameter(one) for one in listed if one.type == "class_parameter"]
+
+
+def with_root(chain: str, name: str, declared: str) -> str:
+    """A chain with one of the type `declared` (a binding's value) for `name` at its beginning."""
+    if chain == name:
+        return declared
+    if not chain.startswith((f"{name}.", f"{name}[")):
+        return chain
+    kinds = alternatives(declared[1:]) if declared.startswith(":") else ()
+    known = len(kinds) == 1 and kinds[0].replace(".", "").isalnum()
+    return f"{kinds[0]}(){chain[len(name) :]}" if known else _UNKNOWN
 
 
 def _parameter(one: Node) -> Parameter:

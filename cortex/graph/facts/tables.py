@@ -312,6 +312,8 @@ class FileIndex:
             elif owner < 0:
                 self._bindings.setdefault((owner, name), []).append(binding)
                 continue
+            if binding.until and self.facts.language == "kotlin":
+                continue  # a local of a block, or a parameter that a property hides
             qualified = self.facts.definitions[owner].qualified
             self._fields.setdefault(qualified, {}).setdefault(name, []).append(binding)
 

@@ -156,6 +156,8 @@ class Evaluator:
             if link[0] == "(":
                 made = self._made_as_told(values, "".join(links[number + 1 : number + 2]), path, scope)
                 values, dotted = made or self._given_by_call(values, link, owners, (path, scope)), ""
+                if not values and number == 1 and self.extensions.is_evident(links[0] + link, path):
+                    values = (EXTERNAL,)  # a literal: extensions are called on it
             elif link == POINTED:
                 values, dotted = several(self.results.pointed_to(value) for value in values), ""
             elif link == "[]":

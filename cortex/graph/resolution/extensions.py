@@ -13,6 +13,7 @@ from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extended import ANY_RECEIVER, bound_of, receiver_name
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.source_sets import seen, sees
 from cortex.graph.resolution.supertypes import Supers
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import TYPE_KINDS
@@ -98,6 +99,10 @@ class Extensions:
                 return []  # it may be a member of whatever that is
         return [Found(distance, ref) for ref, distance in found.items()]
 
+    def is_evident(self, receiver: str, path: str) -> bool:
+        """Whether the text of Kotlin's receiver shows its type."""
+        return receiver in _EVIDENT and self._project.language(path) == "kotlin"
+
     def is_known(self, name: str, path: str) -> bool:
         """Whether `path` sees an extension of Kotlin by that name."""
         return bool(self._visible(name, path))
@@ -165,7 +170,13 @@ class Extensions:
         named = {(self._home_of(one.module), one.member or name) for one in imports}
         places = dict.fromkeys((*named, *((home, name) for home in self._homes[path])))
         held = (self._project.extended.named(home, member) for home, member in places)
-        found = tuple(one for one in held if one)
+        kept = (
+            {receiver: seen(path, refs) for receiver, refs in one.items()}
+            if any(not sees(path, ref[0]) for refs in one.values() for ref in refs)
+            else one
+            for one in held
+        )
+        found = tuple(one for one in kept if any(one.values()))
         if self._homes[path]:
             self._seen[path, name] = found
         return found

@@ -8,12 +8,13 @@ import re
 from typing import Protocol
 
 from cortex.graph.facts.blocks import BLOCK, BLOCK_MARKS
-from cortex.graph.facts.facts import BOUND, DEFAULT, Definition, Reference
+from cortex.graph.facts.facts import BOUND, DEFAULT, PLATFORM, Definition, Reference
 from cortex.graph.facts.types import split_top
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import NOTHING, Generics, Standing
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import Value
 from cortex.graph.resolution.within import Within
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -43,6 +44,9 @@ class Values(Protocol):
 
     @property
     def within(self) -> Within: ...
+
+    @property
+    def supertypes(self) -> Supertypes: ...
 
     def evaluate(self, chain: str, path: str, scope: int) -> tuple[Value, ...]: ...
 
@@ -81,7 +85,8 @@ class Kotlin:
         own = [value for value in known if value.tag == "def" and not extensions.is_one(value)]
         if own and (block or any(takes(self._project.definition(v.ref), "kotlin", count) for v in own)):
             return known
-        if known and not own and any(value.tag != "def" for value in known):
+        told = any(value.tag != "def" for value in known) and not extensions.is_evident(receiver, path)
+        if known and not own and told:
             return known
         found = extensions.kotlin(name, path, owners, receiver) if owners or receiver else []
         refs = [one.ref for one in found] if block else extensions.nearest(found, count)
@@ -166,6 +171,22 @@ class Kotlin:
     def given_back(self, one: Definition, owners: tuple[Value, ...]) -> tuple[Value, ...]:
         """What an extension is called on, where it gives that back: `fun <T : Disk> T.add(): T`."""
         return owners if is_generic(one) and one.returns[1:].rstrip("?") == one.scope else ()
+
+    def unaliased(self, refs: list[Ref]) -> list[Ref]:
+        """`refs` with the classes that other names stand for; none of what is `expect`ed where that
+        is another name for what comes from outside.
+        """
+        found: dict[Ref, None] = {}
+        for ref in refs:
+            one = self._project.definition(ref)
+            if one.kind != "type" or not one.bases:
+                found[ref] = None
+                continue
+            types = self._values.supertypes.base(ref, one.bases[0].chain)
+            if not types and PLATFORM in one.flags:
+                return []
+            found |= dict.fromkeys(types)
+        return list(found)
 
     def made(self, values: tuple[Value, ...], one: Reference) -> tuple[Value, ...]:
         """`values`, or `operator fun invoke` of a class's companion where that takes what is

@@ -20,6 +20,7 @@ from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.parts import first_parts, of_arity
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES
+from cortex.graph.resolution.source_sets import seen
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -128,6 +129,8 @@ class Targets:
             if value.tag == "def"
             and self._project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
         ]
+        if self._language == "kotlin":
+            refs = self._evaluator.kotlin.unaliased(seen(self._path, refs))
         if len(refs) > 1 and self._rules.family == "c":
             refs = bodies(self._project, reachable(self._project, refs, self._path))
         if len(refs) > 1 and self._language == "go":

@@ -1,0 +1,65 @@
+"""Which source sets of a Kotlin project for several systems see one another: common code sees
+common code alone, and no system's code sees that of another. Their folders say which they are,
+`src/commonMain/kotlin` or `common/src`. Pure.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+
+from cortex.graph.facts.tables import Ref
+
+_FOLDERS = (
+    re.compile(r"(?:^|/)src/(\w+?)(?:Main|Test)/"),
+    re.compile(r"(?:^|/)(\w+)/(?:src|test)/(?!(?:main|test|java)/)"),
+)
+_WORD = re.compile(r"[A-Za-z][a-z]*")
+_COMMON, _NATIVE = "common", frozenset({"native"})
+_JVM, _JS, _WASM = frozenset({"jvm"}), frozenset({"js"}), frozenset({"wasm"})
+#: words in the names of sets → the systems that these are compiled for
+_SYSTEMS = {
+    "jvm": _JVM,
+    "android": _JVM,
+    "js": _JS,
+    "wasm": _WASM,
+    "web": _JS | _WASM,
+    **dict.fromkeys(
+        "native linux mingw windows macos ios apple darwin tvos watchos unix posix nix".split(), _NATIVE
+    ),
+}
+#: sets for all systems but one
+_BUT = {f"non{name.capitalize()}": name for name in ("jvm", "js", "wasm", "native")}
+
+
+@functools.lru_cache(maxsize=20_000)
+def systems_of(path: str) -> frozenset[str] | None:
+    """The systems that a file is compiled for: none in particular for common code, None where its
+    folders do not say that.
+    """
+    found = next((match for one in _FOLDERS if (match := one.search(path)) is not None), None)
+    if found is None:
+        return None
+    if found[1] == _COMMON:
+        return frozenset()
+    if found[1] in _BUT:
+        return (_JVM | _JS | _WASM | _NATIVE) - {_BUT[found[1]]}
+    words = [word.lower() for word in _WORD.findall(found[1])]
+    if "native" in words:  # `androidNative`
+        return _NATIVE
+    if "and" in words:  # `jvmAndNix`
+        told = [_SYSTEMS.get(word) for word in words if word != "and"]
+        return frozenset().union(*(one for one in told if one)) if all(told) else None
+    return _SYSTEMS.get(words[0]) if words else None
+
+
+def sees(path: str, other: str) -> bool:
+    """Whether what `path` says may mean what `other` defines."""
+    here, there = systems_of(path), systems_of(other)
+    return here is None or not there or not here.isdisjoint(there)
+
+
+def seen(path: str, refs: Iterable[Ref]) -> list[Ref]:
+    """Those of `refs` that `path` sees."""
+    return [ref for ref in refs if sees(path, ref[0])]

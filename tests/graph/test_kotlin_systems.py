@@ -1,0 +1,128 @@
+"""Kotlin that is written for several systems: which source sets see one another, and what the
+other name of a type means; what a property is that hides a parameter; what is called on a text.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.graph.resolution.source_sets import sees
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import decode, digest
+
+COMMON, JVM, NATIVE = (f"src/{one}Main/kotlin/Disk.kt" for one in ("common", "jvm", "native"))
+_FILES = {
+    COMMON: "expect class Disk {\n  fun save(quick: Boolean = false)\n}\nexpect class Failure\n",
+    JVM: (
+        "actual class Disk {\n  actual fun save(quick: Boolean) {}\n  fun save() {}\n}\n"
+        "actual typealias Failure = java.io.IOException\n"
+    ),
+    NATIVE: "actual class Disk {\n  actual fun save(quick: Boolean) {}\n}\nactual class Failure\nfun Disk.wipe() {}\n",
+}
+
+
+def edges(files: dict[str, str], path: str) -> list[tuple[int, str]]:
+    """(line, target) of the calls of a file."""
+    project = Project()
+    project.update(
+        {one: facts_of(decode(one, text.encode()), digest(text.encode())) for one, text in files.items()}
+    )
+    found = edges_of(project, Evaluator(project), path)
+    return [(edge.location.line, edge.target) for edge in found if edge.type == "calls"]
+
+
+def ids(*names: str) -> set[str]:
+    return {name.replace(".kt", "") for name in names}
+
+
+@pytest.mark.parametrize(
+    ("folder", "called"),
+    [
+        ("commonTest", ids(f"{COMMON}:Disk.save", f"{JVM}:Disk.save", f"{NATIVE}:Disk.save")),
+        ("jvmTest", ids(f"{JVM}:Disk.save~2")),
+    ],
+)
+def test_common_code_calls_what_is_common_and_a_systems_its_own_overload(folder, called):
+    use = f"src/{folder}/kotlin/Use.kt"
+    files = _FILES | {use: "fun f(disk: Disk) {\n  disk.save()\n}\n"}
+    assert {target for _, target in edges(files, use)} == called
+
+
+def test_one_system_does_not_see_anothers_extension():
+    calls = "fun f(disk: Disk) {\n  disk.wipe()\n}\n"
+    seen, unseen = "src/nativeMain/kotlin/Use.kt", "src/jvmMain/kotlin/Use.kt"
+    assert edges(_FILES | {seen: calls}, seen) == [(2, f"{NATIVE[:-3]}:Disk.wipe")]
+    assert edges(_FILES | {unseen: calls}, unseen) == []
+
+
+def test_another_name_of_a_type_from_outside_is_no_call_of_the_project():
+    own = "src/jvmMain/kotlin/Use.kt"
+    assert edges(_FILES | {own: "fun f() {\n  throw Failure()\n}\n"}, own) == []
+    common = "src/commonMain/kotlin/Use.kt"
+    found = edges(_FILES | {common: "fun f() {\n  throw Failure()\n}\n"}, common)
+    assert (2, f"{COMMON[:-3]}:Failure") in found
+
+
+def test_another_name_of_a_type_of_the_project_calls_that():
+    text = "class Outer {\n  class Disk(x: Int)\n}\ntypealias Store = Outer.Disk\nfun f() {\n  Store(1)\n}\n"
+    assert edges({"a.kt": text}, "a.kt") == [(6, "a:Outer.Disk")]
+
+
+def test_a_base_inside_another_type_is_that():
+    text = (
+        "open class Outer {\n  fun save() {}\n  open class Inner {\n    fun save() {}\n  }\n}\n"
+        "class Disk : Outer.Inner()\nfun f(disk: Disk) {\n  disk.save()\n}\n"
+    )
+    assert (9, "a:Outer.Inner.save") in edges({"a.kt": text}, "a.kt")
+
+
+SHADOWED = """class Disk { fun save() {} }
+class Tape {
+  fun save() {}
+  fun disk() = Disk()
+}
+class Held(tape: Tape, other: Tape) {
+  private val tape = tape.disk()
+  private val other = other
+  fun f() {
+    tape.save()
+    other.save()
+  }
+}
+"""
+
+
+def test_a_property_hides_the_parameter_of_its_name_that_it_is_made_of():
+    found = [one for one in edges({"a.kt": SHADOWED}, "a.kt") if one[1].endswith("save")]
+    assert found == [(10, "a:Disk.save"), (11, "a:Tape.save")]
+
+
+def test_what_an_extension_of_a_text_gives_has_its_members():
+    text = (
+        "class Disk {\n  fun save() {}\n}\nclass Tape {\n  fun save() {}\n}\n"
+        'fun String.load(): Disk = Disk()\nfun f() {\n  "a".load().save()\n}\n'
+    )
+    assert (9, "a:Disk.save") in edges({"a.kt": text}, "a.kt")
+
+
+@pytest.mark.parametrize(
+    ("path", "other", "wanted"),
+    [
+        ("src/commonMain/kotlin/A.kt", "src/jvmMain/kotlin/B.kt", False),
+        ("src/jvmTest/kotlin/A.kt", "src/commonMain/kotlin/B.kt", True),
+        ("src/jvmTest/kotlin/A.kt", "src/linuxX64Main/kotlin/B.kt", False),
+        ("src/nonJvmMain/kotlin/A.kt", "src/jvmMain/kotlin/B.kt", False),
+        ("src/nonJvmMain/kotlin/A.kt", "src/appleMain/kotlin/B.kt", True),
+        ("src/wasmJsMain/kotlin/A.kt", "src/webMain/kotlin/B.kt", True),
+        ("src/commonMain/kotlin/A.kt", "src/hashFunctions/kotlin/B.kt", True),
+        ("io/common/src/A.kt", "io/jvmAndPosix/src/B.kt", False),
+        ("io/posix/src/A.kt", "io/jvmAndPosix/src/B.kt", True),
+        ("common/src/main/kotlin/A.kt", "jvm/src/main/kotlin/B.kt", True),
+        ("app/src/A.kt", "jvm/src/B.kt", True),
+    ],
+)
+def test_source_sets_see_what_they_are_compiled_with(path, other, wanted):
+    assert sees(path, other) is wanted
