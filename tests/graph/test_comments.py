@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small import calls_in
 
 #: two classes that every case has below its own line 1
 _DISKS = (
@@ -90,7 +89,7 @@ def test_a_call_leads_to_what_php_and_its_comments_say(shown):
     project = Project()
     source = (_DISKS + text).encode()
     project.update({"a.php": facts_of(decode("a.php", source), digest(source))})
-    calls = [one for one in edges_of(project, Evaluator(project), "a.php") if one.type == "calls"]
+    calls = calls_in(project, "a.php")
     assert {(one.location.line, one.target) for one in calls} == wanted
 
 

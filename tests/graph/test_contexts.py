@@ -12,6 +12,7 @@ from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small import project_of
 
 _SHOP = (
     "export class Disk { save() {} }\nexport class Tape { save() {} }\n"
@@ -197,10 +198,7 @@ def test_arguments_are_counted_by_their_places(text):
 @pytest.mark.parametrize("shown", CASES)
 def test_a_name_is_what_those_around_it_say(shown):
     files, wanted = CASES[shown]
-    project = Project()
-    project.update(
-        {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in files.items()}
-    )
+    project = project_of(files)
     found = {
         (
             edge.location.line,

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.resolve import edges_of
-from cortex.indexer.store.graph_facts import facts_of
-from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small import calls_in, project_of
 
 _DISK = {
     "disk.d.ts": (
@@ -120,9 +116,6 @@ CASES = {
 @pytest.mark.parametrize("shown", CASES)
 def test_a_receiver_is_what_the_comment_says(shown):
     texts, wanted = CASES[shown]
-    project = Project()
-    project.update(
-        {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in texts.items()}
-    )
-    edges = [one for one in edges_of(project, Evaluator(project), list(texts)[-1]) if one.type == "calls"]
+    project = project_of(texts)
+    edges = calls_in(project, list(texts)[-1])
     assert {(one.location.line, one.target, one.confidence) for one in edges if one.target} == wanted

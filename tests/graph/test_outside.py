@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small import calls_in
 
 #: file → its text; in each `weighIt` is a method of the project's
 CASES = {
@@ -24,7 +23,7 @@ def test_only_a_receiver_that_may_be_the_projects_is_guessed_by_the_name(path):
     raw = CASES[path].encode()
     project = Project()
     project.update({path: facts_of(decode(path, raw), digest(raw))})
-    found = [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"]
+    found = calls_in(project, path)
     lines = raw.decode().split("\n")
     assert [lines[edge.location.line - 1].strip(" ;") for edge in found] in (
         ["thing.weighIt()"],
@@ -41,7 +40,7 @@ def test_a_name_that_streams_and_sockets_have_is_not_guessed_in_a_script():
     for path in ("app.js", "app.ts", "app.tsx"):
         project = Project()
         project.update({path: facts_of(decode(path, raw), digest(raw))})
-        found = [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"]
+        found = calls_in(project, path)
         told = {(edge.location.line, edge.confidence) for edge in found}
         assert told == {(7, "name"), (8, "exact"), (8, "receiver")}
 
@@ -61,7 +60,7 @@ def test_a_bare_call_is_no_method_where_methods_need_a_receiver(path):
     raw = BARE[path].encode()
     project = Project()
     project.update({path: facts_of(decode(path, raw), digest(raw))})
-    assert [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"] == []
+    assert calls_in(project, path) == []
 
 
 #: call sites in a Java class beside `Scale`, and the ones that may be Scale's by the name alone
@@ -100,6 +99,6 @@ def test_names_of_rubys_own_types_are_no_guess(name, is_called):
 def _called(files, path):
     project = Project()
     project.update({one: facts_of(decode(one, text.encode()), one) for one, text in files.items()})
-    found = [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"]
+    found = calls_in(project, path)
     assert all(edge.confidence == "name" for edge in found)
     return found

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode
+from tests.graph.small import calls_in
 
 RUBY = {
     "lib/base.rb": "module K\n  class Base\n    def keep(a)\n    end\n  end\nend\n",
@@ -34,7 +33,7 @@ def _read(path, text):
 
 
 def _calls(project, path):
-    found = [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"]
+    found = calls_in(project, path)
     return [(edge.target, edge.candidates) for edge in found]
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small import calls_in, project_of
 
 _DISK = "class Disk:\n    def flush(self): ...\n"
 #: what is shown → (the file, lines and the targets of their calls)
@@ -53,9 +51,8 @@ CASES = {
 @pytest.mark.parametrize("shown", CASES)
 def test_a_call_leads_to_the_method_of_what_a_value_is(shown):
     text, wanted = CASES[shown]
-    project = Project()
-    project.update({"a.py": facts_of(decode("a.py", text.encode()), digest(text.encode()))})
-    calls = [one for one in edges_of(project, Evaluator(project), "a.py") if one.type == "calls"]
+    project = project_of({"a.py": text})
+    calls = calls_in(project, "a.py")
     assert {(one.location.line, one.target) for one in calls} == wanted
 
 
@@ -66,11 +63,8 @@ def test_a_new_type_of_an_overridden_parameter_reaches_the_files_below():
         "between.py": "from base import Server\nclass Between(Server): ...\n",
         "own.py": "from between import Between\nclass Own(Between):\n    def handle(self, held):\n        held.flush()\n",
     }
-    project = Project()
-    project.update(
-        {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in files.items()}
-    )
+    project = project_of(files)
     edited = files["base.py"].replace("held: Disk", "held: Tape").encode()
     assert "own.py" in project.update({"base.py": facts_of(decode("base.py", edited), digest(edited))})
-    calls = [one for one in edges_of(project, Evaluator(project), "own.py") if one.type == "calls"]
+    calls = calls_in(project, "own.py")
     assert [one.target for one in calls] == ["disk:Tape.flush"]

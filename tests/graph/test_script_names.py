@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small import calls_in, project_of
 
 #: what is shown → (path → text, lines of the last file and the targets of its calls)
 CASES = {
@@ -236,12 +235,9 @@ CASES = {
 @pytest.mark.parametrize("shown", CASES)
 def test_a_call_leads_to_what_its_name_means_there(shown):
     texts, wanted = CASES[shown]
-    project = Project()
-    project.update(
-        {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in texts.items()}
-    )
+    project = project_of(texts)
     last = list(texts)[-1]
-    edges = [edge for edge in edges_of(project, Evaluator(project), last) if edge.type == "calls"]
+    edges = calls_in(project, last)
     assert {(edge.location.line, edge.target) for edge in edges} == wanted
 
 
@@ -250,5 +246,5 @@ def test_what_a_module_gives_that_is_called_stands_behind_its_name():
     project = Project()
     for path, held in (("app.js", "module.exports = function make() {};\n"), ("a.js", text)):
         project.update({path: facts_of(decode(path, held.encode()), digest(held.encode()))})
-    (call,) = [edge for edge in edges_of(project, Evaluator(project), "a.js") if edge.type == "calls"]
+    (call,) = calls_in(project, "a.js")
     assert (call.target, call.location.column) == ("app:make", text.index("()"))

@@ -6,11 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.project import Project
-from cortex.graph.resolution.resolve import edges_of
-from cortex.indexer.store.graph_facts import facts_of
-from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small import calls_in, project_of
 
 _SHOP = {
     "shop.ts": (
@@ -165,10 +161,7 @@ CASES = {
 @pytest.mark.parametrize("shown", CASES)
 def test_a_called_value_is_what_its_type_says(shown):
     texts, wanted = CASES[shown]
-    project = Project()
-    project.update(
-        {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in texts.items()}
-    )
-    edges = [edge for edge in edges_of(project, Evaluator(project), list(texts)[-1]) if edge.type == "calls"]
+    project = project_of(texts)
+    edges = calls_in(project, list(texts)[-1])
     named = {edge for edge in edges if edge.confidence != "name"}
     assert {(edge.location.line, edge.target) for edge in named} == wanted

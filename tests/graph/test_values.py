@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
-from cortex.indexer.store.graph_facts import facts_of
-from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small import project_of
 
 #: language → (files, (source, target, line) of every reference to a function as a value)
 CASES = {
@@ -154,10 +152,7 @@ CASES = {
 
 
 def references(files):
-    project = Project()
-    project.update(
-        {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in files.items()}
-    )
+    project = project_of(files)
     evaluator = Evaluator(project)
     return {
         (edge.source, edge.target, edge.location.line)

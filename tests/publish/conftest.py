@@ -1,5 +1,23 @@
-"""A milvus-lite that is served."""
+"""A builder of an empty project, and a milvus-lite that is served."""
 
+import pytest
+
+from cortex.publish.builder import Builder
+from cortex.settings import config as configuration
 from tests.lite import milvus
 
 __all__ = ["milvus"]
+
+
+@pytest.fixture
+def config(tmp_path):
+    loaded = configuration.load(tmp_path)
+    loaded.chunks_dir.mkdir(parents=True)
+    return loaded
+
+
+@pytest.fixture
+def builder(config):
+    made = Builder(config)
+    yield made
+    made.close()

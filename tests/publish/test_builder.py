@@ -2,7 +2,6 @@
 work in proportion to the change, crashes that leave the old state, upkeep.
 """
 
-import base64
 import contextlib
 import dataclasses
 import json
@@ -15,10 +14,8 @@ import time
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import pytest
 
-from cortex.engines.serving import EngineWorker
 from cortex.engines.text.engine import TextEngine
 from cortex.engines.vector import usearch as vector_engine
 from cortex.engines.vector.engine import VectorEngine
@@ -29,82 +26,13 @@ from cortex.publish import builder as building
 from cortex.publish.builder import Builder
 from cortex.publish.graph_files import GraphFiles
 from cortex.publish.merging import Limits
-from cortex.settings import config as configuration
 from cortex.settings.config import INDEX_FORMAT, Config
 from cortex.terms.records import IndexerState
 from ipc.errors import Misconfigured, NotReady
-from ipc.messages import ExactSearch, VectorSearch
+from ipc.messages import ExactSearch
+from tests.publish.building import Reader, chunk, drain, write
 
 ROOT = Path(__file__).parents[2]
-
-
-def vector(seed):
-    values = np.random.default_rng(seed).standard_normal(384).astype(np.float32)
-    return values / np.linalg.norm(values)
-
-
-def chunk(at, text="", **fields):
-    return {
-        "id": f"code-f{at}.py#f{at}~1",
-        "chunk_type": "code",
-        "title": f"f{at}.py",
-        "text": text or f"def function_{at}(): return handler_{at}",
-        "embedding": base64.b64encode(vector(at).astype("<f2").tobytes()).decode(),
-        "tags": ["code", "python"],
-        "metadata": {"file_path": f"f{at}.py", "language": "python", "start_line": 1, "end_line": 1},
-        "created_at": "2026-01-01T00:00:00Z",
-        "updated_at": "2026-01-01T00:00:00Z",
-    } | fields
-
-
-@pytest.fixture
-def config(tmp_path):
-    loaded = configuration.load(tmp_path)
-    loaded.chunks_dir.mkdir(parents=True)
-    return loaded
-
-
-def write(config, name, chunks):
-    temporary = config.chunks_dir / ".part"
-    temporary.write_text(json.dumps({"_metadata": {"model": "m@1", "dimensions": 384}, "chunks": chunks}))
-    temporary.replace(config.chunks_dir / name)
-
-
-def drain(builder):
-    while builder.refresh() is not None:
-        pass
-    return builder.current
-
-
-class Reader:
-    """What the workers serve, in process."""
-
-    def __init__(self, config):
-        self.texts = EngineWorker("text", config)
-        self.vectors = EngineWorker("vector", config)
-
-    def reload(self):
-        return self.vectors.reload(), self.texts.reload()
-
-    def exact(self, query, generation=0):
-        self.texts.reload()
-        found = self.texts.handlers[ExactSearch](ExactSearch(query, generation=generation))
-        return sorted(hit.id for hit in found.hits)
-
-    def nearest(self, at):
-        self.vectors.reload()
-        return self.vectors.handlers[VectorSearch](VectorSearch(vector(at), "m@1", 1)).hits[0].id
-
-    @property
-    def fault(self):
-        return self.texts.status().info["fault"]
-
-
-@pytest.fixture
-def builder(config):
-    made = Builder(config)
-    yield made
-    made.close()
 
 
 def test_chunk_files_become_answers_and_changes_follow(config, builder):
@@ -395,85 +323,6 @@ def test_a_damaged_generation_leaves_the_old_one_serving_and_is_built_anew(confi
         assert reader.fault == ""
     finally:
         again.close()
-
-
-def test_what_is_prepared_is_served_when_it_is_published_and_not_before(config, builder):
-    write(config, "a.json", [chunk(1)])
-    before = drain(builder)
-    write(config, "a.json", [chunk(2)])
-    assert builder.prepare().number == before.number + 1
-    assert builder.prepare() is None
-    assert builder.current == generations.read_current(config.index_dir) == before
-    reader = Reader(config)
-    assert reader.exact("function_1")
-    assert not reader.exact("function_2")
-    assert builder.refresh().number == before.number + 1
-    assert builder.refresh() is None
-    assert not reader.exact("function_1")
-    assert reader.exact("function_2")
-    assert reader.nearest(2) == "code-f2.py#f2~1"
-
-
-def test_what_changes_after_preparing_is_published_with_what_was_prepared(config, builder):
-    write(config, "a.json", [chunk(1), chunk(2)])
-    before = drain(builder)
-    write(config, "a.json", [chunk(1), chunk(3)])
-    builder.prepare()
-    write(config, "a.json", [chunk(4)])
-    write(config, "b.json", [chunk(5)])
-    assert builder.refresh().rows == 2
-    assert builder._previous == before  # one publish, not two
-    reader = Reader(config)
-    assert reader.exact("function_4")
-    assert reader.exact("function_5")
-    assert not any(reader.exact(f"function_{at}") for at in (1, 2, 3))
-
-
-def test_what_was_prepared_is_forgotten_by_who_starts_next(config, builder):
-    write(config, "a.json", [chunk(1)])
-    before = drain(builder)
-    write(config, "a.json", [chunk(2)])
-    builder.prepare()
-    builder.close()
-    write(config, "a.json", [chunk(1), chunk(3)])
-    with contextlib.closing(Builder(config)) as again:
-        assert again.current == before
-        assert drain(again).rows == 2
-    reader = Reader(config)
-    assert reader.exact("function_1")
-    assert reader.exact("function_3")
-    assert not reader.exact("function_2")
-
-
-@pytest.mark.parametrize("step", ["publish", "text"])
-def test_what_was_prepared_is_built_again_when_publishing_fails(config, builder, monkeypatch, step):
-    write(config, "a.json", [chunk(1)])
-    before = drain(builder)
-    write(config, "a.json", [chunk(1), chunk(2)])
-    builder.prepare()
-    write(config, "b.json", [chunk(3)])
-
-    def full(*_args, **_kwargs):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(*{"publish": (generations, "publish"), "text": (TextEngine, "build")}[step], full)
-    for _ in range(2):
-        with pytest.raises(OSError, match="No space"):
-            builder.refresh()
-    assert generations.read_current(config.index_dir) == before
-    monkeypatch.undo()
-    assert drain(builder).rows == 3
-    assert [len(Reader(config).exact(f"function_{at}")) for at in (1, 2, 3)] == [1, 1, 1]
-
-
-def test_a_large_change_that_is_prepared_is_published_before_more_is_built(config):
-    with contextlib.closing(Builder(config, limits=Limits(rows_min=10))) as builder:
-        drain(builder)
-        write(config, "a.json", [chunk(at) for at in range(20)])
-        builder.prepare()
-        write(config, "b.json", [chunk(at) for at in range(20, 30)])
-        assert builder.refresh().rows == 20
-        assert builder.refresh().rows == 30
 
 
 def test_removing_the_folder_under_a_builder_begins_anew(config, builder):
