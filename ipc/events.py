@@ -11,7 +11,7 @@ from typing import Any
 
 import zmq
 
-from cortex.system import hosts
+from cortex.system import sockets
 from ipc.codec import decode, encode
 from ipc.errors import CortexError
 from ipc.messages import Message
@@ -67,7 +67,7 @@ class Listener:
         unix = f"ipc://{self._place}"
         if self._address == unix:
             return
-        address = address_of(self._place) or ("" if hosts.by_loopback() else unix)
+        address = address_of(self._place) or ("" if sockets.by_loopback() else unix)
         if address in ("", self._address):
             return
         if self._address:

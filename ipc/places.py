@@ -10,7 +10,7 @@ from typing import Any
 
 import zmq
 
-from cortex.system import hosts
+from cortex.system import sockets
 from ipc.errors import Misconfigured
 from ipc.locks import clear_place
 
@@ -30,7 +30,7 @@ def bind(context: zmq.Context[Any], socket: zmq.Socket[bytes], path: Path) -> Ca
     a context. Raises Misconfigured and OSError.
     """
     clear_place(path)
-    if not hosts.by_loopback():
+    if not sockets.by_loopback():
         _bind(socket, f"ipc://{path}")
         path.chmod(0o600)
         return lambda: None
@@ -44,10 +44,10 @@ def bind(context: zmq.Context[Any], socket: zmq.Socket[bytes], path: Path) -> Ca
         gate.configure_curve_callback("*", _Known(client))
         socket.setsockopt(zmq.CURVE_SERVER, 1)
         socket.setsockopt(zmq.CURVE_SECRETKEY, server_secret)
-        _bind(socket, f"tcp://{hosts.HERE}:*")
+        _bind(socket, f"tcp://{sockets.HERE}:*")
         keys = {"server": server, "client": client, "secret": client_secret}
         address = socket.getsockopt_string(zmq.LAST_ENDPOINT)
-        hosts.note(path, {"address": address} | {name: key.decode() for name, key in keys.items()})
+        sockets.note(path, {"address": address} | {name: key.decode() for name, key in keys.items()})
     except BaseException:
         gate.stop()  # a context with its sockets never ends
         raise
@@ -66,7 +66,7 @@ def address_of(path: Path) -> str:
     where it is a port.
     """
     try:
-        return f"ipc://{path}" if hosts.is_socket(path) else str(hosts.noted(path)["address"])
+        return f"ipc://{path}" if sockets.is_socket(path) else str(sockets.noted(path)["address"])
     except (OSError, ValueError, KeyError):
         return ""
 
@@ -78,7 +78,7 @@ def connect(socket: zmq.Socket[bytes], path: Path) -> str:
         socket.connect(address)
     elif address:
         try:
-            told = {name: str(value).encode() for name, value in hosts.noted(path).items()}
+            told = {name: str(value).encode() for name, value in sockets.noted(path).items()}
             address = told["address"].decode()
             socket.setsockopt(zmq.CURVE_SERVERKEY, told["server"])
             socket.setsockopt(zmq.CURVE_PUBLICKEY, told["client"])

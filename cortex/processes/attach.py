@@ -31,7 +31,7 @@ from cortex.processes.starting import (
     wanted,
 )
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
-from cortex.system import files, hosts
+from cortex.system import files, hosts, sockets
 from ipc.errors import EXIT_HOME_GONE, CortexError, Unavailable
 from ipc.locks import holder_of
 
@@ -189,7 +189,7 @@ class Attachment:
         """
         try:
             async with asyncio.timeout(REPLY_S):
-                reader, writer = await hosts.open_stream(socket_path(str(folder)), LINE_BYTES_MAX)
+                reader, writer = await sockets.open_stream(socket_path(str(folder)), LINE_BYTES_MAX)
         except (OSError, TimeoutError, ValueError, KeyError):
             return False
         try:
@@ -428,7 +428,7 @@ def _ask(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
     """
     try:
         with (
-            hosts.open_socket(socket_path(str(folder)), REPLY_S) as link,
+            sockets.open_socket(socket_path(str(folder)), REPLY_S) as link,
             link.makefile("rb") as lines,
         ):
             if not lines.readline(LINE_BYTES_MAX):

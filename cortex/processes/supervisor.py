@@ -22,7 +22,7 @@ from typing import Any
 
 from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, trim_log
-from cortex.system import hosts
+from cortex.system import hosts, sockets
 from cortex.system.notices import ITSELF, Notices
 from cortex.system.terminal import in_line
 from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, CortexError, Misconfigured
@@ -207,7 +207,7 @@ class Supervisor:
     def _listen(self) -> socket.socket:
         path = socket_path(self.spec.runtime_dir)
         clear_place(path)  # left by one that was killed; we hold the lock
-        listener, self._words = hosts.listen(path)
+        listener, self._words = sockets.listen(path)
         listener.setblocking(False)
         self._selector.register(listener, selectors.EVENT_READ)
         return listener
@@ -329,7 +329,7 @@ class Supervisor:
     def _let_in(self, connection: socket.socket, line: bytes) -> None:
         """Only who knows the words gets one of ours."""
         self._strangers.discard(connection)
-        answer = hosts.said(self._words, line)
+        answer = sockets.said(self._words, line)
         if answer is None:
             self._drop(connection)
             return
@@ -432,7 +432,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 def _answers(runtime_dir: str) -> bool:
     """Whether a supervisor accepts connections there."""
     try:
-        hosts.open_socket(socket_path(runtime_dir), 1.0).close()
+        sockets.open_socket(socket_path(runtime_dir), 1.0).close()
     except (OSError, ValueError, KeyError):
         return False
     return True

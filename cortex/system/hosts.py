@@ -1,19 +1,17 @@
-"""What differs between Linux, macOS and Windows: the one module with a branch for each of them. It
-knows nothing of what it is used for, and imports nothing that one of them lacks.
+"""What differs between Linux, macOS and Windows: the module with a branch for each of them, but for
+the sockets that a set listens at (`sockets`). It knows nothing of what it is used for, and imports
+nothing that one of them lacks.
 
 Linux is what all of this is made for. macOS has the same calls, but no /proc, no tmpfs, no inotify
 and no slack of timers: `cortex.system.notices`, `timers`, `dumps`, `allocator`, `mounts` and
 `ports` say so or answer nothing there, and who asks them looks by the clock. Windows lacks more:
 
-* Unix sockets, and ZeroMQ's ipc://: both go over loopback TCP (`listen`, `open_stream`, and
-  `ipc.places` for ZeroMQ). There a file in the runtime folder names the port and what a caller
-  has to know; who cannot read that file gets no word out of the other end.
+* Unix sockets, and ZeroMQ's ipc://: both go over loopback TCP (`sockets`).
 * flock: `lock` locks one byte far behind the end of the file, for a locked byte cannot be read.
 * signals but two, groups of processes, limits of processor time and memory.
 * users by number: files are guarded by the rights of the user's own profile folder.
 
-Nothing here was run on Windows or macOS. What can be chosen on Linux is: LOOPBACK makes a set talk
-as it does on Windows.
+Nothing here was run on Windows or macOS.
 """
 
 from __future__ import annotations
@@ -35,7 +33,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 # this module, and are to be quick and small.
 if TYPE_CHECKING:
     import asyncio
-    import socket
     import subprocess
 
 Name = str | os.PathLike[str]
@@ -43,10 +40,6 @@ Result = TypeVar("Result")
 
 WINDOWS = sys.platform == "win32"
 MACOS = sys.platform == "darwin"
-#: a variable: processes that are started with it talk over loopback TCP, as on Windows
-LOOPBACK = "CORTEX_LOOPBACK"
-#: where sockets of the network are bound: this machine alone
-HERE = "127.0.0.1"
 #: what ends a process in good order, of what the system has
 STOP_SIGNALS = tuple(
     signal.Signals(getattr(signal, name))
@@ -60,10 +53,6 @@ ENDED_FROM_OUTSIDE = frozenset(
 )
 KILLED = ENDED_FROM_OUTSIDE & {-getattr(signal, name, 0) for name in ("SIGKILL", "SIGTERM")}
 OUT_OF_TIME = -getattr(signal, "SIGPROF", 0) or None
-#: characters of each of the two words of a socket: the caller's, and the answer to it
-_WORD_CHARS = 32
-#: bytes of a file that names a port
-_NOTE_BYTES_MAX = 4096
 #: bytes of a pipe that are read at once
 _READ_BYTES = 1 << 16
 #: the byte that Windows locks, as two halves of its place: no file is as long
@@ -75,11 +64,6 @@ _OVERLAPPED = struct.Struct("@NNIIP")
 _NEW_GROUP, _NO_WINDOW = 0x200, 0x0800_0000
 #: OpenProcess's right to ask, and GetExitCodeProcess's word for "runs" (winnt.h, minwinbase.h)
 _QUERY_LIMITED, _STILL_ACTIVE = 0x1000, 259
-
-
-def by_loopback() -> bool:
-    """Whether what this process binds is reached over loopback TCP, not by a Unix socket."""
-    return WINDOWS or bool(os.environ.get(LOOPBACK))
 
 
 def user_id() -> int:
@@ -136,119 +120,7 @@ def _kernel32() -> Any:
     return ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined]
 
 
-# Sockets
-
-
-def listen(path: str, backlog: int = 64) -> tuple[socket.socket, str]:
-    """(a socket that listens at `path`, what a caller has to say first). What it says is "" where
-    the file system lets nobody else in; a stranger's connection is to be closed.
-
-    The caller has made place. Raises OSError.
-    """
-    import socket
-
-    if not by_loopback():
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(path)
-        os.chmod(path, 0o600)
-        listener.listen(backlog)
-        return listener, ""
-    listener = socket.socket(socket.AF_INET)
-    listener.bind((HERE, 0))
-    listener.listen(backlog)
-    words = os.urandom(_WORD_CHARS).hex()
-    note(path, {"port": listener.getsockname()[1], "words": words})
-    return listener, words
-
-
-def said(words: str, line: bytes) -> bytes | None:
-    """The answer to a caller's first line; None for a stranger."""
-    import hmac
-
-    known = hmac.compare_digest(line, words[:_WORD_CHARS].encode())
-    return words[_WORD_CHARS:].encode() + b"\n" if known else None
-
-
-def open_socket(path: str, timeout_s: float) -> socket.socket:
-    """A connection to who listens at `path`. Raises OSError, and ValueError for a note that cannot
-    be read; PermissionError when another has the port by now.
-    """
-    import socket
-
-    if is_socket(path):
-        made = socket.socket(socket.AF_UNIX)
-        address: Any = path
-        words = ""
-    else:
-        told = noted(path)
-        made = socket.socket(socket.AF_INET)
-        address, words = (HERE, int(told["port"])), str(told["words"])
-    try:
-        made.settimeout(timeout_s)
-        made.connect(address)
-        if words:
-            _introduce(made, words, path)
-    except BaseException:
-        made.close()
-        raise
-    return made
-
-
-def _introduce(made: socket.socket, words: str, path: str) -> None:
-    import hmac
-
-    made.sendall(words[:_WORD_CHARS].encode() + b"\n")
-    answer = b""
-    while len(answer) <= _WORD_CHARS and (part := made.recv(_WORD_CHARS + 1 - len(answer))):
-        answer += part
-    if not hmac.compare_digest(answer, words[_WORD_CHARS:].encode() + b"\n"):
-        raise PermissionError(errno.EPERM, "Another program has the port of this socket", path)
-
-
-async def open_stream(path: str, limit: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """As `open_socket`, for a loop; wait for it with a bound."""
-    import asyncio
-
-    if is_socket(path):
-        return await asyncio.open_unix_connection(path, limit=limit)
-    made = await asyncio.to_thread(open_socket, path, 1.0)
-    return await asyncio.open_connection(sock=made, limit=limit)
-
-
-def is_socket(path: Name) -> bool:
-    """Whether a Unix socket is at `path`, not a note of a port. Raises OSError for nothing."""
-    return stat.S_ISSOCK(os.lstat(path).st_mode)
-
-
-def note(path: Name, told: dict[str, Any]) -> None:
-    """Leave word at `path`, in a folder that is this user's alone, of where a socket is."""
-    import json
-
-    temporary = f"{os.fspath(path)}.{os.urandom(8).hex()}.tmp"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | flags("O_CLOEXEC"), 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(json.dumps(told).encode())
-        replace(temporary, os.fspath(path))
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def noted(path: Name) -> dict[str, Any]:
-    """What `note` left. Raises OSError; ValueError for what is no note of this user's."""
-    import json
-
-    descriptor = os.open(path, os.O_RDONLY | flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"))
-    with os.fdopen(descriptor, "rb") as file:
-        info = os.fstat(descriptor)
-        if not stat.S_ISREG(info.st_mode) or info.st_uid != user_id():
-            raise ValueError(f"{os.fspath(path)} is no note of this user's")
-        told = json.loads(file.read(_NOTE_BYTES_MAX))
-    if not isinstance(told, dict):
-        raise ValueError(f"{os.fspath(path)} names no port")  # noqa: TRY004 - as for what is no JSON
-    return told
+# Pipes and sockets that are open
 
 
 def send_now(descriptor: int, data: bytes) -> int:

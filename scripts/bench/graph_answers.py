@@ -158,7 +158,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     add_json(parser)
     options = parser.parse_args()
-    result = begin("graph_answers")
+    result = begin("graph-answers")
     print_machine(result)
     result["projects"] = {}
     with surroundings():

@@ -11,7 +11,7 @@ import orjson
 import pytest
 import zmq
 
-from cortex.system import hosts
+from cortex.system import sockets
 from ipc.client import Client
 from ipc.events import NAME, Announcer, Listener
 from ipc.messages import GetStatus, Reload, Status
@@ -24,7 +24,7 @@ MS = int(BOUND_S * 1000)
 
 @pytest.fixture(autouse=True)
 def loopback(monkeypatch):
-    monkeypatch.setenv(hosts.LOOPBACK, "1")
+    monkeypatch.setenv(sockets.LOOPBACK, "1")
 
 
 class Plain:
@@ -171,26 +171,26 @@ def test_a_place_that_holds_no_note_is_nobodys(tmp_path):
 
 def test_a_socket_of_the_supervisors_lets_in_who_has_read_its_note(tmp_path):
     path = str(tmp_path / "s.sock")
-    listener, words = hosts.listen(path)
+    listener, words = sockets.listen(path)
     with listener:
 
         def serve() -> None:
             connection, _ = listener.accept()
             with connection, connection.makefile("rb") as lines:
-                connection.sendall(hosts.said(words, lines.readline().rstrip(b"\n")) + b"hello\n")
+                connection.sendall(sockets.said(words, lines.readline().rstrip(b"\n")) + b"hello\n")
 
         thread = threading.Thread(target=serve)
         thread.start()
-        with hosts.open_socket(path, BOUND_S) as link, link.makefile("rb") as lines:
+        with sockets.open_socket(path, BOUND_S) as link, link.makefile("rb") as lines:
             assert lines.readline() == b"hello\n"
         thread.join()
-    assert hosts.said(words, b"") is None
-    assert hosts.said(words, words.encode()) is None
+    assert sockets.said(words, b"") is None
+    assert sockets.said(words, words.encode()) is None
 
 
 def test_another_program_on_the_port_of_one_that_was_killed_is_told_so(tmp_path):
     path = str(tmp_path / "s.sock")
-    listener, _ = hosts.listen(path)
+    listener, _ = sockets.listen(path)
     with listener:
 
         def serve() -> None:
@@ -201,5 +201,5 @@ def test_another_program_on_the_port_of_one_that_was_killed_is_told_so(tmp_path)
         thread = threading.Thread(target=serve)
         thread.start()
         with pytest.raises(PermissionError):
-            hosts.open_socket(path, BOUND_S)
+            sockets.open_socket(path, BOUND_S)
         thread.join()

@@ -22,7 +22,7 @@ from cortex.processes.child import COMING_UP_S
 from cortex.processes.supervisor import BLIND_CHECK_S, CHECK_S, Supervisor
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
-from cortex.system import hosts
+from cortex.system import sockets
 from ipc.errors import EXIT_OCCUPIED, Misconfigured, Unavailable
 from ipc.locks import try_lock
 from tests.leftovers import processes_of
@@ -277,11 +277,11 @@ def test_damaged_commands_do_not_disturb_a_supervisor(config: Config) -> None:
 def test_who_does_not_know_the_words_of_a_port_cannot_end_a_set_with_the_next_line(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(hosts.LOOPBACK, "1")
+    monkeypatch.setenv(sockets.LOOPBACK, "1")
     start(spec(config, text=OBEDIENT))
     running(config, "text")
-    port = hosts.noted(config.runtime_dir / "supervisor.sock")["port"]
-    with socket.create_connection((hosts.HERE, port), BOUND_S) as link:
+    port = sockets.noted(config.runtime_dir / "supervisor.sock")["port"]
+    with socket.create_connection((sockets.HERE, port), BOUND_S) as link:
         link.sendall(b'I am a friend\n{"command": "stop"}\n{"command": "attach"}\n')
         with contextlib.suppress(ConnectionResetError):
             assert not link.recv(1)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex.system import hosts, steps
+from cortex.system import hosts, sockets, steps
 from tests.waiting import BOUND_S, until
 
 ROOT = Path(__file__).parents[2]
@@ -107,8 +107,12 @@ ALLOWED = {
 }
 
 
+#: the modules that are for what systems differ in
+FOR_IT = ("cortex.system.hosts", "cortex.system.sockets")
+
+
 def used() -> set[tuple[str, str]]:
-    """What of Unix modules name outside of the module that is for it."""
+    """What of Unix modules name outside of those that are for it."""
     found = set()
     for path in SOURCES:
         module = name_of(path)
@@ -118,10 +122,10 @@ def used() -> set[tuple[str, str]]:
             elif isinstance(node, ast.Attribute):
                 of = ast.unparse(node.value)
                 found |= {(module, f"{of}.{node.attr}")} if node.attr in UNIX_ONLY.get(of, ()) else set()
-    return {one for one in found if one[0] != "cortex.system.hosts"}
+    return {one for one in found if one[0] not in FOR_IT}
 
 
-def test_what_only_unix_has_is_used_in_one_module():
+def test_what_only_unix_has_is_used_in_the_modules_for_it():
     assert used() - ALLOWED.keys() == set()
     assert ALLOWED.keys() - used() == set()
 
@@ -179,7 +183,7 @@ def _refuse() -> None:
 def test_processes_of_windows_are_started_in_a_group_of_their_own(monkeypatch):
     monkeypatch.setattr(hosts, "WINDOWS", True)
     assert hosts.apart() == {"creationflags": 0x0800_0200}
-    assert hosts.by_loopback()
+    assert sockets.by_loopback()
 
 
 def test_where_nothing_counts_processor_time_nothing_is_bounded(monkeypatch):
