@@ -1,4 +1,4 @@
-"""Sockets at which processes of this user listen, by a path: Unix sockets, or loopback TCP where the
+"""Sockets at which processes of this user listen, by path: Unix sockets, or loopback TCP where the
 system has none (Windows) or a variable says so. It knows nothing of what is said there.
 
 Over TCP a file in the runtime folder names the port and what a caller has to know; who cannot read
