@@ -311,6 +311,7 @@ def serve() -> None:
     hosts.give_way(NICE)
     hosts.bound_memory(CHILD_BYTES_MAX)
     gc.disable()  # between tasks is early enough
+    gc.freeze()
     for count in itertools.count(1):
         task = decoder.decode(frames.get())
         try:
@@ -326,6 +327,7 @@ def serve() -> None:
         tell(answer)
         if count % COLLECT_TASKS == 0:
             gc.collect()
+            gc.freeze()  # modules, queries and, of a graph, the whole project: they stay to the end
             allocator.trim()
 
 
