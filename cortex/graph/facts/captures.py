@@ -20,6 +20,11 @@ mentions.py):
 * `@call` with `@callee`; `@jsx`; `@type`; `@import`; `@package`.
 
 Of several definitions with one name node the first pattern wins.
+
+Each process compiles the queries of the languages that it meets, tens of milliseconds each. Most of
+that finds out which children a step may have, for each step by its own: so patterns that differ by
+one name alone are one, with alternatives, and a step inside one that its fields or words tell
+already, `(_ operator: "instanceof")`, names no kind: of a node of any kind nothing is found out.
 """
 
 from __future__ import annotations

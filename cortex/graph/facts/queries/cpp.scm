@@ -7,18 +7,10 @@
 (concept_definition name: (_) @name) @def.interface
 (namespace_definition name: (_) @name) @container
 (function_definition declarator: (_ declarator: (identifier) @name)) @def.function
-(function_definition declarator: (function_declarator declarator: (identifier) @name)) @def.function
-(function_definition declarator: (_ (function_declarator declarator: (identifier) @name))) @def.function
-(function_definition declarator: (function_declarator declarator: (field_identifier) @name)) @def.function
-(function_definition declarator: (_ (function_declarator declarator: (field_identifier) @name))) @def.function
-(function_definition declarator: (function_declarator declarator: (operator_name) @name)) @def.function
-(function_definition declarator: (_ (function_declarator declarator: (operator_name) @name))) @def.function
-(function_definition declarator: (function_declarator declarator: (qualified_identifier) @name)) @def.function
-(function_definition declarator: (_ (function_declarator declarator: (qualified_identifier) @name))) @def.function
-(field_declaration declarator: (function_declarator declarator: (field_identifier) @name)) @def.declared
-(field_declaration declarator: (_ (function_declarator declarator: (field_identifier) @name))) @def.declared
-(field_declaration declarator: (function_declarator declarator: (operator_name) @name)) @def.declared
-(field_declaration declarator: (_ (function_declarator declarator: (operator_name) @name))) @def.declared
+(function_definition declarator: (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name)) @def.function
+(function_definition declarator: (_ (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name))) @def.function
+(field_declaration declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name)) @def.declared
+(field_declaration declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @def.declared
 (declaration declarator: (function_declarator declarator: (identifier) @name parameters: (parameter_list (optional_parameter_declaration)))) @def.declared
 (declaration declarator: (_ (function_declarator declarator: (identifier) @name parameters: (parameter_list (optional_parameter_declaration))))) @def.declared
 (preproc_function_def name: (_) @name) @def.macro

@@ -49,11 +49,11 @@
 (for_in_statement left: (identifier) @bind.name operator: "of" right: (_) @bind.item)
 (catch_clause parameter: (identifier) @bind.name)
 
-(if_statement condition: (parenthesized_expression (binary_expression left: [(identifier) (member_expression object: (this))] @narrow operator: "instanceof" right: (_) @narrow.type)) consequence: (_) @narrow.block)
-(if_statement condition: (parenthesized_expression (unary_expression operator: "!" argument: (parenthesized_expression (binary_expression left: [(identifier) (member_expression object: (this))] @narrow operator: "instanceof" right: (_) @narrow.type))))
+(if_statement condition: (parenthesized_expression (_ left: [(identifier) (member_expression object: (this))] @narrow operator: "instanceof" right: (_) @narrow.type)) consequence: (_) @narrow.block)
+(if_statement condition: (parenthesized_expression (unary_expression operator: "!" argument: (parenthesized_expression (_ left: [(identifier) (member_expression object: (this))] @narrow operator: "instanceof" right: (_) @narrow.type))))
   consequence: [(return_statement) (throw_statement) (statement_block [(return_statement) (throw_statement)] .)] @narrow.after !alternative)
-(binary_expression left: (binary_expression left: [(identifier) (member_expression object: (this))] @narrow operator: "instanceof" right: (_) @narrow.type) operator: "&&" right: (_) @narrow.block)
-(ternary_expression condition: (binary_expression left: [(identifier) (member_expression object: (this))] @narrow operator: "instanceof" right: (_) @narrow.type) consequence: (_) @narrow.block)
+(binary_expression left: (_ left: [(identifier) (member_expression object: (this))] @narrow operator: "instanceof" right: (_) @narrow.type) operator: "&&" right: (_) @narrow.block)
+(ternary_expression condition: (_ left: [(identifier) (member_expression object: (this))] @narrow operator: "instanceof" right: (_) @narrow.type) consequence: (_) @narrow.block)
 
 (statement_block) @block
 (arrow_function) @block

@@ -25,14 +25,14 @@
 (for_statement (variable_declaration (identifier) @bind.name) . (_) @bind.item)
 (lambda_parameters (variable_declaration (identifier) @bind.name))
 
-(if_expression . (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) . (_) @narrow.block)
-(if_expression . (binary_expression . (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) "&&") . (_) @narrow.block)
-(binary_expression . (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) "&&" (_) @narrow.block)
+(if_expression . (_ [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) . (_) @narrow.block)
+(if_expression . (binary_expression . (_ [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) "&&") . (_) @narrow.block)
+(binary_expression . (_ [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) "&&" (_) @narrow.block)
 (when_expression (when_subject [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow) (when_entry (type_test "is" (user_type) @narrow.type) . (_) @narrow.block .))
-(when_entry condition: (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) . (_) @narrow.block .)
-(when_entry condition: (binary_expression . (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) "&&") . (_) @narrow.block .)
-(while_statement condition: (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) . (_) @narrow.block)
-(if_expression . (is_expression [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "!is" (user_type) @narrow.type) . [(return_expression) (throw_expression) (block [(return_expression) (throw_expression)] .)] @narrow.after .)
+(when_entry condition: (_ [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) . (_) @narrow.block .)
+(when_entry condition: (binary_expression . (_ [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) "&&") . (_) @narrow.block .)
+(while_statement condition: (_ [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) . (_) @narrow.block)
+(if_expression . (_ [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "!is" (user_type) @narrow.type) . [(return_expression) (throw_expression) (block [(return_expression) (throw_expression)] .)] @narrow.after .)
 
 (block) @block
 (lambda_literal) @block
