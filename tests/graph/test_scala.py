@@ -53,3 +53,36 @@ def test_a_file_sees_what_the_packages_around_its_own_have():
     assert (4, "Disk.save") in calls_of(
         a=base, b="package shop\npackage store\nclass A extends Disk {\n  def f() = save()\n}\n"
     )
+
+
+def test_what_an_object_is_applied_to_gives_is_what_its_apply_says():
+    text = (
+        "class Disk { def save() = 1 }\ntrait Maker { def apply(size: Int): Disk = new Disk }\nobject Tape extends Maker\n"
+        "class Reel\nobject Reel { def apply(x: Int): Disk = new Disk }\n"
+        "object A {\n  def f() = Tape(1).save()\n  def g() = Reel(1).save()\n}\n"
+    )
+    assert calls_of(a=text) >= {(7, "Disk.save"), (7, "Maker.apply"), (8, "Disk.save"), (8, "Reel.apply")}
+
+
+def test_an_object_is_given_where_its_supertype_is_wanted():
+    text = (
+        "trait Unit\nobject Meters extends Unit\nclass Length {\n  def to(unit: Unit): Int = 1\n  def to(other: Length): Int = 2\n"
+        "  def f() = to(Meters)\n  def g(f: Length => Int) = 1\n  def g(f: Length) = 2\n  def h() = g(to(_))\n}\n"
+    )
+    assert calls_of(a=text) == {(6, "Length.to"), (9, "Length.g"), (9, "")}  # of two `to` nobody knows
+
+
+def test_a_type_that_says_nothing_decides_for_no_overload():
+    text = (
+        "trait Parsers {\n  type Elem\n  def accept(e: Elem): Int = 1\n  def accept[A](all: A): Int = 2\n"
+        "  def f() = accept('a')\n}\n"
+    )
+    assert calls_of(a=text) == {(5, "")}
+
+
+def test_a_class_has_what_its_object_inherits():
+    text = (
+        "class Star\ntrait Base { def make(): Star = new Star }\nclass Model\nobject Model extends Base\n"
+        "object A { def f() = Model.make() }\n"
+    )
+    assert (5, "Base.make") in calls_of(a=text)

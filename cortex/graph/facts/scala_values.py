@@ -90,8 +90,10 @@ def argument_of_scala(node: Node) -> str | None:
     if kind == "block":
         held = [one for one in node.named_children if not one.is_extra]
         return "#fn" if len(held) == 1 and held[0].type == "lambda_expression" else _UNKNOWN
-    if kind in ("infix_expression", "field_expression", "call_expression") and _begins_with_wildcard(node):
-        return "#fn"
+    if kind in ("infix_expression", "field_expression", "call_expression"):
+        passed = node.child_by_field_name("arguments")
+        given = passed is not None and any(one.type == "wildcard" for one in passed.named_children)
+        return "#fn" if given or _begins_with_wildcard(node) else None
     return None
 
 

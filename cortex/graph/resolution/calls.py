@@ -21,7 +21,7 @@ from cortex.graph.resolution.guesses import plausible
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.linkage import bodies, linked, reachable
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.scala import beside, constructed, made
+from cortex.graph.resolution.scala import beside, constructed, made, object_of
 from cortex.graph.resolution.targets import CANDIDATES_MAX, Targets
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -84,7 +84,7 @@ class Calls:
         if self._language == "scala":
             values = (*values, *beside(self._project, values, one))
             if made_by := self._made_in_scala(one, values):
-                yield from self._of_object(one, values, made_by, confidence)
+                yield from self._of_object(one, values[0], made_by, confidence)
                 return
         count = -1 if one.types == MADE else one.arguments
         yield from self._targets.found(one, self._targets.called(values, count), confidence)
@@ -108,22 +108,22 @@ class Calls:
         return tuple(Value("def", *ref) for ref in fitting) or values
 
     def _made_in_scala(self, one: Reference, values: tuple[Value, ...]) -> list[Ref]:
-        """The one `apply` that a call of an object means, or the class beside it; none where that
-        cannot be told, or the type itself is meant.
+        """The one `apply` that a call of an object means, or the class beside it, the object itself
+        where that cannot be told; none where the type is meant.
         """
-        found = made(self._project, self._evaluator, values, one)
+        if one.types == MADE or one.chain == "this":
+            return []
+        found = made(self._project, self._evaluator, values, max(0, one.arguments))
         refs = list(dict.fromkeys(value.ref for value in found))
         if len(refs) > 1:
             refs, self._targets.narrowed = self._targets.overloads.chosen(refs, one), True
-        return refs if len(refs) == 1 else []
+        return refs if len(refs) < 2 else [object_of(self._project, values[0]).ref]
 
-    def _of_object(
-        self, one: Reference, values: tuple[Value, ...], refs: list[Ref], confidence: str
-    ) -> Iterator[Edge]:
+    def _of_object(self, one: Reference, whole: Value, refs: list[Ref], confidence: str) -> Iterator[Edge]:
         """A call of an object's `apply`, which names the object as well."""
         yield self._edges.call(one, refs[0], confidence)
-        if values[0].ref != refs[0]:
-            named = self._edges.call(one, values[0].ref, confidence)
+        if refs[0] not in (whole.ref, other := object_of(self._project, whole).ref):
+            named = self._edges.call(one, other, confidence)
             yield msgspec.structs.replace(named, type="references")
 
     def _implicit(
@@ -166,7 +166,7 @@ class Calls:
             if self._language == "kotlin":
                 values = evaluator.kotlin.made(values, one)
             if self._language == "scala" and (made_by := self._made_in_scala(one, values)):
-                yield from self._of_object(one, values, made_by, "import" if spaces else "receiver")
+                yield from self._of_object(one, values[0], made_by, "import" if spaces else "receiver")
                 return
             refs = targets.called(values, one.arguments)
             yield from targets.found(one, refs, "import" if spaces else "receiver")

@@ -237,6 +237,9 @@ class Evaluator:
         if len(values) > 1 and SYNTAX[self.project.language(place[0])].counts:
             values = self._taking(values, place[0], int(link.strip("(_)") or 0))
         results = self.results
+        scala = link[1:2] == "_" and len(values) == 1 and self.project.language(place[0]) == "scala"
+        if scala and (applied := self.scala.applied(values[0], int(link.strip("(_)")))):
+            return applied
         found = several(
             results.given_back(value, owners, place) or results.called(value, which) for value in values
         )

@@ -16,6 +16,7 @@ from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.linkage import bodies, of_type
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.results import Results
+from cortex.graph.resolution.scala import object_of
 from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.supertypes import Supers, Supertypes
 from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, several
@@ -78,6 +79,8 @@ class Members:
                 return several(self.attribute(given, name) for given in self._results.returned(value.ref))
             return several(self.attribute(one, name) for one in self._results.decorated(value.ref))
         found = self.member(value.ref, name, past=value.tag == "super") or self._by_any_name(value, name)
+        if not found and value.tag == "def" and self._project.language(value.path) == "scala":
+            found = self.member(object_of(self._project, value).ref, name)  # that it inherits
         if not found and value.tag == "def" and self._project.language(value.path) == "php":
             # A name space may have a class's name: `Node\Expr` of the class `Node`.
             key = below(

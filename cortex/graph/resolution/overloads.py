@@ -4,20 +4,19 @@ objects, and what is declared with its type. Says several where that does not te
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 
 from cortex.graph.facts.arguments import NAMED, WIDENING
 from cortex.graph.facts.chains import POINTED
-from cortex.graph.facts.facts import DEFAULT, FREE, LATER, MANY, Binding, Definition, Reference
+from cortex.graph.facts.facts import COMPANION, DEFAULT, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution import kotlin_types
+from cortex.graph.resolution.bare_types import COLLECTIONS, PRIMITIVES, VALUES, bare, of_csharp, of_scala
 from cortex.graph.resolution.conversions import ARGUMENT_LIST, ELEMENTS, OWN, fit_of_cpp, of_cpp
 from cortex.graph.resolution.counts import generics, is_many, slots, taken, takes
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.linkage import signature
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.scala import FUNCTIONS, plain
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: languages whose calls of other numbers of arguments are no calls of a function
@@ -35,33 +34,6 @@ _BOXES = {
     "Character": "char",
     "Byte": "byte",
     "Short": "short",
-}
-#: other languages' names of what Java calls so
-_SAME = {
-    "string": "String",
-    "bool": "boolean",
-    "object": "Object",
-    "Any": "Object",
-    "Int": "int",
-    "Char": "char",
-    "UInt": "int",
-}
-#: Scala's types that stand for any
-_ANYTHING = frozenset({"Any", "AnyRef", "AnyVal"})
-_KOTLIN = {"Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean", "Byte": "byte"}
-_PRIMITIVES = frozenset((*WIDENING, "boolean"))
-#: C#'s types of functions → how many parameters these have, -1 for as many as type arguments
-_FUNCTIONS = {"Func": -1, "Action": -1, "Predicate": 1, "Comparison": 2, "Converter": 1}
-#: C#'s values, which `?` makes another type of
-_VALUES = _PRIMITIVES | {
-    "DateTime",
-    "DateTimeOffset",
-    "DateOnly",
-    "TimeOnly",
-    "TimeSpan",
-    "Guid",
-    "decimal",
-    "uint",
 }
 #: C#'s types that stand for no function
 _NO_FUNCTIONS = frozenset(
@@ -97,66 +69,6 @@ _GIVES = {
     "toCharArray": "char[]",
     "getBytes": "byte[]",
 }
-
-
-@functools.lru_cache(maxsize=10_000)
-def bare(text: str, *, kotlin: bool) -> str:
-    """A type without packages, arguments and words around it; arrays keep their brackets."""
-    text = text.strip().lstrip(":").removesuffix(DEFAULT).strip()
-    if "->" in text:
-        return "fn"
-    levels = text.count("[]") + text.count("...")
-    name = text.partition("<")[0].replace("[]", "").rstrip("?! ").split()
-    last = name[-1].rpartition(".")[2] if name else ""
-    last = _SAME.get(last, last)
-    return (_KOTLIN.get(last, last) if kotlin else last) + "[]" * levels
-
-
-@functools.lru_cache(maxsize=10_000)
-def of_scala(text: str, free: frozenset[str] = frozenset()) -> str:
-    """A type of Scala without packages, arguments and what is mixed in; `Object` for what stands
-    for any.
-    """
-    text = text.removeprefix(MANY).removesuffix(DEFAULT).removesuffix(LATER)
-    text, gives = plain(text)
-    if gives or text.startswith(FUNCTIONS):
-        return "fn"
-    name = text.partition("[")[0].partition(" with ")[0].partition("{")[0].strip().removesuffix(".type")
-    if not name or name[0] == "(":
-        return ""
-    last = name.rpartition(".")[2].rpartition("#")[2]
-    return "Object" if last in free or last in _ANYTHING else _KOTLIN.get(last, _SAME.get(last, last))
-
-
-@functools.lru_cache(maxsize=10_000)
-def _of_csharp(text: str, given: str, free: frozenset[str]) -> str:
-    """A parameter's type in C#: `fn2` for a function with two parameters, `Object` for what stands
-    for any type.
-    """
-    many = text.startswith(MANY)
-    text = text.removeprefix(MANY).removesuffix(DEFAULT).strip()
-    if many and given.endswith("[]"):
-        text += "[]"
-    name, _, rest = text.partition("<")
-    name = name.strip().rpartition(".")[2].rpartition(" ")[2]
-    if name == "Expression":
-        return _of_csharp(rest.strip().removesuffix("?").removesuffix(">"), given, free)
-    if name.rstrip("?") in free:
-        return "Object"
-    if name in _FUNCTIONS:
-        fixed = _FUNCTIONS[name]
-        return f"fn{fixed if fixed >= 0 else (_parts(rest) if rest else 0) - (name == 'Func')}"
-    plain = bare(text, kotlin=False)
-    return plain + "?" * (plain in _VALUES and text.endswith("?"))
-
-
-def _parts(arguments: str) -> int:
-    """How many type arguments there are, those inside of others not counted."""
-    depth, count = 0, 1
-    for one in arguments:
-        depth += (one in "<([") - (one in ">)]")
-        count += one == "," and not depth
-    return count
 
 
 def unnamed(passed: str) -> str:
@@ -205,6 +117,8 @@ class Overloads:
             return fitting
         # One that may be a type from outside is no more likely than one that stands for any.
         guessed = self.language in _COUNTED and any(given) and not leading[0][0]
+        if self.language == "scala" and leading[0][0] < _CERTAIN:
+            guessed = guessed or any(not least for (least, _), _ in scored)
         return fitting if guessed else [leading[0][1]]
 
     def may_take(self, refs: Sequence[Ref], one: Reference) -> bool:
@@ -256,12 +170,21 @@ class Overloads:
             return [of_cpp(each.type.removeprefix(MANY).removesuffix(DEFAULT)) for each in found]
         if self.language == "csharp":
             free = self._type_parameters(ref)
-            return [_of_csharp(each.type, other, free) for each, other in zip(found, given, strict=True)]
+            return [of_csharp(each.type, other, free) for each, other in zip(found, given, strict=True)]
         if self.language == "scala":
-            return [of_scala(each.type, self._type_parameters(ref)) for each in found]
+            free = self._type_parameters(ref)
+            return [self._said(of_scala(each.type, free), ref) for each in found]
         types = [self._bare(each.type.removeprefix(MANY)) for each in found]
         named = {flag[1:] for flag in one.flags if flag.startswith(FREE)}
         return ["T" if name in named else name for name in types] if named else types
+
+    def _said(self, name: str, ref: Ref) -> str:
+        """A type's name where Scala's function is written; "" for `type Elem`, which does not say
+        what it is, and for another name.
+        """
+        found = self.evaluator.evaluate(name, *ref) if name[:1].isupper() and name != "Object" else ()
+        kinds = (self.project.definition(one.ref).kind for one in found if one.tag == "def")
+        return "" if "type" in kinds else name
 
     def _type_parameters(self, ref: Ref) -> frozenset[str]:
         """Of a function and of the types around it."""
@@ -320,7 +243,7 @@ class Overloads:
     def _bare(self, text: str) -> str:
         if self.language == "csharp":
             name = bare(text, kotlin=False)
-            return name + "?" * (name in _VALUES and text.rstrip().endswith("?"))
+            return name + "?" * (name in VALUES and text.rstrip().endswith("?"))
         if self.language == "cpp":
             name = of_cpp(text.lstrip(":"))
             return "char*" if name == "char" else name  # what is declared is kept without its stars
@@ -338,10 +261,10 @@ class Overloads:
             return self._inherits(wanted.rstrip("*"), given.rstrip("*")) if fit == OWN else fit
         if wanted == given:
             return 5.0
-        if wanted == "fn":  # Scala's collections are functions
-            return (
-                0.0 if self.language == "scala" and given not in _PRIMITIVES and given != "String" else None
-            )
+        if self.language == "scala" and (fit := self._fit_of_scala(wanted, given)) is not None:
+            return fit
+        if wanted == "fn":
+            return None
         if given == "KClass":
             return 0.5 if wanted == "Object" or (len(wanted) < 3 and wanted.isupper()) else None
         if given == "Class" and wanted not in ("Class", "Object") and len(wanted) > 2:
@@ -356,23 +279,23 @@ class Overloads:
         if wanted[:2] == "fn" and wanted[2:].isdigit():
             return (
                 None
-                if given != "fn" and (given in _PRIMITIVES or given == "String" or self._own(given))
+                if given != "fn" and (given in PRIMITIVES or given == "String" or self._own(given))
                 else 0.0
             )
         if given in ("null", "fn"):
-            return None if wanted in _PRIMITIVES or (given == "fn" and wanted.endswith("[]")) else 0.5
+            return None if wanted in PRIMITIVES or (given == "fn" and wanted.endswith("[]")) else 0.5
         if given.endswith("[]"):
             inner = given[:-2]
-            if wanted.endswith("[]") and inner not in _PRIMITIVES:
+            if wanted.endswith("[]") and inner not in PRIMITIVES:
                 return self._fit(wanted[:-2], inner)
             return 0.5 if free else None
         if wanted.endswith("[]"):
             return None if len(given) > 2 else 0.0
-        if given in _PRIMITIVES:
-            if wanted in _PRIMITIVES:
+        if given in PRIMITIVES:
+            if wanted in PRIMITIVES:
                 return self._widened(wanted, given)
             return 1.0 if _BOXES.get(wanted) == given else 0.5 if free or wanted in _OF_NUMBERS else None
-        if wanted in _PRIMITIVES:
+        if wanted in PRIMITIVES:
             return (self._widened(wanted, _BOXES[given]) if given in _BOXES else None) and 0.8
         if free:  # a boxed number is rather given as it is than unboxed
             return 0.9 if given in _BOXES else 0.5
@@ -381,6 +304,17 @@ class Overloads:
         if given in _BOXES:
             return 2.0 if wanted in _OF_NUMBERS else None
         return self._inherits(wanted, given)
+
+    def _fit_of_scala(self, wanted: str, given: str) -> float | None:
+        """What Scala's own types and those that are declared without saying what they are may be
+        given for; None where that is as in other languages.
+        """
+        if wanted == "fn":
+            return 1.0 if given in COLLECTIONS else 0.0 if given not in (*PRIMITIVES, "String") else None
+        if given == "String" and wanted in COLLECTIONS:
+            return 0.3
+        unsaid = (self._own(one) for one in (wanted, given) if one[:1].isupper() and one != "Object")
+        return 0.0 if any(ref and self.project.definition(ref).kind == "type" for ref in unsaid) else None
 
     def _fit_of_values(self, wanted: str, given: str) -> float | None:
         """C#'s values that may be missing, `int?`."""
@@ -393,7 +327,7 @@ class Overloads:
 
     def _fit_of_function(self, wanted: str) -> float | None:
         """C#'s function without a name, for anything but one of as many parameters."""
-        if wanted[:2] == "fn" or wanted in _PRIMITIVES or wanted.endswith("[]") or wanted in _NO_FUNCTIONS:
+        if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in _NO_FUNCTIONS:
             return None
         own = self._own(wanted)
         return None if own is not None and self.project.definition(own).kind != "type" else 0.3
@@ -493,6 +427,9 @@ class Overloads:
     def _made(self, chain: str, scope: int, at: int) -> str:
         """The type of the project that an expression is one of."""
         found = self.evaluator.evaluate(chain, self.path, scope, at)
+        if self.language == "scala" and len(found) == 1 and found[0].tag == "def":
+            one = self.project.definition(found[0].ref)
+            return one.name if COMPANION in one.flags else ""
         names = {self.project.definition(one.ref).name for one in found if one.tag == "inst"}
         # Of one type that each system has for itself all are meant.
         return names.pop() if len(names) == 1 and all(one.tag == "inst" for one in found) else ""
@@ -503,7 +440,7 @@ class Overloads:
             return one.name
         told = one.kind in CALLABLE_KINDS and one.returns.startswith(":")
         bare = self._bare(one.returns) if told else ""
-        return bare if len(bare.rstrip("[]")) > 2 or bare in _PRIMITIVES else ""
+        return bare if len(bare.rstrip("[]")) > 2 or bare in PRIMITIVES else ""
 
     def _variable(self, name: str, scope: int, at: int, depth: int) -> str:
         definitions = self.index.facts.definitions

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Protocol
 
-from cortex.graph.facts.facts import CASE, COMPANION, DEFAULT, LATER, MADE, PACKAGE, Reference
+from cortex.graph.facts.facts import CASE, COMPANION, DEFAULT, LATER, PACKAGE, Reference
 from cortex.graph.facts.types import split_top
 from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.counts import taken, takes
@@ -84,6 +84,15 @@ class Scala:
                 return self._values.declared(given[number], *value.ref, standing)
         return ()
 
+    def applied(self, value: Value, count: int) -> tuple[Value, ...]:
+        """What a call of a type's name gives: of its object's `apply`, where all that may be called
+        give the same; nothing for any other value, and where it is the class itself.
+        """
+        found = made(self._project, self._values, (value,), count) if value.tag == "def" else ()
+        gives = {one.ref: self._values.called(one) for one in found}
+        each = list(gives.values())
+        return each[0] if each and all(one == each[0] for one in each) else ()
+
     def around(self, name: str, path: str) -> Iterator[str]:
         """The keys of what a name with dots is in the packages around a file's, and in its own."""
         package = self._project.home(path).partition(":")[2]
@@ -139,24 +148,31 @@ def package_object(project: Project, home: str, scope: str = "") -> Iterator[Ref
         yield from project.types_named(f"{family}:{outer}", f"{name}.{PACKAGE}")
 
 
-def made(
-    project: Project, meanings: Meanings, values: tuple[Value, ...], one: Reference
-) -> tuple[Value, ...]:
-    """What of the object by a type's name a call of that may call: each `apply` that takes so many
-    arguments, and the class itself where nobody writes its own; none where the type is meant.
+def made(project: Project, meanings: Meanings, values: tuple[Value, ...], count: int) -> tuple[Value, ...]:
+    """What of the object by a type's name a call of that with `count` arguments may call: each
+    `apply` that takes so many, and the class itself where nobody writes its own.
     """
-    if len(values) != 1 or values[0].tag != "def" or one.types == MADE or one.chain == "this":
+    if len(values) != 1 or values[0].tag != "def":
         return ()
     whole = project.definition(values[0].ref)
     if whole.kind not in TYPE_KINDS:
         return ()
-    every = (*meanings.member(values[0].ref, "apply"), *meanings.member(values[0].ref, "apply", past=True))
-    count = max(0, one.arguments)
+    own = object_of(project, values[0]).ref
+    every = (*meanings.member(own, "apply"), *meanings.member(own, "apply", past=True))
     fitting = [v for v in dict.fromkeys(every) if v.tag == "def" and _is_called(project, v, values[0])]
     fitting = [v for v in fitting if takes(project.definition(v.ref), "scala", count)]
     if fitting and CASE in whole.flags and takes(whole, "scala", count):
         return (*fitting, values[0])
     return tuple(fitting)
+
+
+def object_of(project: Project, value: Value) -> Value:
+    """The object beside a class, or `value`."""
+    one = project.definition(value.ref)
+    for at in project.index(value.path).children.get((one.parent, one.name), ()):
+        if COMPANION in project.definition((value.path, at)).flags:
+            return value._replace(at=at)
+    return value
 
 
 def _is_called(project: Project, value: Value, on: Value) -> bool:
@@ -168,7 +184,8 @@ def _is_called(project: Project, value: Value, on: Value) -> bool:
         return False
     around, whole = project.definition((value.path, parent)), project.definition(on.ref)
     own = around.qualified == whole.qualified and project.home(value.path) == project.home(on.path)
-    return (COMPANION in around.flags) is own and (own or COMPANION in whole.flags)
+    has_object = COMPANION in project.definition(object_of(project, on).ref).flags
+    return COMPANION in around.flags if own else COMPANION not in around.flags and has_object
 
 
 def beside(project: Project, values: tuple[Value, ...], one: Reference) -> tuple[Value, ...]:
