@@ -21,6 +21,8 @@ EXIT_HOME_GONE = 4
 EXIT_OCCUPIED = 5
 #: Ctrl-C, as shells count it: 128 and the signal's number
 EXIT_INTERRUPTED = 130
+#: none, but what a program answers itself that is to begin anew in its own place
+ANEW = -1
 
 
 class CortexError(Exception):

@@ -27,10 +27,11 @@ from typing import Any, Protocol
 
 import zmq
 
+from cortex.system import hosts
 from cortex.system.hosts import allotted
 from ipc import places
 from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
-from ipc.errors import CortexError, Misconfigured, Occupied
+from ipc.errors import ANEW, EXIT_OK, CortexError, Misconfigured, Occupied
 from ipc.events import Listener
 from ipc.lifeline import watch_life_line
 from ipc.locks import Lock, hold
@@ -71,7 +72,7 @@ class Worker(Protocol):
         `patience()` says how many seconds may pass between two calls while something waits for the
         next.
 
-        Bad files never raise.
+        Bad files never raise. One that has `is_over()` ends, to begin anew, when that says so.
         """
         ...
 
@@ -110,9 +111,9 @@ def serve(
     """Answer requests for `worker` until SIGTERM, SIGINT or the end of the life line.
 
     Binds `<runtime_dir>/<name>.<replica>.sock`, or `bind` (an ipc:// or loopback tcp:// address for
-    load tests). Returns the exit code. A question that uses more processor time than its asker
-    waits for it, and more than `least_s` seconds, ends the process by SIGPROF: whoever waits behind
-    it asks the one that is started in its place.
+    load tests). Returns the exit code, or ANEW when the worker says that it is over. A question
+    that uses more processor time than its asker waits for it, and more than `least_s` seconds, ends
+    the process by SIGPROF: whoever waits behind it asks the one that is started in its place.
     """
     context: zmq.Context[Any] = zmq.Context()
     with hold_place(runtime_dir, f"{name}.{replica}"):
@@ -132,7 +133,10 @@ def serve(
             listener.close()
             leave()
             context.term()
-    return 0
+    if ending[0].is_set():
+        return EXIT_OK
+    hosts.end_by_signals()  # nobody would hear one any more
+    return EXIT_OK if ending[0].is_set() else ANEW
 
 
 class Serving:
@@ -257,8 +261,9 @@ class _Loop:
         poller.register(listener.socket, zmq.POLLIN)
         poller.register(wake, zmq.POLLIN)
         patience = getattr(self.worker, "patience", _usual_patience)
+        is_over = getattr(self.worker, "is_over", _never)
         checked = -math.inf  # not yet, however short a time the machine has been running
-        while not stop.is_set():
+        while not (stop.is_set() or is_over()):
             left_s = max(0.0, min(checked + patience() - time.monotonic(), listener.patience_s))
             ready = dict(poller.poll(0 if self.unfinished else math.ceil(1000 * left_s)))
             news = listener.socket in ready and bool(listener.drain())
@@ -335,6 +340,10 @@ class _Loop:
 
 def _usual_patience() -> float:
     return CHECK_S
+
+
+def _never() -> bool:
+    return False
 
 
 def _reload(worker: Worker) -> None:

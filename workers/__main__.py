@@ -14,8 +14,10 @@ from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime
+from cortex.system import anew
 from cortex.system.terminal import in_line, log_to_stderr
 from ipc.errors import (
+    ANEW,
     EXIT_FAILED,
     EXIT_OCCUPIED,
     EXIT_UNAVAILABLE,
@@ -62,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     except CortexError as error:
         print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_FAILED
-    return code
+    return anew.begin() if code == ANEW else code
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from cortex.generation.current import PRUNE_AFTER_S
 from cortex.publish.builder import Builder
 from cortex.publish.following import BLIND_LOOK_S, LOOK_MAX_S, LOOK_SHARE, Following
 from cortex.settings.config import Config
+from cortex.system.anew import Growth
 from cortex.system.timers import paced
 from ipc.errors import CortexError
 from ipc.events import Announcer
@@ -76,6 +77,9 @@ class WatcherWorker:
         self._published_at = time.monotonic()
         #: whether memory has been given back since
         self._rested = False
+        self._growth = Growth()
+        #: whether so much memory cannot be given back that this process begins anew
+        self._over = False
         #: seconds of processor time that the last round took: at rest, a look at what is there
         self._round_s = 0.0
         #: when the piece of work that is under way began (monotonic); 0: none is
@@ -100,6 +104,9 @@ class WatcherWorker:
 
     def reload(self) -> bool:
         return False
+
+    def is_over(self) -> bool:
+        return self._over
 
     def status(self) -> Status:
         generation = self._builder.current
@@ -189,6 +196,7 @@ class WatcherWorker:
                 return
             self._published_at, self._rested = time.monotonic(), False
             self._unsealed = True
+            self._growth.work()
             if generation.number != number:
                 announcer.announce(Reload(generation.number))
                 log.info(
@@ -236,6 +244,8 @@ class WatcherWorker:
             self._published_at = 0.0
             with self._watched():
                 self._builder.rest(settled=True)
+            # the key of a sealed project may have been taken from the environment: once
+            self._over = self._config.sealing is None and self._growth.is_too_much()
 
     def _changes_within(self, seconds: float) -> bool:
         until = time.monotonic() + seconds

@@ -33,10 +33,11 @@ from cortex.indexer.store.writer import claiming_files, writer_lock
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
 from cortex.system import allocator, files
+from cortex.system.anew import Growth
 from cortex.system.mounts import FOREIGN, file_system
 from cortex.system.timers import paced
 from cortex.terms.records import LONG_FILES, IndexerState
-from ipc.errors import CortexError, NotFound, Occupied
+from ipc.errors import ANEW, EXIT_OK, CortexError, NotFound, Occupied
 from ipc.locks import Lock, hold, namespace
 
 log = logging.getLogger(__name__)
@@ -83,18 +84,19 @@ class Pace:
 PACE = Pace()
 
 
-def watch(config: Config, stop: threading.Event, pace: Pace = PACE) -> int:
-    """Runs until `stop` is set; returns the exit code. Raises Occupied when another follows this
+def watch(config: Config, stop: threading.Event, pace: Pace = PACE, growth: Growth | None = None) -> int:
+    """Runs until `stop` is set; returns the exit code, or ANEW when by `growth`, that of a process
+    which does nothing else, it had better begin anew. Raises Occupied when another follows this
     project already, and what `index` raises for its configuration.
     """
     open_home(config)
     with _hold_place(config):
-        follower = _Follower(config, stop, pace)
+        follower = _Follower(config, stop, pace, growth)
         try:
             follower.run()
         finally:
             follower.close()
-    return 0
+    return EXIT_OK if stop.is_set() else ANEW
 
 
 def _hold_place(config: Config) -> Lock:
@@ -107,7 +109,7 @@ def _hold_place(config: Config) -> Lock:
 
 
 class _Follower:
-    def __init__(self, config: Config, stop: threading.Event, pace: Pace) -> None:
+    def __init__(self, config: Config, stop: threading.Event, pace: Pace, growth: Growth | None) -> None:
         self._config = config
         self._stop = stop
         self._pace = pace
@@ -130,12 +132,15 @@ class _Follower:
         #: when something changed last, or this began: looking at all files takes memory, too; 0: it
         #: has been given back since
         self._worked = time.monotonic()
+        self._growth = growth
+        #: whether this process had better begin anew
+        self._over = False
 
     def run(self) -> None:
         threading.Thread(target=self._wake_on_stop, daemon=True).start()
         threading.Thread(target=self._beat, daemon=True).start()
         self._changes.add_all()
-        while not self._stop.is_set():
+        while not (self._stop.is_set() or self._over):
             self._changes.event.wait(self._patience())
             if self._stop.is_set():
                 break
@@ -160,6 +165,8 @@ class _Follower:
 
     def close(self) -> None:
         self._folders.close()
+        if self._over:  # what it does is done on
+            return
         with contextlib.suppress(OSError):
             self._tell(state="stopped", message="")
 
@@ -179,11 +186,19 @@ class _Follower:
             return True
         return _stat(self._config.manifest) == self._manifest_stat and self._indexer.is_whole(self._manifest)
 
+    def _note_work(self) -> None:
+        self._worked = time.monotonic()
+        if self._growth is not None:
+            self._growth.work()
+
     def _rest(self) -> None:
         self._worked = 0.0
         self._indexer.forget()
         gc.collect()
         allocator.trim()
+        # the key of a sealed project may have been taken from the environment: once
+        if self._growth is not None and self._config.sealing is None:
+            self._over = self._growth.is_too_much()
 
     def _patience(self) -> float:
         self._hears = self._folders.hear(self._written())
@@ -263,7 +278,7 @@ class _Follower:
             self._indexer.run(scan, manifest, on_progress=self._progress)
             self._settle(changed, manifest)
         if changed:
-            self._worked = time.monotonic()
+            self._note_work()
         pause = max(self._pace.sweep_s, took / self._pace.sweep_share)
         if self._folders.complete and not self._foreign_root:
             pause = paced(pause, spent_s, REST_SHARE, SWEEP_MAX_S)
@@ -291,7 +306,7 @@ class _Follower:
             self._tell(state="indexing", done=0, total=len(changes), message="")
             self._indexer.update(manifest, changes, self._progress if len(changes) >= LONG_FILES else None)
             self._settle(changes, manifest)
-        self._worked = time.monotonic()
+        self._note_work()
         self._tell(state="idle", message="")
 
     @contextlib.contextmanager

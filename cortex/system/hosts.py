@@ -365,6 +365,12 @@ def wait_for_stop() -> None:
         pass
 
 
+def end_by_signals() -> None:
+    """From here on SIGTERM and SIGINT end this process at once; what they said before was heard."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def end_within(seconds: float) -> None:
     """End this process with 0 after so long, whatever it does then."""
     if hasattr(signal, "setitimer"):

@@ -40,7 +40,7 @@ from cortex.settings.config import Config
 from cortex.settings.home import open_project_folder
 from cortex.system import files, hosts
 from cortex.system.terminal import shown
-from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError, Misconfigured
+from ipc.errors import ANEW, EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError, Misconfigured
 
 #: other names of commands
 ALIASES = {"stdio": "mcp", "--version": "version", "-V": "version"}
@@ -179,6 +179,7 @@ def _watch(config: Config) -> int:
     import signal
 
     from cortex.indexer.watch import watch
+    from cortex.system import anew, hosts
     from cortex.system.terminal import log_to_stderr
     from ipc.lifeline import watch_life_line
 
@@ -187,7 +188,11 @@ def _watch(config: Config) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):  # nohup keeps it from the third
         signal.signal(number, lambda _number, _frame: stop.set())
     watch_life_line(stop.set)
-    return watch(config, stop)
+    code = watch(config, stop, growth=anew.Growth())
+    if code != ANEW:
+        return code
+    hosts.end_by_signals()  # nobody would hear one any more
+    return EXIT_OK if stop.is_set() else anew.begin()
 
 
 def mcp(options: Namespace) -> int:
