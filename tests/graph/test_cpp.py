@@ -204,6 +204,22 @@ CASES = {
         },
         {(5, "store:save"), (6, "a:keep~2")},
     ),
+    "name spaces in one that the file opens": (
+        {
+            "disk.h": "namespace shop {\nstruct Disk { Disk(); void save(); static void wipe(); };\nnamespace tools { int turn(int x) { return x; } struct Pen { void draw() {} }; }\n}\n",
+            "disk.cpp": '#include "disk.h"\nnamespace shop {\nvoid shop::Disk::save() {}\nvoid Disk::wipe() {}\n}\n',
+            "a.cpp": (
+                '#include "disk.h"\nnamespace shop {\nusing tools::Pen;\nvoid run(Pen pen) {\n  using namespace tools;\n  turn(1);\n  pen.draw();\n'
+                "  shop::Disk disk;\n  disk.save();\n  shop::Disk::wipe();\n}\n}\n"
+            ),
+        },
+        {
+            (6, "disk.h:shop.tools.turn"),
+            (7, "disk.h:shop.tools.Pen.draw"),
+            (9, "disk:shop.Disk.save"),
+            (10, "disk:shop.Disk.wipe"),
+        },
+    ),
     "iterators": (
         {
             "a.cpp": (

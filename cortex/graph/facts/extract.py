@@ -297,6 +297,9 @@ class _Sweep:
         if name_node.type == "qualified_identifier":  # C++: void ns::Type::method()
             outer, _, name = chain_of(name_node, self.syntax).rpartition(".")
             name = "".join(text_of(name_node).rpartition("::")[2].split()) if name == UNKNOWN else name
+            first, dot, _ = outer.partition(".")
+            if dot and first == scope.partition(".")[0]:  # its whole name, in a name space of its own
+                scope = ""
             scope, parent, owners = (f"{scope}.{outer}" if scope else outer), -1, [name_node]
         flags: tuple[str, ...] = ()
         if self.language == "cpp" and (test := tested(node, name)):

@@ -12,6 +12,7 @@ from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
 from cortex.graph.resolution.crates import Crates
 from cortex.graph.resolution.homes import below, in_scope
+from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.scala import package_object
 from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value
@@ -38,12 +39,14 @@ class Exports:
         self._known: dict[tuple[str, str], tuple[Value, ...]] = {}
         #: file → the modules that it imports everything from
         self._stars: dict[str, tuple[str, ...]] = {}
+        #: file of C++ → the scopes in which it defines something, the inner ones first
+        self._opened: dict[str, tuple[str, ...]] = {}
         #: (file, name) → what these bring by that name
         self._brought: dict[tuple[str, str], tuple[Value, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
-        memos: tuple[dict[Any, Any], ...] = (self._known, self._stars, self._brought)
+        memos: tuple[dict[Any, Any], ...] = (self._known, self._stars, self._opened, self._brought)
         for memo in memos:
             if len(memo) > memo_max:
                 memo.clear()
@@ -153,8 +156,23 @@ class Exports:
             return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
         return ()
 
-    def imported(self, one: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
+    def _module_of(self, one: Import, path: str) -> str:
+        """The key of what an import is of; of C++'s `using namespace app` also of a name space in
+        one that the file opens.
+        """
         key = self._project.find_module(one.module, path)
+        if key or not one.member or self._project.home(path) != C_HOME:
+            return key
+        opened = self._opened.get(path)
+        if opened is None:
+            scopes = {each.scope for each in self._project.index(path).facts.definitions}
+            opened = self._opened[path] = tuple(sorted(scopes - {""}, key=len, reverse=True))
+        wholes = (f"{scope}.{one.module}" for scope in opened)
+        found = next((whole for whole in wholes if self._project.has_scope(C_HOME, whole)), "")
+        return f"@{C_HOME}|{found}" if found else ""
+
+    def imported(self, one: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
+        key = self._module_of(one, path)
         family = RULES[self._project.language(path)].family
         if not one.member:
             return (Value("mod", key),) if key else (EXTERNAL,)
@@ -209,7 +227,7 @@ class Exports:
     def _brought_by(self, name: str, path: str) -> tuple[Value, ...]:
         keys = self._stars.get(path)
         if keys is None:  # most names come by here
-            found = [self._project.find_module(one.module, path) for one in self._project.index(path).stars]
+            found = [self._module_of(one, path) for one in self._project.index(path).stars]
             keys = self._stars[path] = tuple(dict.fromkeys(key for key in found if key))
         for key in keys:
             if values := self.exported(key, name):
