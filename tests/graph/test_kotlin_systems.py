@@ -126,3 +126,61 @@ def test_what_an_extension_of_a_text_gives_has_its_members():
 )
 def test_source_sets_see_what_they_are_compiled_with(path, other, wanted):
     assert sees(path, other) is wanted
+
+
+NAMES = """package n
+
+import m.Disk.Companion.make
+import m.more
+import m.two
+
+fun socket(x: Int): m.Disk = TODO()
+class Use {
+  fun f(long: Long, short: Short) {
+    make().save()
+    val socket = socket(1)
+    socket.save()
+    buildString {
+      more(1)
+    }
+    long.turn()
+    short.turn()
+  }
+}
+fun String.g() {
+  two().save()
+}
+fun Long.turn() {}
+fun Short.turn() {}
+"""
+_NAMED = """package m
+
+class Disk {
+  fun save() {}
+  companion object {
+    fun make(): Disk = Disk()
+  }
+}
+class Tape {
+  fun save() {}
+}
+fun StringBuilder.more(x: Int) {}
+fun String.two(): Disk = Disk()
+"""
+#: a line of NAMES → what it calls
+CALLED = {
+    10: {"m/Disk:Disk.make", "m/Disk:Disk.save"},
+    11: {"n/Use:socket"},
+    12: {"m/Disk:Disk.save"},
+    14: {"m/Disk:StringBuilder.more"},
+    16: {"n/Use:Long.turn"},
+    17: {"n/Use:Short.turn"},
+    21: {"m/Disk:String.two", "m/Disk:Disk.save"},
+}
+
+
+def test_companions_members_variables_and_extensions_of_outside_types_are_told_by_their_names():
+    found: dict[int, set[str]] = {}
+    for line, target in edges({"n/Use.kt": NAMES, "m/Disk.kt": _NAMED}, "n/Use.kt"):
+        found.setdefault(line, set()).add(target)
+    assert found == CALLED

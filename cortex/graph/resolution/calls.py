@@ -75,6 +75,11 @@ class Calls:
             values = self._in_other_files(one, name, values)
         if self._is_no_function(one, name) and not self._targets.called(values, -1):
             values, confidence = self._past_locals(name, one.scope), "receiver"
+        if self._language == "kotlin" and not self._targets.called(values, -1):
+            held = [what for what in self._index.places(one.scope, name) if isinstance(what, Binding)]
+            known = bool(values) and all(value.tag == "inst" for value in values)
+            if known or any(what.until == 0 and what.value.startswith(f"{name}(") for what in held):
+                values = evaluator.kotlin.past_variables(name, *place)
         if inner := evaluator.within.members(name, *place, one.at, values):
             values, confidence = inner, "receiver"
         if self._language in ("java", "csharp"):

@@ -194,10 +194,17 @@ class Evaluator:
         if not values and language == "csharp" and (links[0][:1].isupper() or links[0] in CSHARP_TYPES):
             values = (EXTERNAL,)  # a type from outside, or a member that is inherited from there
         calls = language == "kotlin" and len(links) > 1 and links[1][0] == "("
+        if calls and self._is_no_function(values):
+            values = self.kotlin.past_variables(links[0], path, scope) or values
         if calls and not any(value.tag == "inst" for value in values):
             values, around = self.kotlin.implicit(links[0], links[1], (path, scope, at), values)
             return values, around or values, links
         return self._unless_called(values, links[1:], values, (path, scope)), values, links
+
+    def _is_no_function(self, values: tuple[Value, ...]) -> bool:
+        """Whether these are instances alone, none of which can be called."""
+        known = bool(values) and all(value.tag == "inst" for value in values)
+        return known and not any(self.results.call_of(value) for value in values)
 
     def _unless_called(
         self,

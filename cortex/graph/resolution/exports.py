@@ -174,6 +174,10 @@ class Exports:
     def imported(self, one: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
         key = self._module_of(one, path)
         family = RULES[self._project.language(path)].family
+        if not key and self._project.language(path) == "kotlin":  # of a companion: `Disk.Companion.make`
+            outer = self._project.find_module(one.module.rpartition(".")[0], path)
+            if found := self.exported(outer, one.member, hops) if outer and one.member else ():
+                return found
         if not one.member:
             return (Value("mod", key),) if key else (EXTERNAL,)
         if family == "php" and not (key and self.exported(key, one.member, hops)):

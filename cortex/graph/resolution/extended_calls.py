@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
+from cortex.graph.resolution.bare_types import bare
 from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
 from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.extended import receiver_of
 from cortex.graph.resolution.extensions import shape
 from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.parts import is_in_use
@@ -43,9 +45,16 @@ class ExtendedCalls:
         if self._language != "kotlin":
             return []
         found = extensions.kotlin(name, self._path, owners, receiver)
+        if len(found) > 1 and receiver and not any(owner.tag == "inst" for owner in owners):
+            kind = self._overloads.type_of(receiver, one.scope, one.at)
+            found = [each for each in found if kind and self._receiver(each.ref) == kind] or found
         if len(found) > 1 and one.passed:
             found = [each for each in found if self._overloads.may_take([each.ref], one)] or found
         return extensions.nearest(found, max(0, one.arguments))
+
+    def _receiver(self, ref: Ref) -> str:
+        """The bare type that Kotlin's extension is of."""
+        return bare(receiver_of(self._project.definition(ref), "kotlin") or "", kotlin=True)
 
     def _of_csharp(self, one: Reference, receiver: str, name: str, owners: tuple[Value, ...]) -> list[Ref]:
         extensions = self._evaluator.extensions

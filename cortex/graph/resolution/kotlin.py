@@ -14,6 +14,7 @@ from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import NOTHING, Generics, Standing
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import Value
 from cortex.graph.resolution.within import Within
@@ -32,6 +33,8 @@ PART = "component"
 _IN_PARTS = frozenset({"kotlin", "scala"})
 #: names of function types inside one another
 ALIASES_MAX = 3
+#: a receiver of which nothing is known
+_UNKNOWN = "?"
 #: extensions that a call in a chain may mean
 _SEVERAL_MAX = 48
 
@@ -44,6 +47,9 @@ class Values(Protocol):
 
     @property
     def within(self) -> Within: ...
+
+    @property
+    def scopes(self) -> Scopes: ...
 
     @property
     def supertypes(self) -> Supertypes: ...
@@ -107,7 +113,20 @@ class Kotlin:
             values = self.extended(name, call, place[0], (owner,), ())
             if values:
                 return values, (owner,)
-        return known, ()
+        # Something around may be of a type from outside, as in `buildString { … }`.
+        return known or self.extended(name, call, place[0], (), (), _UNKNOWN), ()
+
+    def past_variables(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+        """The functions of that name that are written around a scope: a variable that is known to
+        be none hides no function.
+        """
+        index = self._project.index(path)
+        while scope >= 0:
+            scope = index.outer(scope)
+            found, _ = self._values.scopes.lookup(name, path, scope)
+            if any(value.tag == "def" for value in found):
+                return tuple(value for value in found if value.tag == "def")
+        return ()
 
     def passed_to(
         self, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]

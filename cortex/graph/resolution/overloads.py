@@ -128,7 +128,7 @@ class Overloads:
 
     def _given_to(self, refs: Sequence[Ref], one: Reference) -> list[str]:
         """The types of what is passed, "" where they are not evident."""
-        given = [self._type_passed(unnamed(chain), one.scope, one.at) for chain in one.passed]
+        given = [self.type_of(unnamed(chain), one.scope, one.at) for chain in one.passed]
         if not any(each.startswith(LIKELY) for each in given):
             return given
         takes = [[one.type for one in self.project.definition(ref).parameters] for ref in refs]
@@ -140,7 +140,7 @@ class Overloads:
                 given[at] = each[1:] if each[1:] in taken else ""
         return given
 
-    def _type_passed(self, chain: str, scope: int, at: int) -> str:
+    def type_of(self, chain: str, scope: int, at: int) -> str:
         """As `_type_of`; asked again for each function that a call may mean."""
         known = self._passed.get((chain, scope, at))
         if known is None:
