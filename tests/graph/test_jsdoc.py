@@ -68,6 +68,18 @@ CASES = {
         },
         {(7, "a:Own.saveIt", "name")},
     ),
+    "names of types, but for what the file has a name of": (
+        {
+            **_DISK,
+            "a.js": (
+                "class Own { save() {} }\n/** @typedef {import('./disk').Fast} Quick */\n"
+                "/**\n * @typedef {import('./disk').Fast} Own\n * @typedef {Object} Told\n */\n"
+                "/**\n * @param {Quick} quick\n * @param {Own} own\n * @param {Told} told\n */\n"
+                "function run(quick, own, told) {\n  quick.save();\n  own.save();\n  told.save();\n}\n"
+            ),
+        },
+        {(13, "disk.d:Fast.save", "receiver"), (14, "a:Own.save", "receiver")},
+    ),
     "a type that is never closed": (
         {"a.js": "class Own { saveIt() {} }\n/** @type {Own */\nconst own = make();\nown.saveIt();\n"},
         {(4, "a:Own.saveIt", "name")},

@@ -64,7 +64,7 @@ from cortex.graph.facts.generics import (
 )
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported, is_rare, module_around, within
-from cortex.graph.facts.jsdoc import told_above, type_above
+from cortex.graph.facts.jsdoc import names_of_types, told_above, type_above
 from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, parameters_of_class, with_root
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.macros import calls, mocked, tested
@@ -135,6 +135,8 @@ class _Sweep:
             while stack[-1].end <= start:
                 stack.pop()
             take(what, captures[what][0], captures)
+        if self.language == "javascript":
+            self._name_types(text_of(root))
         facts = Facts(
             self.path,
             self.language,
@@ -530,6 +532,13 @@ class _Sweep:
         self.bindings.append(
             Binding(narrowed(chain), f":{alternative}"[:TYPE_CHARS_MAX], frame.index, at, until)
         )
+
+    def _name_types(self, source: str) -> None:
+        """What comments of JavaScript call types, but for names that mean something else there."""
+        taken = {one.name for held in (self.opened, self.imports, self.bindings) for one in held}
+        for name, chain in names_of_types(source).items():
+            if name not in taken:
+                self.bindings.append(Binding(name, chain, -1, 0, 0))
 
     def _told(self, comment: Node) -> None:
         """PHP's `/** @var Route $one */` says it of a variable from there on."""

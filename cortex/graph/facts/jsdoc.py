@@ -1,5 +1,6 @@
 """JavaScript: the types that comments say of variables, fields, parameters and results:
-`/** @type {Disk} */`, `@param {Disk} disk`, `@returns {Disk}`.
+`/** @type {Disk} */`, `@param {Disk} disk`, `@returns {Disk}`, and names that they give to types:
+`@typedef {import("./disk").Disk} Disk`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from tree_sitter import Node
 
 from cortex.graph.facts.chains import TYPE_CHARS_MAX, text_of
 from cortex.graph.facts.comments import NOTHING_TOLD, Told, comment_above
+from cortex.graph.facts.types import ITSELF, alternatives
 
 #: begins a type, which ends with the brace of this one
 _TYPE, _PARAM = re.compile(r"@type\s*\{"), re.compile(r"@(?:param|arg|argument)\s*\{")
+_TYPEDEF = re.compile(r"@typedef\s*\{")
 _RETURNS = re.compile(r"@returns?\s*\{")
 #: the parameter that a type is of, `[disk]` and `[disk = make()]` where it may be left out
 _NAME = re.compile(r"\s*\[?\s*([A-Za-z_$][\w$]*)(?![\w$.\[])")
@@ -42,6 +45,19 @@ def told_above(definition: Node) -> Told:
             parameters.setdefault(name[1], said)
     returns = _RETURNS.search(text)
     return Told(parameters, {}, _type(text, returns) if returns else "")
+
+
+def names_of_types(source: str) -> dict[str, str]:
+    """The names that comments of a file give to types, and the chains of these."""
+    told: dict[str, str] = {}
+    for before in source.split("*/") if "@typedef" in source else ():
+        comment = before.partition("/**")[2]
+        for found in _TYPEDEF.finditer(comment):
+            name = _NAME.match(comment, found.end() + len(_inside(comment, found)) + 1)
+            chains = alternatives(_type(comment, found))
+            if name and len(chains) == 1 and chains[0] != name[1] and chains[0][-1] != "*":
+                told.setdefault(name[1], chains[0].removeprefix(ITSELF))
+    return told
 
 
 def _above(node: Node) -> str:
