@@ -19,8 +19,11 @@ def takes(one: Definition, language: str, count: int) -> bool:
     if language not in _TOLD:
         return len(one.parameters) == count
     parameters = taken(one)
-    least = sum(is_needed(each) for each in parameters)
-    return least <= count and (count <= len(parameters) or any(is_many(each) for each in parameters))
+    if count == len(parameters):
+        return True
+    if count > len(parameters):
+        return any(is_many(each) for each in parameters)
+    return sum(1 for each in parameters if is_needed(each)) <= count
 
 
 def taken(one: Definition) -> Sequence[Parameter]:

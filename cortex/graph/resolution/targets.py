@@ -33,6 +33,8 @@ TWINS_MAX = 64
 _TWINS = frozenset({"c", "cpp", "rust", "go", "swift", "kotlin", "php", "python"})
 #: of these, those in which parameters' types tell no functions apart
 _UNTYPED = frozenset({"c", "python"})
+#: kinds of what a call may mean
+_CALLED_KINDS = frozenset({*CALLABLE_KINDS, *TYPE_KINDS, "constant"})
 
 
 class Targets:
@@ -126,8 +128,7 @@ class Targets:
         refs = [
             value.ref
             for value in dict.fromkeys(whole)
-            if value.tag == "def"
-            and self._project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
+            if value.tag == "def" and self._project.definition(value.ref).kind in _CALLED_KINDS
         ]
         if self._language == "kotlin":
             refs = self._evaluator.kotlin.unaliased(seen(self._path, refs))
@@ -135,9 +136,10 @@ class Targets:
             refs = bodies(self._project, reachable(self._project, refs, self._path))
         if len(refs) > 1 and self._language == "go":
             refs = built_with(self._project, refs, self._path)
-        if len(refs) > 1:  # a constant that holds another of them, or is declared to have a signature
-            others = [ref for ref in refs if self._project.definition(ref).kind != "constant"]
-            constants = [ref for ref in refs if ref not in others]
+        several = refs if len(refs) > 1 else ()
+        if constants := [ref for ref in several if self._project.definition(ref).kind == "constant"]:
+            # One that holds another of them, or is declared to have a signature.
+            others = [ref for ref in refs if ref not in constants]
             signed = all(CALLED in self._project.definition(ref).flags for ref in others)
             declared = [ref for ref in constants if signed and self._is_declared(ref)]
             refs = declared[:1] or others or refs[:1]
