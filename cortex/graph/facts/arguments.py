@@ -12,6 +12,7 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import UNKNOWN, arguments_of, chain_of, name_of, text_of
 from cortex.graph.facts.facts import DEFAULT, LATER, MANY
 from cortex.graph.facts.grammars import Syntax
+from cortex.graph.facts.labels import labels_given
 from cortex.graph.facts.scala_values import argument_of_scala, is_later
 
 #: arguments that are looked at, and nodes inside one another
@@ -73,6 +74,8 @@ def given_to(call: Node, callee: Node, syntax: Syntax, *, overloads: bool) -> Gi
     """`overloads`: functions of the language may differ by the types of their parameters."""
     held, closures = arguments_of(call)
     count = len(held) + closures if held is not None else closures or -1
+    if "swift" in syntax.queries and count >= 0:
+        return Given(count, labels_given(held or (), closures))
     if not overloads:
         return Given(count)
     return Given(count, passed(held or (), closures, syntax), _type_arguments(callee))

@@ -15,7 +15,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 49
+FACTS_VERSION = 50
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -50,6 +50,8 @@ BOUND, OUTER = ":", ">"
 PLATFORM = "platform"
 #: begins the flag that holds the name of a type parameter of Kotlin's, where that is a longer one
 FREE = "^"
+#: begins the flag that holds the labels of a function's parameters (Swift: labels.py)
+LABELS = "("
 #: flags of generators whose one item others are given
 YIELDING = frozenset({"fixture", "contextmanager", "asynccontextmanager"})
 #: ends a parameter's type where it has a default; begins that of one that stands for many

@@ -18,6 +18,7 @@ from cortex.graph.facts.facts import (
     YIELDING,
 )
 from cortex.graph.facts.grammars import SYNTAX
+from cortex.graph.facts.labels import labels_flag
 
 #: modifiers of a definition that resolution looks at
 FLAGS = frozenset(
@@ -67,7 +68,7 @@ def flags_of(node: Node) -> tuple[str, ...]:
     for one in node.children:
         if one.type == "type_parameter_list" and (text := text_of(one)).startswith(GENERIC):  # C#
             found.add(GENERIC + text.strip("<>").replace(" ", ""))
-    return tuple(sorted(found))
+    return (*sorted(found), *labels_flag(node))
 
 
 def _branch(node: Node) -> tuple[str, ...]:

@@ -253,7 +253,7 @@ class Calls:
         if one.arguments < 0 or not methods or self._rules.family not in _OVERLOADING:
             return values
         taking = [ref for ref in methods if self._targets.takes(ref, one.arguments)]
-        if taking and (not one.passed or self._rules.family == "c"):
+        if taking and (not one.passed or self._rules.family in ("c", "swift")):
             return values  # in C++ a type's own hide its bases'
         owner = self._evaluator.owners.of(*methods[0])
         name = self._project.definition(methods[0]).name
@@ -309,6 +309,8 @@ class Calls:
             return
         named = self._evaluator.methods_named(self._rules.family, name)
         refs = plausible(self._project, self._path, one, named)
+        if self._language == "swift" and one.arguments >= 0:
+            refs, self._targets.narrowed = [ref for ref in refs if self._targets.accepts(ref, one)], True
         if self._rules.family == "c":
             refs = reachable(self._project, [*refs], self._path)
         if self._rules.family == "rust":  # those of this crate, where it has some

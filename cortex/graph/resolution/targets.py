@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from cortex.graph.facts import labels
 from cortex.graph.facts.chains import either_of
-from cortex.graph.facts.facts import CALLED, HOLDER, MADE, PLATFORM, Reference
+from cortex.graph.facts.facts import CALLED, HOLDER, LABELS, MADE, PLATFORM, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.resolution.builds import built_with
@@ -62,8 +63,10 @@ class Targets:
             refs = [ref for ref in refs if self._project.definition(ref).kind in TYPE_KINDS]
         if self._language == "kotlin" and one.arguments >= 0:
             refs = self.extended.that_take(refs, one.arguments)
+        if self._language == "swift" and one.arguments >= 0:
+            refs, self.narrowed = [ref for ref in refs if self.accepts(ref, one)], True
         skipped = int(of_receiver and self._language == "csharp")
-        if len(refs) > 1 and (one.passed or skipped):
+        if len(refs) > 1 and (one.passed or skipped) and self._language != "swift":
             refs, self.narrowed = self.extended.chosen(refs, one, skipped), True
         if one.kind == "call" and self._rules.family == "script":  # TypeScript's `type Error = …` makes none
             refs = [ref for ref in refs if self._project.definition(ref).kind not in PURE_TYPES]
@@ -79,6 +82,11 @@ class Targets:
                 yield self._edges.call(one, ref, confidence)
         elif len(refs) <= CANDIDATES_MAX and refs:
             yield self._edges.ambiguous(one, refs, confidence)
+
+    def accepts(self, ref: Ref, one: Reference) -> bool:
+        """Whether a function of Swift has the labels that a call passes; a type may have any."""
+        flags = self._project.definition(ref).flags
+        return all(labels.accepts(flag, one.passed) for flag in flags if flag.startswith(LABELS))
 
     def are_twins(self, refs: Sequence[Ref]) -> bool:
         """Whether these are one function that is written several times, for each system once or in
@@ -111,7 +119,8 @@ class Targets:
             return shape(self._project, ref)
         one = self._project.definition(ref)
         types = () if self._language in _UNTYPED else tuple(each.type for each in one.parameters)
-        return self._project.home(ref[0]), one.qualified, one.kind in TYPE_KINDS, types
+        told = tuple(flag for flag in one.flags if flag.startswith(LABELS))
+        return self._project.home(ref[0]), one.qualified, one.kind in TYPE_KINDS, types, told
 
     def is_constant(self, value: Value) -> bool:
         if value.tag != "def":

@@ -1,0 +1,52 @@
+"""Swift's functions of one name are told apart by the labels of what they are passed."""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.graph.facts.labels import accepts
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import decode, digest
+
+_TYPES = """class Disk {
+  func save(to path: String) {}
+  func save(from path: String, quick: Bool = true) {}
+  func save(_ path: String) {}
+  func save(all paths: String...) {}
+  func save(when ready: Bool, then: () -> Void) {}
+}
+"""
+#: a call → the line of the one function that it means, 0 for none
+CALLS = {
+    'd.save(to: "a")': 2,
+    'd.save(from: "a")': 3,
+    'd.save(from: "a", quick: false)': 3,
+    'd.save("a")': 4,
+    'd.save(all: "a", "b", "c")': 5,
+    "d.save(when: true) { }": 6,
+    "d.save(when: true, then: work)": 6,
+    'd.save(into: "a")': 0,
+    'unknown.save(to: "a")': 2,
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_labels_choose_among_functions_of_one_name(call):
+    raw = f"{_TYPES}func f(d: Disk) {{\n  {call}\n}}\n".encode()
+    project = Project()
+    project.update({"a.swift": facts_of(decode("a.swift", raw), digest(raw))})
+    places = {
+        project.id_of(("a.swift", at)): one.line
+        for at, one in enumerate(project.index("a.swift").facts.definitions)
+    }
+    found = [edge for edge in edges_of(project, Evaluator(project), "a.swift") if edge.type == "calls"]
+    assert [places.get(edge.target) for edge in found] == [CALLS[call]] * bool(CALLS[call])
+
+
+def test_a_function_without_parameters_takes_nothing_but_nothing():
+    assert accepts("(", ())
+    assert not accepts("(", ("#",))
+    assert not accepts("(to", ())
