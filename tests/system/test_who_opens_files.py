@@ -99,6 +99,8 @@ ALLOWED = {
     ("cortex.system.sockets", "listener.bind"): RUNTIME,
     ("cortex.system.sockets", "os.chmod"): RUNTIME,
     ("cortex.system.sockets", "os.open"): RUNTIME,
+    ("cortex.system.anew", "_STATUS.read_text"): "what the system says of this process",
+    ("cortex.system.anew", "os.execv"): "the program that runs already, once more",
     ("cortex.system.hosts", "os.replace"): RUNTIME,
     ("cortex.system.sockets", "os.unlink"): RUNTIME,
     ("cortex.processes.supervisor", "os.unlink"): RUNTIME,
