@@ -109,7 +109,9 @@ def _hold_place(config: Config) -> Lock:
 
 
 class _Follower:
-    def __init__(self, config: Config, stop: threading.Event, pace: Pace, growth: Growth | None = None) -> None:
+    def __init__(
+        self, config: Config, stop: threading.Event, pace: Pace, growth: Growth | None = None
+    ) -> None:
         self._config = config
         self._stop = stop
         self._pace = pace

@@ -19,10 +19,11 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from cortex.processes.forking import Forked, ForkServer
 from cortex.processes.names import KINDS, Kind
 from cortex.sealing.places import VARIABLE as KEY_VARIABLE
 from cortex.system import files, hosts
-from ipc.errors import EXIT_OCCUPIED, EXIT_USAGE
+from ipc.errors import ANEW, EXIT_OCCUPIED, EXIT_USAGE
 from ipc.locks import holder_of
 
 #: seconds before a dead child is started again: the first time, and at most; it doubles in between
@@ -46,6 +47,8 @@ STOP_S = 5.0
 #: bytes of one log; when it is larger the older half goes to `<name>.log.1`
 LOG_BYTES_MAX = 2 << 20
 
+#: a process that the supervisor has started, one way or the other
+Running = subprocess.Popen[bytes] | Forked
 State = Literal["waiting", "running", "held", "failed", "finished"]
 
 
@@ -72,6 +75,8 @@ class SetSpec:
     sandbox: bool = False
     #: the folder in memory of a sealed project, "" of others
     plain: str = ""
+    #: names of those that a fork server forks, where it can
+    forked: tuple[str, ...] = ()
     #: name → argument list in place of the kind's (tests of the supervisor itself)
     commands: dict[str, list[str]] | None = None
 
@@ -81,7 +86,7 @@ class SetSpec:
     @classmethod
     def load(cls, text: str) -> SetSpec:
         body = json.loads(text)
-        return cls(**body | {"without": tuple(body["without"])})
+        return cls(**body | {name: tuple(body[name]) for name in ("without", "forked")})
 
     @property
     def of_kind(self) -> Kind:
@@ -121,7 +126,10 @@ def trim_log(path: str) -> None:
 class Child:
     """One process of a set, over all its restarts."""
 
-    def __init__(self, name: str, arguments: list[str], spec: SetSpec) -> None:
+    def __init__(
+        self, name: str, arguments: list[str], spec: SetSpec, forks: ForkServer | None = None
+    ) -> None:
+        """`forks`: who forks it, if anybody does."""
         self.name = name
         self.state: State = "waiting"
         self.restarts = -1
@@ -131,7 +139,8 @@ class Child:
         self._finishes = any(one.name == name and one.finishes for one in spec.of_kind.processes)
         self._lock_path = os.path.join(spec.runtime_dir, f"{name}.0.lock")
         self._socket_path = os.path.join(spec.runtime_dir, f"{name}.0.sock")
-        self._process: subprocess.Popen[bytes] | None = None
+        self._forks = forks
+        self._process: Running | None = None
         self._started = 0.0
         self._due = 0.0
         self._backoff_s = BACKOFF_S
@@ -145,6 +154,11 @@ class Child:
     def due(self) -> float:
         """When `tend` has something to do by the clock (monotonic): its end is told by a signal."""
         return self._due if self._process is None and self.state in ("waiting", "held") else math.inf
+
+    @property
+    def waits(self) -> bool:
+        """Whether who forks it is coming up."""
+        return self._forks is not None and self._forks.comes_up()
 
     def comes_up(self, now: float) -> bool:
         """Whether it was started a moment ago and does not answer yet."""
@@ -161,7 +175,7 @@ class Child:
             if code is None:
                 return ""
             news = self._ended(code, now)
-        if self.state in ("waiting", "held") and now >= self._due:
+        if self.state in ("waiting", "held") and now >= self._due and not self.waits:
             news = f"{news} {self._start(now)}".strip()
         return news
 
@@ -180,18 +194,7 @@ class Child:
             return self._not_started(error, now)
         try:
             self._log_start = os.fstat(log).st_size
-            # Its own session: Ctrl-C in a terminal reaches us alone, and its descendants are one
-            # process group. The folder /: a relative entry of PYTHONPATH must not make the
-            # project's code importable.
-            self._process = subprocess.Popen(
-                self._arguments,
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                cwd=os.sep,
-                env=child_environment(),
-                **hosts.apart(),
-            )
+            self._process = self._begin(log)
         except OSError as error:
             return self._not_started(error, now)
         finally:
@@ -199,6 +202,22 @@ class Child:
         self.state, self._started = "running", now
         self.restarts += 1
         return f"{self.name}: started as process {self.pid}"
+
+    def _begin(self, log: int) -> Running:
+        if self._forks is not None and (forked := self._forks.fork(self._arguments, log)):
+            return forked
+        # Its own session: Ctrl-C in a terminal reaches us alone, and its descendants are one
+        # process group. The folder /: a relative entry of PYTHONPATH must not make the project's
+        # code importable.
+        return subprocess.Popen(
+            self._arguments,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            cwd=os.sep,
+            env=child_environment(),
+            **hosts.apart(),
+        )
 
     def _not_started(self, error: OSError, now: float) -> str:
         self._retry_later(now)
@@ -214,6 +233,10 @@ class Child:
         assert process is not None
         _let_go(process)
         hosts.end_group(process.pid)  # pool children that outlived it
+        if code == ANEW & 0xFF:  # as it would have begun in its place, had nobody forked it
+            self.state, self._due = "waiting", now
+            self.restarts -= 1
+            return f"{self.name}: begins anew."
         self.last_error = self._last_line() or self.last_error
         if now - self._started >= SETTLED_S:
             self._backoff_s = BACKOFF_S
@@ -282,7 +305,7 @@ class Child:
         }
 
 
-def _let_go(process: subprocess.Popen[bytes]) -> None:
+def _let_go(process: Running) -> None:
     if process.stdin:
         with contextlib.suppress(OSError):
             process.stdin.close()

@@ -27,6 +27,9 @@ class Process:
     stage: int
     #: whether it may end because nothing is left to do
     finishes: bool = False
+    #: whether what it imports is mostly what the others of its set import: then one process imports
+    #: it for all of them (`forking`)
+    forked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +81,13 @@ PROJECT = Kind(
     "the project",
     "cortex",
     (
-        Process("text", "cortex-worker", ("text",), stage=2),
+        Process("text", "cortex-worker", ("text",), stage=2, forked=True),
         Process(EMBED, "cortex-worker", (EMBED,), stage=2),
-        Process("vector", "cortex-worker", ("vector",), stage=2),
-        Process("graph", "cortex-worker", ("graph",), stage=2),
+        Process("vector", "cortex-worker", ("vector",), stage=2, forked=True),
+        Process("graph", "cortex-worker", ("graph",), stage=2, forked=True),
         Process(MILVUS, "cortex-worker", (MILVUS,), stage=2),
-        Process("watcher", "cortex-worker", ("watcher",), stage=1),
-        Process(INDEXER, "cortex", ("index", "--watch"), stage=0, finishes=True),
+        Process("watcher", "cortex-worker", ("watcher",), stage=1, forked=True),
+        Process(INDEXER, "cortex", ("index", "--watch"), stage=0, finishes=True, forked=True),
         Process(HTTP, "cortex", ("serve",), stage=0),
     ),
 )

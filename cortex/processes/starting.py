@@ -12,6 +12,7 @@ from cortex import __version__
 from cortex.generation.contract import chunk_folders, files_in, folder_of
 from cortex.generation.current import CURRENT
 from cortex.processes.child import SetSpec
+from cortex.processes.forking import may_fork
 from cortex.processes.names import EMBED, HTTP, INDEXER, MEMORY, MILVUS, PROJECT, SESSIONS, Kind
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
@@ -75,6 +76,15 @@ def unneeded(owner: Owner, *, http: bool = False) -> tuple[str, ...]:
     return tuple(name for name, wanted in needed.items() if not wanted)
 
 
+def _forked(owner: Owner) -> tuple[str, ...]:
+    """The processes that a fork server forks: where Milvus keeps the index, they import what runs
+    threads.
+    """
+    if not may_fork() or (isinstance(owner, Config) and owner.remote):
+        return ()
+    return tuple(process.name for process in kind_of(owner).processes if process.forked)
+
+
 def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
     """`http`: with the server of HTTP."""
     idle_exit_s = owner.server.idle_exit_s if isinstance(owner, Config) else owner.idle_exit_s
@@ -90,6 +100,7 @@ def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
         at_once=_at_once(owner),
         sandbox=owner.sandbox,
         plain=str(owner.sealing.base) if owner.sealing else "",
+        forked=_forked(owner),
     )
 
 

@@ -21,7 +21,8 @@ from types import FrameType
 from typing import Any
 
 from cortex import __version__
-from cortex.processes.child import STOP_S, Child, SetSpec, trim_log
+from cortex.processes.child import STOP_S, Child, SetSpec, child_environment, trim_log
+from cortex.processes.forking import ForkServer, reap_orphans
 from cortex.system import hosts, sockets
 from cortex.system.notices import ITSELF, Notices
 from cortex.system.terminal import in_line
@@ -56,8 +57,9 @@ class Supervisor:
 
     def __init__(self, spec: SetSpec) -> None:
         self.spec = spec
+        self._forks = self._fork_server()
         self._children = {
-            name: Child(name, arguments, spec) for name, arguments in spec.command_lines().items()
+            name: self._child(name, arguments) for name, arguments in spec.command_lines().items()
         }
         #: those that wait for others to come up, in the order of their start
         self._later = list(self._children)
@@ -82,6 +84,17 @@ class Supervisor:
         self._identity: tuple[Any, ...] = ()
         self._notices: Notices | None = None
         self._checked = 0.0
+
+    def _fork_server(self) -> ForkServer | None:
+        """Who forks what of this set is forked."""
+        spec = self.spec
+        names = [name for name in spec.command_lines() if name in spec.forked]
+        log_path = os.path.join(spec.run_dir, "forkserver.log")
+        belongs = (spec.of_kind.option, spec.root)
+        return ForkServer(names, belongs, log_path, child_environment()) if names else None
+
+    def _child(self, name: str, arguments: list[str]) -> Child:
+        return Child(name, arguments, self.spec, self._forks if name in self.spec.forked else None)
 
     def run(self, lock_s: float = LOCK_S) -> int:
         """Hold the lock, start everything, serve until told to stop; the exit code.
@@ -143,9 +156,11 @@ class Supervisor:
 
     def _left(self, now: float) -> float:
         """Seconds until something is to be done by the clock."""
-        if self._later:
+        if self._later or (self._forks and self._forks.comes_up()):
             return COMING_UP_TICK_S
         due = [self._checked + self._check_s, *(child.due for child in self._children.values())]
+        if self._forks:
+            due.append(self._forks.due)
         if not self._fronts and self._idle_exit_s is not None:
             due.append(self._idle_since + self._idle_limit_s)
         return max(0.0, min(due) - now)
@@ -219,8 +234,17 @@ class Supervisor:
     # The loop's parts
 
     def _tend(self, now: float) -> None:
+        if self._forks and (news := self._forks.tend(now)):
+            say(news)
+        self._tend_children(now)
+        if self._forks:
+            reap_orphans({self._forks.pid, *(child.pid for child in self._children.values())})
+
+    def _tend_children(self, now: float) -> None:
         for name, child in self._children.items():
             if name in self._later:
+                if child.waits:
+                    continue
                 if not self._has_room(now):
                     return
                 self._later.remove(name)
@@ -248,8 +272,8 @@ class Supervisor:
 
     def _check(self, now: float) -> None:
         self._checked = now
-        for child in self._children.values():
-            trim_log(child.log_path)
+        for one in (*self._children.values(), *([self._forks] if self._forks else ())):
+            trim_log(one.log_path)
         lock, sock, root, *home = self._look()
         if (lock, sock) != self._identity[:2]:
             self._stop("the folder of locks and sockets was replaced")
@@ -371,7 +395,7 @@ class Supervisor:
             return False
         if found.name not in self._children:
             arguments = self.spec.of_kind.command_line(found, self.spec.root)
-            self._children[found.name] = Child(found.name, arguments, self.spec)
+            self._children[found.name] = self._child(found.name, arguments)
         return True
 
     def status(self) -> dict[str, Any]:
@@ -383,6 +407,7 @@ class Supervisor:
             "waiting": len(self._waiting),
             "refused_lines": self._refused,
             "watching": "polling" if self._notices is None else "events",
+            "fork_server": self._forks.pid if self._forks else 0,
             "processes": [child.status(now) for child in self._children.values()],
         }
 
@@ -404,6 +429,8 @@ class Supervisor:
             for child in stage:
                 if news := child.wait(until):
                     say(news)
+        if self._forks:
+            self._forks.end()
         self._seal()
         if self._lock is not None:
             self._lock.release()

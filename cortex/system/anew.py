@@ -3,7 +3,8 @@
 What bulk work frees lies between what is kept, so no allocator gives it back: after a first index
 that is most of what such a process holds. All that counts is on the disk, so the same program
 begins again by `exec`: under the same number, with the same life line, log and environment, as one
-that was killed and started would, but in order.
+that was killed and started would, but in order. One that was forked by a fork server ends instead,
+and says by its exit code that it is to be forked again: after `exec` it would share nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-from ipc.errors import EXIT_FAILED
+from ipc.errors import ANEW, EXIT_FAILED
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +22,8 @@ log = logging.getLogger(__name__)
 GROWN_BYTES = 8 << 20
 #: what the system says of this process, and the line of what is its own and lies in memory
 _STATUS, _OWN = Path("/proc/self/status"), "RssAnon:"
+#: whether who started this process starts it again when it ends with ANEW
+_ends = False
 
 
 def own_bytes() -> int:
@@ -53,13 +56,21 @@ class Growth:
         return own_bytes() - self._usual >= GROWN_BYTES
 
 
+def end_instead() -> None:
+    """From here on this process ends, with ANEW, where it would begin again in its place."""
+    global _ends  # noqa: PLW0603 - of this process, as its descriptors are
+    _ends = True
+
+
 def begin() -> int:
     """Begin this program again, with all locks and sockets let go of. Returns only when that cannot
-    be, with an exit code.
+    be, or when another process is to begin it, with an exit code.
     """
     log.info("begins anew: bulk work has left memory that cannot be given back otherwise")
     sys.stdout.flush()
     sys.stderr.flush()
+    if _ends:
+        return ANEW
     try:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - what runs already
     except OSError as error:  # a Python that was removed meanwhile

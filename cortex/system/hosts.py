@@ -27,19 +27,21 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 # What only some calls need is imported by them: hooks of agents' programs and supervisors import
 # this module, and are to be quick and small.
 if TYPE_CHECKING:
     import asyncio
-    import subprocess
 
 Name = str | os.PathLike[str]
 Result = TypeVar("Result")
 
 WINDOWS = sys.platform == "win32"
 MACOS = sys.platform == "darwin"
+LINUX = sys.platform == "linux"
+#: prctl's number for being given the processes whose parents have ended (linux/prctl.h)
+_ADOPT = 36
 #: what ends a process in good order, of what the system has
 STOP_SIGNALS = tuple(
     signal.Signals(getattr(signal, name))
@@ -279,7 +281,25 @@ def end_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def ask_to_end(process: subprocess.Popen[bytes]) -> None:
+def adopt_orphans() -> bool:
+    """Have the system give this process those of its descendants whose parents end, as children of
+    its own; False where it does not.
+    """
+    if not LINUX:
+        return False
+    try:
+        return bool(c_library().prctl(_ADOPT, 1, 0, 0, 0) == 0)
+    except (OSError, AttributeError):
+        return False
+
+
+class Ends(Protocol):
+    """A process that can be told to."""
+
+    def terminate(self) -> None: ...
+
+
+def ask_to_end(process: Ends) -> None:
     """By a signal, where a process hears one; else its life line tells it, which its parent
     closes.
     """

@@ -48,7 +48,7 @@ def spawn_tiny(config: Config, monkeypatch: pytest.MonkeyPatch) -> Config:
 
     def tiny(config: Config, *, idle_exit: bool) -> SetSpec:
         return dataclasses.replace(
-            real(config, idle_exit=idle_exit), commands={"text": child(OBEDIENT, config)}
+            real(config, idle_exit=idle_exit), commands={"text": child(OBEDIENT, config)}, forked=()
         )
 
     monkeypatch.setattr(attach, "spec_of", tiny)

@@ -26,7 +26,7 @@ def child(code: str, config: Config) -> list[str]:
 def spec(config: Config, idle_exit_s: float | None = None, **codes: str) -> SetSpec:
     made = starting.spec_of(config, idle_exit=idle_exit_s is not None)
     commands = {name: child(code, config) for name, code in codes.items()}
-    return dataclasses.replace(made, idle_exit_s=idle_exit_s, commands=commands)
+    return dataclasses.replace(made, idle_exit_s=idle_exit_s, commands=commands, forked=())
 
 
 def start(made: SetSpec) -> subprocess.Popen[bytes]:
