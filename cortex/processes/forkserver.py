@@ -24,15 +24,16 @@ from pathlib import Path
 from cortex.processes.forking import READY, REFUSED, REQUEST_BYTES_MAX
 from cortex.system import allocator, anew
 
-#: what processes have imported late once they rest: `numpy.unique` the first of them
-_LATE = ("numpy.ma", "cortex.embedders.builtin", "importlib.resources.readers")
+#: what workers have imported late once they rest: by `numpy.unique`, `cortex.system.zstd` and the
+#: built-in embedder
+_LATE = ("numpy.ma", "zstandard", "importlib.resources.readers", "cortex.embedders.builtin")
 #: what a process of each name has imported once it rests, by the modules that import the rest
 NEEDED = {
     "text": ("workers.__main__", "workers.text", "cortex.engines.text.engine", *_LATE),
     "vector": ("workers.__main__", "workers.vector", "cortex.engines.vector.engine", *_LATE),
     "graph": ("workers.__main__", "workers.graph", "cortex.engines.graph.engine", *_LATE),
     "watcher": ("workers.__main__", "workers.watcher", *_LATE),
-    "indexer": ("cortex.front.cli.main", "cortex.front.cli.commands", "cortex.indexer.watch", *_LATE),
+    "indexer": ("cortex.front.cli.main", "cortex.front.cli.commands", "cortex.indexer.watch"),
 }
 #: fields of /proc/self/stat behind the program's name, which may hold blanks: where the command
 #: line begins and ends in memory (48 and 49 of proc_pid_stat(5))

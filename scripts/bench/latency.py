@@ -34,7 +34,7 @@ CHUNKS_PER_FILE = 12
 #: calls before anything counts
 WARM_UP = 20
 #: words of a command line that name a process
-NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index")
+NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index", "cortex.processes.forkserver")
 #: searches by the peer
 GREPS = 5
 

@@ -187,7 +187,9 @@ def set_of(owner: configuration.Config | DataFolder) -> dict[str, psutil.Process
     status = attach.set_status(owner)
     if not status["running"]:
         return {}
-    pids = {"supervisor": status["pid"]} | {one["name"]: one["pid"] for one in status["processes"]}
+    pids = {"supervisor": status["pid"], "forkserver": status.get("fork_server", 0)} | {
+        one["name"]: one["pid"] for one in status["processes"]
+    }
     return {name: psutil.Process(pid) for name, pid in pids.items() if pid and psutil.pid_exists(pid)}
 
 

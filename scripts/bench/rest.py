@@ -5,8 +5,8 @@ same number that have imported what talking to each other needs, and nothing of 
 
 Memory is proportional (pages that processes share count once), in MB. The floor is taken of all
 bare processes at once, as the set is: `python` alone for the supervisor, with pyzmq and msgspec
-for the indexer, with numpy beside for those that answer and publish, with mcp's server for the
-front. Wake-ups are counted by thread.
+for the indexer, with numpy beside for those that answer and publish and for who forks them, with
+mcp's server for the front. Wake-ups are counted by thread.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ BARE = {
     "supervisor": "",
     "mcp": "import mcp.server.lowlevel",
     "index": WRITING,
-    **dict.fromkeys(("text", "vector", "graph", "watcher"), TALKING),
+    **dict.fromkeys(("forkserver", "text", "vector", "graph", "watcher"), TALKING),
 }
 #: what a bare process does once it has imported all
 _WAITS = "import sys; print(flush=True); sys.stdin.read()"

@@ -14,8 +14,9 @@ from typing import Self
 import psutil
 from product import processes_of
 
-#: words of a command line that name a process; one without them is the supervisor
-NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index")
+#: words of a command line that name a process, by what follows their last dot; one without them is
+#: the supervisor
+NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index", "cortex.processes.forkserver")
 #: what the command of a child of the indexer's pool holds: nothing in it names the project
 POOL = "cortex.indexer.pool"
 #: seconds between two looks at memory, which cost a process of 1 GB some 5 ms each
@@ -31,7 +32,7 @@ def named(root: Path) -> Iterator[tuple[str, psutil.Process]]:
     for process in processes_of(root):
         with contextlib.suppress(psutil.Error):
             name = next((part for part in process.cmdline() if part in NAMES), "supervisor")
-            yield name, process
+            yield name.rpartition(".")[2], process
             children = process.children() if name == "index" else []
             for number, child in enumerate(filter(_is_pool, children), start=1):
                 yield f"pool {number}", child

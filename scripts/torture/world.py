@@ -157,13 +157,17 @@ class World:
 
 
 def role(process: psutil.Process) -> str:
-    """What a process of a set is: a worker's name, `indexer`, `supervisor`, `front`, `pool`."""
+    """What a process of a set is: a worker's name, `indexer`, `supervisor`, `forkserver`, `front`,
+    `pool`.
+    """
     try:
         line = process.cmdline()
     except psutil.Error:
         return "gone"
     if "cortex.processes.supervisor" in line:
         return "supervisor"
+    if "cortex.processes.forkserver" in line:
+        return "forkserver"
     if "workers" in line:
         return str(line[line.index("workers") + 1])
     if "mcp" in line:
