@@ -157,8 +157,8 @@ class Child:
 
     @property
     def waits(self) -> bool:
-        """Whether who forks it is coming up."""
-        return self._forks is not None and self._forks.comes_up()
+        """Whether it is not started yet because who forks it is coming up."""
+        return self.state == "waiting" and self._forks is not None and self._forks.comes_up()
 
     def comes_up(self, now: float) -> bool:
         """Whether it was started a moment ago and does not answer yet."""
@@ -175,7 +175,7 @@ class Child:
             if code is None:
                 return ""
             news = self._ended(code, now)
-        if self.state in ("waiting", "held") and now >= self._due and not self.waits:
+        if self.state in ("waiting", "held") and now >= self._due:
             news = f"{news} {self._start(now)}".strip()
         return news
 
@@ -188,6 +188,9 @@ class Child:
             self.state, self._due = "held", now + HELD_S
             self.last_error = f"process {holder} holds {self._lock_path}"
             return news
+        self.state = "waiting"
+        if self.waits:
+            return ""
         try:
             log = files.open_log(self.log_path)
         except OSError as error:

@@ -22,7 +22,7 @@ from cortex.system import files, hosts
 from ipc.errors import EXIT_FAILED
 
 #: seconds that a fork server has to import all; then processes are started without it
-IMPORTS_S = 10.0
+IMPORTS_S = 30.0
 #: seconds that it has to fork one: it takes some milliseconds
 FORKS_S = 2.0
 #: seconds before one that ended is started again, so that what begins anew is forked again; doubled

@@ -242,14 +242,12 @@ class Supervisor:
 
     def _tend_children(self, now: float) -> None:
         for name, child in self._children.items():
-            if name in self._later:
-                if child.waits:
-                    continue
-                if not self._has_room(now):
-                    return
-                self._later.remove(name)
+            if name in self._later and not self._has_room(now):
+                return
             if news := child.tend(now):
                 say(news)
+            if name in self._later and not child.waits:
+                self._later.remove(name)
 
     def _has_room(self, now: float) -> bool:
         """Whether another process may come up beside those that do."""

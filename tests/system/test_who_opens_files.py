@@ -18,7 +18,8 @@ TELLS = {
     "os": set(
         "fspath fsencode fsdecode getpid getppid getuid environ_get access stat lstat fstat cpu_count kill killpg close read "
         "write pipe set_blocking get_blocking dup sysconf fdopen isatty getenv waitpid pread pwrite ftruncate get_terminal_size "
-        "getloadavg _exit dup2 urandom nice setsid strerror times pidfd_open sched_getaffinity getcwd fsync".split()
+        "getloadavg _exit dup2 urandom nice setsid strerror times pidfd_open sched_getaffinity getcwd fsync "
+        "fork waitid waitstatus_to_exitcode".split()
     ),
     "shutil": {"which", "disk_usage", "copyfileobj", "get_terminal_size"},
     "tempfile": {"gettempdir"},
@@ -72,6 +73,7 @@ ALLOWED = {
     ("cortex.memory.driver", "self.module.connect"): LIBRARY,
     ("cortex.memory.turning", "sqlcipher().connect"): LIBRARY,
     ("cortex.memory.word_index", "tantivy.Index"): LIBRARY,
+    ("cortex.processes.forkserver", "_STAT.read_text"): SYSTEM,
     ("cortex.processes.leftovers", "folder.rmdir"): RUNTIME,
     ("cortex.front.cli.main", "os.open"): SYSTEM,
     (
