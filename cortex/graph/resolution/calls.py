@@ -29,6 +29,8 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 #: families in which a type has several methods of one name
 _OVERLOADING = frozenset({"jvm", "csharp", "c", "swift"})
 _ROOT = re.compile(r"[^.\[\]():]+")
+#: what is an instance, or a name that is known
+_TYPED = frozenset({"inst", "def"})
 
 
 class Calls:
@@ -164,7 +166,7 @@ class Calls:
         if not owners:
             yield from self._of_nothing_known(one, name, extended)
         elif extended:
-            known = self._language == "kotlin" and all(owner.tag == "inst" for owner in owners)
+            known = self._language == "kotlin" and all(owner.tag in _TYPED for owner in owners)
             yield from targets.found(one, extended, "receiver" if known else "name", of_receiver=True)
         else:
             values = self._overloaded(values, one)

@@ -11,6 +11,8 @@ from cortex.graph.resolution.counts import generics
 
 #: a receiver of any type, or of any that a type parameter allows
 ANY_RECEIVER = "*"
+#: what the companion of a type is called in Kotlin that is given no name
+COMPANION_NAME = "Companion"
 #: characters of the names that type parameters have where nothing tells that they are ones
 _SHORT = 2
 
@@ -69,7 +71,14 @@ def receiver_of(one: Definition, language: str) -> str | None:
             return ANY_RECEIVER
         if flag.startswith(OUTER):
             return flag.removeprefix(OUTER)
+    if one.scope.endswith(f".{COMPANION_NAME}"):
+        return of_companion(receiver_name(one.scope.removesuffix(f".{COMPANION_NAME}")))
     return receiver_name(one.scope)
+
+
+def of_companion(name: str) -> str:
+    """The receiver of an extension that is called on a type's name: `fun Disk.Companion.make()`."""
+    return f"{name}.{COMPANION_NAME}"
 
 
 def receiver_name(text: str) -> str:

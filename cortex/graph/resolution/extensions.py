@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from cortex.graph.facts.facts import DEFAULT, PLATFORM
 from cortex.graph.resolution.counts import takes
-from cortex.graph.resolution.extended import ANY_RECEIVER, bound_of, receiver_name
+from cortex.graph.resolution.extended import ANY_RECEIVER, COMPANION_NAME, bound_of, of_companion, receiver_name
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.source_sets import seen, sees
@@ -67,7 +67,7 @@ class Extensions:
         self._homes: dict[str, tuple[str, ...]] = {}
         #: (path, name) → what `_visible` says
         self._seen: dict[tuple[str, str], tuple[Mapping[str, Sequence[Ref]], ...]] = {}
-        self._known: dict[tuple[str, str, Ref], tuple[Found, ...]] = {}
+        self._known: dict[tuple[str, str, Ref, bool], tuple[Found, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
@@ -89,6 +89,8 @@ class Extensions:
             if owner.tag == "inst":
                 for distance, ref in self._of(name, path, owner.ref):
                     found[ref] = min(distance, found.get(ref, distance))
+            elif owner.tag == "def" and self._project.definition(owner.ref).kind in TYPE_KINDS:
+                found |= {ref: at for at, ref in self._of(name, path, owner.ref, by_name=True)}
             elif owner.tag == "list":
                 found |= {ref: at for at, ref in self._of_names(name, path, _LISTS, whole=True)}
             elif owner.tag == "ext" and name not in COMMON_EXTENSIONS:
@@ -107,12 +109,17 @@ class Extensions:
         """Whether `path` sees an extension of Kotlin by that name."""
         return bool(self._visible(name, path))
 
-    def _of(self, name: str, path: str, owner: Ref) -> tuple[Found, ...]:
-        key = (path, name, owner)
+    def _of(self, name: str, path: str, owner: Ref, *, by_name: bool = False) -> tuple[Found, ...]:
+        """Those that may be called on what is of a type; `by_name`: on its name, which means its
+        companion, or that it is an object.
+        """
+        key = (path, name, owner, by_name)
         if key not in self._known:
             supers = self._types.supertypes.of(owner)
             names = [self._project.definition(ref).name for ref in (owner, *supers.types)]
-            self._known[key] = tuple(self._of_names(name, path, (*names, *_ROOTS), whole=supers.whole))
+            names = [of_companion(names[0]), *names] if by_name else [*names, *_ROOTS]
+            whole = by_name or supers.whole
+            self._known[key] = tuple(self._of_names(name, path, names, whole=whole))
         return self._known[key]
 
     def _of_names(self, name: str, path: str, names: Sequence[str], *, whole: bool) -> list[Found]:
@@ -127,14 +134,21 @@ class Extensions:
             for ref in held.get(ANY_RECEIVER, ())[:UNKNOWN_MAX]:
                 bound = bound_of(self._project.definition(ref))
                 near = rank.get(bound) if bound else _FAR
-                if near is not None or not names:
+                outside = not whole and near is None and not self._types.types_of(bound, ref[0])
+                if near is not None or not names or outside:
                     found[ref] = _FAR if near is None else near
             for other in held.keys() & self._project.extended.aliases.keys() if names else ():
                 found |= self._by_alias(held[other], rank)
             if whole:
                 continue
             if sum(map(len, held.values())) <= UNKNOWN_MAX:
-                rest = [ref for refs in held.values() for ref in refs if ref not in found]
+                rest = [
+                    ref
+                    for on, refs in held.items()
+                    if not on.endswith(COMPANION_NAME)  # on which nothing else is
+                    for ref in refs
+                    if ref not in found
+                ]
                 found |= {ref: _FAR for ref in rest if not names or self._is_outside(ref)}
         return [Found(at, ref) for ref, at in found.items()]
 

@@ -15,7 +15,7 @@
 (function_declaration (function_value_parameters) . [(user_type) (nullable_type)] @returns)
 (function_body "=" . (_) @return)
 (return_expression (_) @return)
-(parameter (identifier) @param.name . (_) @param.type)
+(function_value_parameters (parameter (identifier) @param.name . (_) @param.type))
 (class_parameter (identifier) @bind.name . [(user_type) (nullable_type) (function_type) (parenthesized_type)] @bind.type)
 (property_declaration (variable_declaration (identifier) @bind.name . [(user_type) (nullable_type) (function_type) (parenthesized_type)] @bind.type))
 (property_declaration (variable_declaration (identifier) @bind.name .) . (_) @bind.value)

@@ -1,0 +1,45 @@
+"""Kotlin's calls of what takes functions with named parameters, and of extensions of companions,
+objects and bounds from outside the project.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.graph.small import calls_in, project_of
+
+_SHOP = """package shop
+class Disk {
+  fun put(a: Int, each: (x: Int, y: Int) -> Int) {}
+  fun last(each: suspend Disk.(x: Int) -> Unit) {}
+}
+interface Parser {
+  companion object {
+    fun default() = 1
+  }
+}
+object Tape
+fun Parser.Companion.quick(): Parser = TODO()
+fun Tape.wind() {}
+private fun <A : Appendable> A.tell(x: String): A = this
+"""
+#: what stands in a function → what it calls
+LINES = {
+    "d.put(1) { x, y -> x }": ["Disk.put"],
+    "d.put(1, { x: Int, y: Int -> x })": ["Disk.put"],
+    "with(d) { put(1, { x, y -> x }) }": ["Disk.put"],
+    "d.last { x -> }": ["Disk.last"],
+    "Parser.quick()": ["Parser.Companion.quick"],
+    "Parser.Companion.quick()": ["Parser.Companion.quick"],
+    "d.quick()": [],
+    "s.quick()": [],
+    "Tape.wind()": ["Tape.wind"],
+    "s.tell(\"\")": ["A.tell"],
+    "d.tell(\"\")": [],
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_call_is_known_by_its_receiver_and_by_what_functions_it_passes(line):
+    project = project_of({"a.kt": f"{_SHOP}fun f(d: Disk, s: Appendable) {{\n  {line}\n}}\n"})
+    found = [edge.target.partition(":")[2] for edge in calls_in(project, "a.kt")]
+    assert [name for name in found if name != "f"] == LINES[line]
