@@ -5,6 +5,7 @@ objects and bounds from outside the project.
 from __future__ import annotations
 
 import pytest
+
 from tests.graph.small import calls_in, project_of
 
 _SHOP = """package shop
@@ -33,8 +34,8 @@ LINES = {
     "d.quick()": [],
     "s.quick()": [],
     "Tape.wind()": ["Tape.wind"],
-    "s.tell(\"\")": ["A.tell"],
-    "d.tell(\"\")": [],
+    's.tell("")': ["A.tell"],
+    'd.tell("")': [],
 }
 
 

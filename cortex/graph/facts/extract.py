@@ -98,6 +98,8 @@ _ATTRIBUTE = "Attribute"
 _END = 1 << 60
 #: of a script's functions those that others have the name of, `const f = () => { … }`
 _FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generator_function"})
+#: what Ruby calls of a module that is included
+_INCLUDED = "included"
 #: names of fields that are bound as they stand
 _FIELDS = frozenset({"field_identifier", "property_identifier", "shorthand_field_identifier"})
 
@@ -426,7 +428,10 @@ class _Sweep:
         base = Base(relation, chain, node.start_point[0] + 1, node.start_point[1], arguments)
         if frame.kind == "container":
             self.extensions.append(Extension(frame.qualified, base))
-        elif frame.index >= 0 and self.opened[frame.index].kind in TYPE_KINDS:
+            return
+        if frame.index >= 0 and self.opened[frame.index].name == _INCLUDED and self.language == "ruby":
+            frame = self.stack[-2]  # `base.extend(Made)`: for whatever includes the module
+        if frame.index >= 0 and self.opened[frame.index].kind in TYPE_KINDS:
             self.opened[frame.index].bases.append(base)
 
     def _callable(self, *, through_blocks: bool = False) -> Open | None:

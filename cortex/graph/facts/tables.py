@@ -306,7 +306,9 @@ class FileIndex:
                 root, _, name = name.rpartition(".")
                 owner = _self_type(self.facts, binding.scope, root)
                 if owner < 0:
-                    if RULES[self.facts.language].family == "script":  # a member of what has this name
+                    root = "" if self.facts.language == "ruby" else root  # `@x` outside of all classes
+                    # A member of what has this name.
+                    if not root or RULES[self.facts.language].family == "script":
                         self._fields.setdefault(root, {}).setdefault(name, []).append(binding)
                     continue
             elif owner < 0:

@@ -213,9 +213,12 @@ class Evaluator:
         owners: tuple[Value, ...],
         place: tuple[str, int],
     ) -> tuple[Value, ...]:
-        """`values`, which were found on `owners`; what Scala's functions give among them that are
-        named and not called, where what they are named on tells that.
+        """`values`, which were found on `owners`; what Ruby's methods give among them that more is
+        asked of, and Scala's functions that are named and not called, where what they are named on
+        tells that.
         """
+        if rest and rest[0][0] != "(" and self.project.language(place[0]) == "ruby":
+            return tuple(given for value in values for given in self._bare(value, ""))
         if self.project.language(place[0]) != "scala" or (rest and rest[0][0] == "("):
             return values
         results = self.results
@@ -234,7 +237,16 @@ class Evaluator:
             return known
         if links[0] != "self":
             return ()
+        if scope < 0 and not values and self.project.language(path) == "ruby":
+            return self._kept_by_file(links[1], path)
         return self.exports.crates.bounded(values, links[1], path, scope)
+
+    def _kept_by_file(self, name: str, path: str) -> tuple[Value, ...]:
+        """What Ruby's `@x` holds outside of all classes: what some block of the file says, as one
+        of `before` does for those of a test.
+        """
+        held = self.project.index(path).fields.get("", {}).get(name, ())
+        return several(self.evaluate(one.value, path, -1, one.at) for one in held)
 
     def _given_by_call(
         self, values: tuple[Value, ...], link: str, owners: tuple[Value, ...], place: tuple[str, int]

@@ -10,7 +10,13 @@ from typing import NamedTuple, Protocol
 
 from cortex.graph.facts.facts import DEFAULT, PLATFORM
 from cortex.graph.resolution.counts import takes
-from cortex.graph.resolution.extended import ANY_RECEIVER, COMPANION_NAME, bound_of, of_companion, receiver_name
+from cortex.graph.resolution.extended import (
+    ANY_RECEIVER,
+    COMPANION_NAME,
+    bound_of,
+    of_companion,
+    receiver_name,
+)
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.source_sets import seen, sees

@@ -1,0 +1,76 @@
+"""Ruby's calls on what blocks keep outside of all classes, and of what modules hand to classes."""
+
+from __future__ import annotations
+
+from tests.graph.small import calls_in, project_of
+
+_SHOP = """class Disk
+  def on(x)
+  end
+end
+class Tape
+  def on(x)
+  end
+end
+"""
+
+
+def calls(texts: dict[str, str], path: str) -> list[tuple[int, str]]:
+    found = calls_in(project_of(texts), path)
+    return sorted((edge.location.line, edge.target.partition(":")[2]) for edge in found)
+
+
+def test_what_a_block_keeps_before_each_test_is_known_in_the_tests_of_its_file():
+    test = """describe Disk do
+  before do
+    @disk = Disk.new
+    @same = @disk
+  end
+  it "saves" do
+    @disk.on "x"
+    @same.on "x"
+    @none.on "x"
+  end
+end
+"""
+    other = 'describe Tape do\n  before do\n    @none = Tape.new\n  end\n  it "is" do\n    @disk.on 1\n  end\nend\n'
+    texts = {"shop.rb": _SHOP, "a_test.rb": test, "b_test.rb": other}
+    assert calls(texts, "a_test.rb") == [(3, "Disk"), (7, "Disk.on"), (8, "Disk.on")]
+    assert calls(texts, "b_test.rb") == [(3, "Tape")]
+
+
+def test_a_class_has_what_an_included_module_extends_it_with():
+    text = """module Made
+  def build(x)
+  end
+end
+module Mixed
+  def self.included(base)
+    base.extend(Made)
+  end
+end
+class Box
+  include Mixed
+end
+class Bare
+end
+Box.build(1)
+Bare.build(2)
+"""
+    assert (15, "Made.build") in calls({"a.rb": text}, "a.rb")
+    assert not [line for line, _ in calls({"a.rb": text}, "a.rb") if line == 16]
+
+
+def test_a_method_is_delegated_to_what_another_method_gives():
+    text = (
+        _SHOP
+        + """class Shop
+  delegate :on, to: :disk
+  def disk
+    @disk ||= Disk.new
+  end
+end
+Shop.new.on(1)
+"""
+    )
+    assert (15, "Disk.on") in calls({"a.rb": text}, "a.rb")
