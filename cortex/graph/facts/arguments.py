@@ -200,7 +200,7 @@ def declared_type(name: Node, declared: str, language: str) -> str:
         if before is not None and before.type == "parameter_modifiers" and b"vararg" in (before.text or b""):
             return f"{MANY}{declared}"
     if language == "csharp" and one.type == "parameter_list":  # `params Disk[] disks`
-        return f"{MANY}{declared.removesuffix('[]')}"
+        return f"{MANY}{declared.rstrip('?').removesuffix('[]')}"
     if language == "scala" and declared.endswith("*"):
         return f"{MANY}{declared[:-1]}"
     if language == "scala" and is_later(one):

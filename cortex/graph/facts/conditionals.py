@@ -1,4 +1,4 @@
-"""Preprocessor conditions of C and C++ that stand in the middle of something: `#if` between the
+"""Preprocessor conditions of C, C++ and C# that stand in the middle of something: `#if` between the
 parts of an expression, around half of a block. To the grammar the rest of the file is then in
 pieces; with the first branch alone, and without the directives, it reads. Pure text.
 """
@@ -16,6 +16,8 @@ _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|else|endif)
 _WHOLE_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 #: the end of a line after which something is to follow
 _OPEN_END = re.compile(r"(?:[,(&|+=?<]|\)\s*:|^\s*:)$")
+#: begins what goes on with what is before it, in C#: a body that is one expression, a chain of calls
+_OPEN_BEGIN = re.compile(r"\s*(?:=>|\.\w|\?|:|&&|\|\|)")
 #: conditions inside one another that are looked at: each reads all of its lines
 DEPTH_MAX = 32
 #: lines before a condition among which code is looked for
@@ -35,13 +37,13 @@ class _Condition:
         return [range(one + 1, other) for one, other in zip(self.at, self.at[1:], strict=False)]
 
 
-def straighten(lines: Sequence[str]) -> list[str]:
+def straighten(lines: Sequence[str], *, csharp: bool = False) -> list[str]:
     """`lines` without the directives of conditions inside of something, and without all but one of
     their branches. As many lines as before.
     """
     found = list(lines)
     for one in _conditions(lines):
-        if not _is_inside(one, found):
+        if not _is_inside(one, found, csharp=csharp):
             continue
         kept = 1 if _NEVER.match(_DIRECTIVE.match(lines[one.at[0]])[2]) and len(one.at) > 2 else 0  # type: ignore[index]
         for number, branch in enumerate(one.branches):
@@ -82,7 +84,7 @@ def _conditions(lines: Sequence[str]) -> list[_Condition]:
     return found
 
 
-def _is_inside(one: _Condition, lines: Sequence[str]) -> bool:
+def _is_inside(one: _Condition, lines: Sequence[str], *, csharp: bool) -> bool:
     if _OPEN_END.search(_code_before(lines, one.at[0])):
         return True
     for branch in one.branches:
@@ -90,7 +92,7 @@ def _is_inside(one: _Condition, lines: Sequence[str]) -> bool:
         text = "\n".join(code)
         if text.count("{") != text.count("}") or text.count("(") != text.count(")"):
             return True
-        if code and _OPEN_END.search(code[-1]):
+        if code and (_OPEN_END.search(code[-1]) or (csharp and _OPEN_BEGIN.match(code[0]))):
             return True
     return False
 

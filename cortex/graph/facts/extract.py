@@ -63,7 +63,7 @@ from cortex.graph.facts.generics import (
     parameters_flag,
 )
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
-from cortex.graph.facts.imports import READERS, Imported, is_rare, module_around, within
+from cortex.graph.facts.imports import READERS, Imported, is_outweighed, is_rare, module_around, within
 from cortex.graph.facts.jsdoc import names_of_types, told_above, type_above
 from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, parameters_of_class, with_root
 from cortex.graph.facts.links import module_of
@@ -225,6 +225,8 @@ class _Sweep:
         elif what == "package":
             around = node.parent if self.language == "csharp" else None
             size = around.end_byte - around.start_byte if around is not None else 0
+            if around is not None and is_outweighed(around):  # C#'s file is of none
+                return
             if not self.package or size > self.package_bytes:  # of C#'s several the one that holds most
                 self.package, self.package_bytes = text_of(node).strip().replace("\\", "."), size
 

@@ -62,6 +62,8 @@ LATER = " )("
 CASE, IMPLICIT = "case", "implicit"
 #: begins the flag that holds the type of what Scala's `extension (x: Disk) def …` is called on
 RECEIVER = "."
+#: flag of C#'s method that is called through its interface alone: `void IDisposable.Dispose()`
+EXPLICIT = "explicit"
 #: the name of a package's own object in Scala, whose members are the package's
 PACKAGE = "package"
 #: begins the flag that holds the names of a definition's type parameters (C#, Java, Kotlin, Scala)

@@ -11,6 +11,7 @@ from cortex.graph.facts.facts import (
     CALLED,
     COMPANION,
     DECORATED,
+    EXPLICIT,
     FREE,
     GENERIC,
     OUTER,
@@ -66,6 +67,8 @@ def flags_of(node: Node) -> tuple[str, ...]:
         if any(child.type == "modifier" and child.text == b"this" for child in first.children):
             found.add("extension")  # C#
     for one in node.children:
+        if one.type == "explicit_interface_specifier":
+            found.add(EXPLICIT)
         if one.type == "type_parameter_list" and (text := text_of(one)).startswith(GENERIC):  # C#
             found.add(GENERIC + text.strip("<>").replace(" ", ""))
     return (*sorted(found), *labels_flag(node))

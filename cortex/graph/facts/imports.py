@@ -221,6 +221,19 @@ def module_around(node: Node) -> str:
     return ".".join(names)
 
 
+def is_outweighed(space: Node) -> bool:
+    """Whether a file of C# holds more types outside of a namespace with braces than in it."""
+    around = space.parent
+    if space.type != "namespace_declaration" or around is None:
+        return False
+    beside = (one for one in around.named_children if one.type in _TYPES)
+    return space.end_byte - space.start_byte < sum(one.end_byte - one.start_byte for one in beside)
+
+
+#: C#'s types, which may stand outside of namespaces
+_TYPES = frozenset(
+    f"{kind}_declaration" for kind in ("class", "struct", "record", "interface", "enum", "delegate")
+)
 #: what a build of Rust knows without being told so by a switch of its own
 _USUAL = frozenset("test unix windows debug_assertions miri doc doctest".split())
 _SWITCH = re.compile(r"#\[cfg\((\w+)\)\]")

@@ -20,6 +20,7 @@ from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.guesses import plausible
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.linkage import bodies, linked, reachable
+from cortex.graph.resolution.parts import of_arity
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scala import beside, constructed, made, object_of
 from cortex.graph.resolution.targets import CANDIDATES_MAX, Targets
@@ -313,6 +314,8 @@ class Calls:
         refs = plausible(self._project, self._path, one, named)
         if self._language == "swift" and one.arguments >= 0:
             refs, self._targets.narrowed = [ref for ref in refs if self._targets.accepts(ref, one)], True
+        if self._language == "csharp":
+            refs = of_arity(self._project, refs, one.types)
         if self._rules.family == "c":
             refs = reachable(self._project, [*refs], self._path)
         if self._rules.family == "rust":  # those of this crate, where it has some

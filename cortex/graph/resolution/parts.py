@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cortex.graph.facts.facts import EXPLICIT
 from cortex.graph.resolution.counts import generics, is_inferred
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import TYPE_KINDS
@@ -27,6 +28,8 @@ def of_arity(project: Project, refs: list[Ref], types: int) -> list[Ref]:
     """Those with as many type parameters as type arguments are written; where none are, those
     whose type parameters the arguments tell.
     """
+    if len(refs) > 1:  # what only an interface is called by stands behind what has the name itself
+        refs = [ref for ref in refs if EXPLICIT not in project.definition(ref).flags] or refs
     if len(refs) == 1 and (one := project.definition(refs[0])).kind in TYPE_KINDS:
         refs = first_parts(project, list(project.types_named(project.home(refs[0][0]), one.qualified)))
     if types:

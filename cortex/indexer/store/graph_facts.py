@@ -44,6 +44,9 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         elif language.name == "kotlin":
             lines = tuple(joined(source.lines))  # unchanged, the tree of its chunks serves
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
+        elif language.name == "csharp" and syntax_tree(source, language)[1].root_node.has_error:
+            lines = tuple(straighten(source.lines, csharp=True))
+            source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         elif language.name == "typescript" and syntax_tree(source, language)[1].root_node.has_error:
             lines = tuple(ended(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)

@@ -1,0 +1,73 @@
+"""What calls of C# lead to where a name stands several times, and where conditions of the
+preprocessor or other namespaces surround it: small projects in which a guess would be wrong.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.graph.small import calls_in, project_of
+
+#: what is shown → (files, lines and targets of the calls in `A.cs`)
+CASES = {
+    "what only an interface is called by is not what has the name itself": (
+        {
+            "A.cs": (
+                "namespace K;\npublic class Row : IRow, IRows {\n  public int Next() { return 1; }\n"
+                "  object IRow.Next() { return Next(); }\n}\n"
+            ),
+        },
+        {(4, "A:Row.Next")},
+    ),
+    "a condition that gives a method its body": (
+        {
+            "A.cs": (
+                "namespace K;\npublic interface ILog {\n  void Put(string text)\n#if DEFAULTS\n    => Write(text, 1)\n#endif\n    ;\n"
+                '  void Write(string text, int level);\n}\npublic class User { void Run(ILog log) { log.Put("x"); } }\n'
+            ),
+        },
+        {(5, "A:ILog.Write"), (10, "A:ILog.Put")},
+    ),
+    "a condition in a chain of calls": (
+        {
+            "A.cs": (
+                "namespace K;\npublic class Maker {\n  public Maker Fast() { return this; }\n  public Maker Safe() { return this; }\n"
+                "  void Run() {\n    var made = new Maker()\n#if SAFE\n      .Safe()\n#endif\n      .Fast();\n  }\n}\n"
+            ),
+        },
+        {(6, "A:Maker"), (8, "A:Maker.Safe"), (10, "A:Maker.Fast")},
+    ),
+    "a file that has most outside of its namespace": (
+        {
+            "Guard.cs": (
+                "namespace Marks { class Mark {} }\nstatic class Guard {\n  public static void Holds(object one) { }\n"
+                "  public static void Fits(object one) { }\n}\n"
+            ),
+            "A.cs": "namespace K;\nclass User { void Run() { Guard.Holds(1); } }\n",
+        },
+        {(2, "Guard:Guard.Holds")},
+    ),
+    "an array for what may be many, or none": (
+        {
+            "A.cs": (
+                "namespace K;\nclass Log {\n  void Put<T>(string text, T one) { }\n  void Put(string text, params object?[]? all) { }\n"
+                '  void Run(object?[]? all) { Put("x", all); Put("x", 1); }\n}\n'
+            ),
+        },
+        {(5, "A:Log.Put~2"), (5, "A:Log.Put")},
+    ),
+    "the method of an unknown receiver with as many type arguments": (
+        {
+            "Rows.cs": "namespace K;\nclass Rows {\n  public int ReadAll<T>() { return 1; }\n  public int ReadAll() { return 2; }\n}\n",
+            "A.cs": "namespace K;\nclass User { void Run() { var one = open(); one.ReadAll<int>(); one.ReadAll(); } }\n",
+        },
+        {(2, "Rows:Rows.ReadAll"), (2, "Rows:Rows.ReadAll~2")},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_call_leads_to_what_it_means(case):
+    files, targets = CASES[case]
+    found = calls_in(project_of(files), "A.cs")
+    assert {(edge.location.line, edge.target) for edge in found} == targets
