@@ -46,6 +46,18 @@ def test_conditions_around_whole_things_stay_as_they_are():
     assert straighten(WHOLE.splitlines()) == WHOLE.splitlines()
 
 
+@pytest.mark.parametrize("begun", ["namespace", "constexpr"])
+def test_a_condition_of_which_a_branch_only_begins_something_is_inside_of_it(begun):
+    text = [
+        "namespace" if begun == "namespace" else "",
+        "#ifdef NEW",
+        "std" if begun == "namespace" else begun,
+    ]
+    text += ["#else", "fmt"] if begun == "namespace" else []
+    text += ["#endif", "{ }" if begun == "namespace" else "static int x;"]
+    assert [line for line in straighten(text) if line.startswith("#") or line == "fmt"] == []
+
+
 def test_of_a_condition_inside_of_something_one_branch_stays_and_no_line_moves():
     kept = straighten(HALVES.splitlines())
     assert len(kept) == len(HALVES.splitlines())

@@ -68,6 +68,22 @@ CASES = {
         },
         {(3, "store:Store.put"), (4, "store.hpp:Store.put")},
     ),
+    "what is behind a block that a macro begins, and marked members": (
+        {
+            "a.cpp": (
+                "namespace shop {\nstruct Disk { Disk(int n); void save(); int* free(); int n_; };\n"
+                "void help() {}\nvoid wrap() {\n  SHOP_TRY {\n    if (ready()) help();\n    else { help(); }\n  } SHOP_CATCH_ALL { help(); }\n}\n"
+                "SHOP_INLINE Disk::Disk(int n)\n    : n_(n) { help(); }\nvoid SHOP_INLINE Disk::save() { help(); free(); }\n"
+                "SHOP_INLINE int* Disk::free() { return 0; }\n}\nvoid run(shop::Disk* disk) { disk->save(); shop::wrap(); }\n"
+            ),
+        },
+        {
+            *((line, "a:shop.help") for line in (6, 7, 8, 11, 12)),
+            (12, "a:shop.Disk.free~2"),
+            (15, "a:shop.Disk.save~2"),
+            (15, "a:shop.wrap"),
+        },
+    ),
     "functions beside the type of what is passed": (
         {
             "a.cpp": (

@@ -10,7 +10,7 @@ from cortex.graph.facts import macros
 #: what marks are made of, and what stands around them
 PARTS = (
     "class|struct|final|SHOP_API|_API|A_|FOO(|(x)|ABSL_FLAG(bool, a, true)|;|{|}|:|inline|static|int f(|X GUARDED_BY(mu)"
-    "|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|\u00e9| |\n|\t| \n "
+    "|Disk<T>::|~Disk(|operator==(|const|: x(1)|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|\u00e9| |\n|\t| \n "
 ).split("|")
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=12).flatmap(
     lambda parts: st.sampled_from(("", " ")).map(lambda gap: gap.join(parts))
@@ -31,3 +31,37 @@ def test_few_places_of_plain_code_are_looked_at() -> None:
     marked = f"{code}\nclass SHOP_API Disk {{\n  int free GUARDED_BY(mutex);\n}};\n"
     assert set(macros._suspects(code)) == {0}
     assert len(set(macros._suspects(marked))) <= 3
+
+
+MARKED = """\
+SHOP_INLINE Disk::Disk(int free) SHOP_NOEXCEPT
+    : free_(free) {
+  SHOP_TRY {
+    save();
+  } SHOP_CATCH_ALL { return; }
+}
+void SHOP_INLINE shop::Box<T>::put(int x) { x_ = SHOP_FLAGS{}; }
+SHOP_INLINE Disk &Disk::operator=(Disk const &other) { return *this; }
+SHOP_INLINE const char *name_of(Disk *disk) { return ""; }
+#define SHOP_AGAIN ; SHOP_TRY { }
+"""
+
+
+def test_marks_before_functions_and_blocks_go_and_values_stay() -> None:
+    plain = macros.unmark(MARKED)
+    assert [line.split() for line in plain.splitlines()] == [
+        line.split()
+        for line in (
+            "Disk::Disk(int free)",
+            ": free_(free) {",
+            "{",
+            "save();",
+            "} { return; }",
+            "}",
+            "void shop::Box<T>::put(int x) { x_ = SHOP_FLAGS{}; }",
+            "Disk &Disk::operator=(Disk const &other) { return *this; }",
+            'const char *name_of(Disk *disk) { return ""; }',
+            "#define SHOP_AGAIN ; SHOP_TRY { }",
+        )
+    ]
+    assert list(map(len, plain.splitlines())) == list(map(len, MARKED.splitlines()))

@@ -47,6 +47,16 @@ CASES = {
         },
         {(3, "a:save"), (4, "a:save")},
     ),
+    "`this` in what a script exports as a whole": (
+        {
+            "a.js": (
+                "function set () {}\nmodule.exports = {\n  get (field) { return field },\n"
+                "  size () { return this.get('size') },\n  length: function () { return this.get('length') }\n}\n"
+                "exports.last = function () { return this.first() }\nexports.first = function () {}\n"
+            ),
+        },
+        {(4, "a:get"), (5, "a:get"), (7, "a:first")},
+    ),
     "what a parameter or a constant named `exports` has": (
         {
             "a.js": (

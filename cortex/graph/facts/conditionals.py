@@ -15,8 +15,8 @@ _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|else|endif)
 #: a directive with the lines on which it goes on
 _WHOLE_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 #: the end of a line after which something is to follow
-_OPEN_END = re.compile(r"(?:[,(&|+=?<]|\)\s*:|^\s*:)$")
-#: begins what goes on with what is before it, in C#: a body that is one expression, a chain of calls
+_OPEN_END = re.compile(r"(?:[,(&|+=?<]|\)\s*:|^\s*:|\b(?:namespace|constexpr|static|inline|extern))$")
+#: begins what goes on with what is before it in C#: a body that is one expression, a link of calls
 _OPEN_BEGIN = re.compile(r"\s*(?:=>|\.\w|\?|:|&&|\|\|)")
 #: conditions inside one another that are looked at: each reads all of its lines
 DEPTH_MAX = 32

@@ -62,31 +62,42 @@ _GIVEN = (
     r"(?:[^()\"]|\"(?:\\.|[^\"\\\n])*\")*"
 )
 #: a word that begins a declaration
-_BEGINS = r"(?:inline|static|virtual|explicit|constexpr|consteval|template|void|auto|bool|friend|operator)\b"
+_BEGINS = (
+    r"(?:inline|static|virtual|explicit|constexpr|consteval|template|const|void|auto|bool|friend|operator)\b"
+)
+#: the names of the types that a function is of, and its own: `Disk<T>::`, `~Disk(`
+_OF_TYPE = r"[A-Za-z_]\w*(?:<[^;()\n]*>)?::"
+_NAMED = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
 #: marks between the word that begins a type and its name; before a word that begins a declaration;
-#: before a type and the name of a function; alone on a line; what a macro is given at the top
+#: before a type and the name of a function; before a name with its types'; alone on a line; what a
+#: macro is given at the top; before a block, `SHOP_TRY {`
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union)[ \t]+(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACRO}[ \t]+)(?={_BEGINS})"
-    rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+[A-Za-z_]\w*[ \t]*\()"
+    rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+(?:{_OF_TYPE})*{_NAMED})"
+    rf"|\b(?P<held>{_MACRO}[ \t]+)(?=(?:{_OF_TYPE})+{_NAMED})"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
     rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_GIVEN})\)(?=[ \t]*;)"
-    rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=[;{{=]|override\b|final\b)"
+    rf"|\b(?P<block>{_MACRO})(?=[ \t]*\{{)"
+    rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=[;{{=]|:[^:]|override\b|final\b)"
 )
 
 #: what is found quickly, by its first character, where each of these may be: `type`; the line of
-#: `first`, `alone` and `given`; `before`; and what the words of `after` hold, one of these each
+#: `first`, `alone` and `given`; `before`, `held` and `block`; and what the words of `after` hold,
+#: one of these each
 _TYPES = re.compile(r"(?:class|struct|union)[ \t]+[A-Z]")
 _LINES = re.compile(
     r"(?m)\n(?:[ \t]*[A-Z][A-Z0-9]*+_[A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|[ \t]*$)|[A-Z][A-Z0-9_]*+\()"
 )
-_BEFORE = re.compile(rf"_[A-Z0-9]*+[ \t]++{_BEGINS}")
+_BEFORE = re.compile(rf"_[A-Z0-9]*+(?:[ \t]*+\{{|[ \t]++(?:{_BEGINS}|{_OF_TYPE}))")
 _ANNOTATING = (
     "GUARDED_ LOCK REQUIRE EXCLUDES ACQUIRE RELEASE FORMAT PRINTF _ANALYSIS NOEXCEPT NOTHROW OVERRIDE _FINAL UNUSED"
     " DEPRECATED ATTRIBUTE LIFETIME_BOUND"
 ).split()
 _UPPER = f"{string.ascii_uppercase}{string.digits}_"
 
+#: what a statement begins behind
+_ENDS = (";", "{", "}")
 #: macros of which the second argument is a call of what the first one is
 _EXPECTS = frozenset((b"EXPECT_CALL", b"ON_CALL"))
 
@@ -137,6 +148,8 @@ def _blanked(found: re.Match[str]) -> str:
     if text[begin:first].lstrip().startswith("#"):
         return found[0]  # where the macro is defined
     start = found.start()
+    if kind == "block" and text[:first].rstrip()[-1:] not in _ENDS:
+        return found[0]
     if kind == "after" and _GOES_ON.search(text, text.rfind("\n", 0, start) + 1, start):
         return found[0]
     return found[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + found[0][last - start :]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.graph.facts.facts import BOUND, Binding
+from cortex.graph.facts.facts import BOUND, EXPORTED, Binding
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.standing import Place
 from cortex.graph.resolution.builds import built_with
@@ -54,6 +54,8 @@ class Owners:
                     return Value("super" if is_super else "def" if static else "inst", *owner)
             elif one.has_members and name in rules.self_names:
                 return Value("inst", path, scope)
+            elif EXPORTED in one.flags:  # a member of what a script exports
+                return Value("mod", path)
             scope = one.parent
         return None
 
