@@ -8,7 +8,7 @@ there are several).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -52,11 +52,7 @@ class _Resolver:
         self._leading: dict[tuple[str, str], bool] = {}
         self._edges = Edges(project, path)
         self._targets = Targets(project, evaluator, path, self._edges)
-        self._ways: Mapping[str, Callable[[Reference], Iterator[Edge]]] = {
-            "call": Calls(project, evaluator, path, self._edges, self._targets).of,
-            "type": self._type,
-            "value": self._value,
-        }
+        self._calls = Calls(project, evaluator, path, self._edges, self._targets)
 
     def edges(self) -> list[Edge]:
         found: dict[tuple[Any, ...], Edge] = {}
@@ -158,7 +154,7 @@ class _Resolver:
                 self._targets.narrowed = False
                 first = one.at if one.passed else self.stages.first(one.scope, name, stage, one.at)
                 asked = one if first == one.at else msgspec.structs.replace(one, at=first)
-                edges = list(self._ways[one.kind](asked))
+                edges = list(self._meant(asked))
                 answers[passed if one.passed and self._targets.narrowed else key] = one.column, edges
                 yield from edges
             else:
@@ -167,6 +163,16 @@ class _Resolver:
                     before = column - edge.location.column  # of `f.call()` the place is that of `f`
                     place = Location(self.path, one.line, max(0, one.column - before))
                     yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
+
+    def _meant(self, one: Reference) -> Iterator[Edge]:
+        # No table of methods: each would refer to this, which would then hold the whole unpacked
+        # file until somebody looks for garbage.
+        match one.kind:
+            case "call":
+                return self._calls.of(one)
+            case "type":
+                return self._type(one)
+        return self._value(one)
 
     def _may_lead(self, one: Reference) -> bool:
         """Whether the project has anything by the name that a reference ends with."""
