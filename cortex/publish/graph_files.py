@@ -17,9 +17,10 @@ from ipc.errors import Damaged
 
 log = logging.getLogger(__name__)
 
-#: seconds that graph files which have changed wait at most, while a long run goes on: each
-#: generation that has some of them counts the references of all files anew
-WAIT_S = 20.0
+#: seconds that graph files which have changed wait at most, while a long run goes on, and how much
+#: longer after each generation that has some of them: it counts the references of all files anew,
+#: and the graph worker reads all of them. So there are few however long the run is
+WAIT_S, WAIT_GROWS = 20.0, 2.0
 
 
 class GraphFiles:
@@ -29,6 +30,8 @@ class GraphFiles:
         self._folders = folders
         self._segments = segments
         self._wait_s = wait_s
+        #: how often the long run that is under way had something published of it before its end
+        self._times = 0
         #: since when (monotonic, seconds) changes wait; 0: none do
         self._waiting = 0.0
         self._faults: dict[str, tuple[FileRef, str]] = {}
@@ -50,8 +53,8 @@ class GraphFiles:
         """The graph files as they are now, each with its segment written;
         None when they are as `served`.
 
-        `patient`: also None while they have changed for less than WAIT_S; segments are written
-        meanwhile, so that at the end there is only to name them.
+        `patient`: also None while they have changed for less than WAIT_S, and each further time
+        for longer; segments are written meanwhile, so that at the end there is only to name them.
         """
         present = self._present()
         self.found = len(present)
@@ -60,7 +63,10 @@ class GraphFiles:
             self._ahead = {name: ref for name, ref in files.items() if ref != served.get(name)}
             return None
         self._waiting, self._ahead = 0.0, {}
-        return files if files != served else None
+        if files == served:
+            return None
+        self._times = self._times + 1 if patient else 0
+        return files
 
     def _written(
         self, present: Mapping[str, tuple[int, int]], served: Mapping[str, FileRef]
@@ -110,7 +116,7 @@ class GraphFiles:
             return False
         now = time.monotonic()
         self._waiting = self._waiting or now
-        return now - self._waiting < self._wait_s
+        return now - self._waiting < self._wait_s * WAIT_GROWS**self._times
 
     def _present(self) -> dict[str, tuple[int, int]]:
         try:

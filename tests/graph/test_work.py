@@ -1,10 +1,13 @@
 """How much is looked for: by counts of walks and questions, which say the same on any machine."""
 
+import gc
 from collections import Counter
 
 import pytest
 
 from cortex.graph.facts.standing import Meanings
+from cortex.graph.facts.tables import FileIndex, Packed
+from cortex.graph.resolution import project as projects
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.members import Members
 from cortex.graph.resolution.project import Project, Ref
@@ -13,6 +16,7 @@ from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import Recursion
 from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.graph_shards import Bodies, Tools
 from cortex.indexer.syntax.source import Source, decode, digest
 
 FUNCTIONS = 40
@@ -135,3 +139,40 @@ def test_copies_of_a_library_take_searches_by_their_number(monkeypatch):
         assert all(edges_of(project, evaluator, path) for path in project.packed)
         counted.append(begun[0])
     assert counted[1] <= 5 * counted[0], counted
+
+
+def test_a_file_that_was_resolved_leaves_nothing_that_only_the_collector_finds():
+    project = opened(4)
+    tools = Tools.of(project)
+    gc.collect()
+    gc.disable()
+    try:
+        assert all(edges_of(project, tools.evaluator, path) for path in project.packed)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_files_that_ask_the_same_are_resolved_while_it_is_unpacked(monkeypatch):
+    packages, size = 12, 8
+    texts = {
+        f"{'abcdefgh'[at]}/p{package}.java": f"package p{package};\nclass C{at} {{\n  C{(at + 1) % size} next;\n"
+        f"  void go() {{ next.go(); new C{(at + 3) % size}().go(); }}\n}}\n"
+        for package in range(packages)
+        for at in range(size)
+    }
+    project, unpacked = read_all(texts), Counter[str]()
+
+    def counting(packed: Packed) -> FileIndex:
+        unpacked[packed.path] += 1
+        return FileIndex(packed)
+
+    monkeypatch.setattr(projects, "FileIndex", counting)
+    monkeypatch.setattr(projects, "UNPACKED_MAX", 20 * size)  # far fewer than there are
+    for path in texts:  # a folder holds a file of each package
+        project._forget(path)
+    bodies = Bodies(Tools.of(project), None, {})
+    bodies.resolve_ahead(texts)
+    assert unpacked.total() <= 1.5 * len(texts), unpacked.total()
+    _, edges = bodies.of(["h/p0.java"], {})["h/p0.java"]
+    assert "a/p0:C0.go" in {edge["to"] for edge in edges}

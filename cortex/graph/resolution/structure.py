@@ -11,6 +11,8 @@ from cortex.terms.kinds import TYPE_KINDS
 #: families with structural types, and what a match by method set is worth there: TypeScript's
 #: members are compared by name and number of parameters alone
 CONFIDENCE = {"go": "exact", "script": "name"}
+#: method sets that are remembered from file to file: each may name hundreds of inherited methods
+SETS_MAX = 2_000
 
 
 class MethodSets:
@@ -20,6 +22,11 @@ class MethodSets:
         self.project = project
         self.evaluator = evaluator
         self._sets: dict[Ref, dict[str, Ref]] = {}
+
+    def relax(self) -> None:
+        """Forget what was found when it has become much; called between two files."""
+        if len(self._sets) > SETS_MAX:
+            self._sets.clear()
 
     def of(self, ref: Ref) -> dict[str, Ref]:
         """Name → method, own and inherited or promoted ones."""

@@ -12,7 +12,7 @@ import datetime as dt
 import mmap
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,7 +31,7 @@ from cortex.graph.resolution.render import nodes_of
 from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.structure import MethodSets
 from cortex.indexer.store.shards import shard_of
-from cortex.system import files
+from cortex.system import allocator, files
 from ipc.errors import Damaged, Unavailable
 
 #: `_metadata.version` of the graph files
@@ -41,6 +41,10 @@ FACTS = ".facts"
 #: what was known when the graph files were written, in that folder
 STATE = "state.msgpack"
 STEM = "code-graph"
+
+#: files that are resolved before the first shard of them is written: their nodes and edges take
+#: some 40 MB meanwhile
+PORTION_FILES = 2_000
 
 _NAME = re.compile(rf"{STEM}(?:\.\d{{3,}})?\.json(?:\.zst)?$")
 _FACTS_NAME = re.compile(r"facts\.\d{3,}\.msgpack$")
@@ -119,6 +123,44 @@ class Tools:
         return cls(project, evaluator, MethodSets(project, evaluator))
 
 
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """What shards hold: of files that are not `affected` (None: all are) what they held before."""
+
+    tools: Tools
+    affected: Collection[str] | None
+    structural: Mapping[str, list[Edge]]
+    #: path → its nodes and edges as JSON, until its shard is written
+    _ahead: dict[str, bytes] = field(default_factory=dict)
+
+    def resolve_ahead(self, paths: Iterable[str]) -> None:
+        """Resolve the affected ones of `paths`. A shard's files are of anywhere in the project;
+        what files that lie together ask of others is mostly the same, and then still unpacked.
+        """
+        project, affected = self.tools.project, self.affected
+        named = (path for path in paths if affected is None or path in affected)
+        for path in sorted(named, key=lambda path: (project.language(path), project.home(path), path)):
+            self._ahead[path] = self._resolve(path)
+
+    def of(self, files: Iterable[str], before: Body) -> Body:
+        """The nodes and edges of `files`, a shard's."""
+        body: dict[str, tuple[list[Any], list[Any]]] = {}
+        for path in files:
+            if self.affected is None or path in self.affected or path not in before:
+                made = self._ahead.pop(path, None)
+                nodes, edges = orjson.loads(made if made is not None else self._resolve(path))
+                body[path] = nodes, edges
+            else:
+                body[path] = before[path]
+        return body
+
+    def _resolve(self, path: str) -> bytes:
+        tools = self.tools
+        edges = [*edges_of(tools.project, tools.evaluator, path), *self.structural.get(path, ())]
+        tools.sets.relax()
+        return msgspec.json.encode((nodes_of(tools.project, tools.sets, path), edges))
+
+
 class ShardBuilder:
     """What a process of the pool does: reads the facts once for each run, then builds the shards it
     is asked for.
@@ -140,13 +182,29 @@ class ShardBuilder:
             self._tools, self._run = Tools.of(project), task.run
             self._homes = homes(project, task.shards)
         affected = None if task.affected is None else set(task.affected)
+        bodies = Bodies(self._tools, affected, task.structural)
         written = 0
-        for number in task.numbers:
-            before = read_shard(folder, number, task.shards)
-            files = self._homes.get(number, [])
-            body = shard_body(self._tools, files, before, affected, task.structural)
-            written += place_shard(folder, (number, task.shards), body, before)
+        for numbers in self._portions(task.numbers):
+            bodies.resolve_ahead(path for number in numbers for path in self._homes.get(number, ()))
+            for number in numbers:
+                before = read_shard(folder, number, task.shards)
+                body = bodies.of(self._homes.get(number, ()), before)
+                written += place_shard(folder, (number, task.shards), body, before)
+            allocator.trim()
         return written
+
+    def _portions(self, numbers: Iterable[int]) -> Iterator[list[int]]:
+        """`numbers`, as many together as are resolved before any of them is written."""
+        portion: list[int] = []
+        files = 0
+        for number in numbers:
+            portion.append(number)
+            files += len(self._homes.get(number, ()))
+            if files >= PORTION_FILES:
+                yield portion
+                portion, files = [], 0
+        if portion:
+            yield portion
 
 
 def homes(project: Project, shards: int, numbers: Iterable[int] | None = None) -> dict[int, list[str]]:
@@ -158,24 +216,6 @@ def homes(project: Project, shards: int, numbers: Iterable[int] | None = None) -
     for files in found.values():
         files.sort()
     return found
-
-
-def shard_body(
-    tools: Tools,
-    files: Iterable[str],
-    before: Body,
-    affected: Collection[str] | None,
-    structural: Mapping[str, list[Edge]],
-) -> Body:
-    """The nodes and edges of `files`; of those that are not `affected` as they were."""
-    body: dict[str, tuple[list[Any], list[Any]]] = {}
-    for path in files:
-        if affected is None or path in affected or path not in before:
-            edges = [*edges_of(tools.project, tools.evaluator, path), *structural.get(path, ())]
-            body[path] = nodes_of(tools.project, tools.sets, path), orjson.loads(msgspec.json.encode(edges))
-        else:
-            body[path] = before[path]
-    return body
 
 
 def read_shard(folder: Path, number: int, shards: int) -> Body:

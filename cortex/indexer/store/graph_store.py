@@ -248,10 +248,11 @@ class GraphStore:
     def _build(self, tools: Tools, numbers: Sequence[int], affected: set[str] | None) -> int:
         shards, structural = self._state.shards, self._state.structural
         homes = graph_shards.homes(tools.project, shards, numbers)
+        bodies = graph_shards.Bodies(tools, affected, structural)
         written = 0
         for number in numbers:
             before = graph_shards.read_shard(self._folder, number, shards)
-            body = graph_shards.shard_body(tools, homes.get(number, ()), before, affected, structural)
+            body = bodies.of(homes.get(number, ()), before)
             written += graph_shards.place_shard(self._folder, (number, shards), body, before)
         self._finish(self._state)
         return written
