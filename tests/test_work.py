@@ -20,6 +20,7 @@ import pytest
 from cortex.engines import serving
 from cortex.engines.graph.targets import Targets
 from cortex.engines.serving import EngineWorker
+from cortex.engines.text import snapshot
 from cortex.engines.text.whole import META
 from cortex.engines.vector.usearch import VectorSnapshot
 from cortex.front.tools import TOOLS
@@ -124,6 +125,17 @@ def test_an_exploration_asks_the_graph_for_what_it_needs_at_once(served):
     messages = asked(served, "cortex_explore", query="where is the lock taken, and who uses it?")
     assert messages["Several"] <= 3, messages
     assert messages.total() <= 18, messages
+
+
+def test_what_an_exploration_only_looks_for_comes_without_its_chunks(served, monkeypatch):
+    told, cut, handlers = [], [], served.workers["text"].handlers
+    search, make = handlers[ExactSearch], snapshot.cut
+    monkeypatch.setitem(handlers, ExactSearch, lambda asked: told.append(search(asked)) or told[-1])
+    monkeypatch.setattr(snapshot, "cut", lambda *of: cut.append(of) or make(*of))
+    asked(served, "cortex_explore", query="where is `lock_7` taken, and who uses it?")
+    assert sum(len(one.hits) for one in told) > 0
+    assert not any(one.chunks for one in told)
+    assert not cut
 
 
 def test_what_workers_tell_for_a_search_is_in_proportion_to_its_candidates(served, monkeypatch):

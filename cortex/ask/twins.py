@@ -39,17 +39,25 @@ def without_twins(
 
 def _groups(functions: Sequence[Function], bodies: Bodies) -> list[list[Function]]:
     """Those with about the same body, where there are several."""
-    groups: list[tuple[list[Function], Counter[str]]] = []
+    groups: list[tuple[list[Function], Counter[str], int]] = []
     for one in functions:
         if one.kind == PIECE:
             continue
         words = _words(bodies.get(one.id, {}))
-        same = next((members for members, others in groups if _is_same(words, others)), None)
+        count = words.total()
+        same = next(
+            (
+                members
+                for members, others, their in groups
+                if _may_be_same(count, their) and _is_same(words, others, max(count, their))
+            ),
+            None,
+        )
         if same is None:
-            groups.append(([one], words))
+            groups.append(([one], words, count))
         else:
             same.append(one)
-    return [members for members, _ in groups if len(members) > 1]
+    return [members for members, _, _ in groups if len(members) > 1]
 
 
 def _words(body: Mapping[int, str]) -> Counter[str]:
@@ -62,10 +70,12 @@ def _without_async(word: str) -> str:
     return _ASYNC.sub("", word).lower()
 
 
-def _is_same(one: Counter[str], other: Counter[str]) -> bool:
-    least, most = sorted((one.total(), other.total()))
-    if least < max(WORDS_MIN, SAME_SHARE * most):  # no more than that can be in both
-        return False
+def _may_be_same(one: int, other: int) -> bool:
+    """Whether bodies of so many words may be: no more than the lesser number can be in both."""
+    return min(one, other) >= max(WORDS_MIN, SAME_SHARE * max(one, other))
+
+
+def _is_same(one: Counter[str], other: Counter[str], most: int) -> bool:
     return (one & other).total() >= SAME_SHARE * most
 
 

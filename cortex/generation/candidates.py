@@ -32,7 +32,7 @@ def tell(
         keys=rows.keys[ordinals],
         rows=told,
         ids=np.frombuffer(ids, np.uint8),
-        paths=tuple(rows.told_names[at] for at in files.tolist()),
+        paths=tuple(map(rows.told_names.__getitem__, files.tolist())),
         kinds=tuple(rows.names["type"]),
         stats=stats,
     )

@@ -183,7 +183,7 @@ class Rows:
         """float16 [m, dimensions] of the rows at `ordinals` (ascending or not)."""
         out = np.zeros((len(ordinals), self.dimensions), np.float16)
         at = np.searchsorted(self.starts, ordinals, side="right") - 1
-        for index in np.unique(at).tolist():
+        for index in set(at.tolist()):
             here = np.flatnonzero(at == index)
             out[here] = self.segments[index].arrays["vectors"][ordinals[here] - self.starts[index]]
         return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ _TEST_FORMS = (
 )
 #: names that are looked for in texts
 NAMES_MAX = 8
+#: names that are looked for in many lines, one after the other, of which the expression is kept
+NAMES_KEPT = 64
 
 _MARKED = re.compile(r"<em>(.*?)</em>")
 
@@ -95,16 +98,18 @@ def mentions(highlights: Iterable[str], names: Sequence[str], paths: Sequence[st
     for line in highlights:
         plain = _MARKED.sub(r"\1", line)
         for name in names:
-            if _stands_in(name, plain):
+            if name in plain and _as_code(name).search(plain):
                 found[name] = None
         for path in paths:
-            if re.search(rf"(?<![\w.-]){re.escape(path)}(?![\w-])", plain):
+            if path in plain and re.search(rf"(?<![\w.-]){re.escape(path)}(?![\w-])", plain):
                 found[path] = None
     return list(found)
 
 
-def _stands_in(name: str, line: str) -> bool:
+@functools.lru_cache(NAMES_KEPT)
+def _as_code(name: str) -> re.Pattern[str]:
+    """What finds a name in a line where it counts."""
     word = re.escape(name)
     if len(tokens.part_words(name)) > 1:
-        return re.search(rf"(?<!\w){word}(?!\w)", line) is not None
-    return re.search(rf"(?:(?<=[`.:#]){word}(?!\w)|(?<!\w){word}(?=[`(]))", line) is not None
+        return re.compile(rf"(?<!\w){word}(?!\w)")
+    return re.compile(rf"(?:(?<=[`.:#]){word}(?!\w)|(?<!\w){word}(?=[`(]))")

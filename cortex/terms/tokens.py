@@ -215,6 +215,6 @@ def lane_words(text: str) -> list[str]:
     """The terms of a ranking lane for a question: stop words left out unless nothing else is there,
     each once.
     """
-    found = words(text)
+    found = list(dict.fromkeys(words(text)))  # of a long text most words come again
     telling = [word for word in found if word.lower() not in STOP_WORDS] or found
     return list(dict.fromkeys(lane_text(telling).split()))

@@ -185,8 +185,8 @@ class ExactSearch:
     """Asks the text worker to answer a keyword query (syntax: docs/SEARCH.md).
 
     `lines` asks for so many lines in which it matches, grouped, in place of chunks; 0 for chunks.
-    `alike`: a line that stands in several files may come once. `bare`: nobody reads what would be
-    suggested where nothing is found. `counts` as in TextSignals.
+    `alike`: a line that stands in several files may come once. `bare`: nobody reads the JSON of
+    chunks, nor what would be suggested where nothing is found. `counts` as in TextSignals.
     """
 
     repeatable = True
@@ -207,7 +207,8 @@ class ExactSearch:
 
 @dataclass(frozen=True, slots=True)
 class ExactHits:
-    """The answer to ExactSearch: best first, `chunks` the chunk JSON of each hit, `scores` in 0–1.
+    """The answer to ExactSearch: best first, `chunks` the chunk JSON of each hit (none where nobody
+    reads it), `scores` in 0–1.
 
     `highlights[i]` are at most 3 fragments of hit i with <em> around matched terms,
     `highlight_lines[i]` their lines, 0 for a line of a view that is none of the file's. `omitted`:

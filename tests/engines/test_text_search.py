@@ -3,6 +3,7 @@ said if nothing is.
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -482,3 +483,10 @@ def test_any_input_gets_an_answer_or_a_bad_request(sample, query, match_type):
         lines = orjson.loads(chunk_bytes)["text"].split("\n")
         for fragment in fragments:
             assert re.sub("</?em>", "", fragment) in [line.rstrip("\r") for line in lines]
+
+
+def test_hits_whose_chunks_nobody_reads_are_the_same_without_them(sample):
+    asked = ExactSearch("handler OR id", detail="location")
+    full, bare = sample.search(asked), sample.search(replace(asked, bare=True))
+    assert len(full.chunks) == len(full.hits) > 0
+    assert bare == replace(full, chunks=())

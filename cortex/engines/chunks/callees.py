@@ -19,10 +19,13 @@ _CALLED = re.compile(r"[A-Za-z_]\w*(?=[(<])|(?<=[.>:])[A-Za-z_]\w*")
 def find_callees(callers: Iterable[Judged], sources: Sequence[Source]) -> Iterator[tuple[int, Source, int]]:
     """(the number of a caller, the file and the number of the unit there that it calls)."""
     for at, caller in enumerate(callers):
-        for name in _called_by(caller):
-            meant = [(source, unit) for source in sources for unit in source.defined.get(name, ())]
-            if len(meant) <= MEANT_MAX:
-                yield from ((at, source, unit) for source, unit in meant)
+        names, meant = _called_by(caller), dict[str, list[tuple[Source, int]]]()
+        for source in sources:  # most of what is called is defined in none of them
+            for name in names & source.defined.keys():
+                meant.setdefault(name, []).extend((source, unit) for unit in source.defined[name])
+        for told in meant.values():
+            if len(told) <= MEANT_MAX:
+                yield from ((at, source, unit) for source, unit in told)
 
 
 def _called_by(one: Judged) -> frozenset[str]:

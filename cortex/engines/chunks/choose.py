@@ -169,11 +169,14 @@ def compare(
 
 def _inside(source: Source, spans: Spans, best: Callable[[float, float], float]) -> dict[int, float]:
     """The numbers of the units with lines in `spans` → the best of the numbers of those."""
+    if not (own := spans.get(source.path)):
+        return {}
     first, last = source.spans
+    starts, ends, values = zip(*own, strict=True)
+    inside = (first <= np.array(ends)[:, None]) & (np.array(starts)[:, None] <= last)
     out: dict[int, float] = {}
-    for start, end, value in spans.get(source.path, ()):
-        for at in np.flatnonzero((first <= end) & (start <= last)).tolist():
-            out[at] = best(out.get(at, value), value)
+    for span, at in zip(*(places.tolist() for places in np.nonzero(inside)), strict=True):
+        out[at] = best(out.get(at, values[span]), values[span])
     return out
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import orjson
 
 from cortex.generation.read import Rows
-from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Hit, Locate, Located, Place, Spot
 
@@ -131,10 +130,10 @@ def _rows_of(rows: Rows, file: int, mask: Array) -> tuple[int, ...]:
 
     In the order of their lines.
     """
-    own = np.flatnonzero((rows.columns["path"] == file) & mask)
-    covering = np.array([covers(name) for name in rows.names["type"]], bool)
-    first = own[covering[rows.columns["type"][own]]] if len(own) else own
-    own = first if len(first) else own
+    own = rows.lines_of(file)
+    own = own[mask[own]]
+    if not len(own):
+        own = np.flatnonzero((rows.columns["path"] == file) & mask)
     order = np.lexsort((rows.columns["end_line"][own], rows.columns["start_line"][own]))
     return tuple(own[order].tolist())
 

@@ -314,15 +314,17 @@ class TextSnapshot:
         rows, sought = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self.words.near)
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
         texts = [rows.text(ordinal) for ordinal in ordinals]
-        heads = rows.cuts("chunk", best.ordinals)
-        shown, blobs, until = [], [], time.monotonic() + self._limits.mark_s
-        for ordinal, hit, text, head in zip(ordinals, hits, texts, heads, strict=True):
+        heads = rows.cuts("chunk", best.ordinals) if not request.bare else []
+        shown, marks, until = [], [], time.monotonic() + self._limits.mark_s
+        for ordinal, hit, text in zip(ordinals, hits, texts, strict=True):
             spans = mark(text, expressions, outcome.marks.get(ordinal, []))
             if time.monotonic() < until:
                 spans += find_spans(text, list(sought.values()), alone=not expressions)
             shown.append(fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line)))
-            blobs.append(cut(head, text, request.detail, leaves_held(spans)))
-        blobs, cut_short = fit(blobs, request.max_bytes)
+            marks.append(spans)
+        parts = zip(heads, texts, marks, strict=False)  # no heads: nobody reads the chunks
+        made = [cut(head, text, request.detail, leaves_held(spans)) for head, text, spans in parts]
+        blobs, cut_short = fit(made, request.max_bytes)
         return replace(
             found,
             hits=hits,
