@@ -13,12 +13,11 @@
 (_ "func" name: [(user_type) (optional_type)] @returns body: (_))
 (protocol_function_declaration name: (user_type) @returns)
 (parameter name: (simple_identifier) @param.name . (_) @param.type)
-(property_declaration name: (pattern bound_identifier: (_) @bind.name) (type_annotation (_) @bind.type)? value: (_)? @bind.value)
+(property_declaration name: (_ bound_identifier: (_) @bind.name) (type_annotation (_) @bind.type)? value: (_)? @bind.value)
 (type_parameter (type_identifier) @bound.name (user_type) @bound.type)
 (inheritance_constraint (identifier) @bound.name (user_type) @bound.type)
-(if_statement bound_identifier: (simple_identifier) @bind.name . (_) @bind.value)
-(guard_statement bound_identifier: (simple_identifier) @bind.name . (_) @bind.value)
-(for_statement item: (pattern bound_identifier: (_) @bind.name) collection: (_) @bind.item)
+(_ ["if" "guard"] bound_identifier: (simple_identifier) @bind.name . (_) @bind.value)
+(for_statement item: (_ bound_identifier: (_) @bind.name) collection: (_) @bind.item)
 
 (if_statement) @block
 (for_statement) @block

@@ -12,8 +12,10 @@
 (given_definition name: (_) @name body: (_)? @body) @definition.function
 
 (compilation_unit (val_definition pattern: (identifier) @name) @definition.constant)
-(object_definition body: (template_body (val_definition pattern: (identifier) @name) @definition.constant))
-(package_object body: (template_body (val_definition pattern: (identifier) @name) @definition.constant))
+; `(_ …)`: a body is nothing else, and of a step without a kind tree-sitter does not find out which
+; children it may have.
+(object_definition body: (_ (val_definition pattern: (identifier) @name) @definition.constant))
+(package_object body: (_ (val_definition pattern: (identifier) @name) @definition.constant))
 
 (comment) @comment
 (block_comment) @comment

@@ -15,12 +15,12 @@
 (deinit_declaration "deinit" @name body: (_)? @body) @definition.method
 (subscript_declaration "subscript" @name) @definition.method
 (macro_declaration (simple_identifier) @name) @definition.macro
-(property_declaration name: (pattern bound_identifier: (simple_identifier) @name)
+(property_declaration name: (_ bound_identifier: (simple_identifier) @name)
   computed_value: (_) @body) @definition.method
-(source_file (property_declaration
+(source_file (_
   name: (pattern bound_identifier: (simple_identifier) @name) value: (_)) @definition.variable)
-(property_declaration (modifiers (property_modifier) @_static)
-  name: (pattern bound_identifier: (simple_identifier) @name) value: (_)
+(_ (modifiers (property_modifier) @_static)
+  name: (_ bound_identifier: (simple_identifier) @name) value: (_)
   (#eq? @_static "static")) @definition.constant
 
 (comment) @comment
