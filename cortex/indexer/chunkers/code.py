@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from cortex.indexer.chunkers.frame import DOC_CHARS, Frame
@@ -13,11 +13,13 @@ from cortex.indexer.chunkers.tiles import layout_costs, syntax_costs, tile
 from cortex.terms.kinds import DATA_KINDS
 from cortex.terms.records import Chunk, Symbol
 
+_FIRST_LINE = attrgetter("start_line")
+
 
 def code_chunks(frame: Frame) -> list[Chunk]:
     lines = frame.source.lines
     costs = syntax_costs(lines, frame.outline) if frame.language.grammar else layout_costs(lines)
-    tiles = tile([frame.count_tokens(line) for line in lines], costs, frame.budget)
+    tiles = tile(list(map(frame.count_tokens, lines)), costs, frame.budget)
     silent = _silent_lines(frame)
     numbers: Counter[str] = Counter()
     chunks: list[Chunk] = []
@@ -51,13 +53,16 @@ def _parent(frame: Frame, owner: Symbol | None, heads: list[tuple[int, str]], fi
     own = heads[-1][1]
     if owner is None or first != own:
         return first if owner else ""
-    holders = [
-        symbol
-        for symbol in frame.outline.symbols
-        if symbol.start_line <= owner.start_line <= symbol.end_line and qualified(symbol) == owner.scope
-    ]
-    above = [identity for line, identity in heads if holders and line <= holders[-1].start_line]
-    return above[-1] if above and above[-1] != own else ""
+    holder = next(
+        (
+            symbol
+            for symbol in _from_inside(frame.outline.symbols, owner.start_line)
+            if owner.start_line <= symbol.end_line and qualified(symbol) == owner.scope
+        ),
+        None,
+    )
+    above = bisect_right(heads, holder.start_line, key=itemgetter(0)) if holder else 0
+    return heads[above - 1][1] if above and heads[above - 1][1] != own else ""
 
 
 def _silent_lines(frame: Frame) -> set[int]:
@@ -70,7 +75,7 @@ def _silent_lines(frame: Frame) -> set[int]:
 
 def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[str, Any]:
     outline = frame.outline
-    inside = outline.symbols[_begun(outline.symbols, start, end, attrgetter("start_line"))]
+    inside = outline.symbols[_begun(outline.symbols, start, end, _FIRST_LINE)]
     spans = outline.comments[_begun(outline.comments, start, end, attrgetter("start"))]
     comments = [span.text for span in spans if span.text]
     text = "\n".join(comments)
@@ -99,13 +104,14 @@ def _begun(ones: Sequence[Any], start: int, end: int, line: Callable[[Any], int]
 
 def _owner(symbols: tuple[Symbol, ...], start: int, end: int) -> Symbol | None:
     """The innermost definition that holds all the lines (comments above it aside)."""
-    owner = None
-    for symbol in symbols:
-        if symbol.start_line > start:
-            break
-        if end <= symbol.end_line:
-            owner = symbol  # in order of their first line: a later one lies further inside
-    return owner
+    return next((symbol for symbol in _from_inside(symbols, start) if end <= symbol.end_line), None)
+
+
+def _from_inside(symbols: Sequence[Symbol], line: int) -> Iterator[Symbol]:
+    """Those that begin up to `line`, the last first: they are in order of their first line, so that
+    a later one lies further inside.
+    """
+    return map(symbols.__getitem__, range(_begun(symbols, 0, line, _FIRST_LINE).stop - 1, -1, -1))
 
 
 def qualified(symbol: Symbol) -> str:

@@ -11,8 +11,8 @@
 (function_definition declarator: (_ (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (qualified_identifier)] @name))) @def.function
 (field_declaration declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name)) @def.declared
 (field_declaration declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @def.declared
-(declaration declarator: (function_declarator declarator: (identifier) @name parameters: (parameter_list (optional_parameter_declaration)))) @def.declared
-(declaration declarator: (_ (function_declarator declarator: (identifier) @name parameters: (parameter_list (optional_parameter_declaration))))) @def.declared
+(declaration declarator: (_ declarator: (identifier) @name parameters: (_ (optional_parameter_declaration)))) @def.declared
+(declaration declarator: (_ (_ declarator: (identifier) @name parameters: (_ (optional_parameter_declaration))))) @def.declared
 (preproc_function_def name: (_) @name) @def.macro
 (preproc_def name: (_) @name value: (_)) @def.constant
 (preproc_def name: (_) @bind.name value: (_) @bind.value (#match? @bind.value "^[A-Za-z_][A-Za-z0-9_]*[ \\t]*$"))
@@ -31,20 +31,20 @@
 (trailing_return_type (_) @returns)
 (parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (_ (identifier) @param.name) (_ (_ (identifier) @param.name))])
 (parameter_declaration type: (_) @param.type declarator: (function_declarator declarator: (parenthesized_declarator (_ declarator: (identifier) @param.name))))
-(function_definition declarator: (function_declarator parameters: (parameter_list (parameter_declaration type: (_) @param.type !declarator))) (#not-eq? @param.type "void"))
-(function_definition declarator: (function_declarator parameters: (parameter_list (parameter_declaration type: (_) @param.type declarator: [(abstract_pointer_declarator) (abstract_reference_declarator)]))))
-(function_definition declarator: (_ declarator: (function_declarator parameters: (parameter_list (parameter_declaration type: (_) @param.type !declarator)))) (#not-eq? @param.type "void"))
-(function_definition declarator: (_ declarator: (function_declarator parameters: (parameter_list (parameter_declaration type: (_) @param.type declarator: [(abstract_pointer_declarator) (abstract_reference_declarator)])))))
-(field_declaration declarator: (function_declarator parameters: (parameter_list (parameter_declaration type: (_) @param.type !declarator))) (#not-eq? @param.type "void"))
-(field_declaration declarator: (function_declarator parameters: (parameter_list (parameter_declaration type: (_) @param.type declarator: [(abstract_pointer_declarator) (abstract_reference_declarator)]))))
-(field_declaration declarator: (_ declarator: (function_declarator parameters: (parameter_list (parameter_declaration type: (_) @param.type !declarator)))) (#not-eq? @param.type "void"))
-(field_declaration declarator: (_ declarator: (function_declarator parameters: (parameter_list (parameter_declaration type: (_) @param.type declarator: [(abstract_pointer_declarator) (abstract_reference_declarator)])))))
+(function_definition declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type !declarator))) (#not-eq? @param.type "void"))
+(function_definition declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type declarator: [(abstract_pointer_declarator) (abstract_reference_declarator)]))))
+(function_definition declarator: (_ declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type !declarator)))) (#not-eq? @param.type "void"))
+(function_definition declarator: (_ declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type declarator: [(abstract_pointer_declarator) (abstract_reference_declarator)])))))
+(field_declaration declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type !declarator))) (#not-eq? @param.type "void"))
+(field_declaration declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type declarator: [(abstract_pointer_declarator) (abstract_reference_declarator)]))))
+(field_declaration declarator: (_ declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type !declarator)))) (#not-eq? @param.type "void"))
+(field_declaration declarator: (_ declarator: (_ parameters: (_ (parameter_declaration type: (_) @param.type declarator: [(abstract_pointer_declarator) (abstract_reference_declarator)])))))
 (optional_parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (_ (identifier) @param.name)])
 (optional_parameter_declaration type: (_) @param.type !declarator)
 (variadic_parameter_declaration type: (_) @param.type declarator: [(variadic_declarator (identifier) @param.name) (_ (variadic_declarator (identifier) @param.name))])
-(function_definition declarator: [(function_declarator parameters: (parameter_list "..." @param.type)) (_ declarator: (function_declarator parameters: (parameter_list "..." @param.type)))])
-(field_declaration declarator: [(function_declarator parameters: (parameter_list "..." @param.type)) (_ declarator: (function_declarator parameters: (parameter_list "..." @param.type)))])
-(declaration declarator: [(function_declarator parameters: (parameter_list (optional_parameter_declaration) "..." @param.type)) (_ declarator: (function_declarator parameters: (parameter_list (optional_parameter_declaration) "..." @param.type)))])
+(function_definition declarator: [(_ parameters: (_ "..." @param.type)) (_ declarator: (_ parameters: (_ "..." @param.type)))])
+(field_declaration declarator: [(_ parameters: (_ "..." @param.type)) (_ declarator: (_ parameters: (_ "..." @param.type)))])
+(declaration declarator: [(_ parameters: (_ (optional_parameter_declaration) "..." @param.type)) (_ declarator: (_ parameters: (_ (optional_parameter_declaration) "..." @param.type)))])
 (field_declaration type: (_) @bind.type declarator: [(field_identifier) @bind.name (pointer_declarator (field_identifier) @bind.name) (reference_declarator (field_identifier) @bind.name) (array_declarator (field_identifier) @bind.name)])
 (declaration type: (placeholder_type_specifier) declarator: (init_declarator declarator: [(identifier) @bind.name (_ (identifier) @bind.name)] value: (_) @bind.value))
 (declaration type: [(type_identifier) (qualified_identifier) (template_type) (struct_specifier) (primitive_type) (sized_type_specifier)] @bind.type

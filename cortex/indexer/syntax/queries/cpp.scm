@@ -7,35 +7,37 @@
     (reference_declarator (function_declarator declarator: [(identifier) (field_identifier) (operator_name)] @name))
   ]
   body: (_)? @body) @definition.function
+; `(_ declarator: … parameters: …)`: nothing else is called so, and of a step without a kind tree-sitter
+; does not find out which children it may have.
 (function_definition
   declarator: [
-    (function_declarator declarator: (qualified_identifier
+    (_ declarator: (_
       scope: (_) @scope
-      name: [(identifier) (operator_name) (destructor_name)] @name))
-    (pointer_declarator declarator: (function_declarator declarator: (qualified_identifier
+      name: [(identifier) (operator_name) (destructor_name)] @name) parameters: (_))
+    (pointer_declarator declarator: (_ declarator: (_
       scope: (_) @scope
-      name: (identifier) @name)))
-    (reference_declarator (function_declarator declarator: (qualified_identifier
+      name: (identifier) @name) parameters: (_)))
+    (reference_declarator (_ declarator: (_
       scope: (_) @scope
-      name: [(identifier) (operator_name)] @name)))
+      name: [(identifier) (operator_name)] @name) parameters: (_)))
   ]
   body: (_)? @body) @definition.method
 (function_definition
-  declarator: (function_declarator declarator: (qualified_identifier
+  declarator: (_ declarator: (_
     scope: (_) @scope
-    name: (qualified_identifier scope: (_) @scope name: [(identifier) (operator_name) (destructor_name)] @name)))
+    name: (_ scope: (_) @scope name: [(identifier) (operator_name) (destructor_name)] @name)) parameters: (_))
   body: (_)? @body) @definition.method
 (declaration
   declarator: [
-    (function_declarator declarator: (identifier) @name)
-    (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
-    (reference_declarator (function_declarator declarator: (identifier) @name))
+    (_ declarator: (identifier) @name parameters: (_))
+    (pointer_declarator declarator: (_ declarator: (identifier) @name parameters: (_)))
+    (reference_declarator (_ declarator: (identifier) @name parameters: (_)))
   ]) @definition.function
 (field_declaration
   declarator: [
-    (function_declarator declarator: (field_identifier) @name)
-    (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))
-    (reference_declarator (function_declarator declarator: (field_identifier) @name))
+    (_ declarator: (field_identifier) @name parameters: (_))
+    (pointer_declarator declarator: (_ declarator: (field_identifier) @name parameters: (_)))
+    (reference_declarator (_ declarator: (field_identifier) @name parameters: (_)))
   ]) @definition.method
 
 (class_specifier name: [(type_identifier) @name (template_type name: (type_identifier) @name)] body: (_) @body) @definition.class
