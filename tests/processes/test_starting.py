@@ -11,7 +11,9 @@ import pytest
 
 from cortex.generation.current import CURRENT
 from cortex.processes import attach, starting
-from cortex.settings.config import Config, Embedding, Server
+from cortex.processes.forking import may_fork
+from cortex.settings.config import Config, Embedding, Engines, Server
+from cortex.system import hosts
 from ipc.errors import Misconfigured, Unavailable
 from tests.leftovers import processes_of
 
@@ -55,3 +57,17 @@ def test_all_processes_start_at_once_until_there_is_an_index(config: Config) -> 
     at_once = starting.spec_of(config, idle_exit=True).at_once
     assert at_once is not None
     assert 1 <= at_once <= max(1, (os.cpu_count() or 1) - 1)
+
+
+@pytest.mark.skipif(not may_fork(), reason="nothing is forked here")
+def test_processes_are_forked_only_where_that_is_safe(
+    config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Milvus's client runs threads; other systems leave a process no orphans, or cannot fork."""
+    forked = starting.spec_of(config, idle_exit=True).forked
+    assert set(forked) == {"text", "vector", "graph", "watcher", "indexer"}
+    assert not starting.spec_of(config.data, idle_exit=True).forked
+    far = dataclasses.replace(config, engines=Engines(text="milvus", vector="milvus"))
+    assert not starting.spec_of(far, idle_exit=True).forked
+    monkeypatch.setattr(hosts, "LINUX", False)
+    assert not starting.spec_of(config, idle_exit=True).forked
