@@ -29,6 +29,8 @@ LINES = {
     "d.put(1, { x: Int, y: Int -> x })": ["Disk.put"],
     "with(d) { put(1, { x, y -> x }) }": ["Disk.put"],
     "d.last { x -> }": ["Disk.last"],
+    "d.put(1, { x: Disk, y: Int -> x.last {} })": ["Disk.put", "Disk.last"],
+    "with(d) { put(1, { x: Disk, y: Int -> x.last {} }) }": ["Disk.put", "Disk.last"],
     "Parser.quick()": ["Parser.Companion.quick"],
     "Parser.Companion.quick()": ["Parser.Companion.quick"],
     "d.quick()": [],

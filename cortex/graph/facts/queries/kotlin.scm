@@ -23,7 +23,8 @@
 (type_parameter (identifier) @bound.name (user_type) @bound.type)
 (class_declaration name: (_) @bind.type (enum_class_body (enum_entry (identifier) @bind.name)))
 (for_statement (variable_declaration (identifier) @bind.name) . (_) @bind.item)
-(lambda_parameters (variable_declaration (identifier) @bind.name))
+(lambda_parameters (variable_declaration (identifier) @bind.name .))
+(lambda_parameters (variable_declaration (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type))
 
 (if_expression . (_ [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) . (_) @narrow.block)
 (if_expression . (binary_expression . (_ [(identifier) (navigation_expression . (this_expression) (identifier))] @narrow "is" (user_type) @narrow.type) "&&") . (_) @narrow.block)
