@@ -15,8 +15,8 @@ from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import Recursion
+from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of
-from cortex.indexer.store.graph_shards import Bodies, Tools
 from cortex.indexer.syntax.source import Source, decode, digest
 
 FUNCTIONS = 40

@@ -11,8 +11,7 @@ import contextlib
 import datetime as dt
 import mmap
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,11 +24,8 @@ from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Packed
 from cortex.graph.resolution.edges import Edge
-from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
-from cortex.graph.resolution.render import nodes_of
-from cortex.graph.resolution.resolve import edges_of
-from cortex.graph.resolution.structure import MethodSets
+from cortex.indexer.store.graph_bodies import Bodies, Body, Tools
 from cortex.indexer.store.shards import shard_of
 from cortex.system import allocator, files
 from ipc.errors import Damaged, Unavailable
@@ -48,9 +44,6 @@ PORTION_FILES = 2_000
 
 _NAME = re.compile(rf"{STEM}(?:\.\d{{3,}})?\.json(?:\.zst)?$")
 _FACTS_NAME = re.compile(r"facts\.\d{3,}\.msgpack$")
-
-#: path → (nodes, edges)
-Body = Mapping[str, tuple[list[Any], list[Any]]]
 
 
 class _FactsFile(msgspec.Struct):
@@ -107,58 +100,6 @@ class ShardTask(msgspec.Struct, tag="graph"):
     roots: Roots
     structural: dict[str, list[Edge]]
     affected: list[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """A project with what reads it."""
-
-    project: Project
-    evaluator: Evaluator
-    sets: MethodSets
-
-    @classmethod
-    def of(cls, project: Project) -> Tools:
-        evaluator = Evaluator(project)
-        return cls(project, evaluator, MethodSets(project, evaluator))
-
-
-@dataclass(frozen=True, slots=True)
-class Bodies:
-    """What shards hold: of files that are not `affected` (None: all are) what they held before."""
-
-    tools: Tools
-    affected: Collection[str] | None
-    structural: Mapping[str, list[Edge]]
-    #: path → its nodes and edges as JSON, until its shard is written
-    _ahead: dict[str, bytes] = field(default_factory=dict)
-
-    def resolve_ahead(self, paths: Iterable[str]) -> None:
-        """Resolve the affected ones of `paths`. A shard's files are of anywhere in the project;
-        what files that lie together ask of others is mostly the same, and then still unpacked.
-        """
-        project, affected = self.tools.project, self.affected
-        named = (path for path in paths if affected is None or path in affected)
-        for path in sorted(named, key=lambda path: (project.language(path), project.home(path), path)):
-            self._ahead[path] = self._resolve(path)
-
-    def of(self, files: Iterable[str], before: Body) -> Body:
-        """The nodes and edges of `files`, a shard's."""
-        body: dict[str, tuple[list[Any], list[Any]]] = {}
-        for path in files:
-            if self.affected is None or path in self.affected or path not in before:
-                made = self._ahead.pop(path, None)
-                nodes, edges = orjson.loads(made if made is not None else self._resolve(path))
-                body[path] = nodes, edges
-            else:
-                body[path] = before[path]
-        return body
-
-    def _resolve(self, path: str) -> bytes:
-        tools = self.tools
-        edges = [*edges_of(tools.project, tools.evaluator, path), *self.structural.get(path, ())]
-        tools.sets.relax()
-        return msgspec.json.encode((nodes_of(tools.project, tools.sets, path), edges))
 
 
 class ShardBuilder:

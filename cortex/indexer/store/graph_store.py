@@ -25,9 +25,10 @@ from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.structure import structural_edges
 from cortex.indexer.store import graph_shards
+from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_roots import is_root, read_roots
-from cortex.indexer.store.graph_shards import FACTS, ShardTask, State, Tools
+from cortex.indexer.store.graph_shards import FACTS, ShardTask, State
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import ended_a_process, shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
@@ -248,7 +249,7 @@ class GraphStore:
     def _build(self, tools: Tools, numbers: Sequence[int], affected: set[str] | None) -> int:
         shards, structural = self._state.shards, self._state.structural
         homes = graph_shards.homes(tools.project, shards, numbers)
-        bodies = graph_shards.Bodies(tools, affected, structural)
+        bodies = Bodies(tools, affected, structural)
         written = 0
         for number in numbers:
             before = graph_shards.read_shard(self._folder, number, shards)

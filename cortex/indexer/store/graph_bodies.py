@@ -1,0 +1,74 @@
+"""What a shard of the graph holds: nodes and edges of its files, resolved over the whole project.
+Reads and writes no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import orjson
+
+from cortex.graph.resolution.edges import Edge
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.render import nodes_of
+from cortex.graph.resolution.resolve import edges_of
+from cortex.graph.resolution.structure import MethodSets
+
+#: path → (nodes, edges)
+Body = Mapping[str, tuple[list[Any], list[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """A project with what reads it."""
+
+    project: Project
+    evaluator: Evaluator
+    sets: MethodSets
+
+    @classmethod
+    def of(cls, project: Project) -> Tools:
+        evaluator = Evaluator(project)
+        return cls(project, evaluator, MethodSets(project, evaluator))
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """What shards hold: of files that are not `affected` (None: all are) what they held before."""
+
+    tools: Tools
+    affected: Collection[str] | None
+    structural: Mapping[str, list[Edge]]
+    #: path → its nodes and edges as JSON, until its shard is written
+    _ahead: dict[str, bytes] = field(default_factory=dict)
+
+    def resolve_ahead(self, paths: Iterable[str]) -> None:
+        """Resolve the affected ones of `paths`. A shard's files are of anywhere in the project;
+        what files that lie together ask of others is mostly the same, and then still unpacked.
+        """
+        project, affected = self.tools.project, self.affected
+        named = (path for path in paths if affected is None or path in affected)
+        for path in sorted(named, key=lambda path: (project.language(path), project.home(path), path)):
+            self._ahead[path] = self._resolve(path)
+
+    def of(self, files: Iterable[str], before: Body) -> Body:
+        """The nodes and edges of `files`, a shard's."""
+        body: dict[str, tuple[list[Any], list[Any]]] = {}
+        for path in files:
+            if self.affected is None or path in self.affected or path not in before:
+                made = self._ahead.pop(path, None)
+                nodes, edges = orjson.loads(made if made is not None else self._resolve(path))
+                body[path] = nodes, edges
+            else:
+                body[path] = before[path]
+        return body
+
+    def _resolve(self, path: str) -> bytes:
+        tools = self.tools
+        edges = [*edges_of(tools.project, tools.evaluator, path), *self.structural.get(path, ())]
+        tools.sets.relax()
+        return msgspec.json.encode((nodes_of(tools.project, tools.sets, path), edges))
