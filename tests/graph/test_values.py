@@ -166,3 +166,72 @@ def references(files):
 def test_a_function_that_is_passed_assigned_or_stored_is_referred_to(language):
     files, wanted = CASES[language]
     assert references(files) == wanted
+
+
+#: language → (file, text in which a function is a value in a place that is easily passed over, the
+#: lines of the references to it)
+PLACES = {
+    "python": (
+        "app.py",
+        "def early(): ...\ndef run(done=None):\n    done = done or early\n    at(lambda: early)\n    yield early\n",
+        [3, 4, 5],
+    ),
+    "javascript": (
+        "app.js",
+        "function early() {}\nconst one = own || early\nconst two = own ?? early\nthree ??= early\n",
+        [2, 3, 4],
+    ),
+    "typescript": (
+        "app.ts",
+        "function early() {}\non(early as Done)\non(early!)\nconst one = { early: early as Done } satisfies All\n",
+        [2, 3, 4],
+    ),
+    "c": (
+        "app.c",
+        (
+            "static int early(int x) { return x; }\nstatic struct task all[] = {\n  { (done)early },\n  { (void *)&early },\n};\n"
+            "done one = SLOW ? late : early;\ndone two(void) {\n  return &early;\n}\n"
+        ),
+        [3, 4, 6, 8],
+    ),
+    "rust": (
+        "src/lib.rs",
+        (
+            "fn early(x: u32) -> u32 { x }\nfn run() {\n    on(&early);\n    on(early as Done);\n    assert!(all.iter().all(early));\n"
+            '    vec![early, crate::early];\n    #[cfg(early)]\n    format!("{}", early = 1);\n}\nfn two() -> Done {\n    early\n}\n'
+        ),
+        [3, 4, 5, 6, 6, 11],
+    ),
+    "go": ("app.go", "package app\nfunc early() {}\nfunc run(all chan func()) {\n\tall <- early\n}\n", [4]),
+    "csharp": (
+        "App.cs",
+        (
+            "class App {\n  void Early() {}\n  void Run() {\n    On(own ?? Early);\n    On((Action)Early);\n"
+            "    On(slow ? Early : null);\n    On(() => Early);\n  }\n}\n"
+        ),
+        [4, 5, 6, 7],
+    ),
+    "ruby": ("app.rb", "class App\n  rescue_from Gone, with: :early\n  def early; end\nend\n", [2]),
+    "swift": (
+        "app.swift",
+        "func early() {}\nfunc one() -> Done {\n  return early\n}\nlet two = own ?? early\nlet three = slow ? early : late\n",
+        [3, 5, 6],
+    ),
+    "scala": (
+        "App.scala",
+        (
+            "object App {\n  def early(x: Int) = x\n  val one = App.early _\n  val two: Done = early\n  on(done = early)\n"
+            '  val three = Map("a" -> early)\n}\n'
+        ),
+        [3, 4, 5, 6],
+    ),
+}
+
+
+@pytest.mark.parametrize("language", PLACES)
+def test_a_function_is_referred_to_wherever_a_value_may_stand(language):
+    path, text, lines = PLACES[language]
+    project = project_of({path: text})
+    edges = edges_of(project, Evaluator(project), path)
+    found = [one for one in edges if one.type == "references" and one.target.lower().endswith("early")]
+    assert sorted(one.location.line for one in found) == lines

@@ -16,6 +16,7 @@ from cortex.graph.facts.captures import MATCHES_MAX, query_of
 from cortex.graph.facts.chains import chain_of, text_of
 from cortex.graph.facts.facts import Facts, Reference
 from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.tokens import is_passed, path_before
 
 #: links of a chain that may be a function: `app.views.index`
 LINKS_MAX = 3
@@ -32,7 +33,9 @@ def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iter
         return  # a walk over the tree costs a tenth of all
     query = query_of(tree.language, syntax.values or syntax.queries, "values")
     cursor = QueryCursor(query, match_limit=MATCHES_MAX)
-    nodes = cursor.captures(tree.root_node).get("value", ())
+    captures = cursor.captures(tree.root_node)
+    nodes = captures.get("value", [])
+    nodes += (one for one in captures.get("token", ()) if is_passed(one))
     if not nodes:
         return
     file, scopes, seen = _File(facts), _Scopes(spans), -1
@@ -54,6 +57,8 @@ def _chain(node: Node, language: str) -> tuple[str, Node]:
     kind = node.type
     if kind == "identifier":  # most are
         text = text_of(node)
+        if language == "rust" and node.parent is not None and node.parent.type == "token_tree":
+            text = path_before(node)
         return (text if text.isidentifier() else _plain(text)), node
     if kind == "simple_symbol":  # Ruby: `before_action :load`
         return text_of(node).lstrip(":"), node

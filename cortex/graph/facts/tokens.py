@@ -1,5 +1,6 @@
-"""Calls among the tokens of a Rust macro's arguments: `assert_eq!(self.store.total(), 3)`. To the
-grammar they are names and groups in a row.
+"""Calls, and functions that are passed, among the tokens of a Rust macro's arguments:
+`assert_eq!(self.store.total(), 3)`, `vec![save, load]`. To the grammar they are names and groups in
+a row.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from cortex.graph.facts.chains import LINKS_MAX, UNKNOWN, text_of
 
 _NAMES = frozenset({"identifier", "self", "super", "crate"})
 _JOINS = frozenset({".", "::"})
+#: what stands before a value among tokens
+_BEGINNINGS = frozenset("([,=")
 #: what holds tokens that are evaluated; those of an attribute (`#[cfg(any(a, b))]`) are not
 _HOLDERS = frozenset({"macro_invocation", "macro_rule"})
 
@@ -19,15 +22,40 @@ def _is_call(group: Node) -> bool:
     return opening is not None and opening.type == "("
 
 
+def is_passed(name: Node) -> bool:
+    """Whether a name that stands before a comma or an end among tokens is a value by itself, with
+    the modules before it.
+    """
+    before = name.prev_sibling
+    while before is not None and before.type == "::":
+        link = before.prev_sibling
+        before = link.prev_sibling if link is not None and link.type in _NAMES else None
+    return before is not None and before.type in _BEGINNINGS and _is_evaluated(name)
+
+
+def path_before(name: Node) -> str:
+    """A name among tokens with the modules before it: `store.save` of `store::save`."""
+    links, before = [text_of(name)], name.prev_sibling
+    while before is not None and before.type == "::" and (link := before.prev_sibling) is not None:
+        links.append(text_of(link))
+        before = link.prev_sibling
+    return ".".join(reversed(links))
+
+
+def _is_evaluated(node: Node) -> bool:
+    """Whether tokens are those of a macro's arguments, and not of an attribute."""
+    holder = node.parent
+    while holder is not None and holder.type == "token_tree":
+        holder = holder.parent
+    return holder is not None and holder.type in _HOLDERS
+
+
 def chain_of_tokens(name: Node, group: Node) -> str:
     """The chain of what is called where `group` follows `name`; `?` when that is no call."""
     if name.end_byte != group.start_byte or not _is_call(group):
         return UNKNOWN
-    holder = group.parent
-    while holder is not None and holder.type == "token_tree":
-        holder = holder.parent
     before = name.prev_sibling
-    if holder is None or holder.type not in _HOLDERS or (before is not None and before.type == "fn"):
+    if not _is_evaluated(group) or (before is not None and before.type == "fn"):
         return UNKNOWN
     links = [text_of(name)]
     while before is not None and before.type in _JOINS and len(links) < LINKS_MAX:

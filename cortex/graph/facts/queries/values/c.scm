@@ -4,3 +4,7 @@
 (init_declarator value: [(identifier) @value (pointer_expression argument: (identifier) @value)])
 (assignment_expression right: [(identifier) @value (pointer_expression argument: (identifier) @value)])
 (return_statement (identifier) @value)
+(cast_expression value: [(identifier) @value (pointer_expression argument: (identifier) @value)])
+(conditional_expression consequence: [(identifier) @value (pointer_expression argument: (identifier) @value)])
+(conditional_expression alternative: [(identifier) @value (pointer_expression argument: (identifier) @value)])
+(return_statement (pointer_expression argument: (identifier) @value))

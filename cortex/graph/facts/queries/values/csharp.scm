@@ -4,3 +4,7 @@
 (initializer_expression [(identifier) (member_access_expression)] @value)
 (return_statement [(identifier) (member_access_expression)] @value)
 (arrow_expression_clause [(identifier) (member_access_expression)] @value)
+(binary_expression operator: "??" right: [(identifier) (member_access_expression)] @value)
+(conditional_expression [(identifier) (member_access_expression)] @value)
+(cast_expression value: [(identifier) (member_access_expression)] @value)
+(lambda_expression body: [(identifier) (member_access_expression)] @value)

@@ -4,3 +4,4 @@
 (assignment_statement right: (expression_list [(identifier) (selector_expression)] @value))
 (var_spec value: (expression_list [(identifier) (selector_expression)] @value))
 (return_statement (expression_list [(identifier) (selector_expression)] @value))
+(send_statement value: [(identifier) (selector_expression)] @value)

@@ -9,3 +9,7 @@
 (default_parameter value: [(identifier) (attribute)] @value)
 (typed_default_parameter value: [(identifier) (attribute)] @value)
 (conditional_expression [(identifier) (attribute)] @value)
+(boolean_operator right: [(identifier) (attribute)] @value)
+(lambda body: [(identifier) (attribute)] @value)
+(yield [(identifier) (attribute)] @value)
+(named_expression value: [(identifier) (attribute)] @value)

@@ -1,2 +1,3 @@
 (argument_list (simple_symbol) @value)
 (block_argument (simple_symbol) @value)
+(pair value: (simple_symbol) @value)

@@ -1,2 +1,6 @@
 (arguments [(identifier) (field_expression)] @value)
-(method_value (identifier) @value)
+(method_value [(identifier) (field_expression)] @value)
+(arguments (assignment_expression right: [(identifier) (field_expression)] @value))
+(val_definition value: (identifier) @value)
+(var_definition value: (identifier) @value)
+(infix_expression right: (identifier) @value)

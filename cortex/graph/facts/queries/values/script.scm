@@ -8,3 +8,5 @@
 (assignment_pattern right: [(identifier) (member_expression)] @value)
 (ternary_expression [(identifier) (member_expression)] @value)
 (export_statement value: (identifier) @value)
+(binary_expression operator: ["||" "??" "&&"] right: [(identifier) (member_expression)] @value)
+(augmented_assignment_expression operator: ["||=" "??="] right: [(identifier) (member_expression)] @value)

@@ -5,3 +5,7 @@
 (array_literal element: [(simple_identifier) (navigation_expression)] @value)
 (selector_expression [(simple_identifier) (navigation_expression)] @value)
 (selector_expression (call_expression . [(simple_identifier) (navigation_expression)] @value))
+(control_transfer_statement result: [(simple_identifier) (navigation_expression)] @value)
+(nil_coalescing_expression if_nil: [(simple_identifier) (navigation_expression)] @value)
+(ternary_expression if_true: [(simple_identifier) (navigation_expression)] @value)
+(ternary_expression if_false: [(simple_identifier) (navigation_expression)] @value)
