@@ -10,6 +10,7 @@ from cortex.graph.resolution.builds import together
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.resolve import edges_of
+from cortex.graph.resolution.structure import structural_edges
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
 
@@ -125,6 +126,19 @@ def test_what_a_file_means_follows_the_build_of_another():
     }
     assert "run.go" in project.update({path: _facts(path, text) for path, text in turned.items()})
     assert _calls(project, "run.go") == {(4, "cbor/cbor:Encoder.Append")}
+
+
+@pytest.mark.parametrize("result", ["error", "(err error)", "(_ error)"])
+def test_a_type_has_the_methods_of_an_interface_whatever_its_results_are_called(result):
+    text = (
+        'package shop\n\nimport "io"\n\ntype Store interface {\n\tio.Closer\n\tSave(name string) error\n}\n\n'
+        f"type Disk struct{{}}\n\nfunc (d *Disk) Save(name string) {result} {{ return nil }}\n"
+    )
+    project = project_of({"shop/shop.go": text})
+    edges = structural_edges(project, Evaluator(project))["shop/shop.go"]
+    assert [(one.source, one.target, one.confidence) for one in edges] == [
+        ("shop/shop:Disk", "shop/shop:Store", "name")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,14 @@ CASES = {
         ),
         {(20, "a:Store.save"), (26, "a:Store.save"), (27, "a:Store.drop")},
     ),
+    "what a Ruby class hands on to what its method gives": (
+        "a.rb",
+        (
+            "class Store\n  def save(x)\n  end\nend\nclass Other\n  def save(x)\n  end\nend\n"
+            "class Repo\n  delegate :save, to: :store\n  def store\n    Store.new\n  end\n  def run\n    save(1)\n  end\nend\n"
+        ),
+        {(10, "a:Repo.store, a value"), (15, "a:Store.save")},
+    ),
     "a class after its object in Scala": (
         "a.scala",
         (

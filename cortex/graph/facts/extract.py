@@ -53,7 +53,7 @@ from cortex.graph.facts.facts import (
     Parameter,
     Reference,
 )
-from cortex.graph.facts.flags import flags_of, kotlin_flags, platform_flags
+from cortex.graph.facts.flags import fixture_name, flags_of, kotlin_flags, platform_flags
 from cortex.graph.facts.frames import Frame, Open, bound_from, end_around, headed, is_in_impl
 from cortex.graph.facts.generics import (
     GENERIC_LANGUAGES,
@@ -320,6 +320,8 @@ class _Sweep:
         elif kind == "function" and in_type:
             kind = "method"
         flags = (*flags, *flags_of(node), *("declared",) * declared)
+        if "fixture" in flags and (asked := fixture_name(node)):
+            self.exports[asked] = name
         if name_node.parent is not None and name_node.parent.type == "template_type":
             flags = (*flags, SPECIALIZED)
         if self.language == "kotlin" and node.type == "function_declaration":
@@ -469,9 +471,11 @@ class _Sweep:
         anchor = next(iter(names or types or items or ()), None)
         if owner is not None and anchor is not None and anchor.start_byte > owner.name_node.start_byte:
             name = text_of(anchor) if names else "_"
+            results = owner.node.child_by_field_name("result") if self.language == "go" else None
             tests = self.language == "cpp" and owner.name not in text_of(owner.name_node)
             if (
                 not (name == "_" and tests)
+                and (results is None or anchor.start_byte < results.start_byte)
                 and name != "this"
                 and (name == "_" or all(parameter.name != name for parameter in owner.parameters))
             ):
@@ -662,9 +666,10 @@ class _Sweep:
 
     def _delegated(self, node: Node, to: Node) -> None:
         """Ruby's `delegate :save, to: :store`: a method of the class is one of what it holds."""
-        name, holder = text_of(node).lstrip(":"), text_of(to).lstrip(":@")
-        if self.stack[-1].kind in TYPE_KINDS:
-            self.add_binding(name, f"self.{holder}.{name}", node)
+        name, holder = text_of(node).lstrip(":"), text_of(to).lstrip(":")
+        own = self.stack[-1].kind in TYPE_KINDS
+        for called in ("", "()") if own else ():  # `attr_reader :store` or `def store`
+            self.add_binding(name, f"self.{holder.lstrip('@')}{called}.{name}", node)
 
     def _type(self, node: Node) -> None:
         text = text_of(node) if self.language != "php" else text_of(node).replace("\\", ".")

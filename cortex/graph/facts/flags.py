@@ -123,6 +123,20 @@ def kotlin_flags(function: Node, receiver: Node | None, scope: str) -> tuple[str
     return (OUTER + last, *free) if last and last != scope.rpartition(".")[2] else free
 
 
+def fixture_name(node: Node) -> str:
+    """The name that a fixture of pytest is asked for by, where it is told one of its own:
+    `@pytest.fixture(name="disk")`.
+    """
+    for one in node.parent.named_children if node.parent is not None else ():
+        call = one.named_child(0) if one.type == "decorator" else None
+        arguments = call.child_by_field_name("arguments") if call is not None else None
+        for each in arguments.named_children if arguments is not None else ():
+            name, value = each.child_by_field_name("name"), each.child_by_field_name("value")
+            if name is not None and name.text == b"name" and value is not None and value.type == "string":
+                return text_of(value).strip("\"'")
+    return ""
+
+
 def _decorators(node: Node) -> list[str]:
     """The chains of a Python definition's decorators that say something, the outermost first."""
     found = [

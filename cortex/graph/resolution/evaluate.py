@@ -275,6 +275,9 @@ class Evaluator:
         link, call = links[number], "".join(links[number + 1 : number + 2])
         whole = self.exports.dotted_import(dotted, path) if dotted.count(".") else ()
         values = whole or several((self.attribute(value, link) for value in owners), OVERLOADS_MAX)
+        spaces = any(one.tag == "mod" and one.path[-1:] == "/" for one in owners) if not values else False
+        if spaces and dotted and self.project.language(path) == "python":
+            return (EXTERNAL,)  # of a name-space package, which other roots have as well
         if len(values) > 1 and self.project.home(path) == C_HOME:
             values = seen_from(self.project, values, path)
         language = self.project.language(path)

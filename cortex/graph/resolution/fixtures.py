@@ -23,8 +23,9 @@ def fixture_of(project: Project, name: str, path: str, scope: int) -> Ref | None
         return None
     scopes = [one.scope, ""] if one.scope else [""]
     for file in (path, *_conftests(project, path)):
+        known = project.index(file).facts.exports.get(name, name)  # `@pytest.fixture(name="disk")`
         for inside in scopes if file == path else [""]:
-            for ref in reversed(project.members_of(file, inside).get(name, ())):
+            for ref in reversed(project.members_of(file, inside).get(known, ())):
                 if ref != (path, scope) and "fixture" in project.definition(ref).flags:
                     return ref
     return None
