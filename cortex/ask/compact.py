@@ -50,7 +50,8 @@ def _row(result: Row, operation: str, asked: str) -> Row:
     place: Row | None = result.get("location")
     defined: Row | None = {"file": node["file"], "line": node["start_line"]} if node.get("file") else None
     forward = operation in _FORWARD
-    at = place if place and not forward and operation != "implementations" else defined
+    by_definition = operation == "implementations" or result.get("impact_type") == "override"
+    at = place if place and not forward and not by_definition else defined
     row: Row = {"name": name} if (name := _name(node)) else {}
     row["kind"] = node["kind"]
     if at:
@@ -63,7 +64,7 @@ def _row(result: Row, operation: str, asked: str) -> Row:
         row["depth"] = result["depth"]
     row |= {name: result[name] for name in _KEPT if name in result}
     if lines := result.get("context"):
-        here = place if place and operation != "implementations" else defined
+        here = place if place and not by_definition else defined
         row["text"] = _text(lines, node, here or {})
     return row | {name: result[name] for name in _CANDIDATES if name in result}
 

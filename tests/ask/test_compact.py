@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from cortex.ask.compact import LINE_CHARS_MAX
+from cortex.ask.compact import LINE_CHARS_MAX, compact
 from cortex.ask.questions import Graph, Names
 from cortex.ask.structure import graph, names
 
@@ -72,7 +72,8 @@ def assert_same(row, full, operation, file):
         assert row["at"] == defined
         assert used == (f"{file}:{where}" if isinstance(where, int) else where)
     else:
-        assert row["at"] == (defined if operation == "implementations" else used)
+        written = operation == "implementations" or full.get("impact_type") == "override"
+        assert row["at"] == (defined if written else used)
     assert all(row[name] == full[name] for name in ("edge", "confidence"))
     assert row["text"] == full["context"][0]["text"].strip()[:LINE_CHARS_MAX]
     assert row["kind"] == node["kind"]
@@ -104,3 +105,18 @@ def test_what_is_around_a_line_is_only_what_its_definition_holds(served):
         numbers = [int(line.partition(":")[0]) for line in row["text"].splitlines()]
         assert full["node"]["start_line"] <= numbers[0] <= full["location"]["line"]
         assert full["location"]["line"] <= numbers[-1] <= full["node"]["end_line"]
+
+
+def test_what_overrides_a_method_is_told_by_its_own_place():
+    node = {"id": "b:Disk.save", "kind": "method", "file": "b.py", "start_line": 9, "end_line": 9}
+    full = {
+        "node": node,
+        "depth": 1,
+        "edge": "extends",
+        "location": {"file": "b.py", "line": 8, "column": 0},
+        "impact_type": "override",
+        "context": [{"line": 9, "text": "    def save(self): ..."}],
+    }
+    (row,), _ = compact([orjson.dumps(full)], "impact")
+    shown = orjson.loads(row)
+    assert (shown["at"], shown["text"]) == ("b.py:9", "def save(self): ...")

@@ -340,6 +340,14 @@ def test_an_impact_reaches_what_a_method_overrides_and_what_overrides_it(config,
     assert hits.summary["by_type"]["override"] == 1
 
 
+def test_what_overrides_a_method_is_shown_where_it_is_written(config):
+    worker = _overridden(config)
+    (config.root / "b.go").write_text("def save(self): ...\n")
+    _, results = ask(worker, "impact", "Saver.save", include_context=True, context_lines=0)
+    assert results[0]["node"]["id"] == "b:Disk.save"
+    assert results[0]["context"] == [{"line": 1, "text": "def save(self): ..."}]
+
+
 def test_implementations_are_of_the_type_before_a_method_of_its_name(config):
     nodes = [
         ("a:Saver", "interface", "a.go"),

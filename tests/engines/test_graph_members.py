@@ -80,3 +80,40 @@ def test_who_implements_an_interface_and_calls_it_calls_another_one(config, kind
     edges += [("b:Buffered.poll", "a:Read.poll", "calls")]  # self.inner.poll()
     worker = served(config, nodes, edges)
     assert ids(worker, "callers", "Disk.poll") == ["b:Buffered.poll"]
+
+
+@pytest.mark.parametrize(
+    "target", ["Disk::save", "disk.h:Disk.save", "disk:Disk.save", "shop::Disk::save", "src/disk.cc:1"]
+)
+def test_the_declaration_and_the_definition_of_a_method_are_one_target(config, target):
+    scope = "shop.Disk" if "shop" in target else "Disk"
+    nodes = [
+        ("src/disk.h", "module", "src/disk.h"),
+        (f"src/disk.h:{scope}", "class", "src/disk.h"),
+        (f"src/disk.h:{scope}.save", "method", "src/disk.h"),
+        ("src/disk", "module", "src/disk.cc"),
+        (f"src/disk:{scope}.save", "method", "src/disk.cc"),
+        ("src/run:run", "function", "src/run.cc"),
+        ("src/run:check", "function", "src/run.cc"),
+    ]
+    edges = [
+        ("src/run:run", f"src/disk:{scope}.save", "calls"),
+        ("src/run:check", f"src/disk.h:{scope}.save", "calls"),
+        ("src/disk", "src/disk.h", "imports", "src/disk.cc"),
+    ]
+    hits, _ = ask(worker := served(config, nodes, edges), "callers", target)
+    assert ids(worker, "callers", target) == ["src/run:run", "src/run:check"]
+    assert not hits.candidates
+
+
+def test_a_call_of_a_base_that_is_defined_outside_of_its_type_may_reach_what_overrides_it(config):
+    nodes = [
+        ("base.h:Base", "class", "base.h"),
+        ("base.h:Base.save", "method", "base.h"),
+        ("base:Base.save", "method", "base.cc"),
+        ("disk.h:Disk", "class", "disk.h"),
+        ("disk.h:Disk.save", "method", "disk.h"),
+        ("run:run", "function", "run.cc"),
+    ]
+    edges = [("disk.h:Disk", "base.h:Base", "extends"), ("run:run", "base:Base.save", "calls")]
+    assert ids(served(config, nodes, edges), "callers", "Disk::save") == ["run:run"]

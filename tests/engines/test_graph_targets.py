@@ -150,7 +150,19 @@ def test_a_guess_that_may_be_several_lists_them(worker):
 
 
 def test_a_line_outside_of_all_definitions_means_the_file(worker):
-    assert ask(worker, "dependents", "app/store.py:4")[0].target == "app/store"
+    hits = ask(worker, "dependents", "app/store.py:4")[0]
+    assert hits.target == "app/store"
+    assert "Line 4 is in no definition; read as the whole file." in hits.suggestion
+
+
+@pytest.mark.parametrize(
+    ("operation", "meant"), [("callers", "disk:disk"), ("impact", "disk:disk"), ("dependents", "disk")]
+)
+def test_a_function_is_meant_before_the_file_of_its_name_but_where_files_are_asked_for(
+    config, operation, meant
+):
+    nodes = [("disk", "module", "disk.py"), ("disk:disk", "function", "disk.py")]
+    assert ask(served(config, nodes), operation, "disk")[0].target == meant
 
 
 @pytest.fixture

@@ -47,6 +47,13 @@ _NOTHING = {
     "dependents": "The graph has no edge to {0} from anything else in the project.",
     "callees": "The graph has no calls in {0} of anything that the project defines.",
 }
+#: the kinds of which a target is rather than of others
+_MEANT = {
+    "implementations": TYPE_KINDS,
+    "type_usages": TYPE_KINDS,
+    "dependencies": WHOLE_KINDS,
+    "dependents": WHOLE_KINDS,
+}
 #: how sure it is that a call of what a method implements or overrides reaches that method
 DISPATCH = "dispatch"
 #: the share of shown results from which on unsure ones are spoken of
@@ -69,7 +76,7 @@ class GraphSnapshot:
     def search(self, request: GraphSearch) -> GraphHits:
         """Raises BadRequest for a question that cannot be asked."""
         self._sources.begin()
-        kinds = TYPE_KINDS if request.operation in ("implementations", "type_usages") else frozenset()
+        kinds = _MEANT.get(request.operation, frozenset())
         found = self._targets.find(request.target, kinds, request.within)
         if not found.nodes:
             return GraphHits(self._number, suggestion=found.suggestion, candidates=found.candidates)
@@ -221,7 +228,8 @@ class GraphSnapshot:
                 result["candidates"] = graph.candidates(step.edge)
                 if len(result["candidates"]) == CANDIDATES_MAX:
                     result["more_candidates"] = True
-            if request.operation != "implementations":  # those are shown where they are defined
+            # What implements or overrides something is shown where it is defined.
+            if request.operation != "implementations" and step.impact_type != "override":
                 path, line = place["file"], place["line"]
         if step.impact_type:
             result |= {"impact_type": step.impact_type, "severity": step.severity}

@@ -13,6 +13,7 @@ from cortex.engines.graph.arrays import Graph
 from cortex.generation.graph import EDGE_TYPES
 from cortex.terms.ids import key_of, uncopied
 from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.languages import language_of
 from ipc.arrays import Array
 
 #: edges from a type to what it implements, extends or embeds
@@ -21,6 +22,8 @@ IS_A = ("implements", "extends", "embeds")
 _IS_A = np.array([kind in IS_A for kind in EDGE_TYPES])
 #: how files end whose methods are of types of their own folder alone
 _BY_FOLDER = ".go"
+#: languages whose methods are declared in the type and defined elsewhere (a `.h` counts as C)
+_DECLARING = frozenset({"c", "cpp"})
 
 
 class Members:
@@ -40,6 +43,18 @@ class Members:
         own = self._node(f"{self._graph.names[owner]}.{name}")
         names = ((one, last_name(self._graph.names[one])) for one in self.elsewhere(owner))
         return own if own >= 0 else next((one for one, other in names if other == name), -1)
+
+    def written_apart(self, method: int) -> list[int]:
+        """The declaration and the definitions of a method of C++, itself included, the one in its
+        type first; nothing for what is written in one place.
+        """
+        if language_of(self._graph.file_of(method)).name not in _DECLARING:
+            return []
+        owner = self.owner(method) if self._graph.kind(method) == "method" else -1
+        name = last_name(self._graph.names[method])
+        bodies = [one for one in self.elsewhere(owner) if last_name(self._graph.names[one]) == name]
+        declared = self._node(f"{self._graph.names[owner]}.{name}") if bodies else -1
+        return [declared, *bodies] if declared >= 0 else []
 
     def elsewhere(self, owner: int) -> Sequence[int]:
         """The methods of a type that are in other files."""

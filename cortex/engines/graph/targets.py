@@ -58,6 +58,8 @@ class Targets:
         self._last_names: tuple[tuple[str, int], ...] | None = None
         self._folded: dict[str, list[int]] | None = None
         self._preferred: frozenset[str] = frozenset()
+        #: whether a file is meant rather than a definition in it that has its name
+        self._files_first = True
         #: how the paths of the files begin in which a name is meant rather than in others
         self._within = ""
         self.places = Places(graph, self._modules)
@@ -91,6 +93,8 @@ class Targets:
         """As `find`; None for what means nothing, without the nearest names, which take long to
         find.
         """
+        self._files_first = bool(kinds & WHOLE_KINDS)
+        kinds -= WHOLE_KINDS
         self._preferred = kinds or (_METHODS if _MEMBER.match(target) else kinds)
         self._within = f"{within}/" if within else ""
         if found := self._named(target):
@@ -133,7 +137,11 @@ class Targets:
                 around = self.places.around(best[0], place.line) if place.line else None
                 others = tuple(f"{self._graph.names[n]}{line}" for n in files if n not in best)[:LISTED]
                 also = f"Also called {target!r}: {', '.join(others)}." if others else ""
-                return Found((self._modules[best[0]] if around is None else around,), others, also)
+                if place.line and around is None:
+                    also = f"Line {place.line} is in no definition; read as the whole file. {also}".rstrip()
+                apart = self.owned.written_apart(around) if around is not None else []
+                nodes = dict.fromkeys((self._modules[best[0]] if around is None else around, *apart))
+                return Found(tuple(nodes), others, also)
             if name and (found := self._named(name)):
                 return found
         return None
@@ -143,6 +151,9 @@ class Targets:
         graph = self._graph
         number = graph.names.number(target)
         if number >= 0 and graph.node_of[number] >= 0:
+            own = graph.names.number(f"{target}:{target}") if not self._files_first else -1
+            if own >= 0 and graph.node_of[own] >= 0 and graph.kind(number) == "module":
+                return Found(self.copies(own), (target,), f"Also called {target!r}: the file {target}.")
             return Found(self.copies(number))
         if number in self._modules:
             return Found((self._modules[number],))
@@ -180,7 +191,8 @@ class Targets:
         shown = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
         if chosen is not None:
             more = f"Also called {target!r}: {shown}" if listed else ""
-            return Found(tuple(groups[chosen]), tuple(listed[:LISTED]), more)
+            whole = dict.fromkeys(one for number in groups[chosen] for one in self.copies(number))
+            return Found(tuple(whole), tuple(listed[:LISTED]), more)
         return Found(
             candidates=tuple(listed[:LISTED]),
             suggestion=f"{target!r} may be any of {len(listed)}; ask again with one of: {shown}",
@@ -227,9 +239,10 @@ class Targets:
 
     def _meaning(self, number: int) -> str:
         """An id without its overload's number; of what Ruby opens again in other files the name
-        alone, of what C# writes in parts the folder of its files with it.
+        alone, of what C# writes in parts the folder of its files with it, of a method that C++
+        defines outside of its type the declaration's.
         """
-        name = uncopied(self._graph.names[number])
+        name = uncopied(self._graph.names[next(iter(self.owned.written_apart(number)), number)])
         path, kind = self._graph.file_of(number), self._graph.kind(number)
         stem, _, scope = name.partition(":")
         if path.endswith(".rb") and kind in ("class", "trait"):
@@ -252,12 +265,14 @@ class Targets:
         return best[0] if len(best) == 1 else None
 
     def copies(self, number: int) -> tuple[int, ...]:
-        """A definition and its overloads."""
-        names = self._graph.names
-        found = [number]
-        while (copy := names.number(f"{names[number]}~{len(found) + 1}")) >= 0:
-            found.append(copy)
-        return tuple(n for n in found if self._graph.node_of[n] >= 0)
+        """A definition and its overloads; of a method of C++ those in its type and outside."""
+        names, found = self._graph.names, list[int]()
+        for one in dict.fromkeys((number, *self.owned.written_apart(number))):
+            copies = [one]
+            while (copy := names.number(f"{names[one]}~{len(copies) + 1}")) >= 0:
+                copies.append(copy)
+            found += copies
+        return tuple(n for n in dict.fromkeys(found) if self._graph.node_of[n] >= 0)
 
     def _ending(self, parts: list[str]) -> list[int]:
         """The nodes whose ids end in `parts`; the file's own name may be left out of them."""
