@@ -109,6 +109,20 @@ CASES = {
             (13, "src/disk:Pool.count"),
         },
     ),
+    "what a macro of its own is written with": (
+        (
+            "fn late() {}\nmacro_rules! own {\n  ($x:expr) => {{\n    $crate::disk::both($x);\n    $crate::disk::Disk::open();\n    late();\n"
+            "    crate::disk::both();\n    all($crate::disk::both, late);\n    $x::both();\n    $x.late();\n  }};\n}\n"
+        ),
+        {
+            (4, "src/disk:both"),
+            (5, "src/disk:Disk.open"),
+            (6, "src/app:late"),
+            (7, "src/disk:both"),
+            (8, "src/disk:both"),
+            (8, "src/app:late"),
+        },
+    ),
 }
 
 

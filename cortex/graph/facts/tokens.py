@@ -17,6 +17,13 @@ _BEGINNINGS = frozenset("([,=")
 _HOLDERS = frozenset({"macro_invocation", "macro_rule"})
 
 
+def _link(node: Node | None) -> str:
+    """A name before a join, of a macro's own crate (`$crate::save()`) as of any; "" for others."""
+    if node is None or node.type not in _NAMES:
+        return "crate" if node is not None and node.text == b"$crate" else ""
+    return text_of(node)
+
+
 def _is_call(group: Node) -> bool:
     opening = group.child(0)
     return opening is not None and opening.type == "("
@@ -29,7 +36,7 @@ def is_passed(name: Node) -> bool:
     before = name.prev_sibling
     while before is not None and before.type == "::":
         link = before.prev_sibling
-        before = link.prev_sibling if link is not None and link.type in _NAMES else None
+        before = link.prev_sibling if link is not None and _link(link) else None
     return before is not None and before.type in _BEGINNINGS and _is_evaluated(name)
 
 
@@ -37,7 +44,7 @@ def path_before(name: Node) -> str:
     """A name among tokens with the modules before it: `store.save` of `store::save`."""
     links, before = [text_of(name)], name.prev_sibling
     while before is not None and before.type == "::" and (link := before.prev_sibling) is not None:
-        links.append(text_of(link))
+        links.append(_link(link))
         before = link.prev_sibling
     return ".".join(reversed(links))
 
@@ -63,8 +70,8 @@ def chain_of_tokens(name: Node, group: Node) -> str:
         called = link is not None and link.type == "token_tree" and _is_call(link)
         if called and link is not None:
             link = link.prev_sibling
-        if link is None or link.type not in _NAMES:
+        if link is None or not (text := _link(link)):
             return ".".join([UNKNOWN, *reversed(links)])
-        links.append(text_of(link) + "()" * called)
+        links.append(text + "()" * called)
         before = link.prev_sibling
     return ".".join(reversed(links))
