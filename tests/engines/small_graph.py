@@ -24,10 +24,10 @@ FILES = {
 }
 
 
-def write_graph(config):
+def write_graph(config, files=tuple(FILES)):
     entries = {
         name: Entry(digest((config.root / name).read_bytes()), 1, 1)
-        for name in FILES
+        for name in files
         if (config.root / name).exists()
     }
     GraphStore(config).update(entries, {})

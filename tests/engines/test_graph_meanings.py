@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from cortex.engines.serving import EngineWorker
-from tests.engines.small_graph import ask, ids, publish, served
+from tests.engines.small_graph import ask, ids, publish, served, write_graph
 
 
 def _linked(config, nodes, edges):
@@ -42,6 +42,54 @@ def test_functions_of_one_name_that_are_called_apart_stay_several(config):
     edges = [("calls:run", "unix/x:start", 3), ("calls:run", "win/x:start", 4)]
     hits, results = ask(_linked(config, TWINS[:4], edges), "callers", "start")
     assert (results, hits.candidates) == ([], ("unix/x:start", "win/x:start"))
+
+
+SYSTEMS = [
+    (f"{folder}/x:{name}", "function", f"{folder}/x.c")
+    for folder in ("unix", "win", "test")
+    for name in ("start", "step")
+]
+
+
+def _calls(folder):
+    return (f"{folder}/x:start", f"{folder}/x:step", "calls", f"{folder}/x.c")
+
+
+@pytest.mark.parametrize("operation", ["callers", "impact"])
+def test_what_files_for_several_systems_keep_to_themselves_is_one_target(config, operation):
+    worker = served(config, SYSTEMS, [_calls("unix"), _calls("win"), _calls("test")])
+    hits, results = ask(worker, operation, "step")
+    assert [one["node"]["id"] for one in results] == ["unix/x:start", "win/x:start"]
+    assert hits.suggestion == "Also called 'step': test/x:step."
+    assert ids(worker, "callees", "start") == ["unix/x:step", "win/x:step"]
+
+
+@pytest.mark.parametrize(("taken", "count"), [("int a", 2), ("char *a", 0)])
+def test_what_takes_the_same_is_one_target(config, taken, count):
+    for folder, text in (("unix", "int own"), ("win", taken)):
+        (config.root / folder).mkdir()
+        body = f"static int step({text}) {{ return 1; }}\nint start(void) {{ return step(1); }}\n"
+        (config.root / folder / "x.c").write_text(body)
+    write_graph(config, ("unix/x.c", "win/x.c"))
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    assert len(ids(worker, "callers", "step")) == count
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["win/y.c", "win/x.py", "mine/x.c"],
+    ids=["a file of another name", "another language", "a file that defines other things"],
+)
+def test_what_other_files_keep_to_themselves_stays_several(config, other):
+    stem, own = other.rpartition(".")[0], ["step", *(f"own{at}" for at in range(9))]
+    nodes = [
+        (f"{stem}:{name}", "function", other) for name in (own if "mine" in other else ("start", "step"))
+    ]
+    first = [(f"unix/x:{name}", "function", "unix/x.c") for name in ("start", "step", "a", "b", "c")]
+    hits, results = ask(served(config, [*first, *nodes]), "callers", "step")
+    assert (results, len(hits.candidates)) == ([], 2)
 
 
 def test_a_third_function_beside_twins_is_still_another(config):

@@ -1,17 +1,25 @@
 """Which definitions of one name are one function that is written several times (for each system, in
-the branches of a condition): those that one and the same call is a call of each of.
+the branches of a condition): those that one and the same call is a call of each of, and what files
+of C for several systems (`unix/x.c`, `win/x.c`) keep to themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
+from cortex.terms.ids import above, key_of, uncopied
+from cortex.terms.paths import is_beside, is_test
 
 #: meanings of a target that are compared; resolution makes no more twins of one call
 TWINS_MAX = 12
+#: the part of a file's names that one for another system defines as well
+SHARED_MIN = 1 / 3
+#: files of which one is compiled instead of another
+_SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx"})
 
 
 def joined(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
@@ -27,7 +35,49 @@ def joined(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]
         known = next((first[place] for place in places if place in first), meaning)
         found.setdefault(known, []).extend(groups[meaning])
         first |= dict.fromkeys(places, known)
+    return _of_systems(graph, found)
+
+
+def _of_systems(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """`groups` with those made one that files of one name, which define much the same, write
+    alike.
+    """
+    found: dict[str, list[int]] = {}
+    first: dict[tuple[object, ...], str] = {}
+    for meaning, numbers in groups.items():
+        known = first.setdefault(form, meaning) if (form := _form(graph, numbers)) else meaning
+        if known != meaning and not _define_the_same(graph, groups[known][0], numbers[0]):
+            known = meaning
+        found.setdefault(known, []).extend(numbers)
     return found
+
+
+def _form(graph: Graph, numbers: list[int]) -> tuple[object, ...]:
+    """The same for a definition of C in each system's file; () for what is none, or is called from
+    outside of its file: such a call says which one is meant.
+    """
+    files = {graph.file_of(number) for number in numbers}
+    path = PurePosixPath(min(files))
+    edges = graph.edges[graph.incoming.of(np.array(numbers, dtype="<i8"))]
+    own = graph.nodes[graph.node_of[numbers[0]], 2]
+    if len(files) > 1 or path.suffix not in _SOURCES or ((edges[:, 7] == 0) & (edges[:, 4] != own)).any():
+        return ()
+    (node,) = graph.nodes_json([int(graph.node_of[numbers[0]])])
+    types = str([each.get("type") for each in node.get("parameters") or ()])
+    scope = uncopied(graph.names[numbers[0]]).partition(":")[2]
+    shipped = is_test(str(path)), is_beside(str(path))
+    return path.name, shipped, scope, graph.kind(numbers[0]), types
+
+
+def _define_the_same(graph: Graph, one: int, other: int) -> bool:
+    mine, others = _beside(graph, one), _beside(graph, other)
+    return len(mine & others) >= SHARED_MIN * min(len(mine), len(others))
+
+
+def _beside(graph: Graph, number: int) -> set[str]:
+    """The names of what the file of a definition defines."""
+    rows = graph.by_above.of(key_of(above(graph.names[number]).partition(":")[0]))
+    return {graph.names[each].partition(":")[2] for each in graph.nodes[rows, 0].tolist()}
 
 
 def _calls(graph: Graph, meaning: str, numbers: list[int]) -> set[tuple[object, ...]]:
