@@ -35,15 +35,19 @@ def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iter
     cursor = QueryCursor(query, match_limit=MATCHES_MAX)
     captures = cursor.captures(tree.root_node)
     nodes = captures.get("value", [])
-    nodes += (one for one in captures.get("token", ()) if is_passed(one))
-    if not nodes:
+    tokens = [one for one in captures.get("token", ()) if is_passed(one)]
+    among_tokens = {one.start_byte for one in tokens}  # to ask each node what is around it takes long
+    if not (nodes := [*nodes, *tokens]):
         return
     file, scopes, seen = _File(facts), _Scopes(spans), -1
     for node in sorted(nodes, key=lambda one: one.start_byte):
         if node.start_byte == seen:
             continue  # two patterns found it
         seen = node.start_byte
-        chain, at = _chain(node, facts.language)
+        if seen in among_tokens:
+            chain, at = _plain(path_before(node)), node
+        else:
+            chain, at = _chain(node, facts.language)
         if not chain or not file.may_mean(chain):
             continue
         scope = scopes.around(node.start_byte)
@@ -57,8 +61,6 @@ def _chain(node: Node, language: str) -> tuple[str, Node]:
     kind = node.type
     if kind == "identifier":  # most are
         text = text_of(node)
-        if language == "rust" and node.parent is not None and node.parent.type == "token_tree":
-            text = path_before(node)
         return (text if text.isidentifier() else _plain(text)), node
     if kind == "simple_symbol":  # Ruby: `before_action :load`
         return text_of(node).lstrip(":"), node
