@@ -69,3 +69,27 @@ def test_what_goes_on_in_the_next_line_does_not_end_before_a_call_of_get():
 def test_types_that_a_call_is_told_are_taken_out_and_nothing_moves():
     lines = ["class Box<T>(x: T) : Base<T>(x)", "val y = disk.save<Disk>(x)", "if (a < b) c(d > (e))"]
     assert joined(lines) == [lines[0], "val y = disk.save      (x)", lines[2]]
+
+
+def test_types_on_one_line_are_read():
+    lines = [
+        "class A {",
+        "  companion object { fun f() = 1; val x = 2 }",
+        "  fun g() { f() }",
+        "}",
+        'interface X { companion object { fun h(s: String = "}") {} } }',
+        "val one = object : X { override fun i() = A.f() }",
+        "enum class E { P, Q; fun j() = 1 }",
+        "class B { fun k() { A.f() } }",
+        "class C { fun l() {}; }",
+    ]
+    found = {(one.qualified, one.line) for one in _read("\n".join(lines)).facts.definitions}
+    assert {("A", 1), ("A.f", 2), ("A.g", 3), ("X", 5), ("X.h", 5), ("E", 7), ("E.j", 7)} <= found
+    assert {("B", 8), ("B.k", 8), ("C", 9), ("C.l", 9)} <= found
+    read = _read("\n".join(lines))
+    assert {one.line for one in read.references if one.kind == "call" and one.chain == "A.f"} == {6, 8}
+
+
+def test_braces_that_close_no_type_and_empty_bodies_stay():
+    lines = ["fun f() { g() }", "class A { }", "val x = A::class.let { it }", "class B { val x = 1; }"]
+    assert joined(lines) == lines

@@ -1,7 +1,8 @@
 """Line ends that Kotlin's grammar misreads, so that a whole class is in pieces: behind a class's
 name before the modifiers of its constructor, and before a call of `get`, taken for a property's
-getter. Types that a call with arguments is told, which it takes for comparisons. Pure text; lines
-and columns of everything else stay.
+getter. Types that a call with arguments is told, which it takes for comparisons. Types whose body
+is on one line, of whose last member it wants the end said. Pure text; lines and columns of
+everything else stay.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ _TOLD = re.compile(
     re.ASCII,
 )
 _CALLED_GET = re.compile(r"\s*+get\s*+\((?!\s*+\))")
+#: what braces may be in or behind without being ones; and they, and the ends of statements
+_PARTS = re.compile(r'"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|/\*.*?\*/|//.*|[{};]')
+_TYPE_OPENS = re.compile(r"(?<!::)\b(?:class|interface|object)\b")
 #: what is to follow is on the next line
 _GOES_ON = re.compile(r"\b(?:else|do|return|throw)$|\b(?:if|while|for|when)\s*+\(.*\)$")
 #: lines with annotations alone between a class's name and its constructor
@@ -34,9 +38,13 @@ LINE_CHARS_MAX = 1_000
 def joined(lines: Sequence[str]) -> list[str]:
     """`lines` as the grammar reads them; as many as before."""
     found = list(lines)
-    for at, line in enumerate(lines):
-        if len(line) > LINE_CHARS_MAX:
+    for at, written in enumerate(lines):
+        if len(written) > LINE_CHARS_MAX:
             continue
+        whole = "}" in written and _TYPE_OPENS.search(written)
+        line = _closed(written) if whole else written
+        if whole:
+            found[at] = line
         if ">(" in line:
             found[at] = _TOLD.sub(lambda told: told[1] + " " * len(told[2]), line)
         if "constructor" in line and (opens := _CONSTRUCTOR.match(line)) is not None:
@@ -50,6 +58,24 @@ def joined(lines: Sequence[str]) -> list[str]:
             if above is not None and _ends_statement(lines[above]):
                 found[above] += ";"
     return found
+
+
+def _closed(line: str) -> str:
+    """`class A { val x = 2 }` with a semicolon in the blank behind its last member."""
+    opened: list[bool] = []
+    begins, last, ends = 0, "", []
+    for part in _PARTS.finditer(line):
+        if part[0] not in "{};":
+            continue
+        if part[0] == "{":
+            opened.append(_TYPE_OPENS.search(line, begins, part.start()) is not None)
+        elif part[0] == "}":
+            body = line[begins : part.start()]
+            blank = line[part.start() - 1] == " "
+            if opened and opened.pop() and blank and (body.strip() or last == "}"):
+                ends.append(part.start() - 1)
+        begins, last = part.end(), part[0]
+    return "".join(";" if at in ends else letter for at, letter in enumerate(line)) if ends else line
 
 
 def _class_above(lines: Sequence[str], at: int) -> int | None:
