@@ -74,3 +74,29 @@ Shop.new.on(1)
 """
     )
     assert (15, "Disk.on") in calls({"a.rb": text}, "a.rb")
+
+
+def test_a_delegated_method_has_the_name_that_is_said_for_it():
+    text = (
+        _SHOP
+        + """class Shop
+  delegate :on, to: :disk, prefix: true
+  delegate :on, to: :disk, prefix: :hard
+  def_delegator :@disk, :on, :start
+  def_delegator :@disk, :on, "begin_it"
+  def initialize
+    @disk = Disk.new
+  end
+  attr_reader :disk
+end
+shop = Shop.new
+shop.disk_on(1)
+shop.hard_on(2)
+shop.start(3)
+shop.begin_it(4)
+shop.begin(5)
+"""
+    )
+    first = text.split("\n").index("shop.disk_on(1)") + 1
+    found = {line - first for line, name in calls({"a.rb": text}, "a.rb") if name == "Disk.on"}
+    assert found & {*range(5)} == {0, 1, 2, 3}

@@ -235,3 +235,23 @@ def test_a_function_is_referred_to_wherever_a_value_may_stand(language):
     edges = edges_of(project, Evaluator(project), path)
     found = [one for one in edges if one.type == "references" and one.target.lower().endswith("early")]
     assert sorted(one.location.line for one in found) == lines
+
+
+def test_javas_reference_to_a_constructor_is_one_to_its_type():
+    text = """class A {
+  A(int x) {}
+  class In {}
+  void run() {}
+  static void use() { on(A::new, A.In::new, B<String>::new, A[]::new, List::new); new A(1); }
+}
+class B<T> {
+  void go() { on(A::run, A::<T>new); }
+}
+"""
+    project = project_of({"A.java": text})
+    found = [one for one in edges_of(project, Evaluator(project), "A.java") if one.location.line >= 5]
+    told = [(one.target, one.location.line) for one in found if one.type == "references"]
+    a = next(one.target for one in found if one.type == "calls")
+    names = [f"{target.rpartition(':')[2]} {line}" for target, line in told]
+    assert a in [target for target, _ in told]
+    assert sorted(names) == ["A 5", "A 8", "A.In 5", "A.run 8", "B 5"]

@@ -34,6 +34,7 @@ from cortex.graph.facts.chains import (
 )
 from cortex.graph.facts.comments import Comments, comment_above, told_of
 from cortex.graph.facts.contexts import given
+from cortex.graph.facts.delegates import delegate_name
 from cortex.graph.facts.facts import (
     ALIAS,
     ANY_NAME,
@@ -667,9 +668,9 @@ class _Sweep:
     def _delegated(self, node: Node, to: Node) -> None:
         """Ruby's `delegate :save, to: :store`: a method of the class is one of what it holds."""
         name, holder = text_of(node).lstrip(":"), text_of(to).lstrip(":")
-        own = self.stack[-1].kind in TYPE_KINDS
-        for called in ("", "()") if own else ():  # `attr_reader :store` or `def store`
-            self.add_binding(name, f"self.{holder.lstrip('@')}{called}.{name}", node)
+        called = delegate_name(node, holder) if self.stack[-1].kind in TYPE_KINDS else ""
+        for ending in ("", "()") if called else ():  # `attr_reader :store` or `def store`
+            self.add_binding(called, f"self.{holder.lstrip('@')}{ending}.{name}", node)
 
     def _type(self, node: Node) -> None:
         text = text_of(node) if self.language != "php" else text_of(node).replace("\\", ".")

@@ -14,7 +14,7 @@ from tree_sitter import Node, QueryCursor, Tree
 
 from cortex.graph.facts.captures import MATCHES_MAX, query_of
 from cortex.graph.facts.chains import chain_of, text_of
-from cortex.graph.facts.facts import Facts, Reference
+from cortex.graph.facts.facts import MADE, Facts, Reference
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.tokens import is_passed, path_before
 
@@ -53,7 +53,8 @@ def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iter
         scope = scopes.around(node.start_byte)
         if "." in chain or not file.is_local(chain, scope):
             row, column = at.start_point
-            yield Reference("value", chain, scope, row + 1, column, node.start_byte)
+            made = MADE if _is_constructor(node) else 0
+            yield Reference("value", chain, scope, row + 1, column, node.start_byte, types=made)
 
 
 def _chain(node: Node, language: str) -> tuple[str, Node]:
@@ -68,8 +69,9 @@ def _chain(node: Node, language: str) -> tuple[str, Node]:
         return _called_by_text(text_of(node)), node
     if kind in ("method_reference", "callable_reference"):  # `Disk::save`, `::save`
         parts = node.named_children
-        if kind == "method_reference" and len(parts) < 2:
-            return "", node  # `Disk::new` makes one: a call, in a way
+        if _is_constructor(node):  # of `Disk<String>::new` the type
+            name = text_of(parts[0]).partition("<")[0]
+            return (name if all(map(str.isidentifier, name.split("."))) else ""), parts[0]
         names = [chain_of(part, SYNTAX[language]) for part in parts]
         return _plain(".".join(names)), parts[-1] if parts else node
     if kind == "array_creation_expression":  # PHP: [$this, 'save'], [Disk::class, 'save']
@@ -87,6 +89,11 @@ def _chain(node: Node, language: str) -> tuple[str, Node]:
         else node.named_children[-1]
     )
     return _plain(chain_of(node, syntax)), last if last is not None else node
+
+
+def _is_constructor(node: Node) -> bool:
+    """Whether this is Java's `Disk::new`."""
+    return node.type == "method_reference" and node.children[-1].type == "new"
 
 
 def _called_by_text(text: str) -> str:

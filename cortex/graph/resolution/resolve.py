@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.chains import split
-from cortex.graph.facts.facts import ALIAS, Definition, Import, Reference
+from cortex.graph.facts.facts import ALIAS, MADE, Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import asks_fixtures
 from cortex.graph.facts.types import alternatives
@@ -201,7 +201,7 @@ class _Resolver:
         receiver, name = split(one.chain)
         if not receiver:
             values, confidence = self.evaluator.scopes.lookup(name, self.path, one.scope, one.at)
-        elif self._may_be_member(one.chain, name):
+        elif one.types == MADE or self._may_be_member(one.chain, name):
             owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
             values = tuple(v for owner in owners for v in self.evaluator.attribute(owner, name))
             confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
@@ -209,7 +209,7 @@ class _Resolver:
                 values, confidence = self.evaluator.evaluate(one.chain, self.path, one.scope), "import"
         else:
             return
-        kinds = VALUE_KINDS.get(self.rules.family, CALLABLE_KINDS)
+        kinds = TYPE_KINDS if one.types == MADE else VALUE_KINDS.get(self.rules.family, CALLABLE_KINDS)
         meant = [v for v in values if v.tag == "def" and self.project.definition(v.ref).kind in kinds]
         for edge in self._targets.found(one, self._targets.called(meant, -1), confidence):
             if edge.target != edge.source:

@@ -1,0 +1,41 @@
+"""What Ruby calls the methods that a class hands on to something that it holds."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import text_of
+
+#: those that hand on one method, by another name where a third argument says one
+_ONE = frozenset({"def_delegator", "def_instance_delegator"})
+_NAMES = frozenset({"simple_symbol", "string"})
+
+
+def delegate_name(node: Node, holder: str) -> str:
+    """By what name a class has a method that `node` says is of its `holder`; "" where it has none,
+    or only what runs can tell.
+    """
+    arguments = node.parent
+    call = arguments.parent if arguments is not None else None
+    method = call.child_by_field_name("method") if call is not None else None
+    if arguments is None or method is None:
+        return ""
+    if text_of(method) in _ONE:
+        given = arguments.named_children
+        return _word(given[-1]) if 2 <= len(given) <= 3 and given[1] == node else ""
+    name = _word(node)
+    for one in arguments.named_children:
+        key = one.child_by_field_name("key") if one.type == "pair" else None
+        value = one.child_by_field_name("value") if key is not None else None
+        if key is None or value is None or text_of(key) != "prefix":
+            continue
+        if value.type not in ("true", "false", "nil"):
+            return f"{_word(value)}_{name}" if _word(value) else ""
+        return f"{holder}_{name}" if value.type == "true" else name
+    return name
+
+
+def _word(node: Node) -> str:
+    """A name that a symbol or a text says."""
+    text = text_of(node).strip("'\":") if node.type in _NAMES else ""
+    return text if text.rstrip("?!=").isidentifier() else ""
