@@ -55,6 +55,7 @@ _TEXTS_AND_NUMBERS = {
     "character_literal": "char",
     "boolean_literal": "boolean",
 }
+_SWIFT_TEXTS = frozenset({"line_string_literal", "multi_line_string_literal"})
 _LAST_WORD = re.compile(rb"\w+$")
 _ENDS = re.compile(r"[.\[\]()]")
 #: Kotlin's functions that give back what they are called on
@@ -200,6 +201,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         return made
     if depth and kind in KOTLIN_TEXTS and syntax.counts and "kotlin" in syntax.queries:
         return "String()"  # extensions are called on it
+    if depth and kind in _SWIFT_TEXTS and "swift" in syntax.queries:
+        return "String()"
     if depth and kind == "character_literal" and "kotlin" in syntax.queries:
         return "Char()"
     if depth and kind in _TEXTS_AND_NUMBERS and "csharp" in syntax.queries:

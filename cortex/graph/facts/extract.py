@@ -81,6 +81,7 @@ from cortex.graph.facts.scala_values import (
 )
 from cortex.graph.facts.script_sweep import ScriptSweep
 from cortex.graph.facts.scripts import FUNCTIONS, WHOLE, is_part, type_by_name
+from cortex.graph.facts.swift_types import extended_type
 from cortex.graph.facts.tokens import chain_of_tokens
 from cortex.graph.facts.types import ITSELF, alternatives, names_in
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -265,6 +266,10 @@ class _Sweep:
             kind, name = "method", CALLED
         if name_node.type == "operator_name":
             name = "".join(name.split())
+        if kind == "computed":  # Swift's `var size: Int { … }`, in a type a field
+            if frame.kind != "container":
+                return
+            kind = "method"
         declared = kind == "declared"
         if node.type == "type_item" and is_in_impl(node):  # Rust's `type Err = Error;`
             said = node.child_by_field_name("type")
@@ -277,6 +282,8 @@ class _Sweep:
                 name = name.replace("::", ".")
             target = alternatives(text_of(headed(name_node)))
             qualified = target[0].rstrip("*") if target and "." not in name else name
+            if self.language == "swift":
+                qualified = extended_type(name_node) or qualified
             qualified = f"{frame.qualified}.{qualified}" if frame.qualified else qualified
             self.stack.append(
                 Frame(node.start_byte, node.end_byte, frame.index, qualified, "container", block=False)
@@ -316,6 +323,8 @@ class _Sweep:
         in_type = bool(owners) or frame.kind in TYPE_KINDS
         in_type = in_type or (frame.kind == "container" and self.language != "cpp")  # no name space
         returns = ":Self" if kind == "variant" else ""
+        if held := captures.get("computed.type"):
+            returns = f":{type_text(held[0])}"
         if kind == "variant":  # Rust's `Shape::Circle(1)` is a call of a function
             kind = "function"
         elif kind == "function" and in_type:
@@ -595,6 +604,8 @@ class _Sweep:
         if owner is not None and owner.name_node.start_byte == node.start_byte:
             return  # `const f = () => …`: the function itself
         until = frame.end if frame.block else 0
+        if self.language == "swift" and value[:1] == ":":
+            value = value.replace("&", "+")  # of several protocols
         # A comprehension's variable is bound after the expression that uses it.
         at = frame.begin if frame.block and self.syntax.hoisted else bound_from(node, self.language)
         self.bindings.append(Binding(name, value, frame.index, at, until))
@@ -645,6 +656,8 @@ class _Sweep:
         are bound in each definition in it.
         """
         frame = self.stack[-1]
+        if self.language == "swift":
+            bound = bound.replace("&", "+")
         text = f"{frame.bounds.get(name, '')} + {bound.lstrip(': ')}"[:TYPE_CHARS_MAX].lstrip("+ ")
         frame.bounds[name] = text
         if frame.kind != "container" and frame.index >= 0:

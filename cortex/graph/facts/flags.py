@@ -56,6 +56,8 @@ def flags_of(node: Node) -> tuple[str, ...]:
         found |= {CALLED, "overload"} if several else {CALLED}
     if _is_singleton(node) or _is_in_companion(node):
         found.add("static")
+    if node.type == "property_declaration" and node.child_by_field_name("computed_value") is not None:
+        found.add("property")
     if node.type in ("preproc_function_def", "macro_definition"):
         found.add("macro")
     elif node.type in ("object_definition", "package_object"):  # Scala

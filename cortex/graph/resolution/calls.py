@@ -23,6 +23,7 @@ from cortex.graph.resolution.linkage import bodies, linked, reachable
 from cortex.graph.resolution.parts import of_arity
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scala import beside, constructed, made, object_of
+from cortex.graph.resolution.swift import of_chosen, of_own_type
 from cortex.graph.resolution.targets import CANDIDATES_MAX, Targets
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -94,6 +95,8 @@ class Calls:
             if made_by := self._made_in_scala(one, values):
                 yield from self._of_object(one, values[0], made_by, confidence)
                 return
+        if self._language == "swift" and not self._targets.called(values, -1):
+            values, confidence = of_chosen(evaluator, name, *place) or values, "receiver"
         count = -1 if one.types == MADE else one.arguments
         yield from self._targets.found(one, self._targets.called(values, count), confidence)
 
@@ -158,6 +161,12 @@ class Calls:
         found = (v for owner in owners for v in evaluator.attribute(owner, name))
         values = tuple(dict.fromkeys(found))
         spaces = any(owner.tag == "mod" for owner in owners) or self._is_below(values)
+        if self._language == "swift" and not targets.called(values, -1):
+            if given := of_own_type(evaluator, name, receiver, owners):
+                yield from targets.found(one, given, "receiver")
+                return
+            if receiver in self._rules.self_names:
+                values = of_chosen(evaluator, name, self._path, one.scope) or values
         extended: list[Ref] = []
         if not self._is_taken(values, one) and (
             owners or "()" in receiver or not self._is_outside(one.chain)
@@ -322,7 +331,8 @@ class Calls:
             root = self._project.rust.root
             refs = [ref for ref in refs if root(ref[0]) == root(self._path)] or refs
         script = self._rules.family == "script"
-        if len(refs) == 1 or (script and self._targets.are_twins(refs)):
+        alike = script or self._language == "swift"  # a protocol's own, and its default
+        if len(refs) == 1 or (alike and self._targets.are_twins(refs)):
             if one.scope >= 0 and refs[0] == (self._path, one.scope):
                 return  # a wrapper of something else by the same name, more likely than recursion
             for ref in refs:

@@ -375,10 +375,17 @@ class Evaluator:
         found, how = self.scopes.lookup(name, path, scope, at)
         if inner := self.within.members(name, path, scope, at, found):
             return inner
+        if found and self.project.language(path) == "swift":
+            return several(self._computed(value) for value in found)
         if (how == "receiver" or not found) and self.project.language(path) in GENERIC_LANGUAGES:
             own = self.generics.own_field(name, path, scope)
             return (*(one for one in found if one.tag == "def"), *own) if own else found
         return found
+
+    def _computed(self, value: Value) -> tuple[Value, ...]:
+        """What Swift's computed property holds; any other value itself."""
+        computed = value.tag == "def" and "property" in self.project.definition(value.ref).flags
+        return self.results.returned(value.ref) if computed else (value,)
 
     def declared(self, text: str, path: str, scope: int, standing: Standing = NOTHING) -> tuple[Value, ...]:
         """Instances of a declared type; `standing` is what stands for type parameters in it."""

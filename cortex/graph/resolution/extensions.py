@@ -108,8 +108,8 @@ class Extensions:
         return [Found(distance, ref) for ref, distance in found.items()]
 
     def is_evident(self, receiver: str, path: str) -> bool:
-        """Whether the text of Kotlin's receiver shows its type."""
-        return receiver in _EVIDENT and self._project.language(path) == "kotlin"
+        """Whether the text of Kotlin's or Swift's receiver shows its type."""
+        return receiver in _EVIDENT and self._project.language(path) in ("kotlin", "swift")
 
     def is_known(self, name: str, path: str) -> bool:
         """Whether `path` sees an extension of Kotlin by that name."""

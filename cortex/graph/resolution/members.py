@@ -114,7 +114,7 @@ class Members:
             found = self._by_deref(value, name)
         if not found and value.tag == "inst" and name in SAME.get(self._project.language(value.path), ()):
             return (Value("elem", value.path, value.at, 1),)
-        if value.tag == "inst" or RULES[self._project.language(value.path)].family == "script":
+        if value.tag == "inst" or RULES[self._project.language(value.path)].family in ("script", "swift"):
             given = (
                 self._results.returned(one.ref)
                 if one.tag == "def"

@@ -84,9 +84,13 @@ class Targets:
             yield self._edges.ambiguous(one, refs, confidence)
 
     def accepts(self, ref: Ref, one: Reference) -> bool:
-        """Whether a function of Swift has the labels that a call passes; a type may have any."""
+        """Whether a function of Swift has the labels that a call passes; a type may have any, and a
+        computed property is no function.
+        """
         flags = self._project.definition(ref).flags
-        return all(labels.accepts(flag, one.passed) for flag in flags if flag.startswith(LABELS))
+        return "property" not in flags and all(
+            labels.accepts(flag, one.passed) for flag in flags if flag.startswith(LABELS)
+        )
 
     def are_twins(self, refs: Sequence[Ref]) -> bool:
         """Whether these are one function that is written several times, for each system once or in

@@ -7,6 +7,7 @@
 (protocol_function_declaration name: (simple_identifier) @name) @def.method
 (_ "func" . name: (simple_identifier) @name) @def.function
 (init_declaration "init" @name) @def.method
+(_ name: (_ bound_identifier: (simple_identifier) @name) (type_annotation (_) @computed.type)? computed_value: (_)) @def.computed
 (typealias_declaration name: (type_identifier) @name) @def.type
 
 (inheritance_specifier inherits_from: (_) @base.extends)
@@ -14,8 +15,8 @@
 (protocol_function_declaration name: (user_type) @returns)
 (parameter name: (simple_identifier) @param.name . (_) @param.type)
 (property_declaration name: (_ bound_identifier: (_) @bind.name) (type_annotation (_) @bind.type)? value: (_)? @bind.value)
-(type_parameter (type_identifier) @bound.name (user_type) @bound.type)
-(inheritance_constraint (identifier) @bound.name (user_type) @bound.type)
+(type_parameter (type_identifier) @bound.name [(user_type) (protocol_composition_type)] @bound.type)
+(inheritance_constraint (identifier) @bound.name [(user_type) (protocol_composition_type)] @bound.type)
 (_ ["if" "guard"] bound_identifier: (simple_identifier) @bind.name . (_) @bind.value)
 (for_statement item: (_ bound_identifier: (_) @bind.name) collection: (_) @bind.item)
 
