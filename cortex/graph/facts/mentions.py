@@ -70,8 +70,8 @@ def _chain(node: Node, language: str) -> tuple[str, Node]:
     if kind in ("method_reference", "callable_reference"):  # `Disk::save`, `::save`
         parts = node.named_children
         if _is_constructor(node):  # of `Disk<String>::new` the type
-            name = text_of(parts[0]).partition("<")[0]
-            return (name if all(map(str.isidentifier, name.split("."))) else ""), parts[0]
+            made = text_of(parts[0]).partition("<")[0]
+            return (made if all(map(str.isidentifier, made.split("."))) else ""), parts[0]
         names = [chain_of(part, SYNTAX[language]) for part in parts]
         return _plain(".".join(names)), parts[-1] if parts else node
     if kind == "array_creation_expression":  # PHP: [$this, 'save'], [Disk::class, 'save']
