@@ -239,8 +239,8 @@ def speed(nodes: int, edges: int) -> dict[str, Any]:
             opener = GraphOpener(place)
             snapshot = GraphSnapshot(opener.open(names), 1, Sources(root))
             cold.append(time.perf_counter() - started)
-        first, segment = next(iter(names.items()))
-        (place / "again.seg").write_bytes((place / segment).read_bytes())
+        first = next(iter(names))
+        write_graph(place / "again.seg", (config.graph_dir / first).read_bytes())
         started = time.perf_counter()
         GraphSnapshot(opener.open(names | {first: "again.seg"}), 2, Sources(root))
         figures: dict[str, Any] = {
@@ -336,7 +336,7 @@ async def wait_served(front: Front, config: Config, name: str) -> None:
 
 def busy(config: Config) -> bool:
     """Whether the watcher has still to take in graph files."""
-    return len(Freshness(config).current().graph) < len(list(config.graph_dir.glob("*.json")))
+    return len(Freshness(config).current().graph) < len(list(config.graph_dir.glob("code-*.json*")))
 
 
 def memory(config: Config) -> dict[str, float]:
@@ -389,7 +389,7 @@ async def freshness(project: Path | None, saves: int) -> dict[str, Any]:
 
 def newest(folder: Path) -> float:
     """When a file of `folder` was written last, in seconds."""
-    return max(path.stat().st_mtime_ns for path in folder.glob("*.json")) / 1e9
+    return max(path.stat().st_mtime_ns for path in folder.glob("code-*.json*")) / 1e9
 
 
 async def until(client: Client, question: ExactSearch | GraphSearch) -> float:
