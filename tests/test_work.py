@@ -422,8 +422,31 @@ def test_while_names_are_resolved_for_long_references_are_counted_less_and_less_
         generations += found is not None
         served = served if found is None else found
     assert 4 <= generations <= 6, generations
-    assert read.read(served) is not None  # at the end of the run all is published at once
+    served = read.read(served)
+    assert served is not None  # at the end of the run all is published at once
     assert not read.waits
+
+
+def test_a_long_run_waits_no_longer_for_what_an_earlier_one_had_published(tmp_path, monkeypatch):
+    folder, segments = tmp_path / "graph", tmp_path / "segments"
+    folder.mkdir()
+    segments.mkdir()
+    clock = [0.0]
+    monkeypatch.setattr(graph_files, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    read = GraphFiles([Folder(folder, tmp_path)], segments)
+
+    def seconds_until_published(served, run):
+        """How long a long run's file waits, and what is served then; the run ends with it."""
+        node = {"id": f"f{run}:x", "kind": "function", "file": "a.py", "start_line": 1, "end_line": 1}
+        (folder / f"part{run}.json").write_text(json.dumps({"nodes": [node], "edges": []}))
+        began = clock[0] = clock[0] + 1
+        while (found := read.read(served, patient=True)) is None:
+            clock[0] += 1
+        assert read.read(found) is None  # nothing was left for the end of the run
+        return clock[0] - began, found
+
+    first, served = seconds_until_published({}, 1)
+    assert first == seconds_until_published(served, 2)[0]
 
 
 class Unheard:

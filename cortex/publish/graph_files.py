@@ -63,9 +63,11 @@ class GraphFiles:
             self._ahead = {name: ref for name, ref in files.items() if ref != served.get(name)}
             return None
         self._waiting, self._ahead = 0.0, {}
+        if not patient:  # the run is over, also where nothing of it was left to publish
+            self._times = 0
         if files == served:
             return None
-        self._times = self._times + 1 if patient else 0
+        self._times += patient
         return files
 
     def _written(
