@@ -96,6 +96,7 @@ def _run(command: Sequence[str]) -> None:
     module = command[3]
     sys.orig_argv[:], sys.argv[:] = command, command[3:]
     anew.end_instead()
+    sys.modules.pop(f"{module}.__main__", None)  # imported to have what it needs; runpy would warn of it
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 

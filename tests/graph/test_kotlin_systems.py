@@ -58,6 +58,17 @@ def test_one_system_does_not_see_anothers_extension():
     assert edges(_FILES | {unseen: calls}, unseen) == []
 
 
+def test_another_systems_extension_of_a_types_other_name_is_not_looked_at():
+    other = "src/nativeMain/kotlin/Other.kt"
+    files = _FILES | {
+        other: "typealias Store = Disk\nfun Store.wipe() {}\nfun String.close() {}\n",
+        JVM: f"{_FILES[JVM]}fun Store.close() {{}}\n",
+    }
+    calls = "fun f(disk: Disk, name: Name) {\n  disk.close()\n  name.wipe()\n}\n"
+    use = "src/nativeMain/kotlin/Use.kt"
+    assert edges(files | {use: calls}, use) == []
+
+
 def test_another_name_of_a_type_from_outside_is_no_call_of_the_project():
     own = "src/jvmMain/kotlin/Use.kt"
     assert edges(_FILES | {own: "fun f() {\n  throw Failure()\n}\n"}, own) == []

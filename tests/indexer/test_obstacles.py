@@ -11,9 +11,12 @@ import shutil
 import pytest
 
 from cortex.embedders.static import open_static
+from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer import run
 from cortex.indexer.run import Indexer, index
+from cortex.indexer.store import graph_bodies
 from cortex.indexer.store import manifest as manifests
+from cortex.indexer.store.graph_shards import read_shard, read_state
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.writer import claiming_files, foreign_files
 from cortex.indexer.syntax import parse
@@ -73,6 +76,32 @@ def test_a_file_that_a_chunker_stumbles_over_is_named_and_the_others_go_on(proje
     blocked.write_text("block = 1\n")
     assert not indexer.run().skipped
     assert "code-shop/blocked.py#block~1" in chunks(project)
+
+
+def test_a_file_whose_references_break_the_resolution_has_none_and_the_others_go_on(
+    project, monkeypatch, caplog
+):
+    broken = "shop/cart.py"
+
+    def stumbling(graph, evaluator, path):
+        if path == broken:
+            raise IndexError("list index out of range")
+        return edges_of(graph, evaluator, path)
+
+    monkeypatch.setattr(graph_bodies, "edges_of", stumbling)
+    index(project)
+    shards = read_state(project.graph_dir).shards
+    body = {
+        path: one
+        for at in range(max(1, shards))
+        for path, one in read_shard(project.graph_dir, at, shards).items()
+    }
+    (told,) = [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
+    assert told == f"{broken} has no edges in the graph"
+    nodes, edges = body[broken]
+    assert nodes
+    assert not edges
+    assert sum(len(edges) for _, edges in body.values()) > 0
 
 
 def test_state_of_ours_with_a_text_that_is_no_utf8_is_made_anew(project):

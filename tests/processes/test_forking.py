@@ -8,6 +8,8 @@ import dataclasses
 import json
 import os
 import signal
+import subprocess
+import sys
 from typing import Any
 
 import psutil
@@ -109,6 +111,20 @@ def test_what_is_forked_stands_as_what_is_started_plainly(config: Config, made: 
     assert psutil.Process(status["fork_server"]).num_threads() == 1
     shared = psutil.Process(running(config, "text")["pid"]).memory_maps()
     assert any("numpy" in one.path for one in shared)  # it was forked: its program imports none
+
+
+def test_a_program_that_is_forked_says_nothing_of_how_it_was_begun(config: Config) -> None:
+    line = starting.kind_of(config).command_line(KINDS["project"].processes[0], str(config.root))
+    needed = NEEDED[KINDS["project"].processes[0].name]
+    asks = [*line[:4], "--help"]
+    program = (
+        "import importlib; from cortex.processes import forkserver\n"
+        f"for one in {needed!r}: importlib.import_module(one)\n"
+        f"forkserver._run({asks!r})"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, timeout=BOUND_S)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"usage" in done.stdout
 
 
 def test_a_forked_process_that_is_killed_is_replaced(config: Config, made: SetSpec) -> None:

@@ -190,13 +190,7 @@ class Extensions:
         named = {(self._home_of(one.module), one.member or name) for one in imports}
         places = dict.fromkeys((*named, *((home, name) for home in self._homes[path])))
         held = (self._project.extended.named(home, member) for home, member in places)
-        kept = (
-            {receiver: seen(path, refs) for receiver, refs in one.items()}
-            if any(not sees(path, ref[0]) for refs in one.values() for ref in refs)
-            else one
-            for one in held
-        )
-        found = tuple(one for one in kept if any(one.values()))
+        found = tuple(one for given in held if (one := _seen(path, given)))
         if self._homes[path]:
             self._seen[path, name] = found
         return found
@@ -278,3 +272,11 @@ def with_systems(project: Project, chosen: Sequence[Ref], refs: Sequence[Ref]) -
         return list(chosen)
     shapes = {shape(project, ref) for ref in chosen}
     return [ref for ref in refs if shape(project, ref) in shapes]
+
+
+def _seen(path: str, held: Mapping[str, Sequence[Ref]]) -> Mapping[str, Sequence[Ref]]:
+    """`held` with what `path` sees; receivers of which it sees nothing are left out."""
+    if all(sees(path, ref[0]) for refs in held.values() for ref in refs):
+        return held
+    kept = {receiver: seen(path, refs) for receiver, refs in held.items()}
+    return {receiver: refs for receiver, refs in kept.items() if refs}

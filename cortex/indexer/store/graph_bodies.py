@@ -4,6 +4,7 @@ Reads and writes no file.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,11 +19,13 @@ from cortex.graph.resolution.render import nodes_of
 from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.structure import MethodSets
 
+log = logging.getLogger(__name__)
+
 #: path → (nodes, edges)
 Body = Mapping[str, tuple[list[Any], list[Any]]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Tools:
     """A project with what reads it."""
 
@@ -34,6 +37,11 @@ class Tools:
     def of(cls, project: Project) -> Tools:
         evaluator = Evaluator(project)
         return cls(project, evaluator, MethodSets(project, evaluator))
+
+    def renew(self) -> None:
+        """Forget what was found, also what was being looked for."""
+        self.evaluator = Evaluator(self.project)
+        self.sets = MethodSets(self.project, self.evaluator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,17 @@ class Bodies:
 
     def _resolve(self, path: str) -> bytes:
         tools = self.tools
-        edges = [*edges_of(tools.project, tools.evaluator, path), *self.structural.get(path, ())]
+        edges = [*self._edges(path), *self.structural.get(path, ())]
         tools.sets.relax()
         return msgspec.json.encode((nodes_of(tools.project, tools.sets, path), edges))
+
+    def _edges(self, path: str) -> list[Edge]:
+        tools = self.tools
+        try:
+            return edges_of(tools.project, tools.evaluator, path)
+        except MemoryError:
+            raise
+        except Exception:  # one file must not keep all others from the graph
+            log.exception("%s has no edges in the graph", path)
+            tools.renew()
+            return []
