@@ -68,7 +68,9 @@ QUIET_S, QUIET_SHARE = 3.0, 0.05
 START_S = 80.0
 #: where --kept keeps what indexing took
 BUILT = "built.json"
-LOOK_S = 0.05
+#: seconds between two looks, and how many times longer than a look took: it takes part of a core
+#: from what it looks at
+LOOK_S, LOOK_TIMES = 0.05, 30
 #: searches of a kind that ripgrep is asked
 GREPS = 40
 #: what an agent asks for most: few hits, with the lines that say why
@@ -96,7 +98,7 @@ def index(config: Config, bound_s: float) -> Figures:
             over = progress.all_read or (seen and not progress.indexing)
             written = written or (now if over else 0.0)
             searchable = now if freshness.serves_all(freshness.current()) else 0.0
-            time.sleep(LOOK_S)
+            time.sleep(max(LOOK_S, LOOK_TIMES * (time.perf_counter() - began - now)))
         settled = settle(freshness, root) - began
     return {
         "written_s": round(written, 1),

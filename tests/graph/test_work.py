@@ -10,6 +10,7 @@ from cortex.graph.facts.tables import FileIndex, Packed
 from cortex.graph.resolution import project as projects
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.members import Members
+from cortex.graph.resolution.owners import Owners
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.scopes import Scopes
@@ -20,6 +21,8 @@ from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source, decode, digest
 
 FUNCTIONS = 40
+#: fields of which each holds the next: fewer than evaluations may be inside one another
+CIRCLE = 6
 
 
 def read(text: str, path: str = "a.kt", elsewhere: str = "package elsewhere\n") -> Project:
@@ -139,6 +142,38 @@ def test_copies_of_a_library_take_searches_by_their_number(monkeypatch):
         assert all(edges_of(project, evaluator, path) for path in project.packed)
         counted.append(begun[0])
     assert counted[1] <= 5 * counted[0], counted
+
+
+def test_fields_that_hold_each_other_are_looked_for_once(monkeypatch):
+    begun, enter = [0], Recursion.enter
+
+    def counting(self: Recursion, key: object, *, allowed: bool = True) -> int | None:
+        begun[0] += 1
+        return enter(self, key, allowed=allowed)
+
+    monkeypatch.setattr(Recursion, "enter", counting)
+    fields = "\n".join(f"    @at{n} = @at{(n + 1) % CIRCLE}" for n in range(CIRCLE))
+    calls = "\n".join(f"  def f{n}\n    @at0.save\n  end" for n in range(FUNCTIONS))
+    text = f"class Disk\n  def initialize\n{fields}\n  end\n{calls}\n  def save\n  end\nend\n"
+    project = read(text, "a.rb")
+    edges = edges_of(project, Evaluator(project), "a.rb")
+    assert len([edge for edge in edges if edge.type == "calls"]) == FUNCTIONS
+    assert begun[0] <= 6 * (CIRCLE + FUNCTIONS), begun
+
+
+def test_the_methods_of_modules_are_looked_through_once_for_each_name(monkeypatch):
+    modules = "\n".join(f"module Part{n}\n  def store\n  end\nend" for n in range(FUNCTIONS))
+    calls = "\n".join(f"  def f{n}\n    store(1)\n  end" for n in range(FUNCTIONS))
+    project = read_all({"a.rb": f"{modules}\n", "b.rb": f"module Disk\n{calls}\nend\n"})
+    asked, of = Counter[str](), Owners.of
+
+    def counting(self: Owners, path: str, index: int) -> Ref | None:
+        asked[path] += 1
+        return of(self, path, index)
+
+    monkeypatch.setattr(Owners, "of", counting)
+    edges_of(project, Evaluator(project), "b.rb")
+    assert FUNCTIONS <= asked["a.rb"] <= 3 * FUNCTIONS, asked
 
 
 def test_a_file_that_was_resolved_leaves_nothing_that_only_the_collector_finds():

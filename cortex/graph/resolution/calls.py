@@ -228,9 +228,7 @@ class Calls:
         one = self._project.definition(around) if around else None
         if name in COMMON or (one is not None and one.kind != "trait" and not one.bases):
             return []
-        found = self._evaluator.methods_named("ruby", name)
-        owners = ((ref, self._evaluator.owners.of(*ref)) for ref in found)
-        return [ref for ref, owner in owners if owner and self._project.definition(owner).kind == "trait"]
+        return [*self._evaluator.mixed_in(name)]
 
     def _is_below(self, values: tuple[Value, ...]) -> bool:
         r"""Whether PHP's `new A\B` names a type of a name space that has a class's name."""

@@ -49,8 +49,8 @@ class CommonJs:
             return self._wholes[key]
         if key not in self._project.packed or RULES[self._project.language(key)].family != "script":
             return ()
-        cuts = self._recursion.enter(("whole", key))
-        if cuts is None:
+        before = self._recursion.enter(("whole", key))
+        if before is None:
             return ()
         found: tuple[Value, ...] = ()
         for one in filter(None, (key, self._project.script.beside(key))):
@@ -59,7 +59,7 @@ class CommonJs:
                 if binding.value not in ("?", "#"):
                     last = self._meanings.evaluate(binding.value, where, binding.scope)
             found += tuple(value for value in last if value not in found)
-        if self._recursion.leave(("whole", key), cuts):
+        if self._recursion.leave(("whole", key), before):
             self._wholes[key] = found
         return found
 

@@ -88,10 +88,11 @@ class Evaluator:
         self.attribute, self.member, self.called = members.attribute, members.member, self.results.called
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
         self._named: dict[tuple[str, str], tuple[Ref, ...]] = {}
+        self._mixed_in: dict[str, tuple[Ref, ...]] = {}
 
     def relax(self) -> None:
         """Forget what was found when it has become much; called between two files."""
-        memos: tuple[dict[Any, Any], ...] = (self._memo, self._named)
+        memos: tuple[dict[Any, Any], ...] = (self._memo, self._named, self._mixed_in)
         for memo in memos:
             if len(memo) > MEMO_MAX:
                 memo.clear()
@@ -111,6 +112,15 @@ class Evaluator:
             self._named[key] = tuple(found)
         return self._named[key]
 
+    def mixed_in(self, name: str) -> tuple[Ref, ...]:
+        """The methods of that name of Ruby's modules."""
+        if name not in self._mixed_in:
+            owners = ((ref, self.owners.of(*ref)) for ref in self.methods_named("ruby", name))
+            self._mixed_in[name] = tuple(
+                ref for ref, owner in owners if owner and self.project.definition(owner).kind == "trait"
+            )
+        return self._mixed_in[name]
+
     def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
         """What `chain` may stand for where it is written; () for unknown."""
         if chain.startswith(":"):
@@ -120,15 +130,15 @@ class Evaluator:
         if known is not None:
             return known
         recursion = self._recursion
-        cuts = recursion.enter(key, allowed=recursion.depth <= DEPTH_MAX)
-        if cuts is None:
+        before = recursion.enter(key, allowed=recursion.depth <= DEPTH_MAX)
+        if before is None:
             return ()
         recursion.depth += 1
         try:
             found = self._evaluate(chain, path, scope, at)
         finally:
             recursion.depth -= 1
-            whole = recursion.leave(key, cuts)
+            whole = recursion.leave(key, before)
         if whole:
             self._memo[key] = found
         return found

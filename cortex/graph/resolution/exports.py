@@ -58,8 +58,8 @@ class Exports:
         known = self._known.get(memo)
         if known is not None:
             return known
-        cuts = self._recursion.enter(memo, allowed=hops <= HOPS_MAX)
-        if cuts is None:
+        before = self._recursion.enter(memo, allowed=hops <= HOPS_MAX)
+        if before is None:
             return ()
         try:
             found = self._exported(key, name, hops)
@@ -70,7 +70,7 @@ class Exports:
                     more = tuple(one for one in more if one.path != key)
                 found = self.commonjs.told_of((*found, *(one for one in more if one not in found)))
         finally:
-            whole = self._recursion.leave(memo, cuts)
+            whole = self._recursion.leave(memo, before)
         if whole:
             self._known[memo] = found
         return found
@@ -216,9 +216,9 @@ class Exports:
             return self._brought_by(name, path) or self._brought_before(name, path, at)
         known = self._brought.get((path, name))
         if known is None:
-            cuts = self._recursion.cuts
+            before = self._recursion.begin()
             known = self._brought_by(name, path)
-            if self._recursion.cuts == cuts:
+            if self._recursion.end(before):
                 self._brought[path, name] = known
         return known
 

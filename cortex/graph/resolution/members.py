@@ -135,12 +135,12 @@ class Members:
         """What Rust's type has of the one that it acts as: `fn deref(&self) -> &Disk`."""
         made_by = self.member(value.ref, DEREF.lower()) if name != DEREF.lower() else ()
         key = (value.ref, DEREF, name)
-        cuts = self._recursion.enter(key) if made_by else None
-        if cuts is None:
+        before = self._recursion.enter(key) if made_by else None
+        if before is None:
             return ()
         given = several(self._results.called(one) for one in made_by if one.tag == "def")
         found = several(self.attribute(one, name) for one in given if one.tag == "inst")
-        self._recursion.leave(key, cuts)
+        self._recursion.leave(key, before)
         return found
 
     def _of_no_type(self, value: Value, name: str) -> tuple[Value, ...]:
@@ -167,8 +167,8 @@ class Members:
         known = self._known.get(memo)
         if known is not None:
             return known
-        cuts = self._recursion.enter(memo)
-        if cuts is None:
+        before = self._recursion.enter(memo)
+        if before is None:
             return ()
         # What it inherits only then: types of one name in many places ask each other for that.
         found = () if past else self._own_member(owner, name)
@@ -176,7 +176,7 @@ class Members:
             above = self._supertypes.of(owner)
             if above.types or above.spaces:
                 found = self._inherited(above, name)
-        if self._recursion.leave(memo, cuts):
+        if self._recursion.leave(memo, before):
             self._known[memo] = found
         return found
 
@@ -185,12 +185,12 @@ class Members:
         memo = (above.line, name)
         known = self._lines.get(memo)
         if known is None:
-            cuts = self._recursion.cuts
+            before = self._recursion.begin()
             each = (self._own_member(one, name) for one in above.types if one not in above.promised)
             known = next(filter(None, each), ())
             if not known and above.spaces:
                 known = several(self._exports.given_away(space.path, name) for space in above.spaces)
-            if self._recursion.cuts == cuts:
+            if self._recursion.end(before):
                 self._lines[memo] = known
         return known
 

@@ -140,8 +140,8 @@ class Results:
         one: Definition = self._project.definition(ref)
         if one.kind not in CALLABLE_KINDS or not one.returns:
             return ()
-        cuts = self._recursion.enter(ref)
-        if cuts is None:
+        before = self._recursion.enter(ref)
+        if before is None:
             return ()
         try:
             found = (
@@ -150,7 +150,7 @@ class Results:
             if YIELDING.intersection(one.flags):
                 found = several(self._item(value) for value in found)
         finally:
-            whole = self._recursion.leave(ref, cuts)
+            whole = self._recursion.leave(ref, before)
         if whole:
             self._returns[ref] = found
         return found
@@ -190,11 +190,11 @@ class Results:
         one = self._project.definition(value.ref)
         if one.kind not in TYPE_KINDS or not one.returns:
             return ()
-        cuts = self._recursion.enter((value.ref, ALIAS))
-        if cuts is None:
+        before = self._recursion.enter((value.ref, ALIAS))
+        if before is None:
             return ()
         found = self._values.declared(one.returns[1:], *value.ref)
-        self._recursion.leave((value.ref, ALIAS), cuts)
+        self._recursion.leave((value.ref, ALIAS), before)
         return tuple(held for held in found if held.tag == "list")
 
     def pointed_to(self, value: Value) -> tuple[Value, ...]:

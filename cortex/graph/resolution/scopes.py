@@ -63,9 +63,9 @@ class Scopes:
         key = (path, self._seen_from(path, scope), name)  # wherever in the scope it stands
         known = self._foreign.get(key)
         if known is None:
-            cuts = self._recursion.cuts
+            before = self._recursion.begin()
             known = self._looked_up(name, path, scope, at)
-            if self._recursion.cuts == cuts:
+            if self._recursion.end(before):
                 self._foreign[key] = known
         return known
 

@@ -69,8 +69,8 @@ class Supertypes:
     def of(self, owner: Ref) -> Supers:
         if owner in self._known:
             return self._known[owner]
-        cuts = self._recursion.enter(("supers", owner))
-        if cuts is None:
+        before = self._recursion.enter(("supers", owner))
+        if before is None:
             return Supers()
         told = [self._told(one) for one in (owner, *self._parts(owner))]
         own = tuple(dict.fromkeys(ref for each in told for ref in each.types if ref != owner))
@@ -87,7 +87,7 @@ class Supertypes:
             promised = frozenset(types) - self._received(owner)
         line = self._numbers.get((types, spaces, promised)) or next(self._count)
         result = Supers(types, above.whole and all(each.whole for each in told), spaces, line, promised)
-        if self._recursion.leave(("supers", owner), cuts):
+        if self._recursion.leave(("supers", owner), before):
             self._known[owner] = result
             self._numbers[types, spaces, promised] = line
         return result
@@ -106,9 +106,9 @@ class Supertypes:
         """
         known = self._lines.get(line)
         if known is None:
-            cuts = self._recursion.cuts
+            before = self._recursion.begin()
             known = self._followed(line)
-            if self._recursion.cuts == cuts:
+            if self._recursion.end(before):
                 self._lines[line] = known
         return known
 
@@ -133,7 +133,7 @@ class Supertypes:
         known = self._written.get(one)
         if known is not None:
             return known
-        cuts = self._recursion.cuts
+        before = self._recursion.begin()
         found: list[Ref] = []
         spaces: list[Value] = []
         promised: set[Ref] = set()
@@ -151,7 +151,7 @@ class Supertypes:
         types = tuple(dict.fromkeys((*found, *merged, *refs)))
         promised.difference_update(merged, refs)
         known = Supers(types, whole, (*spaces, *inside), promised=frozenset(promised))
-        if self._recursion.cuts == cuts:
+        if self._recursion.end(before):
             self._written[one] = known
         return known
 

@@ -55,33 +55,49 @@ def near(refs: list[Ref], path: str) -> list[Ref]:
 
 
 EXTERNAL = Value("ext")
+#: more than are ever under way
+_NONE = 1 << 30
 How = Literal["exact", "import", "receiver"]
 
 
 class Recursion:
     """What is being looked for right now. Names depend on each other in circles (`a = b`, `b = a`):
-    a search that comes to what is already under way is cut short there, and what others found
-    meanwhile may be too little to be remembered.
+    a search that comes to what is already under way is cut short there. What was found until then
+    may be too little to be remembered, for all that is looked for inside of what it came to; for
+    that itself it is everything.
     """
 
     def __init__(self) -> None:
         #: evaluations inside one another
         self.depth = 0
-        self._under_way: set[object] = set()
-        #: how often a search was cut short: what was found while this stayed the same is everything
-        self.cuts = 0
+        #: what is under way → how many others were when that began
+        self._under_way: dict[object, int] = {}
+        #: how many were under way around the outermost one that a search was cut short at
+        self._outermost = _NONE
 
     def enter(self, key: object, *, allowed: bool = True) -> int | None:
         """Begin to look for `key`: what `leave` wants back. None when that is under way already, or
         not `allowed`: the search is cut short here and finds nothing.
         """
-        if not allowed or key in self._under_way:
-            self.cuts += 1
+        place = self._under_way.get(key, _NONE) if allowed else -1
+        if place != _NONE:
+            self._outermost = min(self._outermost, place)
             return None
-        self._under_way.add(key)
-        return self.cuts
+        self._under_way[key] = len(self._under_way)
+        return self.begin()
 
-    def leave(self, key: object, cuts: int) -> bool:
+    def leave(self, key: object, before: int) -> bool:
         """Whether what was found for `key` is everything, and may be remembered."""
-        self._under_way.discard(key)
-        return self.cuts == cuts or self.depth == 0
+        del self._under_way[key]
+        return self.end(before) or self.depth == 0
+
+    def begin(self) -> int:
+        """As `enter`, for what cannot come to itself."""
+        before, self._outermost = self._outermost, _NONE
+        return before
+
+    def end(self, before: int) -> bool:
+        """Whether what was found since `begin` is everything."""
+        whole = self._outermost >= len(self._under_way)
+        self._outermost = before if whole else min(before, self._outermost)
+        return whole
