@@ -36,7 +36,7 @@ ORDER = (
 GROUND = ("cortex.system.hosts", "cortex.system.sockets")
 #: inside a room that is a plural of its own: the same rule, one level down
 INSIDE = (
-    (("cortex.graph.facts",), ("cortex.graph.resolution",)),
+    (("cortex.graph.facts",), ("cortex.graph.sweep", "cortex.graph.resolution")),
     (
         ("cortex.indexer.syntax",),
         ("cortex.indexer.chunkers",),

@@ -46,6 +46,8 @@ class Syntax:
     passes: frozenset[str] = frozenset()
     #: functions of one name may differ by what they take: a call says how many arguments it has
     counts: bool = False
+    #: joins the types of a value that is of all of them, where that is not `+`
+    all_of: str = ""
     #: `require("x")` is a module
     requires: bool = False
     #: the queries for functions as values where they are not those of `queries`
@@ -328,6 +330,7 @@ SYNTAX: dict[str, Syntax] = {
     "swift": Syntax(
         queries=("swift",),
         counts=True,
+        all_of="&",
         names=frozenset(
             "simple_identifier type_identifier self_expression super_expression bound_identifier".split()
         ),

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Sequence
 
 from cortex.graph.facts.conditionals import straighten
-from cortex.graph.facts.extract import extract
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.kotlin_lines import joined
@@ -15,6 +14,7 @@ from cortex.graph.facts.macros import uncover, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.script_lines import ended
 from cortex.graph.facts.tables import Packed, pack
+from cortex.graph.sweep.extract import extract
 from cortex.indexer.syntax.parse import NoGrammar, parse, syntax_tree
 from cortex.indexer.syntax.source import Source
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS

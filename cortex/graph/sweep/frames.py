@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -90,6 +91,21 @@ class Frame:
     bounds: dict[str, str] = field(default_factory=dict)
     #: an associated type of Rust's `impl`, `Self::Item` → what it is
     associated: dict[str, str] = field(default_factory=dict)
+
+
+def holds(node: Node, stack: Sequence[Frame]) -> tuple[int, int]:
+    """The bytes between which the name of a script's definition in a block holds; 0 and 0 where
+    that is a whole scope: `var` and functions are those of the function around them.
+    """
+    hoisted = node.type.startswith(("function", "generator_function")) or (
+        node.parent is not None and node.parent.type == "variable_declaration"
+    )
+    for frame in reversed(stack):
+        if not frame.block:
+            break
+        if frame.function or not hoisted:
+            return frame.begin, frame.end
+    return 0, 0
 
 
 def end_around(test: Node) -> int:

@@ -1,0 +1,58 @@
+"""What the sweep reads of supertypes: those of a definition, and those that a container gives."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, parts_of, text_of, type_text
+from cortex.graph.facts.facts import ALIAS, ANY_NAME, Base, Extension
+from cortex.graph.facts.generics import GENERIC_LANGUAGES, arguments_text
+from cortex.graph.facts.scripts import type_by_name
+from cortex.graph.facts.types import ITSELF, alternatives
+from cortex.graph.sweep.sweep import Sweep
+from cortex.terms.kinds import TYPE_KINDS
+
+#: what Ruby calls of a module that is included
+_INCLUDED = "included"
+_CALLED = re.compile(r"\(_?\d*\)$")
+
+
+def inherit(sweep: Sweep, relation: str, node: Node) -> None:
+    if parts := parts_of(node):
+        for one in parts:
+            inherit(sweep, relation, one)
+        return
+    if sweep.is_script and (value := type_by_name(node)) is not None:
+        sweep.add_binding(ANY_NAME, f":{type_text(value)}", node)
+        return
+    chain = _chain(sweep, relation, node)
+    if chain is not None:
+        arguments = arguments_text(node) if sweep.language in GENERIC_LANGUAGES else ""
+        row, column = node.start_point
+        _give(sweep, Base(relation, chain, row + 1, column, arguments))
+
+
+def _chain(sweep: Sweep, relation: str, node: Node) -> str | None:
+    """What a supertype is called; None where nothing names it."""
+    chain = _CALLED.sub("", chain_of(node, sweep.syntax)).removesuffix("[]")
+    if relation == ALIAS and sweep.language == "cpp" and (held := alternatives(text_of(node))):
+        chain = chain if held[0].endswith("*") else held[0].removeprefix(ITSELF)  # of smart pointers
+    if node.type == "user_type" and sum(child.type == "identifier" for child in node.children) > 1:
+        chain = text_of(node).partition("<")[0]  # Kotlin's `Outer.Base`
+    if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
+        names = alternatives(text_of(node))
+        return names[0].removeprefix(ITSELF) if names else None
+    return chain
+
+
+def _give(sweep: Sweep, base: Base) -> None:
+    frame = sweep.stack[-1]
+    if frame.kind == "container":
+        sweep.extensions.append(Extension(frame.qualified, base))
+        return
+    if frame.index >= 0 and sweep.opened[frame.index].name == _INCLUDED and sweep.language == "ruby":
+        frame = sweep.stack[-2]  # `base.extend(Made)`: for whatever includes the module
+    if frame.index >= 0 and sweep.opened[frame.index].kind in TYPE_KINDS:
+        sweep.opened[frame.index].bases.append(base)

@@ -1,0 +1,90 @@
+"""Syntax tree → Facts: one query over the tree, then one sweep over its captures (captures.py) in
+the order of the text. Which module reads which capture.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from tree_sitter import Node, Tree
+
+from cortex.graph.facts.builds import builds_of
+from cortex.graph.facts.captures import Captures, events, query_of
+from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.facts import Facts
+from cortex.graph.facts.mentions import mentions
+from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, signatures
+from cortex.graph.sweep.sweep import Sweep
+
+
+def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
+    """The facts of a parsed file in a language that has a row in grammars.py."""
+    root, sweep = tree.root_node, Sweep(path, language)
+    stack = sweep.stack
+    for start, _, _, what, captures in events(root, query_of(tree.language, sweep.syntax.queries)):
+        while stack[-1].end <= start:
+            stack.pop()
+        _take(sweep, what, captures[what][0], captures)
+    if language == "javascript":
+        bindings.name_types(sweep, text_of(root))
+    builds = builds_of(root, path) if language == "go" else ""
+    facts = sweep.facts(sha256, root.end_point[0] + 1, definitions.finished(sweep), builds)
+    values = mentions(tree, facts, [one.node.byte_range for one in sweep.opened])
+    return msgspec.structs.replace(facts, references=(*facts.references, *values))
+
+
+def _take(sweep: Sweep, what: str, node: Node, captures: Captures) -> None:
+    group, _, kind = what.partition(".")
+    match group:
+        case "def" | "container":
+            definitions.define(sweep, kind or group, node, captures)
+        case "block":
+            scopes.enter_block(sweep, node)
+        case "call":
+            references.call(sweep, node, captures["callee"][0])
+        case "type":
+            references.name_types(sweep, node)
+        case "bind" if kind == "name":
+            bindings.bind(sweep, captures)
+        case "param":
+            signatures.parameter(sweep, captures)
+        case "base":
+            bases.inherit(sweep, kind, node)
+        case "narrow":
+            bindings.narrow(sweep, captures)
+        case "bound":
+            signatures.bound(sweep, text_of(node), text_of(captures["bound.type"][0]))
+        case "return":
+            signatures.returned(sweep, node)
+        case "import":
+            imports.bring(sweep, node)
+        case _:
+            _take_rare(sweep, what, node, captures)
+
+
+def _take_rare(sweep: Sweep, what: str, node: Node, captures: Captures) -> None:
+    """What few languages have, or few files have often."""
+    match what:
+        case "returns":
+            signatures.result(sweep, node)
+        case "aliased":
+            signatures.aliased(sweep, node)
+        case "companion":
+            bindings.companion(sweep, node)
+        case "itself":  # Scala's `self =>`
+            sweep.add_binding(text_of(node), "this", node)
+        case "macro.body":
+            references.call_in_macro(sweep, node)
+        case "tokens":
+            references.call_in_tokens(sweep, node, captures["group"][0])
+        case "delegated":
+            bindings.delegate(sweep, node, captures["delegated.to"][0])
+        case "fields":
+            bindings.fields(sweep, node)
+        case "told":
+            bindings.told(sweep, node)
+        case "by_name":
+            bindings.by_name(sweep, node)
+        case "jsx":
+            references.call_component(sweep, node)
+        case "package":
+            imports.name_package(sweep, node)

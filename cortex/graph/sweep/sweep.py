@@ -1,0 +1,133 @@
+"""What the sweep over a file has found so far, and what it is in. How it reads captures is in the
+modules beside this one.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from tree_sitter import Node
+
+from cortex.graph.facts.arguments import Given
+from cortex.graph.facts.chains import LITERAL, UNKNOWN
+from cortex.graph.facts.comments import Comments
+from cortex.graph.facts.facts import Binding, Definition, Extension, Facts, Import, Reference
+from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.imports import is_rare, module_around, within
+from cortex.graph.facts.jsdoc import told_above
+from cortex.graph.sweep.frames import Frame, Open, bound_from, holds
+from cortex.terms.kinds import CALLABLE_KINDS
+
+#: last links of a chain that name nothing
+_NOTHING = frozenset({UNKNOWN, LITERAL, ""})
+_NOTHING_GIVEN = Given()
+_END = 1 << 60
+
+
+class Sweep:
+    def __init__(self, path: str, language: str) -> None:
+        self.path = path
+        self.language = language
+        self.syntax = SYNTAX[language]
+        self.rules = RULES[language]
+        self.is_script = self.rules.family == "script"
+        self.stack: list[Frame] = [Frame(0, _END, -1, "", "", block=False)]
+        self.opened: list[Open] = []
+        self.references: list[Reference] = []
+        self.bindings: list[Binding] = []
+        self.imports: list[Import] = []
+        self.exports: dict[str, str] = {}
+        self.extensions: list[Extension] = []
+        self.package, self.package_bytes = "", 0
+        self.comments = Comments()
+        #: methods that only comments name
+        self.told: list[Open] = []
+        #: of a script: qualified name → flag of what got members
+        self.holders: dict[str, str] = {}
+        #: Kotlin's parameters of constructors: (type, name) → the number of the binding
+        self.given: dict[tuple[int, str], int] = {}
+
+    def facts(self, sha256: str, lines: int, definitions: tuple[Definition, ...], builds: str) -> Facts:
+        return Facts(
+            self.path,
+            self.language,
+            sha256,
+            self.package,
+            lines,
+            definitions,
+            tuple(self.references),
+            tuple(self.bindings),
+            tuple(self.imports),
+            self.exports,
+            tuple(self.extensions),
+            builds,
+        )
+
+    def enter(self, one: Open) -> None:
+        """Open a definition; what follows up to its end is in it."""
+        qualified = f"{one.scope}.{one.name}" if one.scope else one.name
+        begin, end = one.node.start_byte, one.node.end_byte
+        if self.language == "javascript" and one.kind in CALLABLE_KINDS:
+            one.told = told_above(one.node)
+        self.stack.append(Frame(begin, end, self.keep(one), qualified, one.kind, block=False, node=one.node))
+
+    def keep(self, one: Open) -> int:
+        """Open a definition that nothing is in."""
+        if self.is_script and self.stack[-1].block:
+            one.since, one.until = holds(one.node, self.stack)
+        self.opened.append(one)
+        return len(self.opened) - 1
+
+    def callable_around(self, *, through_blocks: bool = False) -> Open | None:
+        """The function that the sweep is in, not one around a block that has parameters of its
+        own.
+        """
+        frame = self.stack[-1]
+        if frame.index < 0:
+            return None
+        if frame.block and not (through_blocks and self._is_direct()):
+            return None
+        owner = self.opened[frame.index]
+        return owner if owner.kind in CALLABLE_KINDS else None
+
+    def _is_direct(self) -> bool:
+        """Whether no function without a name is between the sweep and the definition around it."""
+        blocks = itertools.takewhile(lambda frame: frame.block, reversed(self.stack))
+        return not any(frame.function for frame in blocks)
+
+    def add_binding(self, name: str, value: str, node: Node) -> None:
+        """Bind a name from `node` on, up to the end of the block."""
+        frame = self.stack[-1]
+        owner = self.opened[frame.index] if frame.index >= 0 else None
+        if owner is not None and owner.name_node.start_byte == node.start_byte:
+            return  # `const f = () => …`: the function itself
+        until = frame.end if frame.block else 0
+        # A comprehension's variable is bound after the expression that uses it.
+        at = frame.begin if frame.block and self.syntax.hoisted else bound_from(node, self.language)
+        self.bind(name, value, at, until)
+
+    def bind(self, name: str, value: str, at: int, until: int) -> None:
+        """Bind a name between two bytes of what the sweep is in."""
+        if value[:1] == ":" and self.syntax.all_of:
+            value = value.replace(self.syntax.all_of, "+")
+        self.bindings.append(Binding(name, value, self.stack[-1].index, at, until))
+
+    def refer(self, kind: str, chain: str, node: Node, given: Given = _NOTHING_GIVEN) -> None:
+        if chain.rpartition(".")[2] in _NOTHING:
+            return
+        row, column = node.start_point
+        self.references.append(
+            Reference(kind, chain, self.stack[-1].index, row + 1, column, node.start_byte, *given)
+        )
+
+    def add_import(self, one: tuple[str, str, str, bool], node: Node) -> None:
+        name, module, member, exported = one
+        scope, inside = self.stack[-1].index, ""
+        rare = self.language == "rust" and is_rare(node)
+        if self.language == "rust" and (inside := module_around(node)):
+            module = within(module, inside)
+        self.imports.append(
+            Import(
+                name, module, member, scope, node.start_point[0] + 1, node.start_byte, exported, inside, rare
+            )
+        )
