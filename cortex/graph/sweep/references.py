@@ -45,34 +45,34 @@ def call(sweep: Sweep, node: Node, callee: Node) -> None:
         callee = script.called(sweep, node, callee)
     if callee.type == "unary_expression":  # Kotlin's `!f()`
         callee = uncovered(callee, syntax)
-    if callee.type in syntax.calls and not (syntax.requires and required(callee)):
+    kind, written = callee.type, node.type
+    if kind in syntax.calls and not (syntax.requires and required(callee)):
         return  # f()(): nobody knows
-    if node.type == "infix_expression":
+    if written == "infix_expression":
         chain = _CALLED.sub("", infix_of(node, syntax))
         if chain.rpartition(".")[2] != UNKNOWN:
             sweep.refer("call", chain, callee, Given(1))
         return
-    chain, member = _named(callee, syntax)
-    if node.type == "macro_invocation":
+    chain, member = _named(callee, kind, syntax)
+    if written == "macro_invocation":
         sweep.refer("call", f"{chain}!", member)
         return
     if module_of(chain) and (behind := node.child_by_field_name("arguments")) is not None:
         member = behind  # of `require("x")()`, whose name is that of another call
-    if chain.startswith(":") or callee.type in _COVERS or _GIVEN.search(chain):
+    if chain.startswith(":") or kind in _COVERS or _GIVEN.search(chain):
         return
     if sweep.language == "cpp" and (mock := mocked(node, syntax)):
         chain = f"{mock}.{chain}"
-    if node.type == "attribute" and not chain.endswith(_ATTRIBUTE):
+    if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
     told = given_to(node, callee, syntax, overloads=sweep.rules.overloads)
-    if node.type in _MAKE_ONE:
+    if written in _MAKE_ONE:
         told = Given(*told[:2], MADE)
     sweep.refer("call", chain, member, told)
 
 
-def _named(callee: Node, syntax: Syntax) -> tuple[str, Node]:
+def _named(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:
     """(the chain of what is called, the node of its last name)."""
-    kind = callee.type
     if (shape := syntax.methods.get(kind)) is not None:
         inner, member = child_of(callee, shape[0]), child_of(callee, shape[1]) or callee
         name = text_of(member)

@@ -24,8 +24,10 @@ def value_of(captures: Captures, syntax: Syntax, language: str) -> str:
     if types := captures.get("bind.type"):
         return ":" + type_text(types[0])
     if values := captures.get("bind.value"):
-        said = next(filter(None, (read(values[0]) for read in _TYPES.get(language, ()))), "")
-        return f":{said}" if said else chain_of(values[0], syntax)
+        for read in _TYPES.get(language, ()):
+            if said := read(values[0]):
+                return f":{said}"
+        return chain_of(values[0], syntax)
     if items := captures.get("bind.item"):
         return f"{chain_of(items[0], syntax)}[]"
     if made := captures.get("bind.made"):
@@ -37,8 +39,8 @@ def value_of(captures: Captures, syntax: Syntax, language: str) -> str:
         return part_of(name, chain_of(parts[0], syntax))
     if whole := captures.get("bind.whole"):  # Scala's `case Disk(store) =>`
         return part_of_pattern(name, whole[0])
-    read = _PLACES.get(language)
-    return read(name, syntax) if read is not None else UNKNOWN
+    place = _PLACES.get(language)
+    return place(name, syntax) if place is not None else UNKNOWN
 
 
 def _text_of_kotlin(value: Node) -> str:
