@@ -40,10 +40,9 @@ def test_a_unit_is_worth_something_exactly_when_its_lines_or_its_name_hold_words
         for at, unit in enumerate(source.units):
             lines = {number: source.lines[number] for number in range(unit.start, unit.end + 1)}
             held = {number: terms for number, text in lines.items() if (terms := question.terms(text))}
-            assert (at in judged) == bool(held or question.terms(unit.symbol)), (query, unit)
-            if at in judged:
-                assert dict(sorted(judged[at].lines().items())) == held
-                worth += judged[at].worth > 0
+            assert bool(judged.worth[at]) == bool(held or question.terms(unit.symbol)), (query, unit)
+            assert dict(sorted(judged.one(at).lines().items())) == held
+            worth += judged.worth[at] > 0
     assert worth
 
 
@@ -53,7 +52,7 @@ def test_of_a_large_file_only_the_units_with_words_of_the_question_are_looked_at
     source = made(text.replace("part_7()", "part_7(): rotate"), symbols)
     evidence = Evidence({"a.py": [(9, 9, 0.0)]})
     compared = compare(weigh_words(Rarity(rows), "rotate"), "rotate", {"a.py": source}, evidence, ())
-    assert [one.one.unit.symbol for one in compared.candidates] == ["part_7", "part_8"]
+    assert [one.one.unit.symbol for one in compared.candidates()] == ["part_7", "part_8"]
     rest = [one.one.unit.symbol for one in compared.others(lambda _path: True)]
     assert len(rest) == MANY - 2
     assert not list(compared.others(lambda _path: False))
@@ -66,7 +65,7 @@ def test_a_unit_is_worth_more_where_a_chunk_was_found_that_speaks_of_the_questio
 
     def best(**evidence):
         compared = compare(question, "rotate", {"a.py": source}, Evidence(**evidence), ())
-        return [one.one.unit.symbol for one in compared.candidates][:2]
+        return [one.one.unit.symbol for one in compared.candidates()][:2]
 
     assert best() == ["part_0", "part_1"]
     assert best(hits={"a.py": [(5, 5, 0.0), (3, 3, 1.0)]}) == ["part_4", "part_2"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
 from cortex.engines.chunks.callees import find_callees
 from cortex.engines.chunks.source import Source
-from cortex.engines.chunks.worth import LITERAL, Judged, Question, judge
+from cortex.engines.chunks.worth import LITERAL, Judged, Judgement, Question, judge
 from cortex.ranking.lines import weigh_lines, without_short_gaps
 from cortex.terms.paths import (
     asks_for_records,
@@ -23,6 +23,7 @@ from cortex.terms.paths import (
     is_test,
     page_of,
 )
+from ipc.arrays import Array
 from ipc.messages import Place, Show
 
 #: bytes of an entry beside its text and its path, which stands in it twice
@@ -99,16 +100,17 @@ class Evidence:
     hits: Spans = field(default_factory=dict)
     speaking: Spans = field(default_factory=dict)
 
-    def found(self, source: Source) -> dict[int, float]:
-        """Number of a unit → what it is worth to lie in one of the hits."""
-        inside = _inside(source, self.hits, min)
-        return {at: FOUND / (1 + 0.3 * place) for at, place in inside.items()}
+    def found(self, source: Source) -> tuple[Array, Array]:
+        """(the numbers of the units that lie in one of the hits, what each is worth for that)."""
+        inside, place = _inside(source, self.hits, np.minimum, math.inf)
+        return inside, FOUND / (1 + 0.3 * place)
 
-    def spoken(self, source: Source) -> dict[int, float]:
-        """Number of a unit → what the chunks that it lies in add, if it holds something of the
+    def spoken(self, source: Source) -> tuple[Array, Array]:
+        """(numbers of units, what the chunks that each lies in add), if it holds something of the
         question: one chunk may hold all of a small file.
         """
-        return {at: SPEAKING * best for at, best in _inside(source, self.speaking, max).items()}
+        inside, best = _inside(source, self.speaking, np.maximum, -math.inf)
+        return inside, SPEAKING * best
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,24 +124,46 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The units of the best files that hold something of the question, the best first, and where
-    those are that hold nothing of it: mostly nearly all, and looked at only where there is room.
+    """The units of the best files that hold something of the question, as columns, the best first;
+    and where those are that hold nothing of it: mostly nearly all, and looked at only where there
+    is room.
     """
 
-    candidates: Sequence[Candidate]
-    sources: Mapping[str, Source] = field(default_factory=dict)
-    #: path → the numbers of the units that are among the candidates
-    telling: Mapping[str, Collection[int]] = field(default_factory=dict)
+    judged: Sequence[Judgement]
+    #: of each candidate the place of its file in `judged`, the number of its unit there, its worth
+    files: Sequence[int]
+    units: Sequence[int]
+    worth: Sequence[float]
+    #: of each file the lines that the question names
+    cited: Sequence[Sequence[int]] = ()
+
+    def candidates(self, wanted: Callable[[str, float], bool] = lambda _path, _worth: True) -> Iterator[Candidate]:
+        """Those whose path and worth are wanted when their turn comes."""
+        for place, at, worth in zip(self.files, self.units, self.worth, strict=True):
+            judged = self.judged[place]
+            if wanted(judged.source.path, worth):
+                one, lines = judged.one(at), self.cited[place]
+                cited = [line for line in lines if one.unit.start <= line <= one.unit.end] if lines else ()
+                yield Candidate(one, worth, tuple(cited))
 
     def others(self, wanted: Callable[[str], bool]) -> Iterator[Candidate]:
         """Those that hold nothing, of the files that are still wanted when their turn comes."""
-        for path, source in self.sources.items():
-            known = self.telling[path]
+        for place, judged in enumerate(self.judged):
+            source = judged.source
+            if not wanted(source.path):
+                continue
+            known = {at for file, at in zip(self.files, self.units, strict=True) if file == place}
             for at, unit in enumerate(source.units):
-                if not wanted(path):
+                if not wanted(source.path):
                     break
                 if at not in known:
                     yield Candidate(Judged(source, unit), 0.0)
+
+    def best(self) -> float:
+        """What the best is worth of those that hold no code as the question spells it."""
+        literal = [frozenset(one.literal) for one in self.judged]
+        rows = zip(self.files, self.units, self.worth, strict=True)
+        return next((worth for place, at, worth in rows if at not in literal[place]), 0.0)
 
 
 def compare(
@@ -150,50 +174,67 @@ def compare(
     places: Iterable[Place],
 ) -> Compared:
     """The units of the files `sources` (best first). `places`: lines that the question names."""
-    out: dict[tuple[int, int], Candidate] = {}
-    for place, (path, source) in enumerate(sources.items()):
-        cited = sorted(one.line for one in places if one.line and _is_cited(path, one.path))
-        prior = LATER**place * _kind_worth(path, query)
-        inside, spoken = evidence.found(source), evidence.spoken(source)
-        for at, one in judge(question, source, {*inside, *source.holding(cited)}).items():
-            worth = one.worth + inside.get(at, 0.0)
-            worth += spoken.get(at, 0.0) if one.worth > 0 else 0.0
-            lines = [line for line in cited if one.unit.start <= line <= one.unit.end] if cited else []
-            worth = prior * worth
-            out[place, at] = Candidate(one, worth + CITED if lines else worth, tuple(lines))
-    _add_callees(out, list(sources.values()))
-    telling = [{at for where, at in out if where == place} for place in range(len(sources))]
-    best = sorted(sorted(out), key=lambda where: -out[where].worth)
-    return Compared([out[where] for where in best], sources, dict(zip(sources, telling, strict=True)))
+    judged = [judge(question, source) for source in sources.values()]
+    worth, telling, cited = list[Array](), list[Array](), list[list[int]]()
+    for place, one in enumerate(judged):
+        path, source = one.source.path, one.source
+        lines = sorted(one.line for one in places if one.line and _is_cited(path, one.path))
+        inside, found = evidence.found(source)
+        spoken, added = evidence.spoken(source)
+        named = source.holding(lines)
+        values = one.worth.copy()
+        values[inside] += found
+        values[spoken] += np.where(one.worth[spoken] > 0, added, 0.0)
+        values *= LATER**place * _kind_worth(path, query)
+        values[named] += CITED
+        there = one.worth > 0
+        there[inside] = there[named] = True
+        worth.append(values)
+        telling.append(there)
+        cited.append(lines)
+    _add_callees(judged, worth, telling)
+    return _ordered(judged, worth, telling, cited)
 
 
-def _inside(source: Source, spans: Spans, best: Callable[[float, float], float]) -> dict[int, float]:
-    """The numbers of the units with lines in `spans` → the best of the numbers of those."""
+def _ordered(
+    judged: Sequence[Judgement], worth: Sequence[Array], telling: Sequence[Array], cited: Sequence[list[int]]
+) -> Compared:
+    """The best first; of those that are worth the same the first of the first file."""
+    units = [np.flatnonzero(there) for there in telling]
+    values = [own[at] for own, at in zip(worth, units, strict=True)]
+    every = np.concatenate([*values, np.zeros(0)])
+    order = np.argsort(-every, kind="stable")
+    files = np.repeat(np.arange(len(units)), [len(at) for at in units])
+    numbers = np.concatenate([*units, np.zeros(0, np.int64)])
+    return Compared(judged, files[order].tolist(), numbers[order].tolist(), every[order].tolist(), cited)
+
+
+def _inside(source: Source, spans: Spans, best: np.ufunc, least: float) -> tuple[Array, Array]:
+    """(i64: the numbers of the units with lines in `spans`, ascending; f64: of each the best of the
+    numbers of those); `least` is below all by `best`.
+    """
     if not (own := spans.get(source.path)):
-        return {}
+        return np.zeros(0, np.int64), np.zeros(0)
     first, last = source.spans
-    starts, ends, values = zip(*own, strict=True)
-    inside = (first <= np.array(ends)[:, None]) & (np.array(starts)[:, None] <= last)
-    out: dict[int, float] = {}
-    for span, at in zip(*(places.tolist() for places in np.nonzero(inside)), strict=True):
-        out[at] = best(out.get(at, values[span]), values[span])
-    return out
+    starts, ends, values = (np.array(column)[:, None] for column in zip(*own, strict=True))
+    inside = (first <= ends) & (starts <= last)
+    units = np.flatnonzero(inside.any(axis=0))
+    return units, best.reduce(np.where(inside[:, units], values, least), axis=0)
 
 
-def _add_callees(candidates: dict[tuple[int, int], Candidate], sources: Sequence[Source]) -> None:
+def _add_callees(judged: Sequence[Judgement], worth: Sequence[Array], telling: Sequence[Array]) -> None:
     """Makes those worth more that one of the best of the candidates calls."""
     gains: dict[tuple[int, int], float] = {}
-    best = sorted(sorted(candidates), key=lambda where: -candidates[where].worth)[:CALLERS]
-    callers = [candidates[where] for where in best]
+    best = _ordered(judged, worth, telling, [()] * len(judged))
+    callers = list(islice(best.candidates(), CALLERS))
+    sources = [one.source for one in judged]
     places = {id(source): place for place, source in enumerate(sources)}
     for caller, source, at in find_callees([caller.one for caller in callers], sources):
         where = places[id(source)], at
         gains[where] = max(gains.get(where, 0.0), CALLED * callers[caller].worth)
     for (place, at), gain in gains.items():
-        source = sources[place]
-        nothing = Candidate(Judged(source, source.units[at]), 0.0)
-        known = candidates.get((place, at), nothing)
-        candidates[place, at] = replace(known, worth=known.worth + gain)
+        worth[place][at] += gain  # nothing so far where it is no candidate
+        telling[place][at] = True
 
 
 def without_repeats(paths: Sequence[str], query: str) -> tuple[list[str], dict[str, int]]:
@@ -282,14 +323,12 @@ def choose(question: Question, compared: Compared, sure: Sequence[str], request:
     room = {path: _least(path) + 80 for path in sure}
     left = request.max_bytes - max(0, request.limit - len(sure)) * ENTRY_BYTES
     left = max(left, request.max_bytes // 3)
-    judged = compared.candidates
-    most = _most_lines(question, judged, request.limit)
+    most = _most_lines(question, compared, request.limit)
     # What is spelled as in the question comes first, and does not make the rest worth less.
-    best = max((candidate.worth for candidate in judged if not candidate.one.literal), default=0.0)
-    for candidate in chain(judged, compared.others(lambda path: best <= 0 or path in room)):
+    best = compared.best()
+    good = compared.candidates(lambda path, worth: worth >= FLOOR * best or path in room)
+    for candidate in chain(good, compared.others(lambda path: best <= 0 or path in room)):
         path = candidate.one.source.path
-        if candidate.worth < FLOOR * best and path not in room:
-            continue
         free = left - sum(size for name, size in room.items() if name != path)
         if free < _least(path):
             continue
@@ -310,11 +349,12 @@ def choose(question: Question, compared: Compared, sure: Sequence[str], request:
     return Chosen(tuple(_entries(question, kept, request.limit)), omitted)
 
 
-def _most_lines(question: Question, judged: Sequence[Candidate], limit: int) -> int:
+def _most_lines(question: Question, compared: Compared, limit: int) -> int:
     """Of one unit: more where only a few entries are wanted; 0 where nobody counts them."""
     if not limit:
         return 0
-    named = sum(_is_named(question, candidate.one.unit.symbol) for candidate in judged)
+    units = zip(compared.files, compared.units, strict=True)
+    named = sum(_is_named(question, compared.judged[place].source.units[at].symbol) for place, at in units)
     return max(WHOLE_LINES, COUNTED_LINES // max(limit, named))
 
 

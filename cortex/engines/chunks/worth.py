@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -181,13 +181,12 @@ def _bare(piece: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A unit of a file with what it is worth. `held`: term of the question → the lines of the file
+    """A unit of a file. `held`: term of the question → the lines of the file
     that hold it; `literal`: the unit's lines that hold code as it is spelled in the question.
     """
 
     source: Source
     unit: Unit
-    worth: float = 0.0
     held: Mapping[str, Array] = field(default_factory=dict)
     literal: frozenset[int] = frozenset()
 
@@ -201,10 +200,28 @@ class Judged:
         return {number: frozenset(terms) for number, terms in found.items()}
 
 
-def judge(question: Question, source: Source, others: Iterable[int] = ()) -> dict[int, Judged]:
-    """Number → unit of the file, in order: those that are worth something, and `others`. `worth` is
-    about the share of the question's words.
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the units of a file are worth, as columns: most of them nothing, and few are shown.
+    `worth` (f64): of each, about the share of the question's words; `spelled`: the lines with code
+    as the question spells it, ascending, and `literal` the numbers of the units that hold them.
     """
+
+    source: Source
+    worth: Array
+    held: Mapping[str, Array]
+    spelled: Sequence[int]
+    literal: Sequence[int]
+
+    def one(self, at: int) -> Judged:
+        """The unit with the number `at`."""
+        unit = self.source.units[at]
+        spelled = self.spelled
+        lines = frozenset(line for line in spelled if unit.start <= line <= unit.end) if spelled else _NONE
+        return Judged(self.source, unit, self.held, lines)
+
+
+def judge(question: Question, source: Source) -> Judgement:
     total = question.worth(question.weights) or 1.0
     held, spelled = _held(question, source.lines), _spelled(question, source.lines)
     first, last = source.spans
@@ -218,14 +235,7 @@ def judge(question: Question, source: Source, others: Iterable[int] = ()) -> dic
     literal = source.holding(spelled)
     worth /= total
     worth[literal] += HOLDS_LITERAL
-    out = {}
-    for at in sorted({*np.flatnonzero(worth).tolist(), *others}):
-        unit = source.units[at]
-        lines = (
-            frozenset(number for number in spelled if unit.start <= number <= unit.end) if spelled else _NONE
-        )
-        out[at] = Judged(source, unit, float(worth[at]), held, lines)
-    return out
+    return Judgement(source, worth, held, spelled, literal)
 
 
 def _worth_of_symbol(question: Question, unit: Unit, total: float) -> float:
