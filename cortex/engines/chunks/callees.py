@@ -12,8 +12,9 @@ from cortex.engines.chunks.worth import Judged
 #: nothing
 MEANT_MAX = 3
 
-#: a name that is called, or referred to as part of something
-_CALLED = re.compile(r"[A-Za-z_]\w*(?=[(<])|(?<=[.>:])[A-Za-z_]\w*")
+#: a name that is called, or referred to as part of something; of one that is neither, nothing is
+#: tried again from its later letters
+_CALLED = re.compile(r"(?<![A-Za-z_])[A-Za-z_](?:(?<=[.>:][A-Za-z_])\w*|\w*+(?=[(<]))")
 
 
 def find_callees(callers: Iterable[Judged], sources: Sequence[Source]) -> Iterator[tuple[int, Source, int]]:

@@ -137,7 +137,9 @@ class Compared:
     #: of each file the lines that the question names
     cited: Sequence[Sequence[int]] = ()
 
-    def candidates(self, wanted: Callable[[str, float], bool] = lambda _path, _worth: True) -> Iterator[Candidate]:
+    def candidates(
+        self, wanted: Callable[[str, float], bool] = lambda _path, _worth: True
+    ) -> Iterator[Candidate]:
         """Those whose path and worth are wanted when their turn comes."""
         for place, at, worth in zip(self.files, self.units, self.worth, strict=True):
             judged = self.judged[place]

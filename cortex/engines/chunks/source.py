@@ -77,6 +77,11 @@ class Lines:
             return ""
         return self.text[self.starts[at] : self.starts[at + 1] - 1]
 
+    def match(self, pattern: re.Pattern[str], number: int) -> re.Match[str] | None:
+        """The match at the begin of a line that is there; the line is not copied for it."""
+        at = number - self.first
+        return pattern.match(self.text, self.starts[at], self.starts[at + 1] - 1)
+
     def letters_in(self, numbers: Iterable[int]) -> int:
         """How many letters the lines have together, without their ends."""
         starts, first, count = self.starts, self.first, len(self.starts) - 1
@@ -260,7 +265,7 @@ def _with_heads(lines: Lines, units: list[Unit]) -> list[Unit]:
         start = unit.start
         if out and unit.symbol and start == unit.head and out[-1].end == start - 1:
             before = out[-1]
-            while start - 1 >= before.start and _ABOVE.match(lines[start - 1]):
+            while start - 1 >= before.start and lines.match(_ABOVE, start - 1):
                 start -= 1
             if start <= before.start:
                 out.pop()
