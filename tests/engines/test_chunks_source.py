@@ -1,13 +1,18 @@
 """A file put together from its chunks: its lines, and the units that an answer is made of."""
 
+import re
+
 import numpy as np
 import pytest
 
 from cortex.ask.freshness import Freshness
-from cortex.engines.chunks.source import Lines, read_source
+from cortex.engines.chunks.callees import _called_by
+from cortex.engines.chunks.source import Lines, Source, Unit, read_source
+from cortex.engines.chunks.worth import Judged
 from cortex.engines.text.kinds import KINDS, find_kinds
 from cortex.engines.text.marked import Body, join_texts, marked_lines
 from cortex.generation.read import open_rows
+from cortex.terms import tokens
 from ipc.messages import Hit
 
 TEXT = "Ä first İ line\n\n  def Find(İt):\n    return it_all"
@@ -51,3 +56,14 @@ def test_each_line_of_a_file_is_marked_once_with_its_number_and_kind():
     about = [b'{"metadata":{"definitions":[{"name":"find","start_line":5,"end_line":11}]}}', b"{}", b"{}"]
     kinds = [KINDS[at] for at in find_kinds(body, marked, about).tolist()]
     assert kinds == ["definition", "call", "text", "text", "comment"]
+
+
+@pytest.mark.parametrize("text", ["naïve – größe_1 ’x’", "中文 a·b\n\u2028c", "🙂 x𝒳_9²", "plain a-b_c"])
+def test_letters_between_words_are_blank_one_by_one(text):
+    assert tokens.blank_between(text) == re.sub(r"\W", " ", text)
+
+
+def test_what_is_called_is_found_once_each_and_to_the_end_of_its_name():
+    unit = Unit(1, 1, 1, "own", "function")
+    source = Source.of("a.py", Lines.of("own(save(disk), x.size, 9ab(c), y.2d, plain word)", 1), [unit])
+    assert _called_by(Judged(source, unit)) == {"save", "size", "ab"}

@@ -3,9 +3,9 @@
 import pytest
 
 from cortex.ask.freshness import Freshness
-from cortex.engines.chunks.choose import Evidence, compare
+from cortex.engines.chunks.choose import CALLERS, Evidence, compare
 from cortex.engines.chunks.source import Lines, Source, Unit, read_source
-from cortex.engines.chunks.worth import Rarity, judge, weigh_words
+from cortex.engines.chunks.worth import Judgement, Rarity, judge, weigh_words
 from cortex.generation.read import open_rows
 
 QUESTIONS = (
@@ -74,3 +74,16 @@ def test_a_unit_is_worth_more_where_a_chunk_was_found_that_speaks_of_the_questio
     assert best(hits={"a.py": [(2, 2, 0.0)]}, speaking=speaking) == ["part_5", "part_1"]
     source = made("def part_0(): rotate\ndef part_1(): return 1", symbols[:2])
     assert best(speaking={"a.py": [(1, 2, 2.5)]}) == ["part_0"]
+
+
+def test_a_unit_that_is_not_wanted_is_not_made(rows, monkeypatch):
+    made_units = []
+    one = Judgement.one
+    monkeypatch.setattr(Judgement, "one", lambda self, at: made_units.append(at) or one(self, at))
+    symbols = [f"part_{at}" for at in range(MANY)]
+    source = made("\n".join(f"{symbol}: rotate" for symbol in symbols), symbols)
+    compared = compare(weigh_words(Rarity(rows), "rotate"), "rotate", {"a.py": source}, Evidence(), ())
+    assert len(compared.units) == MANY
+    assert len(made_units) == CALLERS
+    assert not list(compared.candidates(lambda _path, _worth: False))
+    assert len(made_units) == CALLERS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
@@ -227,7 +227,7 @@ def _inside(source: Source, spans: Spans, best: np.ufunc, least: float) -> tuple
 def _add_callees(judged: Sequence[Judgement], worth: Sequence[Array], telling: Sequence[Array]) -> None:
     """Makes those worth more that one of the best of the candidates calls."""
     gains: dict[tuple[int, int], float] = {}
-    best = _ordered(judged, worth, telling, [()] * len(judged))
+    best = _ordered(judged, worth, telling, [[] for _ in judged])
     callers = list(islice(best.candidates(), CALLERS))
     sources = [one.source for one in judged]
     places = {id(source): place for place, source in enumerate(sources)}

@@ -133,8 +133,17 @@ class Rarity:
             if len(self._known) >= RARITIES_MAX:
                 self._known.clear()
             held = (table.rows(table.codes_of(spelled)) for table in self._tables)
-            found = self._known[spelled] = sum(len(np.unique(rows)) for rows in held)
+            found = self._known[spelled] = sum(map(_distinct, held))
         return math.log(self._count / max(1, found)) / math.log(self._count) if found else UNKNOWN_WORTH
+
+
+def _distinct(rows: Array) -> int:
+    """How many different rows there are: marked, in a fraction of the time that sorting takes."""
+    if not len(rows):
+        return 0
+    marks = np.zeros(1 + int(rows.max()), bool)
+    marks[rows] = True
+    return int(np.count_nonzero(marks))
 
 
 def weigh_words(rarity: Rarity, query: str) -> Question:
