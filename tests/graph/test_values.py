@@ -255,3 +255,10 @@ class B<T> {
     names = [f"{target.rpartition(':')[2]} {line}" for target, line in told]
     assert a in [target for target, _ in told]
     assert sorted(names) == ["A 5", "A 8", "A.In 5", "A.run 8", "B 5"]
+
+
+def test_of_values_that_begin_together_the_outermost_is_meant():
+    lines = "".join(f"  on(app.late!.early{n});\n" for n in range(30))
+    project = project_of({"app.ts": f"function run(app) {{\n{lines}}}\n"})
+    found = [one.chain for one in project.index("app.ts").references if one.kind == "value"]
+    assert found == [f"app.late.early{n}" for n in range(30)]

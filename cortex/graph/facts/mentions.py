@@ -40,9 +40,9 @@ def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iter
     if not (nodes := [*nodes, *tokens]):
         return
     file, scopes, seen = _File(facts), _Scopes(spans), -1
-    for node in sorted(nodes, key=lambda one: one.start_byte):
+    for node in sorted(nodes, key=lambda one: (one.start_byte, -one.end_byte)):
         if node.start_byte == seen:
-            continue  # two patterns found it
+            continue  # two patterns found it, or this is the beginning of it
         seen = node.start_byte
         if seen in among_tokens:
             chain, at = _plain(path_before(node)), node
