@@ -31,7 +31,7 @@ from cortex.terms.kinds import TYPE_KINDS
 _FIELDS = frozenset({"field_identifier", "property_identifier", "shorthand_field_identifier"})
 
 
-def bind(sweep: Sweep, captures: Captures) -> None:
+def bind_all(sweep: Sweep, captures: Captures) -> None:
     for node in captures["bind.name"]:
         if sweep.is_script and script.takes(sweep, node):
             continue
@@ -88,7 +88,7 @@ def narrow(sweep: Sweep, captures: Captures) -> None:
     alternative = " | ".join(part.strip() for part in types.strip("()").split(",") if part.strip())
     blocks, after = captures.get("narrow.block"), captures.get("narrow.after", (name,))[0]
     at, until = blocks[0].byte_range if blocks else (after.end_byte, end_around(after))
-    sweep.bind(narrowed(chain), f":{alternative}"[:TYPE_CHARS_MAX], at, until)
+    sweep.add_binding_between(narrowed(chain), f":{alternative}"[:TYPE_CHARS_MAX], at, until)
 
 
 def name_types(sweep: Sweep, source: str) -> None:

@@ -44,7 +44,7 @@ def _take(sweep: Sweep, what: str, node: Node, captures: Captures) -> None:
         case "type":
             references.name_types(sweep, node)
         case "bind" if kind == "name":
-            bindings.bind(sweep, captures)
+            bindings.bind_all(sweep, captures)
         case "param":
             signatures.parameter(sweep, captures)
         case "base":

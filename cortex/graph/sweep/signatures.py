@@ -62,7 +62,7 @@ def bound(sweep: Sweep, name: str, said: str) -> None:
     text = f"{frame.bounds.get(name, '')} + {said.lstrip(': ')}"[:TYPE_CHARS_MAX].lstrip("+ ")
     frame.bounds[name] = text
     if frame.kind != "container" and frame.index >= 0:
-        sweep.bind(name, f":{text}", frame.begin, 0)
+        sweep.add_binding_between(name, f":{text}", frame.begin, 0)
 
 
 def result(sweep: Sweep, node: Node) -> None:

@@ -104,9 +104,9 @@ class Sweep:
         until = frame.end if frame.block else 0
         # A comprehension's variable is bound after the expression that uses it.
         at = frame.begin if frame.block and self.syntax.hoisted else bound_from(node, self.language)
-        self.bind(name, value, at, until)
+        self.add_binding_between(name, value, at, until)
 
-    def bind(self, name: str, value: str, at: int, until: int) -> None:
+    def add_binding_between(self, name: str, value: str, at: int, until: int) -> None:
         """Bind a name between two bytes of what the sweep is in."""
         if value[:1] == ":" and self.syntax.all_of:
             value = value.replace(self.syntax.all_of, "+")
