@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 from cortex.ask.asking import Turn
-from cortex.ask.flow import Flow, choose_flow, weigh_words, words_of
+from cortex.ask.flow import Flow, choose_flow, weigh_words
 from cortex.ask.functions import (
     PIECE,
     Function,
@@ -20,7 +20,9 @@ from cortex.ask.functions import (
     resolve,
 )
 from cortex.ask.picture import Picture
+from cortex.ask.sought import sought
 from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.paths import question_words
 from cortex.terms.spelling import Place, read_place
 from ipc import messages
 
@@ -140,7 +142,8 @@ async def _around(turn: Turn, one: Function, suggestion: str, lines: range) -> P
         scores.setdefault(other.id, AROUND * short * (1.0 if other.file == one.file else 0.8))
         if caller in own and other not in callees:
             callees.append(other)
-    words = weigh_words(one.name, [words_of(one.name)])
+    wanted = sought(question_words(one.name))
+    words = weigh_words(wanted, [wanted.terms_in(one.name)])
     chain = choose_flow(scores, calls, words, ())
     return Picture(
         Flow((one, *callees[:CALLEES_MAX])),

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+from cortex.ask.sought import sought
 from cortex.ranking.lines import COMMENT_SHARE, comments_of, weigh_lines, without_short_gaps
-from cortex.terms import tokens
 
 #: what a line is worth: a call of the next function of the flow, the first lines
 CALL, HEAD = 6.0, 3.0
@@ -34,13 +34,14 @@ def choose(
     `words`: what a word of the question is worth; `calls`: lines that call what is shown next.
     """
     numbers = sorted(lines)
-    if sum(map(_size, lines.values())) <= max_bytes:
+    sizes = {number: _size(text) for number, text in lines.items()}
+    if sum(sizes.values()) <= max_bytes:
         return _excerpt(lines, numbers, numbers)
     values = _values(lines, numbers, words, calls)
     kept: set[int] = set()
     left = max_bytes
     for number in sorted(numbers, key=lambda one: (-values[one], one)):
-        size = _size(lines[number])
+        size = sizes[number]
         if values[number] <= 0 or (size > left and kept):
             continue
         kept.add(number)
@@ -94,10 +95,8 @@ def _told(lines: Mapping[int, str], words: Mapping[str, float]) -> dict[int, flo
     """What the words of each line are worth, added up as they stand there: the order of a set would
     change the last bit from one process to the next.
     """
-    return {
-        number: sum(words.get(word, 0.0) for word in dict.fromkeys(tokens.lane_words(text)))
-        for number, text in lines.items()
-    }
+    wanted = sought(words)
+    return {number: sum([words[word] for word in wanted.terms_in(text)]) for number, text in lines.items()}
 
 
 def _outwards(numbers: Sequence[int], asked: Sequence[int]) -> Iterator[int]:

@@ -12,7 +12,7 @@ from cortex.ask.around import look_around
 from cortex.ask.asked import render_asked
 from cortex.ask.asking import Asking, Turn
 from cortex.ask.changes import Impact, Touched, find_impact, find_touched, parse_diff
-from cortex.ask.flow import SHOWN_MAX, Evidence, Flow, Told, choose_flow, score, weigh_words, words_of
+from cortex.ask.flow import SHOWN_MAX, Evidence, Flow, Told, choose_flow, score, weigh_words
 from cortex.ask.functions import (
     NEAR_PLACES_MAX,
     NEAR_STEP_LINES,
@@ -32,9 +32,10 @@ from cortex.ask.picture import BREAKS_MAX, TWINS_MAX, Picture, name_tests, rende
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
 from cortex.ask.related import Users, find_users
 from cortex.ask.search import find_hits
+from cortex.ask.sought import sought
 from cortex.ask.twins import without_twins
 from cortex.ranking import Ranked
-from cortex.terms.paths import asks_for_tests, is_built, is_test
+from cortex.terms.paths import asks_for_tests, is_built, is_test, question_words
 
 #: hits of the search, and files whose definitions are looked at: of the hits, and of those that
 #: hold a name of the question
@@ -126,13 +127,14 @@ async def _asked(turn: Turn, query: str) -> Picture:
     asked = dict.fromkeys((*cited, *list(named)[:NAMED_FILES_MAX], *list(files)[:FILES_MAX]))
     defined = await outline(turn, list(asked))
     known = [*_telling(defined, named), *_pieces(evidence, defined)]
-    words = weigh_words(query, [words_of(f"{one.name} {one.signature}") for one in known])
-    first = score(known, {}, words, evidence)
+    wanted = sought(question_words(query))
+    words = weigh_words(wanted, [wanted.terms_in(f"{one.name} {one.signature}") for one in known])
+    first = score(known, {}, words, wanted, evidence)
     known = sorted(known, key=lambda one: -first[one.id])[:READ_MAX]
     bodies = await read_bodies(turn, known)
-    told = {one: Told.of(body) for one, body in bodies.items()}
-    words = weigh_words(query, [one.words for one in told.values()])
-    scores = score(known, told, words, evidence)
+    told = {one: Told.of(body, wanted) for one, body in bodies.items()}
+    words = weigh_words(wanted, [one.words for one in told.values()])
+    scores = score(known, told, words, wanted, evidence)
     best = sorted(known, key=lambda one: -scores[one.id])[: 2 * POOL_MAX]
     best, twins = without_twins(best, bodies, scores)
     pool = best[:POOL_MAX]

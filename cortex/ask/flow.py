@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cortex.ask.functions import Calls, Function, is_shown
-from cortex.terms import tokens
-from cortex.terms.paths import is_built, is_example, is_foreign, question_words
+from cortex.ask.sought import Sought, sought
+from cortex.terms.paths import is_built, is_example, is_foreign
 
 #: functions that an answer shows
 SHOWN_MAX = 6
@@ -30,8 +28,6 @@ NEIGHBOUR = 0.15
 FLOOR = 0.5
 #: what an example or a definition without a body is worth, of what it would be
 BESIDE_SHARE = 0.5
-#: names and signatures whose words are kept, some 300 bytes each: a question meets some hundreds
-NAMES_KEPT = 8_000
 #: lines of a function below which it says little
 SHORT_LINES = 3
 
@@ -50,36 +46,26 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What was read of a function: how many lines, and their words."""
+    """What was read of a function: how many lines, and which words of the question they hold."""
 
     lines: int = 0
     words: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, body: Mapping[int, str]) -> Told:
-        return cls(len(body), frozenset(tokens.lane_words(" ".join(body.values()))))
+    def of(cls, body: Mapping[int, str], wanted: Sought) -> Told:
+        return cls(len(body), frozenset(wanted.terms_in(" ".join(body.values()))))
 
 
 #: of a function of which nothing was read
 NOTHING = Told()
 
 
-@functools.lru_cache(NAMES_KEPT)
-def words_of(name: str) -> tuple[str, ...]:
-    """The words of a name or a signature, each once, which questions meet again and again. Names
-    share their words, so each word is kept once; a set of five takes 700 bytes.
+def weigh_words(wanted: Sought, found: Sequence[Iterable[str]]) -> dict[str, float]:
+    """What each word of a question is worth among texts, of which `found` says which of them each
+    holds: rare ones more; together 1.
     """
-    return tuple(map(sys.intern, tokens.lane_words(name)))
-
-
-def weigh_words(query: str, told: Iterable[Collection[str]]) -> dict[str, float]:
-    """What each word of a question is worth among what is `told`, the words of each text: rare ones
-    more; together 1.
-    """
-    wanted = question_words(query)
-    found = [wanted.intersection(words) for words in told]
     counts = Counter(word for each in found for word in each)
-    rare = {word: math.log(1 + len(found) / (0.5 + counts[word])) for word in wanted if counts[word]}
+    rare = {word: math.log(1 + len(found) / (0.5 + counts[word])) for word in wanted.terms if counts[word]}
     total = sum(rare.values()) or 1.0
     return {word: value / total for word, value in rare.items()}
 
@@ -96,9 +82,13 @@ class Evidence:
 
 
 def score(
-    functions: Sequence[Function], told: Mapping[str, Told], words: Mapping[str, float], evidence: Evidence
+    functions: Sequence[Function],
+    told: Mapping[str, Told],
+    words: Mapping[str, float],
+    wanted: Sought,
+    evidence: Evidence,
 ) -> dict[str, float]:
-    """What each function is worth to the question."""
+    """What each function is worth to the question, of which `wanted` finds at least the `words`."""
     read = [told.get(one.id, NOTHING) for one in functions]
     mean = sum(one.lines for one in read) / max(1, len(read)) or 1.0
     beside = {file: _is_beside(file) for file in {one.file for one in functions}}
@@ -106,7 +96,7 @@ def score(
     for one, own in zip(functions, read, strict=True):
         share = sum(weight for word, weight in words.items() if word in own.words) if own.words else 0.0
         value = TEXT * share / (0.6 + 0.4 * math.sqrt(max(own.lines, 1) / mean))
-        value += NAME * name_share(one, words) + FILE * evidence.files.get(one.file, 0.0)
+        value += NAME * _share_of(one.name, words, wanted) + FILE * evidence.files.get(one.file, 0.0)
         if hits := evidence.hits.get(one.file):
             value += HIT * max((worth for a, b, worth in hits if a <= one.start <= b), default=0.0)
         if (named := evidence.named.get(one.file)) and any(one.start <= line <= one.end for line in named):
@@ -123,11 +113,15 @@ def _is_beside(file: str) -> bool:
 
 def name_share(one: Function, words: Mapping[str, float]) -> float:
     """What the words of a definition's name are worth."""
-    name = one.name
-    own, outer = words_of(name.rpartition(".")[2]), words_of(name)
-    if words.keys().isdisjoint(own) and words.keys().isdisjoint(outer):
+    return _share_of(one.name, words, sought(words))
+
+
+def _share_of(name: str, words: Mapping[str, float], wanted: Sought) -> float:
+    own, outer = wanted.terms_in(name.rpartition(".")[2]), wanted.terms_in(name)
+    if not (own or outer):
         return 0.0
-    return sum(words.get(w, 0.0) for w in own) + 0.4 * sum(words.get(w, 0.0) for w in outer if w not in own)
+    worth = words.get
+    return sum([worth(w, 0.0) for w in own]) + 0.4 * sum([worth(w, 0.0) for w in outer if w not in own])
 
 
 def choose_flow(

@@ -1,25 +1,39 @@
-"""What a front keeps of the names that explorations meet."""
+"""What of a question's words names and lines hold, and how often an exploration makes terms of
+a word.
+"""
 
-import itertools
-import sys
+from collections import Counter
 
-from cortex.ask.flow import NAMES_KEPT, words_of
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-#: bytes that a name's words may take beside the name itself
-BYTES_MAX = 160
-VERBS = ("open", "close", "read", "write", "lock", "send", "take", "find")
-NOUNS = ("socket", "file", "mirror", "window", "reader", "ledger", "worker", "folder")
+from cortex.ask.sought import sought
+from cortex.terms import tokens
+
+WORDS = ("open_socket", "readFile", "in", "If", "is", "Doing", "do", "sockets", "zoo\u00eb", "\u6c34", "x2")
 
 
-def test_the_words_of_many_names_are_kept_once_and_take_less_than_two_lines_of_text_each():
-    names = [
-        f"{verb}_{noun}_{other}({third}: str)"
-        for verb, noun, other, third in itertools.product(VERBS, NOUNS, NOUNS, NOUNS)
-    ]
-    kept = {name: words_of(name) for name in names}
-    words = {id(word): word for words in kept.values() for word in words}
-    assert len(words) == len(set(words.values()))
-    sizes = sum(map(sys.getsizeof, (*kept.values(), *words.values())))
-    assert sizes < BYTES_MAX * len(names), sizes / len(names)
-    assert words_of.cache_info().currsize <= NAMES_KEPT
-    assert set(words_of(names[0])) >= {"open", "socket"}
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join),
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=5).map(".".join), max_size=6),
+)
+def test_what_a_text_holds_of_a_question_is_what_its_terms_have_in_their_order(question, texts):
+    terms = tokens.lane_words(question)
+    wanted = sought(terms)
+    for text in texts:
+        assert wanted.terms_in(text) == [term for term in tokens.lane_words(text) if term in terms]
+
+
+def test_the_terms_of_a_word_are_made_once_for_all_the_names_that_hold_it(monkeypatch: pytest.MonkeyPatch):
+    made: Counter[str] = Counter()
+    lane_terms = tokens.lane_terms
+
+    def counted(word: str) -> list[str]:
+        made[word] += 1
+        return lane_terms(word)
+
+    monkeypatch.setattr(tokens, "lane_terms", counted)
+    for at in range(50):
+        assert sought(["socket", "mirror"]).terms_in(f"Socket.open(path{at}: Path)") == ["socket"]
+    assert made["Socket"] == made["open"] == made["Path"] == 1
