@@ -10,6 +10,7 @@ import pytest
 from cortex.engines.graph import walks
 from cortex.engines.graph.arrays import CANDIDATES_MAX
 from cortex.engines.graph.sources import Sources
+from cortex.engines.graph.targets import Targets
 from cortex.engines.serving import EngineWorker
 from ipc.errors import BadRequest
 from tests.engines.small_graph import ask, ids, publish, served, write_graph
@@ -234,6 +235,20 @@ def test_a_scope_looks_at_each_file_once_however_many_definitions_it_has(config,
     hits, _ = ask(worker, "callers", "lonely:hub", scope="*.py", depth=5)
     assert hits.total_found == 300
     assert 0 < len(looked) < 20
+
+
+def test_a_target_of_several_questions_in_a_row_is_looked_for_once(worker, monkeypatch):
+    looked: list[str] = []
+    find = Targets.find
+
+    def counted(self, target, *rest):
+        looked.append(target)
+        return find(self, target, *rest)
+
+    monkeypatch.setattr(Targets, "find", counted)
+    for operation in ("callees", "callers", "implementations"):
+        ask(worker, operation, "app/store:Disk.save")
+    assert len(looked) == 2  # implementations mean types before others
 
 
 def test_an_edge_that_may_end_at_thousands_names_some_of_them(config):

@@ -17,7 +17,7 @@ from cortex.engines.graph.names import complete, list_symbols
 from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
 from cortex.engines.graph.sources import Texts
-from cortex.engines.graph.targets import LISTED, Targets
+from cortex.engines.graph.targets import LISTED, Found, Targets
 from cortex.engines.graph.walks import FORWARD, Limits, Scope, Step, Walk, Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.terms.bounds import clamp
@@ -72,12 +72,13 @@ class GraphSnapshot:
         self._asked: tuple[str, tuple[str, ...]] = ("", ())
         self._last = Scope()
         self._outlines: dict[OutlineSearch, GraphHits] = {}
+        self._target: tuple[tuple[str, frozenset[str], str], Found] | None = None
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Raises BadRequest for a question that cannot be asked."""
         self._sources.begin()
         kinds = _MEANT.get(request.operation, frozenset())
-        found = self._targets.find(request.target, kinds, request.within)
+        found = self._find(request.target, kinds, request.within)
         if not found.nodes:
             return GraphHits(self._number, suggestion=found.suggestion, candidates=found.candidates)
         limits = Limits(
@@ -121,6 +122,15 @@ class GraphSnapshot:
             summary=self._summary(walk) if request.operation == "impact" else {},
             results=tuple(raw for _, raw in results),
         )
+
+    def _find(self, target: str, kinds: frozenset[str], within: str) -> Found:
+        """What the target means; that of the last question, of which callees and callers are asked
+        for one after the other.
+        """
+        asked = (target, kinds, within)
+        if self._target is None or self._target[0] != asked:
+            self._target = (asked, self._targets.find(*asked))
+        return self._target[1]
 
     def outline(self, request: OutlineSearch) -> GraphHits:
         """The last ones are remembered: questions come back to the same files."""
