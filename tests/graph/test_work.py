@@ -178,7 +178,7 @@ def test_the_methods_of_modules_are_looked_through_once_for_each_name(monkeypatc
 
 def test_a_file_that_was_resolved_leaves_nothing_that_only_the_collector_finds():
     project = opened(4)
-    tools = Tools.of(project)
+    tools = Tools(project)
     gc.collect()
     gc.disable()
     try:
@@ -206,7 +206,7 @@ def test_files_that_ask_the_same_are_resolved_while_it_is_unpacked(monkeypatch):
     monkeypatch.setattr(projects, "UNPACKED_MAX", 20 * size)  # far fewer than there are
     for path in texts:  # a folder holds a file of each package
         project._forget(path)
-    bodies = Bodies(Tools.of(project), None, {})
+    bodies = Bodies(Tools(project), None, {})
     bodies.resolve_ahead(texts)
     assert unpacked.total() <= 1.5 * len(texts), unpacked.total()
     _, edges = bodies.of(["h/p0.java"], {})["h/p0.java"]

@@ -58,6 +58,8 @@ _TEXTS_AND_NUMBERS = {
 _SWIFT_TEXTS = frozenset({"line_string_literal", "multi_line_string_literal"})
 _LAST_WORD = re.compile(rb"\w+$")
 _ENDS = re.compile(r"[.\[\]()]")
+#: ends the chain of what a call gives
+_CALLED = re.compile(r"\(_?\d*\)$")
 #: Kotlin's functions that give back what they are called on
 _SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
 #: nodes whose named children are what a call passes
@@ -239,6 +241,11 @@ def object_made(node: Node) -> str:
         bases = bases[0].named_children
     names = alternatives(text_of(bases[0]).partition("(")[0]) if len(bases) == 1 else ()
     return f"{names[0]}()" if len(names) == 1 and "*" not in names[0] else UNKNOWN
+
+
+def uncalled(chain: str) -> str:
+    """A chain without the call that it ends with."""
+    return _CALLED.sub("", chain)
 
 
 def uncovered(node: Node, syntax: Syntax) -> Node:

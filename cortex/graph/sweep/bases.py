@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, parts_of, text_of, type_text
+from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, parts_of, text_of, type_text, uncalled
 from cortex.graph.facts.facts import ALIAS, ANY_NAME, Base, Extension
 from cortex.graph.facts.generics import GENERIC_LANGUAGES, arguments_text
 from cortex.graph.facts.scripts import type_by_name
@@ -16,7 +14,6 @@ from cortex.terms.kinds import TYPE_KINDS
 
 #: what Ruby calls of a module that is included
 _INCLUDED = "included"
-_CALLED = re.compile(r"\(_?\d*\)$")
 
 
 def inherit(sweep: Sweep, relation: str, node: Node) -> None:
@@ -36,7 +33,7 @@ def inherit(sweep: Sweep, relation: str, node: Node) -> None:
 
 def _chain(sweep: Sweep, relation: str, node: Node) -> str | None:
     """What a supertype is called; None where nothing names it."""
-    chain = _CALLED.sub("", chain_of(node, sweep.syntax)).removesuffix("[]")
+    chain = uncalled(chain_of(node, sweep.syntax)).removesuffix("[]")
     if relation == ALIAS and sweep.language == "cpp" and (held := alternatives(text_of(node))):
         chain = chain if held[0].endswith("*") else held[0].removeprefix(ITSELF)  # of smart pointers
     if node.type == "user_type" and sum(child.type == "identifier" for child in node.children) > 1:

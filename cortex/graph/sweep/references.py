@@ -16,6 +16,7 @@ from cortex.graph.facts.chains import (
     last_of,
     required,
     text_of,
+    uncalled,
     uncovered,
 )
 from cortex.graph.facts.facts import MADE, Reference
@@ -32,7 +33,6 @@ _MAKE_ONE = frozenset({"instance_expression", "case_class_pattern", "extends_cla
 _COVERS = frozenset({"parenthesized_expression", "await_expression"})
 #: ends the chain of what a call or an element gives
 _GIVEN = re.compile(r"(?:[\])]|\)<[^<>]*>)$")
-_CALLED = re.compile(r"\(_?\d*\)$")
 #: ends the names of C#'s attributes, which are written without it
 _ATTRIBUTE = "Attribute"
 
@@ -49,7 +49,7 @@ def call(sweep: Sweep, node: Node, callee: Node) -> None:
     if kind in syntax.calls and not (syntax.requires and required(callee)):
         return  # f()(): nobody knows
     if written == "infix_expression":
-        chain = _CALLED.sub("", infix_of(node, syntax))
+        chain = uncalled(infix_of(node, syntax))
         if chain.rpartition(".")[2] != UNKNOWN:
             sweep.refer("call", chain, callee, Given(1))
         return

@@ -25,18 +25,12 @@ log = logging.getLogger(__name__)
 Body = Mapping[str, tuple[list[Any], list[Any]]]
 
 
-@dataclass(slots=True)
 class Tools:
     """A project with what reads it."""
 
-    project: Project
-    evaluator: Evaluator
-    sets: MethodSets
-
-    @classmethod
-    def of(cls, project: Project) -> Tools:
-        evaluator = Evaluator(project)
-        return cls(project, evaluator, MethodSets(project, evaluator))
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.renew()
 
     def renew(self) -> None:
         """Forget what was found, also what was being looked for."""

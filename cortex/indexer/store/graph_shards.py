@@ -120,7 +120,7 @@ class ShardBuilder:
         if self._tools is None or self._run != task.run:
             project = Project(task.roots)
             project.update({one.path: one for one in map_facts(folder)})
-            self._tools, self._run = Tools.of(project), task.run
+            self._tools, self._run = Tools(project), task.run
             self._homes = homes(project, task.shards)
         affected = None if task.affected is None else set(task.affected)
         bodies = Bodies(self._tools, affected, task.structural)

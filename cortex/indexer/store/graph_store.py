@@ -189,7 +189,7 @@ class GraphStore:
         assert project is not None
         shards = shard_count(len(project.packed), self._limits.shard_files)
         anew = shards != self._state.shards
-        tools = Tools.of(project)
+        tools = Tools(project)
         structural = self._structural_now(tools.evaluator, changes)
         before = self._state.structural
         affected |= {
