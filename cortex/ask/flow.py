@@ -65,7 +65,9 @@ def weigh_words(wanted: Sought, found: Sequence[Iterable[str]]) -> dict[str, flo
     holds: rare ones more; together 1.
     """
     counts = Counter(word for each in found for word in each)
-    rare = {word: math.log(1 + len(found) / (0.5 + counts[word])) for word in wanted.terms if counts[word]}
+    # In one order: that of a set would change the last bit from one process to the next.
+    held = sorted(word for word in wanted.terms if counts[word])
+    rare = {word: math.log(1 + len(found) / (0.5 + counts[word])) for word in held}
     total = sum(rare.values()) or 1.0
     return {word: value / total for word, value in rare.items()}
 
