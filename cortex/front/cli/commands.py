@@ -154,7 +154,7 @@ def _serve(config: Config, progress: render.Progress) -> int:
     from cortex.front.cli.serving import wait_served
     from cortex.indexer.store import manifest
 
-    return wait_served(config, manifest.load(config.manifest), progress.serve).number
+    return wait_served(config, manifest.load, progress.serve).number
 
 
 def _index_in_sandbox(config: Config, options: Namespace) -> int:

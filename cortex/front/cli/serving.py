@@ -16,6 +16,7 @@ from pathlib import Path
 from cortex.ask.freshness import Freshness
 from cortex.generation.contract import PACKED, PLAIN
 from cortex.generation.current import FileRef, Generation
+from cortex.generation.damage import look
 from cortex.generation.manifest import Manifest
 from cortex.processes import attach
 from cortex.settings.config import Config
@@ -24,6 +25,8 @@ from ipc.errors import Unavailable
 
 #: called with (files that are served, files of the project)
 Tell = Callable[[int, int], None]
+#: reads the manifest at a path
+Load = Callable[[Path], Manifest]
 
 #: seconds without any progress after which serving is given up; building a large generation in one
 #: step, and merging, takes most of it
@@ -36,24 +39,26 @@ LOOK_S = 0.1
 DIGESTS_KEPT = 4096
 
 
-def wait_served(config: Config, manifest: Manifest, tell: Tell) -> Generation:
-    """Return the generation that holds all that `manifest` and the graph folder name; the one there
-    is when that is nothing.
+def wait_served(config: Config, load: Load, tell: Tell) -> Generation:
+    """Return the generation that holds all that the manifest and the graph folder name; the one
+    there is when that is nothing. The manifest is that of now, not of the call: what is saved
+    meanwhile takes the place of what it named, and nobody will serve that any more.
 
     Raises Misconfigured and Unavailable: no set can be started or used, or it gets no further.
     """
     freshness = Freshness(config)
     generation = freshness.current()
+    manifest = load(config.manifest)
     if not (_waiting(config, manifest, generation) if generation.number else manifest.chunk_files):
         return generation
-    return hosts.run(_wait(config, manifest, freshness, tell))
+    return hosts.run(_wait(config, load, freshness, tell))
 
 
-async def _wait(config: Config, manifest: Manifest, freshness: Freshness, tell: Tell) -> Generation:
+async def _wait(config: Config, load: Load, freshness: Freshness, tell: Tell) -> Generation:
     ours = not (await asyncio.to_thread(attach.set_status, config))["running"]
     attachment = await attach.attach(config)
     try:
-        return await _follow(config, manifest, freshness, (attachment, tell))
+        return await _follow(config, load, freshness, (attachment, tell))
     finally:
         await attachment.close()
         if ours:
@@ -61,13 +66,17 @@ async def _wait(config: Config, manifest: Manifest, freshness: Freshness, tell: 
 
 
 async def _follow(
-    config: Config, manifest: Manifest, freshness: Freshness, how: tuple[attach.Attachment, Tell]
+    config: Config, load: Load, freshness: Freshness, how: tuple[attach.Attachment, Tell]
 ) -> Generation:
     attachment, tell = how
+    written: object = None
+    manifest = Manifest()
     before: object = None
     stalled_at = 0.0
     while True:
         generation = freshness.current()
+        if written != (written := look([config.manifest])):
+            manifest = load(config.manifest)
         waiting = _waiting(config, manifest, generation)
         share = freshness.share(generation)
         tell(share.done if waiting else share.total, share.total)
