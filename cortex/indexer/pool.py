@@ -27,7 +27,7 @@ from typing import IO, Any
 import msgspec
 
 from cortex.embedders import Embedder, open_embedder
-from cortex.indexer.store.graph_shards import ShardBuilder, ShardTask
+from cortex.indexer.store.graph_tasks import GraphBuilder, GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import Built, Settings, Task, build
 from cortex.settings.config import Config
@@ -134,12 +134,12 @@ class Pool:
             assert isinstance(result, Built)
             yield result
 
-    def resolve(self, tasks: Sequence[ShardTask]) -> int:
+    def resolve(self, tasks: Sequence[GraphTask]) -> int:
         """How many graph files were written."""
         return sum(result for result in self._run(tasks) if isinstance(result, int))
 
-    def _run(self, tasks: Sequence[Task | ShardTask]) -> Iterator[Built | int]:
-        waiting: queue.SimpleQueue[Task | ShardTask] = queue.SimpleQueue()
+    def _run(self, tasks: Sequence[Task | GraphTask]) -> Iterator[Built | int]:
+        waiting: queue.SimpleQueue[Task | GraphTask] = queue.SimpleQueue()
         results: queue.SimpleQueue[Built | int | BaseException] = queue.SimpleQueue()
         for task in tasks:
             waiting.put(task)
@@ -171,7 +171,7 @@ class Pool:
 
     def _work(
         self,
-        waiting: queue.SimpleQueue[Task | ShardTask],
+        waiting: queue.SimpleQueue[Task | GraphTask],
         results: queue.SimpleQueue[Built | int | BaseException],
     ) -> None:
         try:
@@ -214,7 +214,7 @@ class Pool:
         self._send(child, self._setup)  # a child that is dead already is noticed by its first task
         return child
 
-    def _ask(self, child: subprocess.Popen[bytes], task: Task | ShardTask) -> Built | int | _Ended:
+    def _ask(self, child: subprocess.Popen[bytes], task: Task | GraphTask) -> Built | int | _Ended:
         """The result, or that the child ended. Raises the error that the child reported."""
         assert child.stdout is not None
         path = ""
@@ -247,7 +247,7 @@ class Pool:
         return True
 
 
-def _after(task: Task | ShardTask, ended: _Ended, times: int) -> Task | ShardTask:
+def _after(task: Task | GraphTask, ended: _Ended, times: int) -> Task | GraphTask:
     """The task as the next child gets it. Raises Unavailable when no file is to blame."""
     if not isinstance(task, Task) or not ended.path or ended.path in task.refused:
         if times > _ENDS_MAX:
@@ -278,10 +278,10 @@ class _Work:
         self._settings = setup.settings
         self._config = Config(root=Path(setup.settings.root), embedding=Embedding(**setup.embedding))
         self._embedder: Embedder | None = None
-        self._graph = ShardBuilder()
+        self._graph = GraphBuilder()
 
-    def do(self, task: Task | ShardTask, reading: Callable[[str], None]) -> Built | int:
-        if isinstance(task, ShardTask):
+    def do(self, task: Task | GraphTask, reading: Callable[[str], None]) -> Built | int:
+        if not isinstance(task, Task):
             return self._graph.build(task)
         if self._embedder is None:
             self._embedder = open_embedder(self._config)
@@ -296,7 +296,7 @@ def serve() -> None:
     threading.Thread(target=_listen, args=(frames,), daemon=True).start()
     setup = msgspec.msgpack.decode(frames.get(), type=Setup)
     work = _Work(setup)
-    decoder = msgspec.msgpack.Decoder(Task | ShardTask)
+    decoder = msgspec.msgpack.Decoder(Task | GraphTask)
 
     def tell(answer: Answer) -> None:
         raw = msgspec.msgpack.encode(answer)

@@ -26,8 +26,8 @@ from cortex.indexer.pool import Pool, children_for, workers_for
 from cortex.indexer.scan import Candidate, Scan, Scanner
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.embeddings import cache_folder
-from cortex.indexer.store.graph_shards import ShardTask
 from cortex.indexer.store.graph_store import GraphStore
+from cortex.indexer.store.graph_tasks import GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import FACTS, Built, Settings, Task, build, shard_count, shard_of
 from cortex.indexer.store.writer import Writer, writer_lock
@@ -308,10 +308,10 @@ class Indexer:
     def _open_graph(self) -> GraphStore:
         return GraphStore(self.config, self._resolve if children_for(2, self._limits) else None, self._limits)
 
-    def _resolve(self, tasks: Sequence[ShardTask]) -> int:
-        pool = self._open_pool(max(1, children_for(len(tasks), self._limits)))
+    def _resolve(self, rounds: Sequence[Sequence[GraphTask]]) -> int:
+        pool = self._open_pool(max(1, *(children_for(len(tasks), self._limits) for tasks in rounds)))
         try:
-            return pool.resolve(tasks)
+            return sum(pool.resolve(tasks) for tasks in rounds)
         finally:
             self._close_pool()
 

@@ -30,7 +30,7 @@ def pack(raw: bytes) -> bytes:
     return zstandard.ZstdCompressor(level=FILE_LEVEL, write_checksum=True).compress(raw)
 
 
-def unpack(frame: bytes, bytes_max: int) -> bytes:
+def unpack(frame: bytes | memoryview, bytes_max: int) -> bytes:
     """What was packed. Raises ValueError for what is not one whole frame, or does not say that it
     has at most `bytes_max` bytes.
     """

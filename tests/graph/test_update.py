@@ -17,8 +17,8 @@ from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
-from cortex.indexer.store.graph_shards import ShardBuilder, ShardTask
 from cortex.indexer.store.graph_store import GraphStore
+from cortex.indexer.store.graph_tasks import GraphBuilder, GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
@@ -149,10 +149,10 @@ def test_what_other_processes_resolve_is_the_same(config, tmp_path, kept):
     whole = fresh(config, tmp_path / "fresh", limits)
     encoded: list[bytes] = []
 
-    def resolve(tasks) -> int:
-        builder = ShardBuilder()
-        encoded.extend(msgspec.msgpack.encode(task) for task in tasks)
-        return sum(builder.build(msgspec.msgpack.decode(one, type=ShardTask)) for one in encoded)
+    def resolve(rounds) -> int:
+        builder = GraphBuilder()
+        encoded.extend(msgspec.msgpack.encode(task) for tasks in rounds for task in tasks)
+        return sum(builder.build(msgspec.msgpack.decode(one, type=GraphTask)) for one in encoded)
 
     store = GraphStore(config, resolve, limits)
     store.update(entries(config.root), {})
@@ -163,6 +163,7 @@ def test_what_other_processes_resolve_is_the_same(config, tmp_path, kept):
     store.update(entries(config.root), {})
     assert encoded
     assert graph(config) == fresh(config, tmp_path / "again", limits)
+    assert not list((config.graph_dir / ".facts").glob("resolved*"))
 
 
 def test_forgetting_loses_nothing(config, tmp_path):

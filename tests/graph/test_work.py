@@ -18,6 +18,8 @@ from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import Recursion
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.graph_shards import State
+from cortex.indexer.store.graph_tasks import ResolveTask, rounds
 from cortex.indexer.syntax.source import Source, decode, digest
 
 FUNCTIONS = 40
@@ -51,6 +53,19 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return walk(self, name, path, scope, at)
 
     monkeypatch.setattr(Scopes, "_looked_up", counting)
+    return counted
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many searches were begun, or cut short at once."""
+    counted, enter = [0], Recursion.enter
+
+    def counting(self: Recursion, key: object, *, allowed: bool = True) -> int | None:
+        counted[0] += 1
+        return enter(self, key, allowed=allowed)
+
+    monkeypatch.setattr(Recursion, "enter", counting)
     return counted
 
 
@@ -126,14 +141,7 @@ def opened(copies: int) -> Project:
     return read_all(texts)
 
 
-def test_copies_of_a_library_take_searches_by_their_number(monkeypatch):
-    begun, enter = [0], Recursion.enter
-
-    def counting(self: Recursion, key: object, *, allowed: bool = True) -> int | None:
-        begun[0] += 1
-        return enter(self, key, allowed=allowed)
-
-    monkeypatch.setattr(Recursion, "enter", counting)
+def test_copies_of_a_library_take_searches_by_their_number(begun):
     counted = []
     for copies in (4, 16):
         project = opened(copies)
@@ -144,14 +152,49 @@ def test_copies_of_a_library_take_searches_by_their_number(monkeypatch):
     assert counted[1] <= 5 * counted[0], counted
 
 
-def test_fields_that_hold_each_other_are_looked_for_once(monkeypatch):
-    begun, enter = [0], Recursion.enter
+def test_where_all_copies_of_a_type_ask_each_other_searches_do_not_double_with_each(begun):
+    counted = []
+    for copies in (8, 16):  # 2.4 seconds without what is found halfway, and hours
+        texts = {}
+        for at in range(copies):
+            texts[f"copy{at}/caching.rb"] = (
+                "module Shop\n  module Caching\n    include Caching::Part\n    def go\n      Support.run\n"
+                "    end\n  end\nend\n"
+            )
+            texts[f"copy{at}/part.rb"] = (
+                "module Shop\n  module Caching\n    module Part\n      extend Support::Concern\n    end\n  end\nend\n"
+            )
+            texts[f"copy{at}/support.rb"] = (
+                "module Support\n  module Concern\n  end\n  def self.run\n  end\nend\n"
+            )
+        project = read_all(texts)
+        begun[0] = 0
+        edges = edges_of(project, Evaluator(project), "copy0/caching.rb")
+        parts = {f"copy{at}/part:Shop.Caching.Part" for at in range(copies)}
+        assert {edge.target for edge in edges if edge.type == "embeds"} == parts
+        counted.append(begun[0])
+    assert counted[0] < 10_000, counted
+    assert counted[1] <= 4 * counted[0], counted
 
-    def counting(self: Recursion, key: object, *, allowed: bool = True) -> int | None:
-        begun[0] += 1
-        return enter(self, key, allowed=allowed)
 
-    monkeypatch.setattr(Recursion, "enter", counting)
+def test_what_a_copy_of_a_class_holds_is_not_asked_where_a_class_has_one_file(begun):
+    counted = []
+    for copies in (1, 5):
+        held = "$this->{} = $this->{}->go();"
+        fields = " ".join(held.format(one, other) for one, other in ("ab", "bc", "ca"))
+        text = (
+            "<?php\nnamespace Shop;\nclass Disk {\n  private $a; private $b; private $c;\n"
+            f"  function __construct() {{ {fields} }}\n  function go() {{ return $this->a->go(); }}\n"
+            "  function run() { $this->a->save(); }\n}\n"
+        )
+        project = read_all({f"copy{at}/Disk.php": text for at in range(copies)})
+        begun[0] = 0
+        edges_of(project, Evaluator(project), "copy0/Disk.php")
+        counted.append(begun[0])
+    assert counted[1] <= 3 * counted[0], counted
+
+
+def test_fields_that_hold_each_other_are_looked_for_once(begun):
     fields = "\n".join(f"    @at{n} = @at{(n + 1) % CIRCLE}" for n in range(CIRCLE))
     calls = "\n".join(f"  def f{n}\n    @at0.save\n  end" for n in range(FUNCTIONS))
     text = f"class Disk\n  def initialize\n{fields}\n  end\n{calls}\n  def save\n  end\nend\n"
@@ -207,7 +250,11 @@ def test_files_that_ask_the_same_are_resolved_while_it_is_unpacked(monkeypatch):
     for path in texts:  # a folder holds a file of each package
         project._forget(path)
     bodies = Bodies(Tools(project), None, {})
-    bodies.resolve_ahead(texts)
+    first, _ = rounds(project, State(shards=8), None, range(8), run="", folder="")
+    for task in first:  # that a process may get one after the other
+        assert isinstance(task, ResolveTask)
+        bodies.resolve_ahead(task.paths)
+    assert bodies.ahead.keys() == texts.keys()
     assert unpacked.total() <= 1.5 * len(texts), unpacked.total()
     _, edges = bodies.of(["h/p0.java"], {})["h/p0.java"]
     assert "a/p0:C0.go" in {edge["to"] for edge in edges}

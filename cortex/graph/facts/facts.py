@@ -15,7 +15,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 52
+FACTS_VERSION = 53
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in

@@ -49,17 +49,17 @@ class CommonJs:
             return self._wholes[key]
         if key not in self._project.packed or RULES[self._project.language(key)].family != "script":
             return ()
+        found: tuple[Value, ...] = ()
         before = self._recursion.enter(("whole", key))
         if before is None:
-            return ()
-        found: tuple[Value, ...] = ()
+            return self._recursion.found(("whole", key), found)
         for one in filter(None, (key, self._project.script.beside(key))):
             last: tuple[Value, ...] = ()
             for where, binding in self._project.fields_of(one, "module", EXPORTS):
                 if binding.value not in ("?", "#"):
                     last = self._meanings.evaluate(binding.value, where, binding.scope)
             found += tuple(value for value in last if value not in found)
-        if self._recursion.leave(("whole", key), before):
+        if self._recursion.leave(("whole", key), before, found):
             self._wholes[key] = found
         return found
 

@@ -132,14 +132,11 @@ class Evaluator:
         recursion = self._recursion
         before = recursion.enter(key, allowed=recursion.depth <= DEPTH_MAX)
         if before is None:
-            return ()
+            return recursion.found(key, ())
         recursion.depth += 1
-        try:
-            found = self._evaluate(chain, path, scope, at)
-        finally:
-            recursion.depth -= 1
-            whole = recursion.leave(key, before)
-        if whole:
+        found = self._evaluate(chain, path, scope, at)
+        recursion.depth -= 1
+        if recursion.leave(key, before, found):
             self._memo[key] = found
         return found
 

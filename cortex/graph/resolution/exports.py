@@ -60,18 +60,15 @@ class Exports:
             return known
         before = self._recursion.enter(memo, allowed=hops <= HOPS_MAX)
         if before is None:
-            return ()
-        try:
-            found = self._exported(key, name, hops)
-            if key in self._project.files and (other := self._project.script.beside(key)):
-                more = self._exported(other, name, hops)
-                if more and any(one.path != other for one in found):  # each says what is its own
-                    found = tuple(one for one in found if one.path != other)
-                    more = tuple(one for one in more if one.path != key)
-                found = self.commonjs.told_of((*found, *(one for one in more if one not in found)))
-        finally:
-            whole = self._recursion.leave(memo, before)
-        if whole:
+            return self._recursion.found(memo, ())
+        found = self._exported(key, name, hops)
+        if key in self._project.files and (other := self._project.script.beside(key)):
+            more = self._exported(other, name, hops)
+            if more and any(one.path != other for one in found):  # each says what is its own
+                found = tuple(one for one in found if one.path != other)
+                more = tuple(one for one in more if one.path != key)
+            found = self.commonjs.told_of((*found, *(one for one in more if one not in found)))
+        if self._recursion.leave(memo, before, found):
             self._known[memo] = found
         return found
 

@@ -23,6 +23,9 @@ from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, V
 
 #: languages in which a class may have a method of its own beside one of its instances, of one name
 _OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
+#: families whose types stand in one file: what another file says of a type of the same name, it
+#: says of another one, as in copies of a library
+_WHOLE = frozenset({"c", "go", "jvm", "php"})
 #: what a value is that has no members of a type
 _NO_TYPES = frozenset({"mod", "ext", "list", "elem", "iter"})
 #: what every object of a script has
@@ -137,10 +140,10 @@ class Members:
         key = (value.ref, DEREF, name)
         before = self._recursion.enter(key) if made_by else None
         if before is None:
-            return ()
+            return self._recursion.found(key, ())
         given = several(self._results.called(one) for one in made_by if one.tag == "def")
         found = several(self.attribute(one, name) for one in given if one.tag == "inst")
-        self._recursion.leave(key, before)
+        self._recursion.leave(key, before, found)
         return found
 
     def _of_no_type(self, value: Value, name: str) -> tuple[Value, ...]:
@@ -169,14 +172,14 @@ class Members:
             return known
         before = self._recursion.enter(memo)
         if before is None:
-            return ()
+            return self._recursion.found(memo, ())
         # What it inherits only then: types of one name in many places ask each other for that.
         found = () if past else self._own_member(owner, name)
         if not found:
             above = self._supertypes.of(owner)
             if above.types or above.spaces:
                 found = self._inherited(above, name)
-        if self._recursion.leave(memo, before):
+        if self._recursion.leave(memo, before, found):
             self._known[memo] = found
         return found
 
@@ -210,6 +213,7 @@ class Members:
         project, path = self._project, owner[0]
         home, qualified = project.home(path), project.definition(owner).qualified
         rules = RULES[project.language(path)]
+        near = path if rules.family in _WHOLE else ""
         refs = project.members_of(home, qualified).get(name, [])
         if rules.family == "script" and project.definition(owner).kind != "module":
             refs = [ref for ref in refs if project.definition(ref).kind != "function"]  # inside one
@@ -229,14 +233,13 @@ class Members:
             # A field and a method may share a name (Java, PHP): a call means the one, a receiver
             # the other.
             if rules.family in ("jvm", "php"):
-                methods = (*methods, *self._held(home, qualified, name))
+                methods = (*methods, *self._held(home, qualified, name, near))
             return methods[:OVERLOADS_MAX]
         if rules.open_types:
             wanted = project.definition(owner).name
             given = project.open_methods.get((rules.family, name, wanted), ())
             if found := [ref for ref in given if self._owners.of(*ref) == owner][:OVERLOADS_MAX]:
                 return tuple(Value("def", *ref) for ref in found)
-        near = path if rules.family in ("c", "go") else ""
         return self._held(home, qualified, name, near) or self._spread(owner, name)
 
     def _spread(self, owner: Ref, name: str) -> tuple[Value, ...]:

@@ -142,16 +142,12 @@ class Results:
             return ()
         before = self._recursion.enter(ref)
         if before is None:
-            return ()
-        try:
-            found = (
-                () if self._is_parameter(one.returns[1:], ref) else self._values.evaluate(one.returns, *ref)
-            )
-            if YIELDING.intersection(one.flags):
-                found = several(self._item(value) for value in found)
-        finally:
-            whole = self._recursion.leave(ref, before)
-        if whole:
+            return self._recursion.found(ref, ())
+        given = self._is_parameter(one.returns[1:], ref)
+        found = () if given else self._values.evaluate(one.returns, *ref)
+        if YIELDING.intersection(one.flags):
+            found = several(self._item(value) for value in found)
+        if self._recursion.leave(ref, before, found):
             self._returns[ref] = found
         return found
 
@@ -190,12 +186,14 @@ class Results:
         one = self._project.definition(value.ref)
         if one.kind not in TYPE_KINDS or not one.returns:
             return ()
-        before = self._recursion.enter((value.ref, ALIAS))
+        key = (value.ref, ALIAS)
+        before = self._recursion.enter(key)
         if before is None:
-            return ()
-        found = self._values.declared(one.returns[1:], *value.ref)
-        self._recursion.leave((value.ref, ALIAS), before)
-        return tuple(held for held in found if held.tag == "list")
+            return self._recursion.found(key, ())
+        named = self._values.declared(one.returns[1:], *value.ref)
+        found = tuple(held for held in named if held.tag == "list")
+        self._recursion.leave(key, before, found)
+        return found
 
     def pointed_to(self, value: Value) -> tuple[Value, ...]:
         """What C++'s `*x` is: an iterator's element; of anything else itself, as a pointer is held

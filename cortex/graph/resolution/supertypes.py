@@ -69,9 +69,10 @@ class Supertypes:
     def of(self, owner: Ref) -> Supers:
         if owner in self._known:
             return self._known[owner]
-        before = self._recursion.enter(("supers", owner))
+        key = ("supers", owner)
+        before = self._recursion.enter(key)
         if before is None:
-            return Supers()
+            return self._recursion.found(key, Supers())
         told = [self._told(one) for one in (owner, *self._parts(owner))]
         own = tuple(dict.fromkeys(ref for each in told for ref in each.types if ref != owner))
         above = self._above(own)
@@ -87,7 +88,7 @@ class Supertypes:
             promised = frozenset(types) - self._received(owner)
         line = self._numbers.get((types, spaces, promised)) or next(self._count)
         result = Supers(types, above.whole and all(each.whole for each in told), spaces, line, promised)
-        if self._recursion.leave(("supers", owner), before):
+        if self._recursion.leave(key, before, result):
             self._known[owner] = result
             self._numbers[types, spaces, promised] = line
         return result

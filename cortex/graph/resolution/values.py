@@ -5,7 +5,7 @@ circle.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from cortex.graph.resolution.project import Ref
 
@@ -55,8 +55,12 @@ def near(refs: list[Ref], path: str) -> list[Ref]:
 
 
 EXTERNAL = Value("ext")
+#: searches that are begun again inside of one, until what they find is kept although it may be too
+#: little
+AGAIN_MAX = 1_000
 #: more than are ever under way
 _NONE = 1 << 30
+T = TypeVar("T")
 How = Literal["exact", "import", "receiver"]
 
 
@@ -65,6 +69,11 @@ class Recursion:
     a search that comes to what is already under way is cut short there. What was found until then
     may be too little to be remembered, for all that is looked for inside of what it came to; for
     that itself it is everything.
+
+    Where very many circles meet, as those of several copies of a library do, what is not remembered
+    would be looked for again by each way that leads to it, and there are exponentially many. From
+    AGAIN_MAX of these searches on, what a search has found halfway is kept for the others, until
+    that ends at which it was cut short.
     """
 
     def __init__(self) -> None:
@@ -74,22 +83,51 @@ class Recursion:
         self._under_way: dict[object, int] = {}
         #: how many were under way around the outermost one that a search was cut short at
         self._outermost = _NONE
+        #: what was begun since nothing was under way, and how often one of these was begun again
+        self._begun: set[object] = set()
+        self._again = 0
+        #: what was found halfway, with the place at which it was cut short; and what of it is to be
+        #: dropped when that which has a place ends
+        self._halfway: dict[object, tuple[int, Any]] = {}
+        self._until: dict[int, list[object]] = {}
 
     def enter(self, key: object, *, allowed: bool = True) -> int | None:
         """Begin to look for `key`: what `leave` wants back. None when that is under way already, or
-        not `allowed`: the search is cut short here and finds nothing.
+        was found halfway, or is not `allowed`: the search is cut short here, and `found` says what
+        there is.
         """
         place = self._under_way.get(key, _NONE) if allowed else -1
+        if place == _NONE and key in self._halfway:
+            place = self._halfway[key][0]
         if place != _NONE:
             self._outermost = min(self._outermost, place)
             return None
+        if key in self._begun:
+            self._again += 1
+        else:
+            self._begun.add(key)
         self._under_way[key] = len(self._under_way)
         return self.begin()
 
-    def leave(self, key: object, before: int) -> bool:
+    def found(self, key: object, nothing: T) -> T:
+        """What is known of `key`, which could not be entered."""
+        found: T = self._halfway[key][1] if key in self._halfway else nothing
+        return found
+
+    def leave(self, key: object, before: int, found: object) -> bool:
         """Whether what was found for `key` is everything, and may be remembered."""
-        del self._under_way[key]
-        return self.end(before) or self.depth == 0
+        place = self._under_way.pop(key)
+        for other in self._until.pop(place, ()):
+            del self._halfway[other]
+        outermost = self._outermost
+        whole = self.end(before) or self.depth == 0
+        if not place:
+            self._begun.clear()
+            self._again = 0
+        elif not whole and self._again > AGAIN_MAX:
+            self._halfway[key] = outermost, found
+            self._until.setdefault(max(0, outermost), []).append(key)
+        return whole
 
     def begin(self) -> int:
         """As `enter`, for what cannot come to itself."""

@@ -12,12 +12,14 @@ from typing import Any
 import msgspec
 import orjson
 
+from cortex.generation.contract import GRAPH_BYTES_MAX
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.render import nodes_of
 from cortex.graph.resolution.resolve import edges_of
 from cortex.graph.resolution.structure import MethodSets
+from cortex.system import zstd
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +40,11 @@ class Tools:
         self.sets = MethodSets(self.project, self.evaluator)
 
 
+def as_they_lie(project: Project, paths: Iterable[str]) -> list[str]:
+    """`paths` so that those are neighbours which ask the same files."""
+    return sorted(paths, key=lambda path: (project.language(path), project.home(path), path))
+
+
 @dataclass(frozen=True, slots=True)
 class Bodies:
     """What shards hold: of files that are not `affected` (None: all are) what they held before."""
@@ -45,25 +52,24 @@ class Bodies:
     tools: Tools
     affected: Collection[str] | None
     structural: Mapping[str, list[Edge]]
-    #: path → its nodes and edges as JSON, until its shard is written
-    _ahead: dict[str, bytes] = field(default_factory=dict)
+    #: path → its nodes and edges, packed JSON, until its shard is written
+    ahead: dict[str, bytes | memoryview] = field(default_factory=dict)
 
     def resolve_ahead(self, paths: Iterable[str]) -> None:
-        """Resolve the affected ones of `paths`. A shard's files are of anywhere in the project;
-        what files that lie together ask of others is mostly the same, and then still unpacked.
-        """
-        project, affected = self.tools.project, self.affected
-        named = (path for path in paths if affected is None or path in affected)
-        for path in sorted(named, key=lambda path: (project.language(path), project.home(path), path)):
-            self._ahead[path] = self._resolve(path)
+        """Resolve the affected ones of `paths`, in the order in which they lie."""
+        affected = self.affected
+        named = [path for path in paths if affected is None or path in affected]
+        for path in as_they_lie(self.tools.project, named):
+            self.ahead[path] = zstd.pack(self._resolve(path))
 
     def of(self, files: Iterable[str], before: Body) -> Body:
         """The nodes and edges of `files`, a shard's."""
         body: dict[str, tuple[list[Any], list[Any]]] = {}
         for path in files:
             if self.affected is None or path in self.affected or path not in before:
-                made = self._ahead.pop(path, None)
-                nodes, edges = orjson.loads(made if made is not None else self._resolve(path))
+                made = self.ahead.pop(path, None)
+                raw = self._resolve(path) if made is None else zstd.unpack(made, GRAPH_BYTES_MAX)
+                nodes, edges = orjson.loads(raw)
                 body[path] = nodes, edges
             else:
                 body[path] = before[path]

@@ -1,8 +1,5 @@
-"""The graph's files on disk: shards of nodes and edges, the facts beside them, and how one shard is
-built.
-
-What a shard holds follows from the facts of the whole project, so that any process that reads them
-can build it.
+"""The graph's files on disk: shards of nodes and edges, and beside them the facts, and for a while
+what was resolved and is in no shard yet.
 """
 
 from __future__ import annotations
@@ -11,9 +8,9 @@ import contextlib
 import datetime as dt
 import mmap
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 import orjson
@@ -25,10 +22,10 @@ from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Packed
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.project import Project, Roots
-from cortex.indexer.store.graph_bodies import Bodies, Body, Tools
+from cortex.indexer.store.graph_bodies import Body
 from cortex.indexer.store.shards import shard_of
-from cortex.system import allocator, files
-from ipc.errors import Damaged, Unavailable
+from cortex.system import files
+from ipc.errors import Damaged
 
 #: `_metadata.version` of the graph files
 GRAPH_VERSION = "1.0"
@@ -38,12 +35,11 @@ FACTS = ".facts"
 STATE = "state.msgpack"
 STEM = "code-graph"
 
-#: files that are resolved before the first shard of them is written: their nodes and edges take
-#: some 40 MB meanwhile
-PORTION_FILES = 2_000
-
 _NAME = re.compile(rf"{STEM}(?:\.\d{{3,}})?\.json(?:\.zst)?$")
 _FACTS_NAME = re.compile(r"facts\.\d{3,}\.msgpack$")
+_RESOLVED_NAME = re.compile(r"resolved\.\d{3,}\.msgpack$")
+
+T = TypeVar("T")
 
 
 class _FactsFile(msgspec.Struct):
@@ -84,68 +80,6 @@ class State(msgspec.Struct):
     structural: dict[str, list[Edge]] = {}
     #: `stats` of the files as they were written
     files: dict[str, tuple[int, int]] = {}
-
-
-class ShardTask(msgspec.Struct, tag="graph"):
-    """Build some shards in another process. `run` is another one for each state of the facts;
-    `affected`: the files that are resolved anew, None for all; `structural`: edges of files in
-    these shards.
-    """
-
-    run: str
-    facts: int
-    folder: str
-    shards: int
-    numbers: list[int]
-    roots: Roots
-    structural: dict[str, list[Edge]]
-    affected: list[str] | None = None
-
-
-class ShardBuilder:
-    """What a process of the pool does: reads the facts once for each run, then builds the shards it
-    is asked for.
-    """
-
-    def __init__(self) -> None:
-        self._run = ""
-        self._tools: Tools | None = None
-        self._homes: dict[int, list[str]] = {}
-
-    def build(self, task: ShardTask) -> int:
-        """How many graph files were written. Raises OSError."""
-        folder = Path(task.folder)
-        if task.facts != FACTS_VERSION:
-            raise Unavailable("Cortex was replaced by another version while it was indexing; index again.")
-        if self._tools is None or self._run != task.run:
-            project = Project(task.roots)
-            project.update({one.path: one for one in map_facts(folder)})
-            self._tools, self._run = Tools(project), task.run
-            self._homes = homes(project, task.shards)
-        affected = None if task.affected is None else set(task.affected)
-        bodies = Bodies(self._tools, affected, task.structural)
-        written = 0
-        for numbers in self._portions(task.numbers):
-            bodies.resolve_ahead(path for number in numbers for path in self._homes.get(number, ()))
-            for number in numbers:
-                before = read_shard(folder, number, task.shards)
-                body = bodies.of(self._homes.get(number, ()), before)
-                written += place_shard(folder, (number, task.shards), body, before)
-            allocator.trim()
-        return written
-
-    def _portions(self, numbers: Iterable[int]) -> Iterator[list[int]]:
-        """`numbers`, as many together as are resolved before any of them is written."""
-        portion: list[int] = []
-        files = 0
-        for number in numbers:
-            portion.append(number)
-            files += len(self._homes.get(number, ()))
-            if files >= PORTION_FILES:
-                yield portion
-                portion, files = [], 0
-        if portion:
-            yield portion
 
 
 def homes(project: Project, shards: int, numbers: Iterable[int] | None = None) -> dict[int, list[str]]:
@@ -217,15 +151,39 @@ def map_facts(folder: Path) -> Iterator[Packed]:
     """The facts of all files, mapped. Raises OSError and Damaged: they have just been written by
     ourselves.
     """
+    for stored in _map(folder, _FACTS_NAME, _MappedFile):
+        yield from cast("list[Packed]", stored.files)
+
+
+def place_resolved(folder: Path, number: int, bodies: Mapping[str, bytes | memoryview]) -> None:
+    """Put aside what was resolved: path → its packed nodes and edges."""
+    files.replace(folder / FACTS / f"resolved.{number:03d}.msgpack", msgspec.msgpack.encode(bodies))
+
+
+def map_resolved(folder: Path) -> dict[str, bytes | memoryview]:
+    """All that was put aside, mapped. Raises OSError and Damaged, as `map_facts` does."""
+    found: dict[str, bytes | memoryview] = {}
+    for bodies in _map(folder, _RESOLVED_NAME, dict[str, memoryview]):
+        found |= bodies
+    return found
+
+
+def drop_resolved(folder: Path) -> None:
+    for name in _names(folder / FACTS, ".msgpack"):
+        if _RESOLVED_NAME.match(name):
+            files.remove(folder / FACTS / name)
+
+
+def _map(folder: Path, name_of: re.Pattern[str], kind: type[T]) -> Iterator[T]:
+    """What the files beside the graph files hold whose names match."""
     for name in sorted(_names(folder / FACTS, ".msgpack")):
-        if _FACTS_NAME.match(name):
+        if name_of.match(name):
             with files.open_ours(folder / FACTS / name) as file:
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             try:
-                stored = msgspec.msgpack.decode(memoryview(data), type=_MappedFile)
+                yield msgspec.msgpack.decode(memoryview(data), type=kind)
             except UNREADABLE as error:
                 raise Damaged(f"{folder / FACTS / name} cannot be read: {error}.") from error
-            yield from cast("list[Packed]", stored.files)
 
 
 def place_facts(folder: Path, place: tuple[int, int], facts: Iterable[Packed]) -> None:

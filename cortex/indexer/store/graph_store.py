@@ -28,7 +28,8 @@ from cortex.indexer.store import graph_shards
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_roots import is_root, read_roots
-from cortex.indexer.store.graph_shards import FACTS, ShardTask, State
+from cortex.indexer.store.graph_shards import FACTS, State
+from cortex.indexer.store.graph_tasks import GraphTask, rounds
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import ended_a_process, shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
@@ -38,12 +39,8 @@ from cortex.terms.languages import language_of
 
 log = logging.getLogger(__name__)
 
-#: tasks for each shard-building process: the last ones to end should not keep the others waiting
-#: for long
-TASKS_MAX = 16
-
-#: builds shards in several processes and returns how many were written
-Resolve = Callable[[Sequence[ShardTask]], int]
+#: does the tasks of each round in several processes, and returns how many graph files were written
+Resolve = Callable[[Sequence[Sequence[GraphTask]]], int]
 
 
 class GraphStore:
@@ -181,7 +178,7 @@ class GraphStore:
 
     def _prepare(
         self, affected: set[str], changes: Mapping[str, Packed | None], wanted: str
-    ) -> list[ShardTask] | tuple[Tools, Sequence[int], set[str] | None]:
+    ) -> list[list[GraphTask]] | tuple[Tools, Sequence[int], set[str] | None]:
         """Write the facts, and say what is to be built of them: tasks for others, or what `_build`
         takes.
         """
@@ -203,17 +200,18 @@ class GraphStore:
         if anew:
             touched = set(range(shards))
         graph_shards.drop_state(self._folder)
+        graph_shards.drop_resolved(self._folder)  # of a run that was interrupted
         self._write_facts(shards, touched if anew else {shard_of(path, shards) for path in changes})
         if anew:
             graph_shards.drop_facts(self._folder, shards)
         self._state = State(FACTS_VERSION, shards, wanted, project.roots, structural)
         files = len(project.packed) if anew else len(affected)
         if self._resolve is not None and files >= self._limits.resolve_files:
-            homes = graph_shards.homes(project, shards)
-            return self._tasks(sorted(touched), homes, None if anew else affected)
+            run, only = f"{id(self)}.{wanted}", None if anew else affected
+            return rounds(project, self._state, only, sorted(touched), run=run, folder=str(self._folder))
         return tools, sorted(touched), None if anew else affected
 
-    def _others(self, tasks: list[ShardTask]) -> int:
+    def _others(self, tasks: list[list[GraphTask]]) -> int:
         assert self._resolve is not None
         assert self._project is not None
         state = self._state
@@ -228,12 +226,13 @@ class GraphStore:
             alternatives.cache_clear()
             gc.collect()  # a project and its files know each other
             allocator.trim()
-            tasks, state = msgspec.msgpack.decode(raw, type=tuple[list[ShardTask], State])
+            tasks, state = msgspec.msgpack.decode(raw, type=tuple[list[list[GraphTask]], State])
         written = self._resolve(tasks)
         self._finish(state)
         return written
 
     def _finish(self, state: State) -> None:
+        graph_shards.drop_resolved(self._folder)
         graph_shards.drop_graphs(self._folder, state.shards)
         state.files = graph_shards.stats(self._folder, state.shards)
         self._left = state.shards, state.files
@@ -250,6 +249,7 @@ class GraphStore:
         shards, structural = self._state.shards, self._state.structural
         homes = graph_shards.homes(tools.project, shards, numbers)
         bodies = Bodies(tools, affected, structural)
+        bodies.resolve_ahead(path for paths in homes.values() for path in paths)
         written = 0
         for number in numbers:
             before = graph_shards.read_shard(self._folder, number, shards)
@@ -257,27 +257,6 @@ class GraphStore:
             written += graph_shards.place_shard(self._folder, (number, shards), body, before)
         self._finish(self._state)
         return written
-
-    def _tasks(
-        self, numbers: Sequence[int], homes: Mapping[int, list[str]], affected: set[str] | None
-    ) -> list[ShardTask]:
-        state = self._state
-        count = min(TASKS_MAX, len(numbers))
-        tasks = []
-        for part in (numbers[start::count] for start in range(count)):
-            files = [path for number in part for path in homes.get(number, ())]
-            task = ShardTask(
-                run=f"{id(self)}.{state.wanted}",
-                facts=FACTS_VERSION,
-                folder=str(self._folder),
-                shards=state.shards,
-                numbers=list(part),
-                roots=state.roots,
-                structural={path: state.structural[path] for path in files if path in state.structural},
-                affected=None if affected is None else [path for path in files if path in affected],
-            )
-            tasks.append(task)
-        return tasks
 
     def _structural_now(
         self, evaluator: Evaluator, changes: Mapping[str, Packed | None]

@@ -1,0 +1,144 @@
+"""What processes of the pool do for the graph: resolve files, then put the shards together.
+
+A shard's files are of anywhere in the project. What files that lie together ask of others is mostly
+the same, and looked for once: so each process resolves files in the order in which they lie, some
+in a row, and puts them aside; shards are written when all are resolved.
+
+What a file's nodes and edges are follows from the facts of the whole project, so that any process
+that reads them can resolve it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from cortex.graph.facts.facts import FACTS_VERSION
+from cortex.graph.resolution.edges import Edge
+from cortex.graph.resolution.project import Project, Roots
+from cortex.indexer.store.graph_bodies import Bodies, Tools, as_they_lie
+from cortex.indexer.store.graph_shards import (
+    State,
+    homes,
+    map_facts,
+    map_resolved,
+    place_resolved,
+    place_shard,
+    read_shard,
+)
+from cortex.system import allocator
+from ipc.errors import Unavailable
+
+#: tasks of a round, where no file is alone in one: the last ones to end should not keep the others
+#: waiting for long
+TASKS_MAX = 16
+#: files that one task resolves at most: their nodes and edges are held until its end, packed, some
+#: 3 MB
+ROW_FILES = 1_000
+
+
+class _Task(msgspec.Struct):
+    """`run` is another one for each state of the facts; `structural`: edges of the task's files."""
+
+    run: str
+    facts: int
+    folder: str
+    roots: Roots
+    structural: dict[str, list[Edge]]
+
+
+class ResolveTask(_Task, tag="resolve"):
+    """Resolve files that lie together, and put them aside under a number of its own."""
+
+    number: int
+    paths: list[str]
+
+
+class ShardTask(_Task, tag="graph"):
+    """Write some shards from what is put aside. `affected`: the files that were resolved anew, None
+    for all.
+    """
+
+    shards: int
+    numbers: list[int]
+    affected: list[str] | None = None
+
+
+GraphTask = ResolveTask | ShardTask
+
+
+def rounds(
+    project: Project,
+    state: State,
+    affected: set[str] | None,
+    numbers: Sequence[int],
+    *,
+    run: str,
+    folder: str,
+) -> list[list[GraphTask]]:
+    """Tasks that build shards `numbers` of `state` in the graph's folder, those of a round after
+    all of the one before. `run`, `affected`: as the tasks have them.
+    """
+    own = homes(project, state.shards, numbers)
+    paths = [path for files in own.values() for path in files if affected is None or path in affected]
+
+    def edges(files: Sequence[str]) -> dict[str, list[Edge]]:
+        return {path: state.structural[path] for path in files if path in state.structural}
+
+    def resolving(number: int, row: list[str]) -> ResolveTask:
+        return ResolveTask(run, FACTS_VERSION, folder, state.roots, edges(row), number, row)
+
+    def writing(part: list[int]) -> ShardTask:
+        files = [path for number in part for path in own[number]]
+        anew = None if affected is None else [path for path in files if path in affected]
+        return ShardTask(run, FACTS_VERSION, folder, state.roots, edges(files), state.shards, part, anew)
+
+    rows = enumerate(_rows(as_they_lie(project, paths)))
+    count = min(TASKS_MAX, len(numbers))
+    return [
+        [resolving(number, row) for number, row in rows],
+        [writing(list(numbers[start::count])) for start in range(count)],
+    ]
+
+
+def _rows(paths: list[str]) -> Iterator[list[str]]:
+    size = max(1, min(ROW_FILES, -(-len(paths) // TASKS_MAX)))
+    return (paths[start : start + size] for start in range(0, len(paths), size))
+
+
+class GraphBuilder:
+    """What a process of the pool does: reads the facts once for each run, then does the tasks it is
+    given.
+    """
+
+    def __init__(self) -> None:
+        self._run = ""
+        self._tools: Tools | None = None
+
+    def build(self, task: GraphTask) -> int:
+        """How many graph files were written. Raises OSError."""
+        if task.facts != FACTS_VERSION:
+            raise Unavailable("Cortex was replaced by another version while it was indexing; index again.")
+        folder, tools = Path(task.folder), self._tools
+        if tools is None or self._run != task.run:
+            project = Project(task.roots)
+            project.update({one.path: one for one in map_facts(folder)})
+            tools = self._tools = Tools(project)
+            self._run = task.run
+        if isinstance(task, ResolveTask):
+            bodies = Bodies(tools, None, task.structural)
+            bodies.resolve_ahead(task.paths)
+            place_resolved(folder, task.number, bodies.ahead)
+            return 0
+        own = homes(tools.project, task.shards, task.numbers)
+        affected = None if task.affected is None else set(task.affected)
+        bodies = Bodies(tools, affected, task.structural, map_resolved(folder))
+        written = 0
+        for number, paths in own.items():
+            before = read_shard(folder, number, task.shards)
+            body = bodies.of(paths, before)
+            written += place_shard(folder, (number, task.shards), body, before)
+        allocator.trim()
+        return written
