@@ -27,8 +27,10 @@ from ipc.errors import Damaged
 log = logging.getLogger(__name__)
 
 #: bytes of chunk files that one change reads (parsed they take five times as much); a larger
-#: backlog is published step by step, so that searching can begin
-BATCH_BYTES = 16 * 1024 * 1024
+#: backlog is published step by step, so that searching can begin. Where more is served it may be
+#: that part of it, up to the second number: what each generation costs grows with what there is
+BATCH_BYTES, BATCH_BYTES_MAX = 16 * 1024 * 1024, 48 * 1024 * 1024
+BATCH_SHARE = 1 / 16
 #: seconds that what has changed waits at most, while a long run goes on, until it is as much as
 #: what is served, or as what is still to come
 WAIT_S = 5.0
@@ -132,8 +134,8 @@ class ChunkManager:
             each.clear()
 
     def read(self, batch_bytes: int = BATCH_BYTES, *, to_come: float = 0.0) -> Reading | None:
-        """What has changed on disk, at most about `batch_bytes` of chunk files at once;
-        None when nothing has.
+        """What has changed on disk, at most about `batch_bytes` of chunk files at once, or
+        BATCH_SHARE of what is served; None when nothing has.
 
         `to_come`: the share of a long run's files that are not in chunk files yet. While there are
         some, also None until as much has changed as is served, or as is still to come, for WAIT_S
@@ -151,7 +153,8 @@ class ChunkManager:
         if self._forgotten is not None:
             self.start_from(self._forgotten(), self.files)
         self._waiting = 0.0
-        batch = _batch(changed, here, batch_bytes)
+        share = min(BATCH_BYTES_MAX, int(BATCH_SHARE * self._served_bytes()))
+        batch = _batch(changed, here, max(batch_bytes, share))
         loaded = self._load(batch)
         loaded = self._load_contested(loaded, set(removed), here)
         return self._diff(loaded, removed, len(changed) - len(batch))
@@ -167,11 +170,14 @@ class ChunkManager:
         """Whether `changed` is not worth a generation yet."""
         now = time.monotonic()
         self._waiting = self._waiting or now
-        served = sum(bytes_in(name, ref.size) for name, ref in self.files.items())
+        served = self._served_bytes()
         size = sum(bytes_in(name, here[name].st_size) for name in changed)
         if to_come < 1:
             enough = min(enough, max(LEAST_BYTES, int((served + size) * to_come / (1 - to_come))))
         return size < min(served, enough) and now - self._waiting < self.wait_s
+
+    def _served_bytes(self) -> int:
+        return sum(bytes_in(name, ref.size) for name, ref in self.files.items())
 
     def accept(self, change: Reading, keys: Iterable[int]) -> None:
         """The change is published; `keys` are the row keys of `change.added`, in order."""

@@ -215,6 +215,17 @@ def test_a_large_backlog_comes_in_parts(tmp_path):
     assert change.backlog == 6 - len(change.added)
 
 
+def test_where_much_is_served_parts_are_larger(tmp_path):
+    served = Served(tmp_path)
+    write(tmp_path, "a.json", [chunk(f"a{at}", "x" * 1000) for at in range(60)])
+    served.refresh()
+    for at in range(6):
+        write(tmp_path, f"{at}.json", [chunk(f"c{at}", "x" * 1000)])
+    change = served.manager.read(batch_bytes=1)
+    assert 2 < len(change.added) < 6
+    assert change.backlog == 6 - len(change.added)
+
+
 def test_while_a_long_run_goes_on_a_change_waits_until_it_is_as_much_as_what_is_served(tmp_path):
     manager = ChunkManager((Folder(tmp_path, tmp_path),), DIMENSIONS, wait_s=600)
     write(tmp_path, "a.json", [chunk(f"a{at}", "x" * 1000) for at in range(4)])
