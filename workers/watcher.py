@@ -232,15 +232,17 @@ class WatcherWorker:
             self._unsealed, self._seal_fault = False, ""
 
     def _rest(self, now: float) -> None:
-        """Give memory back once nothing has been published for a while, and space after that."""
-        if not self._published_at or self._builder.is_busy():
+        """Give memory back once nothing has been published for a while, also while the indexer
+        resolves or an index is built: then most is needed elsewhere. And space after that.
+        """
+        if not self._published_at:
             return
         quiet_s = now - self._published_at
         if quiet_s >= QUIET_S and not self._rested:
             self._rested = True
             with self._watched():
                 self._builder.rest()
-        if quiet_s >= SETTLED_S:
+        if quiet_s >= SETTLED_S and not self._builder.is_busy():
             self._published_at = 0.0
             with self._watched():
                 self._builder.rest(settled=True)

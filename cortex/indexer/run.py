@@ -262,6 +262,8 @@ class Indexer:
                 if stopped or not self._take_step(plan, tasks, writer, tell):
                     return
             writer.drop_others(plan.shards)
+            if len(writer.manifest.files) > self._limits.kept_files:
+                self._close_pool()  # others resolve: some 100 MB of each child are parsers and what they left
             self._write_graph(writer.manifest, facts)
         finally:
             self._close_pool()

@@ -40,14 +40,17 @@ def test_an_error_in_a_child_is_raised_here(project):
         indexer.run()
 
 
-def test_all_steps_of_a_run_and_its_graph_are_the_work_of_the_same_processes(project, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("kept", "count"), [(10_000, 2), (0, 4)])
+def test_the_graph_is_the_work_of_those_that_have_parsed_where_these_hold_little(
+    project, tmp_path, monkeypatch, kept, count
+):
     started = tmp_path / "started"
     command = (sys.executable, "-P", "-c", WRITING, str(started))
     monkeypatch.setattr(pool.Pool.__init__, "__defaults__", (command,))
-    limits = Limits(shard_files=4, pool_files=1, children=2, first_files=3, resolve_files=1)
+    limits = Limits(shard_files=4, pool_files=1, children=2, first_files=3, resolve_files=1, kept_files=kept)
     index(project, limits=limits)
     children = [int(line) for line in started.read_text().splitlines()]
-    assert len(children) == 2
+    assert len(children) == count
     assert not any(psutil.pid_exists(child) for child in children)
 
 

@@ -21,7 +21,7 @@ from cortex.engines.vector.coarse import Coarse, in_bytes
 from cortex.engines.vector.middles import Middles
 from cortex.generation.candidates import tell
 from cortex.generation.read import Rows
-from cortex.system import files
+from cortex.system import allocator, files
 from cortex.system.products import products
 from ipc.arrays import Array
 from ipc.errors import BadRequest, Damaged, NotReady
@@ -331,6 +331,7 @@ def build_vectors(rows: Rows, folder: Path) -> str:
     )
     for batch in np.array_split(ordinals, max(1, len(ordinals) // 10_000)):
         index.add(rows.keys[batch], in_bytes(rows.vectors(batch).astype(np.float32))[0], threads=1)
+        allocator.let_go(folder.parent)  # of vectors that are not read again
     watermark = int(rows.keys.max()) if len(rows) else 0
     files.make_folder(folder)
     new = folder / f"{KIND}-{rows.generation:08d}.new"
