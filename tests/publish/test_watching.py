@@ -27,7 +27,7 @@ from cortex.terms import tokens
 from cortex.terms.records import IndexerState
 from ipc.events import Announcer
 from tests.waiting import BOUND_S, until
-from workers.watcher import QUIET_S, SETTLED_S, WatcherWorker
+from workers.watcher import SETTLED_S, WatcherWorker
 
 
 @pytest.fixture
