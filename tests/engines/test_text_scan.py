@@ -2,6 +2,7 @@
 segments, sets of rows.
 """
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -133,6 +134,20 @@ def test_much_text_is_searched_in_several_batches(tmp_path):
     snapshot = open_parts(tmp_path, chunks[:100], chunks[100:], limits=Limits(batch_bytes=200))
     answer = snapshot.search(ExactSearch("needle 3$", "regex", limit=100))
     assert ids(answer) == [f"c{at:03}" for at in range(300) if at % 7 == 3]
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=60), st.booleans())
+def test_batches_are_of_their_size_and_no_line_is_cut(pieces, joined):
+    raws = [b"x" * size + (b"\n" if ends or not joined else b"y") for size, ends in pieces]
+    raws[-1] = b"x\n"
+    body = Body.of(raws, np.arange(len(raws)))
+    if not joined:
+        body = replace(body, joined=None)
+    batches = cut_batches(body, 100)
+    assert [row for first, stop in batches for row in range(first, stop)] == list(range(len(raws)))
+    assert all(body.read(*batch).endswith(b"\n") for batch in batches)
+    lines = body.read(0, len(raws)).splitlines(keepends=True) if joined else raws
+    assert len(batches) <= 1 + sum(map(len, lines)) // 100
 
 
 LETTERS = "abkKsS_ (\u212a\u017fé\u0130"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import islice, pairwise
@@ -128,11 +128,7 @@ class Texts:
             edges = self._words.around(plain.text.decode(), begins=plain.begins, ends=plain.ends)
             here = ordinals[edges[ordinals] >= 0]
             return here, np.float32(INSIDE) * np.exp2(edges[here]).astype(np.float32)
-        found = [best_matches(plain, body) for body in self._bodies(ordinals)]
-        if not found:
-            return ordinals, np.zeros(len(ordinals), np.float32)
-        rows, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return rows, values
+        return best_matches(plain, self._body(ordinals), self._batch_bytes)
 
     def match_files(self, expression: Expression, mask: Array, deadline: float) -> Scanned:
         """The rows of `mask` in which a match begins, in files put together from all their rows."""
@@ -149,7 +145,7 @@ class Texts:
         return Scanned(found, truncated, marks)
 
     def _bodies(self, ordinals: Array) -> Iterator[Body]:
-        """The texts of `ordinals`, segment by segment, and those of lines in pieces."""
+        """The texts of `ordinals`, and those of lines in pieces."""
         split = self._split
         asked = np.zeros(len(self._rows), bool)
         asked[ordinals] = True
@@ -157,13 +153,27 @@ class Texts:
             asked[split.ordinals] = False
             ordinals = np.flatnonzero(asked)
             yield split
-        edges = np.searchsorted(ordinals, self._rows.starts)
-        for number, segment in enumerate(self._rows.segments):
-            here = ordinals[edges[number] : edges[number + 1]]
-            if len(here):
-                rows = here - int(self._rows.starts[number])
-                ends = np.cumsum(segment.arrays["text_sizes"][rows], dtype=np.int64)
-                yield Body(here, ends, _reader(segment, rows))
+        if len(ordinals):
+            yield self._body(ordinals)
+
+    def _body(self, ordinals: Array) -> Body:
+        """The texts of `ordinals` (ascending) of which none is a piece of a line."""
+        starts, segments = self._rows.starts, self._rows.segments
+        edges = np.searchsorted(ordinals, starts)
+        sizes = [
+            segment.arrays["text_sizes"][ordinals[begin:end] - start]
+            for segment, start, (begin, end) in zip(segments, starts, pairwise(edges), strict=False)
+        ]
+
+        def read(first: int, stop: int) -> bytes:
+            parts = []
+            for at in np.flatnonzero((edges[:-1] < stop) & (edges[1:] > first)).tolist():
+                rows = ordinals[max(edges[at], first) : min(edges[at + 1], stop)] - starts[at]
+                parts.append(_texts_of(segments[at], rows))
+            return b"".join(parts)
+
+        ends = np.cumsum(np.concatenate(sizes) if sizes else ordinals, dtype=np.int64)
+        return Body(ordinals, ends, read)
 
     @cached_property
     def _untold(self) -> Array:
@@ -251,16 +261,11 @@ def _pieces(rows: Rows, covering: Array) -> list[list[int]]:
     return out
 
 
-def _reader(segment: Segment, rows: Array) -> Callable[[int, int], bytes]:
-    """Reads the texts of some of `rows` of a segment, from a place in them to before another."""
+def _texts_of(segment: Segment, rows: Array) -> bytes:
+    """The texts of `rows` of a segment, side by side."""
     offsets, sizes = segment.arrays["text_offsets"], segment.arrays["text_sizes"]
-
-    def read(first: int, stop: int) -> bytes:
-        some = rows[first:stop]
-        data = segment.bytes_of("text_bytes")
-        return packing.join(segment.path, data, offsets[some], offsets[some + 1], sizes[some])
-
-    return read
+    data = segment.bytes_of("text_bytes")
+    return packing.join(segment.path, data, offsets[rows], offsets[rows + 1], sizes[rows])
 
 
 def _marks_of(body: Body, places: Array, spans: Array) -> dict[int, list[Span]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -36,7 +37,13 @@ _IS_WORD = np.array([at < 128 and (chr(at).isalnum() or at == ord("_")) for at i
 #: what looks beyond the lines of a text: its begin and its end, or lines that are no lines
 _BEYOND_LINES = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-[a-zA-Z]*m")
 
+#: reads texts while others are searched: unpacking them is half of a search, and needs no
+#: interpreter, no more than RE2 does
+_AHEAD = ThreadPoolExecutor(1, thread_name_prefix="texts")
+
 Span = tuple[int, int]
+#: (first row, row after the last) of what is searched in one go
+Batch = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,27 +168,32 @@ def first_matches(expression: Expression, body: Body, deadline: float, batch_byt
     return find(expression, body, cut_batches(body, batch_bytes), deadline)
 
 
-def best_matches(plain: Plain, body: Body) -> tuple[Array, Array]:
+def best_matches(plain: Plain, body: Body, batch_bytes: int) -> tuple[Array, Array]:
     """(i64, ascending: the rows of `body` that hold `plain`; float32: the score of the best place
     of each). For a word or a piece of one, in rows whose words are ASCII.
     """
-    data, ends = _gathered(body, 0, len(body.ends))
-    data = data.lower()
-    at = _places(plain, data)
-    rows = np.searchsorted(ends, at, side="right")
-    first = np.flatnonzero(np.diff(rows, prepend=-1))
-    spans = np.stack([at, at + len(plain.text)], axis=1)
-    scores = edge_scores(np.frombuffer(data, np.uint8), spans, _IS_WORD)
-    return body.ordinals[rows[first]], np.maximum.reduceat(scores, first) if len(first) else scores
+    found = [(body.ordinals[:0], np.zeros(0, np.float32))]
+    for start, raw, ends in _gathered(body, cut_batches(body, batch_bytes)):
+        data = raw.lower()
+        at = _places(plain, data)
+        if len(at):
+            rows = np.searchsorted(ends, at, side="right")
+            first = np.flatnonzero(np.diff(rows, prepend=-1))
+            spans = np.stack([at, at + len(plain.text)], axis=1)
+            scores = edge_scores(np.frombuffer(data, np.uint8), spans, _IS_WORD)
+            found.append((body.ordinals[start + rows[first]], np.maximum.reduceat(scores, first)))
+    rows, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return rows, values
 
 
-def cut_batches(body: Body, batch_bytes: int) -> list[tuple[int, int]]:
-    """(first row, row after the last) of the pieces that are searched in one go."""
-    apart = np.diff(body.ends // batch_bytes) > 0
+def cut_batches(body: Body, batch_bytes: int) -> list[Batch]:
+    """The pieces that are searched in one go."""
+    last = np.arange(len(body.ends) - 1)  # rows that a piece may end with
     if body.joined is not None:  # lines in pieces: a cut inside one would hide a match
-        apart = np.frombuffer(body.joined, np.uint8)[body.ends[:-1] - 1] == ord("\n")
-    cuts = (np.flatnonzero(apart) + 1).tolist()
-    return list(pairwise([0, *cuts, len(body.ends)]))
+        last = last[np.frombuffer(body.joined, np.uint8)[body.ends[last] - 1] == ord("\n")]
+    number = body.ends // batch_bytes
+    cuts = last[np.diff(number[last], append=number[-1:]) > 0] + 1
+    return list(pairwise([0, *cuts.tolist(), len(body.ends)]))
 
 
 def is_plain(expression: Expression, body: Body) -> bool:
@@ -191,21 +203,18 @@ def is_plain(expression: Expression, body: Body) -> bool:
     return expression.plain is not None and not expression.plain.overlaps and body.joined is None
 
 
-def scan_plain(
-    expression: Expression, body: Body, batches: list[tuple[int, int]], deadline: float
-) -> Matches:
+def scan_plain(expression: Expression, body: Body, batches: list[Batch], deadline: float) -> Matches:
     """As `scan`. A call of RE2 for each match would be most of the time where matches are many."""
     plain = expression.plain
     assert plain is not None
     size, late = len(plain.text), False
     found: list[Matches] = []
-    for first, stop in batches:
+    for first, data, ends in _gathered(body, batches):
         late = late or time.monotonic() > deadline
         if late:
             break
-        data, ends = _gathered(body, first, stop)
         if _may_fold(plain, data):
-            found.append(scan(expression, body, [(first, stop)], deadline))
+            found.append(scan(expression, body, [(first, first + len(ends))], deadline))
             late = found[-1].late
             continue
         at = _places(plain, data if expression.source.case else data.lower())
@@ -278,16 +287,15 @@ def _both(data: Array, at: Array) -> Array:
     return same
 
 
-def scan(expression: Expression, body: Body, batches: list[tuple[int, int]], deadline: float) -> Matches:
+def scan(expression: Expression, body: Body, batches: list[Batch], deadline: float) -> Matches:
     """The first match in each row of `body`."""
     match = expression.compiled._regexp.Match  # noqa: SLF001 - as _UNANCHORED
     found: list[Matches] = []
     late = False
-    for first, stop in batches:
+    for first, data, edges in _gathered(body, batches):
         late = late or time.monotonic() > deadline
         if late:
             break
-        data, edges = _gathered(body, first, stop)
         places, spans = list[int](), list[Span]()
         ends = edges.tolist()
         row = position = 0
@@ -328,11 +336,16 @@ def _all(found: Sequence[Matches], *, late: bool) -> Matches:
     )
 
 
-def _gathered(body: Body, first: int, stop: int) -> tuple[bytes, Array]:
-    """The texts of rows `first` to before `stop`, side by side, and where each ends: one call of
-    RE2 costs as much as 1 kB of text, and a chunk has hardly more.
+def _gathered(body: Body, batches: Sequence[Batch]) -> Iterator[tuple[int, bytes, Array]]:
+    """Of each batch the first row, the texts side by side, and where each ends: one call of RE2
+    costs as much as 1 kB of text, and a chunk has hardly more. Each is unpacked while the one
+    before it is searched.
     """
-    return body.read(first, stop), body.ends[first:stop] - (body.ends[first - 1] if first else 0)
+    coming: Future[bytes] | None = None
+    for (first, stop), after in zip(batches, [*batches[1:], None], strict=True):
+        data = coming.result() if coming else body.read(first, stop)
+        coming = _AHEAD.submit(body.read, *after) if after else None
+        yield first, data, body.ends[first:stop] - (body.ends[first - 1] if first else 0)
 
 
 def edge_scores(data: Array, spans: Array, in_word: Array = _IN_WORD) -> Array:
