@@ -175,8 +175,8 @@ class Builder:
 
     def _upon_published(self, work: Callable[[], Generation | None]) -> Generation | None:
         try:
-            # Each chunk is some thirty objects, and each that is served is known: the collector
-            # would walk over all of them again and again.
+            # Each chunk is some thirty objects: the collector would walk over all of them again and
+            # again.
             with allocator.no_collector():
                 self.tidy()
                 self._check_folder()
@@ -249,7 +249,7 @@ class Builder:
         # Accepted before it is published, because CURRENT lists the files; if publishing fails all
         # is read again.
         self._manager.accept(reading, keys)
-        files, sources = self._manager.readable_files(), len(self._manager.sources)
+        files, sources = self._manager.readable_files(), len(self._manager.served.sources)
         if len(rows) > self._limits.rows_min:
             allocator.trim()
         return dataclasses.replace(state, files=files, sources=sources)
@@ -320,8 +320,6 @@ class Builder:
         for engine in self._engines.values():
             engine.rest()
         self._vectors.rest()
-        if settled and self._taken_up and self._built is self.current:
-            self._manager.forget(lambda: open_rows(self.current, self._dir))
         gc.collect()
         allocator.trim()
         if settled:

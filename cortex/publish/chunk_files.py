@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from cortex.generation.contract import Folder, bytes_in, files_in, folder_of
 from cortex.generation.current import FileRef
 from cortex.generation.read import Rows
-from cortex.generation.write import DIGEST_BYTES
 from cortex.publish.filed import ChunkFile, FiledChunk, read_chunk_file
+from cortex.publish.served import Chunk, Served
 from ipc.errors import Damaged
 
 log = logging.getLogger(__name__)
@@ -36,21 +32,6 @@ BATCH_SHARE = 1 / 16
 WAIT_S = 5.0
 #: bytes that are worth a generation however little is to come
 LEAST_BYTES = 2 * 1024 * 1024
-#: chunks up to which all of them are forgotten at rest, some 400 bytes each: to take them up again
-#: is done in the quiet time after a change
-FORGOTTEN_MAX = 50_000
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A chunk that is served: its row key, what it was made of, the chunk file that it stands in,
-    and the source file that it is of.
-    """
-
-    key: int
-    digest: bytes
-    file: str
-    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +64,7 @@ class ChunkManager:
     wait_s: float = WAIT_S
     #: as `read_chunk_file` has it
     timeless: bool = False
-    known: dict[str, Known] = field(default_factory=dict)
+    served: Served = field(default_factory=Served)
     files: dict[str, FileRef] = field(default_factory=dict)
     #: chunk file → ids in it that a newer chunk of another file hides
     hidden: dict[str, set[str]] = field(default_factory=dict)
@@ -91,47 +72,18 @@ class ChunkManager:
     damaged: dict[str, tuple[FileRef, str]] = field(default_factory=dict)
     #: chunk file → `_metadata.generator`
     generators: dict[str, str] = field(default_factory=dict)
-    #: source file → how many known chunks are of it
-    sources: Counter[str] = field(default_factory=Counter)
     #: files that the last look found
     found: int = 0
     #: since when (monotonic, seconds) changes wait that are too little; 0: none do
     _waiting: float = 0.0
-    #: chunk file → digest → id of the known chunks in it
-    _ids: dict[str, dict[bytes, str]] = field(default_factory=dict)
-    #: opens the rows that hold what is forgotten; None: nothing is
-    _forgotten: Callable[[], Rows] | None = None
 
     def start_from(self, rows: Rows, files: dict[str, FileRef]) -> None:
         """Take a published generation as what is known;
         nothing is read again that has not changed.
         """
-        self.known.clear()
-        self.sources.clear()
-        self._ids.clear()
-        self._forgotten = None
+        self.served = Served()
+        self.served.add_rows(rows)
         self.files = dict(files)
-        for start, segment in zip(rows.starts, rows.segments, strict=False):
-            ids, offsets = segment.bytes_of("id_bytes"), segment.arrays["id_offsets"].tolist()
-            names, ordinals = segment.meta["chunk_file_names"], segment.arrays["chunk_file"]
-            keys, digests = segment.arrays["keys"], segment.bytes_of("digests")
-            paths, of = segment.meta["path_names"], segment.arrays["path"]
-            for row in np.flatnonzero(rows.live[start : start + len(keys)]).tolist():
-                chunk_id = bytes(ids[offsets[row] : offsets[row + 1]]).decode()
-                digest = bytes(digests[row * DIGEST_BYTES : (row + 1) * DIGEST_BYTES])
-                file = names[ordinals[row]]
-                self._know(chunk_id, Known(int(keys[row]), digest, file, paths[of[row]]))
-                self._ids.setdefault(file, {})[digest] = chunk_id
-
-    def forget(self, rows: Callable[[], Rows]) -> None:
-        """Let go of what the published `rows` hold as well, until something changes. Nothing where
-        they do not hold all: a file hides chunks, or cannot be read.
-        """
-        if self.hidden or self.damaged or not 0 < len(self.known) <= FORGOTTEN_MAX:
-            return
-        self._forgotten = rows
-        for each in (self.known, self.sources, self._ids):
-            each.clear()
 
     def read(self, batch_bytes: int = BATCH_BYTES, *, to_come: float = 0.0) -> Reading | None:
         """What has changed on disk, at most about `batch_bytes` of chunk files at once, or
@@ -143,15 +95,13 @@ class ChunkManager:
         what is left for the end of the run is what a user waits for.
         """
         here = self._scan()
-        removed = [name for name in {**self._ids, **self.files} if name not in here]
+        removed = [name for name in {*self.served.files, *self.files} if name not in here]
         changed = [name for name, stat in here.items() if self._differs(name, stat)]
         if not changed and not removed:
             self._waiting = 0.0
             return None
         if to_come and not removed and self._is_little(changed, here, batch_bytes, to_come):
             return None
-        if self._forgotten is not None:
-            self.start_from(self._forgotten(), self.files)
         self._waiting = 0.0
         share = min(BATCH_BYTES_MAX, int(BATCH_SHARE * self._served_bytes()))
         batch = _batch(changed, here, max(batch_bytes, share))
@@ -181,35 +131,27 @@ class ChunkManager:
 
     def accept(self, change: Reading, keys: Iterable[int]) -> None:
         """The change is published; `keys` are the row keys of `change.added`, in order."""
-        for chunk_id, key in change.deleted:
-            entry = self.known.get(chunk_id)
-            if entry is not None and entry.key == key:
-                del self.known[chunk_id]
-                self._forget_source(entry.source)
+        gone = dict(change.deleted)
+        held = {
+            name: {i: one for i, one in self.served.of(name).items() if gone.get(i) != one.key}
+            for name in {*change.loaded, *self.served.owners(gone).values()}
+        }
         for chunk, key in zip(change.added, keys, strict=True):
-            self._know(chunk.id, Known(key, chunk.digest, chunk.file, sys.intern(chunk.source)))
-        for name in [name for name in self._ids if name not in change.files and name not in self.damaged]:
-            del self._ids[name]
+            held[chunk.file][chunk.id] = Chunk(key, chunk.digest, chunk.source)
+        dropped = [
+            name for name in self.served.files if name not in change.files and name not in self.damaged
+        ]
+        for name in dropped:
+            held[name] = {}
             self.hidden.pop(name, None)
             self.generators.pop(name, None)
+        self.served.replace(held)
         for name, file in change.loaded.items():
-            entries = ((i, self.known[i]) for i in file.ids)
-            self._ids[name] = {entry.digest: i for i, entry in entries if entry.file == name}
             self.hidden.pop(name, None)
-            if hidden := file.ids.difference(self._ids[name].values()):
+            if hidden := file.ids.difference(held[name]):
                 self.hidden[name] = hidden
             self.generators[name] = file.generator
         self.files = dict(change.files)
-
-    def _know(self, chunk_id: str, entry: Known) -> None:
-        self.known[chunk_id] = entry
-        if entry.source:
-            self.sources[entry.source] += 1
-
-    def _forget_source(self, source: str) -> None:
-        self.sources[source] -= 1
-        if self.sources[source] <= 0:
-            del self.sources[source]
 
     def readable_files(self) -> dict[str, FileRef]:
         """The files for CURRENT. One that hides chunks is left out,
@@ -235,9 +177,8 @@ class ChunkManager:
         for name in names:
             path = folder_of(self.folders, name).place(name)
             try:
-                loaded[name] = read_chunk_file(
-                    path, self.dimensions, self._ids.get(name, {}), name=name, timeless=self.timeless
-                )
+                same = {one.digest: chunk_id for chunk_id, one in self.served.of(name).items()}
+                loaded[name] = read_chunk_file(path, self.dimensions, same, name=name, timeless=self.timeless)
                 self.damaged.pop(name, None)
             except FileNotFoundError:
                 continue  # replaced or removed since the scan; the next look sees it
@@ -260,11 +201,8 @@ class ChunkManager:
             wanted: set[str] = set()
             claimed = {chunk_id for file in loaded.values() for chunk_id in file.ids}
             # What a file keeps is its own: only what is read may be another's.
-            for chunk_id in (chunk_id for file in loaded.values() for chunk_id in file.chunks):
-                owner = self.known.get(chunk_id)
-                if owner and owner.file not in loaded:
-                    wanted.add(owner.file)
-            freed = {i for name in {*loaded, *removed} for i in self._owned(name)} - claimed
+            wanted.update(self.served.owners(i for file in loaded.values() for i in file.chunks).values())
+            freed = {i for name in {*loaded, *removed} for i in self.served.of(name)} - claimed
             wanted |= {name for name, ids in self.hidden.items() if ids & (freed | claimed)}
             wanted = {
                 name for name in wanted if name in here and name not in loaded and name not in self.damaged
@@ -273,9 +211,6 @@ class ChunkManager:
             if not more:
                 return loaded
             loaded |= more
-
-    def _owned(self, name: str) -> Iterable[str]:
-        return self._ids.get(name, {}).values()
 
     def _diff(self, loaded: dict[str, ChunkFile], removed: list[str], backlog: int) -> Reading:
         warnings = [warning for file in loaded.values() for warning in file.warnings]
@@ -296,14 +231,16 @@ class ChunkManager:
                     winners[chunk.id] = chunk
         added: list[FiledChunk] = []
         deleted: list[tuple[str, int]] = []
+        owners = self.served.owners(winners)
+        held = {name: self.served.of(name) for name in {*loaded, *removed, *owners.values()}}
         for chunk_id, chunk in winners.items():
-            entry = self.known.get(chunk_id)
-            if entry is None or (entry.digest, entry.file) != (chunk.digest, chunk.file):
+            owner = owners.get(chunk_id, "")
+            before = held[owner][chunk_id] if owner else None
+            if before is None or (before.digest, owner) != (chunk.digest, chunk.file):
                 added.append(chunk)
-                deleted.extend([(chunk_id, entry.key)] if entry else [])
+                deleted.extend([(chunk_id, before.key)] if before else [])
         for name in {*loaded, *removed}:
-            gone = (i for i in self._owned(name) if i not in seen and self.known[i].file == name)
-            deleted.extend((i, self.known[i].key) for i in gone)
+            deleted.extend((i, one.key) for i, one in held[name].items() if i not in seen)
         for warning in warnings:
             log.warning("%s", warning)
         files = {name: ref for name, ref in self.files.items() if name not in removed}

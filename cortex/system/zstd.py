@@ -27,7 +27,9 @@ def pack(raw: bytes) -> bytes:
     """A whole file as one frame, which `zstdcat` reads."""
     import zstandard
 
-    return zstandard.ZstdCompressor(level=FILE_LEVEL, write_checksum=True).compress(raw)
+    frame = zstandard.ZstdCompressor(level=FILE_LEVEL, write_checksum=True).compress(raw)
+    # A copy: what the library returns keeps the memory of what it might have become, more than raw.
+    return bytes(memoryview(frame))
 
 
 def unpack(frame: bytes | memoryview, bytes_max: int) -> bytes:

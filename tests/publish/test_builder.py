@@ -62,40 +62,19 @@ def test_a_change_writes_only_its_own_rows(config, builder):
     assert second.rows == 200
 
 
-def test_what_is_forgotten_at_rest_is_taken_up_again_with_the_first_change_alone(
-    config, builder, monkeypatch
-):
-    opened, open_rows = [], building.open_rows
-    monkeypatch.setattr(building, "open_rows", lambda *about: opened.append(about) or open_rows(*about))
+def test_who_starts_with_what_is_published_knows_what_each_chunk_file_holds(config, builder):
     write(config, "a.json", [chunk(at) for at in range(200)])
     write(config, "b.json", [chunk(at) for at in range(200, 210)])
     drain(builder)
-    builder.rest()
-    assert len(builder._manager.known) == 210  # the next change is often near
-    builder.rest(settled=True)
-    assert not builder._manager.known
-    assert not builder._manager._ids
-    opened.clear()
-    assert builder.refresh() is None
-    assert opened == []
+    builder.close()
     (config.chunks_dir / "b.json").unlink()
     write(config, "a.json", [chunk(at, "new text" if at < 5 else "") for at in range(201)])
-    changed = drain(builder)
-    assert len(opened) == 1
+    again = Builder(config)
+    changed = drain(again)
+    again.close()
     assert [ref.rows for ref in changed.segments] == [210, 6]
     assert (changed.deleted_count, changed.rows, changed.sources) == (15, 201, 201)
     assert Reader(config).exact("handler_200") == ["code-f200.py#f200~1"]
-
-
-def test_nothing_is_forgotten_at_rest_that_no_row_holds(config, builder):
-    write(config, "a.json", [chunk(1, updated_at="2026-01-02T00:00:00Z")])
-    write(config, "b.json", [chunk(1, "hidden by the newer one")])
-    drain(builder)
-    builder.rest(settled=True)
-    assert builder._manager.known
-    (config.chunks_dir / "a.json").unlink()
-    drain(builder)
-    assert Reader(config).exact("hidden") == ["code-f1.py#f1~1"]
 
 
 def test_a_restart_reads_nothing_again_and_goes_on(config, builder, monkeypatch):
