@@ -106,6 +106,7 @@ def index(config: Config, bound_s: float) -> Figures:
         "settled_s": round(settled, 1),
         "highest_mb": highest.all,
         "highest_of_one_mb": max(highest.each.items(), key=lambda each: each[1]),
+        "highest_then_mb": highest.then,
     }
 
 

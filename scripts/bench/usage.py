@@ -19,8 +19,9 @@ from product import processes_of
 NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index", "cortex.processes.forkserver")
 #: what the command of a child of the indexer's pool holds: nothing in it names the project
 POOL = "cortex.indexer.pool"
-#: seconds between two looks at memory, which cost a process of 1 GB some 5 ms each
-SAMPLE_S = 0.5
+#: seconds between two looks at memory, which cost a process of 1 GB some 5 ms each, and how many
+#: times longer than a look took: it takes part of a core from what it looks at
+SAMPLE_S, SAMPLE_TIMES = 0.5, 50
 #: bytes of a block as the system counts them
 BLOCK_BYTES = 512
 
@@ -92,11 +93,14 @@ def disk_mb(folder: Path) -> float:
 
 
 class Highest:
-    """The most memory that each process, and all together, had while this was entered, in MB."""
+    """The most memory that each process, and all together, had while this was entered, in MB; `then`
+    is what each had when all together had most.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root, self._stop = root, threading.Event()
         self.each: dict[str, float] = {}
+        self.then: dict[str, float] = {}
         self.all = 0.0
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -109,9 +113,13 @@ class Highest:
         self._thread.join()
 
     def _look(self) -> None:
-        while not self._stop.wait(SAMPLE_S):
+        took = 0.0
+        while not self._stop.wait(max(SAMPLE_S, SAMPLE_TIMES * took)):
+            began = time.perf_counter()
             now = memory_mb(self._root)
-            self.all = max(self.all, round(sum(now.values()), 1))
+            took = time.perf_counter() - began
+            if (together := round(sum(now.values()), 1)) > self.all:
+                self.all, self.then = together, now
             for name, size in now.items():
                 self.each[name] = max(self.each.get(name, 0.0), size)
 
