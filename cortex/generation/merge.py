@@ -58,7 +58,8 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
     for what in ("id",) if lean else ("chunk", "text", "id"):
         sections |= order.ragged(f"{what}_offsets", f"{what}_bytes")
     tags, meta["tag_names"] = order.tags()
-    write_segment(path, sections | tags | _merge_tables(segments, live, places, lean=lean), meta)
+    sections |= tags | _merge_tables(segments, live, places, lean=lean)
+    write_segment(path, sections, meta)
     return count, int(has_vector.sum())
 
 

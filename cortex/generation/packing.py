@@ -2,14 +2,16 @@
 dictionary `json.dict`, which scripts/train/dictionary.py made. Another dictionary is another
 INDEX_FORMAT. A dictionary for texts alone would save 2 % more of them.
 
-Each is read alone, in some 4 µs. A frame for several would be smaller by a third, but what a
-question looks at lies scattered: it would unpack eight for each that it reads.
+Each of a chunk is read alone, in some 4 µs. A frame for several would be smaller by a third, but
+what a question looks at lies scattered: it would unpack eight for each that it reads. Of the graph,
+where few are read, some lie in one frame.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -44,6 +46,45 @@ def join(path: Path, data: memoryview, begins: Array, ends: Array, sizes: Array)
         return _dictionary().join(data, places.tobytes(), sizes.astype("=u8").tobytes())
     except ValueError as error:
         raise Damaged(f"{path}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Byte strings that lie some in one frame, because they resemble those beside them: where
+    neighbours are read together, or few are at all.
+    """
+
+    path: Path
+    data: memoryview
+    frames: Array  #: u32 [blocks]: where each frame ends in `data`
+    ends: Array  #: u32 [n]: where each string ends among all, unpacked
+    size: int  #: strings in a frame
+
+    def read(self, rows: Array) -> list[bytes]:
+        """The strings at `rows` (i64 [m]), in their order; a frame is unpacked once. Raises
+        Damaged.
+        """
+        blocks, places = np.unique(rows // self.size, return_inverse=True)
+        begins = np.where(blocks > 0, self.frames[blocks - 1], 0).tolist()
+        frames = map(self.data.__getitem__, map(slice, begins, self.frames[blocks].tolist()))
+        found = unpack(self.path, frames)
+        firsts = blocks * self.size
+        starts = np.where(firsts > 0, self.ends[firsts - 1], 0)[places]
+        cuts = (np.where(rows > 0, self.ends[rows - 1], 0) - starts).tolist()
+        ends = (self.ends[rows] - starts).tolist()
+        return [found[block][a:b] for block, a, b in zip(places.tolist(), cuts, ends, strict=True)]
+
+
+def pack_rows(parts: Sequence[bytes], size: int) -> tuple[Array, Array, Array]:
+    """(u8: frames, each of `size` of `parts`; u32: where each frame ends; u32: where each part ends
+    among all, unpacked): what `Rows` reads.
+    """
+    frames = pack([b"".join(parts[at : at + size]) for at in range(0, len(parts), size)])
+    return np.frombuffer(b"".join(frames), np.uint8), _ends(frames), _ends(parts)
+
+
+def _ends(parts: Sequence[bytes]) -> Array:
+    return np.cumsum([0, *map(len, parts)])[1:].astype("<u4")
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cortex.generation.graph import EDGE_TYPES
+from cortex.generation.graph import EDGE_TYPES, texts_of
 from cortex.generation.segment import Segment, open_segment, write_segment
 from cortex.terms.ids import keys_of
 from cortex.terms.kinds import WHOLE_KINDS
@@ -62,11 +62,11 @@ class References:
 
 
 def _read(segment: Segment) -> _Part:
-    keys, nodes, edges = (segment.arrays[name] for name in ("string_keys", "nodes", "edges"))
+    keys, nodes, edges = segment.arrays["string_keys"], segment.unpacked("nodes"), segment.unpacked("edges")
     sure = edges[(edges[:, 7] == 0) & (edges[:, 2] != _MENTIONED)]
     pairs = _distinct(sure[:, 4], sure[:, 1])
     kinds = np.unique(nodes[:, 1])
-    whole = [number for number in kinds.tolist() if _text(segment, number) in WHOLE_KINDS]
+    whole = kinds[[kind in WHOLE_KINDS for kind in texts_of(segment, kinds)]]
     return _Part(
         definitions=keys[nodes[:, (0, 2)]],
         lines=nodes[:, 3].copy(),
@@ -79,13 +79,6 @@ def _distinct(one: Array, other: Array) -> Array:
     """The distinct pairs of two columns of numbers, i64 [m, 2]."""
     width = int(other.max(initial=0)) + 1
     return np.column_stack(np.divmod(np.unique(one.astype("<i8") * width + other), width))
-
-
-def _text(segment: Segment, number: int) -> str:
-    ends = segment.arrays["string_ends"]
-    begin = int(ends[number - 1]) if number else 0
-    raw: bytes = segment.arrays["strings"][begin : int(ends[number])].tobytes()
-    return raw.decode()
 
 
 def _count(parts: Sequence[_Part]) -> dict[str, Array]:

@@ -7,7 +7,7 @@ Layout (little-endian):
     8   length     u32      of the header JSON
     12  checksum   u32      CRC-32 of the header JSON
     16  header     JSON     {"name": the file's own, "size": file size, "meta": {…},
-                             "sections": {name: [offset, bytes, crc32, dtype, shape]}}
+                             "sections": {name: [offset, bytes, crc32, dtype, shape, packed]}}
     …   sections, each at a multiple of 64 bytes (a cache line, and enough for any SIMD load);
         gaps are zero
 
@@ -31,7 +31,7 @@ import numpy as np
 import orjson
 
 from cortex.generation.damage import Seal, look, seal
-from cortex.system import files
+from cortex.system import files, zstd
 from ipc.arrays import Array
 from ipc.errors import Damaged, NotFound
 
@@ -55,6 +55,8 @@ class Segment:
     path: Path
     meta: dict[str, Any]
     arrays: dict[str, Array]
+    #: the sections that lie packed: the bytes of each, its dtype and its shape
+    _packed: dict[str, tuple[memoryview, str, list[int]]]
     _map: mmap.mmap
     _opened: Seal
 
@@ -69,9 +71,27 @@ class Segment:
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
+    def unpacked(self, name: str) -> Array:
+        """A section that lies packed, made anew for each call. Raises Damaged."""
+        data, dtype, shape = self._packed[name]
+        try:
+            raw = zstd.unpack(data, math.prod(shape) * np.dtype(dtype).itemsize)
+            return np.frombuffer(raw, dtype).reshape(shape)
+        except ValueError as error:
+            raise Damaged(f"{self.path}: section {name!r} cannot be unpacked: {error}.") from error
+
     def bytes_of(self, name: str) -> memoryview:
         """Section `name` as bytes, without a copy."""
         return self.arrays[name].data.cast("B") if self.arrays[name].size else memoryview(b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A section that is read as a whole and rarely: it lies packed, and is not searched in
+    place.
+    """
+
+    array: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +109,21 @@ class Blocks:
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
-def write_segment(path: Path, arrays: Mapping[str, Array | Blocks], meta: Mapping[str, Any]) -> None:
+def write_segment(path: Path, arrays: Mapping[str, Array | Blocks | Packed], meta: Mapping[str, Any]) -> None:
     """Write a segment, synced, in one rename.
 
     Raises OSError (disk full, read-only); nothing is left at `path` then.
     """
-    sections = {name: _blocks(name, array) for name, array in arrays.items()}
-    layout: dict[str, list[Any]] = {
-        name: [0, one.nbytes, _LARGEST, one.dtype, list(one.shape)] for name, one in sections.items()
-    }
+    sections = dict[str, Blocks]()
+    layout = dict[str, list[Any]]()
+    for name, array in arrays.items():
+        lies = plain = _blocks(name, array.array if isinstance(array, Packed) else array)
+        if isinstance(array, Packed):
+            frame = zstd.pack(np.ascontiguousarray(array.array).tobytes())
+            lies = _blocks(name, np.frombuffer(frame, np.uint8))
+        sections[name] = lies
+        packed = isinstance(array, Packed)
+        layout[name] = [0, lies.nbytes, _LARGEST, plain.dtype, list(plain.shape), packed]
     length = len(_place(path.name, layout, meta))
     with files.replacing(path, sync=True) as file:
         file.write(b"\0" * (_PREFIX + length))
@@ -169,19 +195,25 @@ def open_segment(path: Path) -> Segment:
         raise NotFound(f"{path} does not exist.") from None
     header = _read_header(path, mapped, size)
     arrays: dict[str, Array] = {}
+    packed: dict[str, tuple[memoryview, str, list[int]]] = {}
     end = _PREFIX + int.from_bytes(mapped[8:12], "little")
     for name, entry in header["sections"].items():
-        offset, length, checksum, dtype, shape = _checked(path, name, entry)
+        offset, length, checksum, dtype, shape, is_packed = _checked(path, name, entry)
         if offset < end or offset + length > size or any(mapped[end:offset]):
             raise Damaged(f"{path}: section {name!r} lies outside the file or behind stray bytes.")
-        array = np.frombuffer(mapped, dtype=dtype, count=length // np.dtype(dtype).itemsize, offset=offset)
-        if zlib.crc32(array.data if array.size else b"") != checksum:
+        data = memoryview(mapped)[offset : offset + length]
+        if zlib.crc32(data) != checksum:
             raise Damaged(f"{path}: section {name!r} fails its checksum.")
-        arrays[name] = array.reshape(shape)
+        if is_packed:
+            packed[name] = data, dtype, shape
+        else:
+            arrays[name] = np.frombuffer(data, dtype=dtype).reshape(shape)
         end = offset + length
     if end != size:
         raise Damaged(f"{path}: {size - end} stray bytes at the end.")
-    opened = Segment(path=path, meta=header["meta"], arrays=arrays, _map=mapped, _opened=seal(info))
+    opened = Segment(
+        path=path, meta=header["meta"], arrays=arrays, _packed=packed, _map=mapped, _opened=seal(info)
+    )
     opened.let_go()  # of what was read to be checked
     return opened
 
@@ -201,11 +233,8 @@ def _read_header(path: Path, mapped: mmap.mmap, size: int) -> dict[str, Any]:
     return header
 
 
-def _checked(path: Path, name: str, entry: list[Any]) -> tuple[int, int, int, str, list[int]]:
-    offset, length, checksum, dtype, shape = entry
-    count = 1
-    for extent in shape:
-        count *= extent
-    if dtype not in _DTYPES or count * np.dtype(dtype).itemsize != length:
+def _checked(path: Path, name: str, entry: list[Any]) -> tuple[int, int, int, str, list[int], bool]:
+    offset, length, checksum, dtype, shape, packed = entry
+    if dtype not in _DTYPES or not (packed or math.prod(shape) * np.dtype(dtype).itemsize == length):
         raise Damaged(f"{path}: section {name!r} does not have the size of its shape.")
-    return offset, length, checksum, dtype, shape
+    return offset, length, checksum, dtype, shape, packed

@@ -60,7 +60,7 @@ from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
 #: bumped when the files of an index change shape; each number has a folder of its own in `index/`
-INDEX_FORMAT = 10
+INDEX_FORMAT = 11
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from cortex.generation.segment import Blocks, open_segment, write_segment
+from cortex.generation import segment as segments
+from cortex.generation.packing import Rows, pack_rows
+from cortex.generation.segment import Blocks, Packed, open_segment, write_segment
+from cortex.system import zstd
 from ipc.errors import Damaged, NotFound
 from tests.resident import resident, told
 
@@ -15,6 +18,7 @@ ARRAYS = {
     "vectors": np.ones((5, 4), "<f2"),
     "none": np.zeros((0, 4), "<f4"),
 }
+WITH_PACKED = {**ARRAYS, "edges": Packed(np.arange(12, dtype="<i4").reshape(3, 4))}
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
@@ -24,22 +28,43 @@ ARRAYS = {
         hnp.arrays(st.sampled_from(["<u8", "<f2", "<u4", "|u1"]), hnp.array_shapes(max_dims=2, min_side=0)),
         max_size=4,
     ),
+    packed=st.sets(st.text(min_size=1, max_size=8)) | st.just(None),
     meta=st.dictionaries(st.text(max_size=5), st.integers(0, 2**60) | st.text(max_size=5), max_size=4),
 )
-def test_what_is_written_is_read(tmp_path, arrays, meta):
-    write_segment(tmp_path / "s", arrays, meta)
+def test_what_is_written_is_read(tmp_path, arrays, packed, meta):
+    packed = set(arrays) if packed is None else packed & set(arrays)
+    lying = {name: Packed(array) if name in packed else array for name, array in arrays.items()}
+    write_segment(tmp_path / "s", lying, meta)
     segment = open_segment(tmp_path / "s")
     assert segment.meta == meta
-    assert set(segment.arrays) == set(arrays)
+    assert set(segment.arrays) == set(arrays) - packed
     for name, array in arrays.items():
-        assert segment.arrays[name].dtype == array.dtype
-        assert segment.arrays[name].shape == array.shape
-        assert segment.arrays[name].tobytes() == array.tobytes()
+        read = segment.unpacked(name) if name in packed else segment.arrays[name]
+        assert read.dtype == array.dtype
+        assert read.shape == array.shape
+        assert read.tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("held", [b"", b"1234", b"123456789"])
+def test_a_packed_section_of_another_size_is_damage(tmp_path, monkeypatch, held):
+    monkeypatch.setattr(segments.zstd, "pack", lambda _raw, pack=zstd.pack: pack(held))
+    write_segment(tmp_path / "s", {"edges": Packed(np.zeros(2, "<i4"))}, {})
+    segment = open_segment(tmp_path / "s")
+    with pytest.raises(Damaged, match="'edges' cannot be unpacked"):
+        segment.unpacked("edges")
+
+
+@given(st.lists(st.binary(max_size=20), max_size=40), st.integers(1, 9), st.randoms())
+def test_strings_in_common_frames_are_read_in_any_order(parts, size, chance):
+    data, frames, ends = pack_rows(parts, size)
+    rows = Rows("a segment", data.data if len(data) else memoryview(b""), frames, ends, size)
+    wanted = [chance.randrange(len(parts)) for _ in range(10)] if parts else []
+    assert rows.read(np.array(wanted, np.int64)) == [parts[at] for at in wanted]
 
 
 def test_every_flipped_byte_is_refused(tmp_path):
     path = tmp_path / "s"
-    write_segment(path, ARRAYS, {"a": 1})
+    write_segment(path, WITH_PACKED, {"a": 1})
     good = path.read_bytes()
     for at in range(len(good)):
         bad = bytearray(good)
@@ -52,7 +77,7 @@ def test_every_flipped_byte_is_refused(tmp_path):
 
 def test_every_truncation_is_refused(tmp_path):
     path = tmp_path / "s"
-    write_segment(path, ARRAYS, {"a": 1})
+    write_segment(path, WITH_PACKED, {"a": 1})
     good = path.read_bytes()
     for length in range(len(good)):
         path.unlink()

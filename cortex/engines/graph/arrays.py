@@ -8,7 +8,7 @@ and costs no more memory than its arrays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.generation import packing
-from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS
+from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS, nodes_of, texts_of
 from cortex.generation.segment import Segment, open_segment
 from cortex.system import allocator
 from cortex.terms.ids import key_of, uncopied
@@ -56,11 +55,17 @@ class Names:
         return text
 
     def _read(self, number: int) -> str:
-        arrays = self.segments[self.parts[number]].arrays
-        row = int(self.rows[number])
-        begin = int(arrays["string_ends"][row - 1]) if row else 0
-        raw: bytes = arrays["strings"][begin : int(arrays["string_ends"][row])].tobytes()
-        return raw.decode()
+        (text,) = texts_of(self.segments[self.parts[number]], self.rows[number : number + 1])
+        return text
+
+    def texts(self, numbers: Array) -> list[str]:
+        """The texts of `numbers` (i64 [m]), in their order: those of a segment are read at once."""
+        found = [""] * len(numbers)
+        for part, here in _by_part(self.parts[numbers]):
+            some = texts_of(self.segments[part], self.rows[numbers[here]])
+            for at, text in zip(here.tolist(), some, strict=True):
+                found[at] = text
+        return found
 
     def number(self, text: str) -> int:
         """The number of `text`, -1 when no segment has it."""
@@ -108,6 +113,14 @@ class Keyed:
         return self.rows[_ranges(begin, np.searchsorted(self.keys, keys, "right") - begin)]
 
 
+def _by_part(parts: Array) -> Iterator[tuple[int, Array]]:
+    """(one of `parts`, the places at which it is there) of each that is among them."""
+    order = np.argsort(parts, kind="stable")
+    cuts = np.flatnonzero(np.diff(parts[order])) + 1
+    for here in np.split(order, cuts) if len(parts) else ():
+        yield int(parts[here[0]]), here
+
+
 def _ranges(begin: Array, counts: Array) -> Array:
     """The numbers of ranges that begin there and have so many, one range behind the other."""
     ends = np.cumsum(counts)
@@ -148,13 +161,10 @@ class Graph:
         """What the node rows say, in their order: those of a segment are read at once."""
         found = [dict[str, Any]()] * len(rows)
         parts = self.places[list(rows)]
-        for part in set(parts[:, 0].tolist()):
-            segment, here = self.names.segments[part], np.flatnonzero(parts[:, 0] == part)
-            inner, ends = parts[here, 1], segment.arrays["node_ends"]
-            begins = np.where(inner > 0, ends[inner - 1], 0).tolist()
-            data = segment.bytes_of("node_json")
-            frames = map(data.__getitem__, map(slice, begins, ends[inner].tolist()))
-            for at, raw in zip(here.tolist(), packing.unpack(segment.path, frames), strict=True):
+        for part, here in _by_part(parts[:, 0]):
+            for at, raw in zip(
+                here.tolist(), nodes_of(self.names.segments[part], parts[here, 1]), strict=True
+            ):
                 found[at] = orjson.loads(raw)
         return found
 
@@ -222,7 +232,7 @@ def _rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Ar
     """(nodes, edges, places) of all segments, with the numbers of `tables`;
     written in place, to be no more than that.
     """
-    counts = [(len(one.arrays["nodes"]), len(one.arrays["edges"])) for one in segments]
+    counts = [(one.meta["nodes"], one.meta["edges"]) for one in segments]
     nodes = np.empty((sum(count for count, _ in counts), NODE_COLUMNS), "<i4")
     edges = np.empty((sum(count for _, count in counts), EDGE_COLUMNS), "<i4")
     places = np.empty((len(nodes), 2), "<i4")
@@ -230,7 +240,7 @@ def _rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Ar
     for at, (segment, table) in enumerate(zip(segments, tables, strict=True)):
         count, width = counts[at]
         own, rows = nodes[node : node + count], edges[edge : edge + width]
-        own[:], rows[:] = segment.arrays["nodes"], segment.arrays["edges"]
+        own[:], rows[:] = segment.unpacked("nodes"), segment.unpacked("edges")
         own[:, :3] = table[own[:, :3]]
         rows[:, (0, 1, 4)] = table[rows[:, (0, 1, 4)]]
         most = int(rows[:, 7].max(initial=0))
@@ -266,8 +276,9 @@ def _keyed(keys: Array, rows: Array) -> Keyed:
 
 def _file_ranks(names: Names, files: Array) -> Array:
     ranks = np.zeros(len(names), "<i4")
-    ordered = sorted(np.unique(files).tolist(), key=names.__getitem__)
-    ranks[ordered] = np.arange(len(ordered))
+    numbers = np.unique(files)
+    texts = names.texts(numbers)
+    ranks[numbers[sorted(range(len(texts)), key=texts.__getitem__)]] = np.arange(len(texts))
     return ranks
 
 
