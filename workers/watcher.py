@@ -233,7 +233,8 @@ class WatcherWorker:
 
     def _rest(self, now: float) -> None:
         """Give memory back once nothing has been published for a while, also while the indexer
-        resolves or an index is built: then most is needed elsewhere. And space after that.
+        resolves or an index is built: then most is needed elsewhere. And space after that. What
+        cannot be given back otherwise is by beginning anew.
         """
         if not self._published_at:
             return
@@ -242,12 +243,17 @@ class WatcherWorker:
             self._rested = True
             with self._watched():
                 self._builder.rest()
+            self._over = self._may_begin_anew and not self._builder.has_begun() and self._growth.is_large()
         if quiet_s >= SETTLED_S and not self._builder.is_busy():
             self._published_at = 0.0
             with self._watched():
                 self._builder.rest(settled=True)
-            # the key of a sealed project may have been taken from the environment: once
-            self._over = self._config.sealing is None and self._growth.is_too_much()
+            self._over = self._may_begin_anew and self._growth.is_too_much()
+
+    @property
+    def _may_begin_anew(self) -> bool:
+        """The key of a sealed project may have been taken from the environment: once."""
+        return self._config.sealing is None
 
     def _changes_within(self, seconds: float) -> bool:
         until = time.monotonic() + seconds

@@ -134,9 +134,13 @@ class Builder:
         """Whether something ends soon of which no event tells: an index that is being built, a
         pause after a mending, or a long run for whose end a merge or a small change waits.
         """
-        if self.is_waiting() or is_crowded(self.current, self._limits):
+        if self.has_begun() or is_crowded(self.current, self._limits):
             return True
-        return self._intact.pauses or any(getattr(one, "building", False) for one in self._engines.values())
+        return self._intact.pauses
+
+    def has_begun(self) -> bool:
+        """Whether something is under way that a new process would have to begin again."""
+        return self.is_waiting() or any(getattr(one, "building", False) for one in self._engines.values())
 
     def is_waiting(self) -> bool:
         """Whether something has changed that waits for more of a long run."""

@@ -18,8 +18,9 @@ from ipc.errors import ANEW, EXIT_FAILED
 
 log = logging.getLogger(__name__)
 
-#: bytes that a process must have grown by: to begin anew takes some 0.4 s of processor time
-GROWN_BYTES = 8 << 20
+#: bytes that a process must have grown by: to begin anew takes some 0.4 s of processor time. Where
+#: there is more work to come it is worth it for more
+GROWN_BYTES, LARGE_BYTES = 8 << 20, 128 << 20
 #: what the system says of this process, and the line of what is its own and lies in memory
 _STATUS, _OWN = Path("/proc/self/status"), "RssAnon:"
 #: whether who started this process starts it again when it ends with ANEW
@@ -54,6 +55,10 @@ class Growth:
             self._usual = own_bytes()
             return False
         return own_bytes() - self._usual >= GROWN_BYTES
+
+    def is_large(self) -> bool:
+        """Whether to begin anew before all is done: others need the memory meanwhile."""
+        return self._has_worked and own_bytes() - self._usual >= LARGE_BYTES
 
 
 def end_instead() -> None:

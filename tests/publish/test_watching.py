@@ -21,13 +21,13 @@ from cortex.generation import damage
 from cortex.publish import following
 from cortex.settings import config as configuration
 from cortex.settings.home import open_runtime
-from cortex.system import files
+from cortex.system import anew, files
 from cortex.system.notices import Notice
 from cortex.terms import tokens
 from cortex.terms.records import IndexerState
 from ipc.events import Announcer
 from tests.waiting import BOUND_S, until
-from workers.watcher import SETTLED_S, WatcherWorker
+from workers.watcher import QUIET_S, SETTLED_S, WatcherWorker
 
 
 @pytest.fixture
@@ -143,6 +143,21 @@ def test_a_watcher_without_changes_lets_go_of_what_only_building_needs(config, w
         (config.chunks_dir / "b.json").write_text(json.dumps([{"id": "y", "text": "def y(): ..."}]))
         watcher._publish_all(announcer)
         assert watcher._builder.current.rows == 2
+
+
+def test_a_watcher_that_holds_much_begins_anew_while_the_indexer_goes_on(config, watcher, monkeypatch):
+    monkeypatch.setattr(watcher._builder, "is_busy", lambda: True)  # as while names are resolved
+    with zmq.Context() as context, contextlib.closing(Announcer(context, open_runtime(config))) as announcer:
+        for number, limit in enumerate((1 << 40, -(1 << 40))):
+            monkeypatch.setattr(anew, "LARGE_BYTES", limit)
+            (config.chunks_dir / f"{number}.json").write_text(
+                json.dumps([{"id": f"x{number}", "text": "def x(): ..."}])
+            )
+            watcher._publish_all(announcer)
+            watcher._rest(watcher._published_at)
+            assert not watcher.is_over()
+            watcher._rest(watcher._published_at + QUIET_S)
+            assert watcher.is_over() == (limit < 0)
 
 
 def test_what_is_served_no_more_is_removed_although_nothing_is_published_after_it(config, watcher):

@@ -95,9 +95,9 @@ class FileIndex:
         "_firsts",
         "_holders",
         "_imports",
-        "_inner",
         "_inner_imports",
         "_known",
+        "_local",
         "_meanings",
         "_members",
         "_names",
@@ -123,7 +123,7 @@ class FileIndex:
         self._imports: tuple[dict[tuple[int, str], list[Import]], list[Import]] | None = None
         self._firsts: set[str] | None = None
         self._holders: dict[tuple[int, str], int] = {}
-        self._inner: _Inner | None = None
+        self._local: tuple[Binding, ...] | None = None
         self._known: set[str] | None = None
         self._names: set[str] | None = None
         self._narrowed: set[str] | None = None
@@ -136,12 +136,22 @@ class FileIndex:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        return self._unpacked()[0]
+        """Not kept: only the file's own resolution reads them, once, and they are half of it."""
+        references, local = self._unpacked()
+        if self._local is None:
+            self._local = local
+        return references
+
+    @property
+    def local(self) -> tuple[Binding, ...]:
+        """The bindings inside of functions."""
+        if self._local is None:
+            self._local = self._unpacked()[1]
+        return self._local
 
     def _unpacked(self) -> _Inner:
-        if self._inner is None:
-            self._inner = _INNER.decode(zlib.decompress(self._packed.inner))
-        return self._inner
+        found: _Inner = _INNER.decode(zlib.decompress(self._packed.inner))
+        return found
 
     def places(self, scope: int, name: str) -> Sequence[Place]:
         """The bindings, then the imports, then the definitions of `name` in one scope that is not a
@@ -149,7 +159,7 @@ class FileIndex:
         """
         if scope >= 0:
             if self._places is None:
-                self._places = self._placed(self._unpacked()[1], inner=True)
+                self._places = self._placed(self.local, inner=True)
             return self._places.get((scope, name), ())
         if self._top_places is None:
             tops = [binding for held in self.tops.values() for binding in held]
@@ -222,7 +232,7 @@ class FileIndex:
     def narrowed(self) -> set[str]:
         """The fields of which a test in a function says more, as bindings name them."""
         if self._narrowed is None:
-            self._narrowed = {one.name for one in self._unpacked()[1] if BETWEEN in one.name}
+            self._narrowed = {one.name for one in self.local if BETWEEN in one.name}
         return self._narrowed
 
     @property
@@ -237,10 +247,10 @@ class FileIndex:
         """False when `name` has no place in this file; True also while that is not worth finding
         out.
         """
-        if self._inner is None:
+        if self._local is None:
             return True
         if self._known is None:
-            self._known = {one.name for held in (self.facts.bindings, self._inner[1]) for one in held}
+            self._known = {one.name for held in (self.facts.bindings, self._local) for one in held}
             self._known.update(one.name for one in self.facts.imports)
             self._known |= self.names
         return name in self._known
@@ -251,7 +261,7 @@ class FileIndex:
         """
         if self._renamed is None:
             python = self.facts.language == "python"  # whose parameters may be fixtures
-            held = (one for some in (self.facts.bindings, self._unpacked()[1]) for one in some)
+            held = (one for some in (self.facts.bindings, self.local) for one in some)
             self._renamed = {one.name for one in held if python or tells(one)}
             self._renamed.update(one.name for one in self.facts.imports if one.name != one.member)
         return name in self._renamed
