@@ -111,6 +111,11 @@ def _packed(what: str, parts: Sequence[bytes], size: int) -> dict[str, Array]:
     return dict(zip(names, packing.pack_rows(parts, size), strict=True))
 
 
+def text_of(segment: Segment, number: int) -> str:
+    """A string of a segment. Raises Damaged."""
+    return _rows(segment, "string", _STRINGS).one(number).decode()
+
+
 def texts_of(segment: Segment, numbers: Array) -> list[str]:
     """The strings with these numbers (i64 [m]) of a segment, in their order. Raises Damaged."""
     return [raw.decode() for raw in _rows(segment, "string", _STRINGS).read(numbers)]

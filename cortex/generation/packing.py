@@ -60,6 +60,17 @@ class Rows:
     ends: Array  #: u32 [n]: where each string ends among all, unpacked
     size: int  #: strings in a frame
 
+    def one(self, row: int) -> bytes:
+        """The string at `row`. Raises Damaged."""
+        block = row // self.size
+        first = block * self.size
+        begin, end = (int(self.frames[block - 1]) if block else 0), int(self.frames[block])
+        (found,) = unpack(self.path, (self.data[begin:end],))
+        if not first:
+            return found[int(self.ends[row - 1]) if row else 0 : int(self.ends[row])]
+        start, begin, end = self.ends[[first - 1, row - 1, row]].tolist()
+        return found[begin - start : end - start]
+
     def read(self, rows: Array) -> list[bytes]:
         """The strings at `rows` (i64 [m]), in their order; a frame is unpacked once. Raises
         Damaged.

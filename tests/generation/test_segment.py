@@ -60,6 +60,7 @@ def test_strings_in_common_frames_are_read_in_any_order(parts, size, chance):
     rows = Rows("a segment", data.data if len(data) else memoryview(b""), frames, ends, size)
     wanted = [chance.randrange(len(parts)) for _ in range(10)] if parts else []
     assert rows.read(np.array(wanted, np.int64)) == [parts[at] for at in wanted]
+    assert [rows.one(at) for at in range(len(parts))] == parts
 
 
 def test_every_flipped_byte_is_refused(tmp_path):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS, nodes_of, texts_of
+from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS, nodes_of, text_of, texts_of
 from cortex.generation.segment import Segment, open_segment
 from cortex.system import allocator
 from cortex.terms.ids import key_of, uncopied
@@ -55,8 +55,7 @@ class Names:
         return text
 
     def _read(self, number: int) -> str:
-        (text,) = texts_of(self.segments[self.parts[number]], self.rows[number : number + 1])
-        return text
+        return text_of(self.segments[self.parts[number]], int(self.rows[number]))
 
     def texts(self, numbers: Array) -> list[str]:
         """The texts of `numbers` (i64 [m]), in their order: those of a segment are read at once."""
