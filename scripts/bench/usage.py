@@ -93,8 +93,8 @@ def disk_mb(folder: Path) -> float:
 
 
 class Highest:
-    """The most memory that each process, and all together, had while this was entered, in MB; `then`
-    is what each had when all together had most.
+    """The most memory that each process, and all together, had while this was entered, in MB;
+    `then` is what each had when all together had most.
     """
 
     def __init__(self, root: Path) -> None:

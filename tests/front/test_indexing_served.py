@@ -29,7 +29,7 @@ def test_a_file_that_is_saved_while_its_first_text_waits_to_be_served_is_waited_
         return loaded[-1]
 
     try:
-        served = wait_served(config, load, lambda *_: None)
+        served = wait_served(config, load, lambda *_, **_how: None)
     finally:
         attach.stop(config)
     last = manifests.load(config.manifest).chunk_files

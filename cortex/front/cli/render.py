@@ -118,10 +118,14 @@ class Progress:
         told = say_pace(done, total, chunks, now - self._started)
         self._show(now, "indexing", told, (done, self._parts * total))
 
-    def serve(self, done: int, total: int) -> None:
-        """What was indexed is being served: `done` of all `total` files of the project."""
+    def serve(self, done: int, total: int, *, waits: bool = False) -> None:
+        """What was indexed is being served: `done` of all `total` files of the project. `waits`:
+        something is still to come.
+        """
         indexed = f"{self._indexed}, " if self._indexed else ""
         told = f"{indexed}{done} of {total} served"
+        if waits and done >= total:
+            told += ", taking up the graph"
         self._show(self._clock(), "serving", told, (total + done, 2 * total))
 
     def follow(self, indexed: int, served: int, total: int) -> None:

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from cortex.ask.freshness import Freshness
 from cortex.generation.contract import PACKED, PLAIN
@@ -23,8 +24,15 @@ from cortex.settings.config import Config
 from cortex.system import files, hosts
 from ipc.errors import Unavailable
 
-#: called with (files that are served, files of the project)
-Tell = Callable[[int, int], None]
+
+class Tell(Protocol):
+    """Is told how many of the project's files are served, and whether something is still to come:
+    the graph, where all files are.
+    """
+
+    def __call__(self, done: int, total: int, *, waits: bool) -> None: ...
+
+
 #: reads the manifest at a path
 Load = Callable[[Path], Manifest]
 
@@ -79,7 +87,7 @@ async def _follow(
             manifest = load(config.manifest)
         waiting = _waiting(config, manifest, generation)
         share = freshness.share(generation)
-        tell(share.done if waiting else share.total, share.total)
+        tell(share.done if waiting else share.total, share.total, waits=bool(waiting))
         if generation.number and not waiting:
             return generation
         now = time.monotonic()
