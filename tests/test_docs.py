@@ -11,6 +11,7 @@ import orjson
 import yaml
 
 from cortex.generation.current import Generation
+from cortex.generation.graph import write_graph
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from ipc.errors import BY_CODE
@@ -37,8 +38,11 @@ def test_the_protocol_names_every_wire_code():
 def test_the_segment_document_names_every_section(tmp_path):
     body = {"id": "a", "chunk_type": "code", "text": "", "tags": ["x"], "metadata": {"file_path": "a"}}
     write_rows(tmp_path / "s", [Row(1, body, "f.json", bytes(16), np.ones(4, np.float32), "m")], 4)
-    text = (DOCS / "SEGMENT.md").read_text()
-    assert first_column(text.partition("### Sections")[2]) == set(open_segment(tmp_path / "s").arrays)
+    graph = {"nodes": [], "edges": [], "_metadata": {}}
+    write_graph(tmp_path / "g", orjson.dumps(graph))
+    _, rows_text, graph_text = (DOCS / "SEGMENT.md").read_text().split("### Sections")
+    assert first_column(rows_text) == set(open_segment(tmp_path / "s").names)
+    assert first_column(graph_text) == set(open_segment(tmp_path / "g").names)
 
 
 def test_the_segment_document_names_every_field_of_current():

@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 
 from cortex.engines import serving
+from cortex.engines.graph import arrays
 from cortex.engines.graph.targets import Targets
 from cortex.engines.serving import EngineWorker
 from cortex.engines.text import snapshot
 from cortex.engines.text.whole import META
 from cortex.engines.vector.usearch import VectorSnapshot
 from cortex.front.tools import TOOLS
-from cortex.generation import packing, snapshots
+from cortex.generation import snapshots
 from cortex.generation.contract import Folder
 from cortex.generation.current import read_current
 from cortex.generation.read import Rows
@@ -154,13 +155,10 @@ def test_what_workers_tell_for_a_search_is_in_proportion_to_its_candidates(serve
 
 
 def test_an_outline_reads_the_symbols_of_a_file_at_once_and_is_made_once(served, monkeypatch):
-    unpack, read = packing.unpack, []
-
-    def count(path, frames):
-        read.append(bodies := unpack(path, frames))
-        return bodies
-
-    monkeypatch.setattr(packing, "unpack", count)
+    nodes_of, read = arrays.nodes_of, []
+    monkeypatch.setattr(
+        arrays, "nodes_of", lambda segment, rows: read.append(rows) or nodes_of(segment, rows)
+    )
     answer = served.workers["graph"].handlers[OutlineSearch]
     first = answer(OutlineSearch("part_3.py", 60_000))
     assert (len(read), sum(map(len, read))) == (1, first.total_found)

@@ -28,6 +28,9 @@ from ipc.errors import Damaged
 #: is not here, of a foreign file, counts as "other"
 EDGE_TYPES = ("calls", "implements", "extends", "embeds", "imports", "uses_type", "other", "references")
 CONFIDENCES = ("exact", "import", "receiver", "name")
+_TYPES = {name: number for number, name in enumerate(EDGE_TYPES)}
+_OTHER = _TYPES["other"]
+_CONFIDENCES = {name: number for number, name in enumerate(CONFIDENCES)}
 #: columns of the nodes and of the edges
 NODE_COLUMNS, EDGE_COLUMNS = 6, 8
 #: strings, and nodes' JSON, that lie in one frame: a fifth of their size, and a half of what they
@@ -69,7 +72,8 @@ class _Strings:
     numbers: dict[str, int] = field(default_factory=dict)
 
     def of(self, text: str) -> int:
-        return self.numbers.setdefault(text, len(self.numbers))
+        numbers = self.numbers
+        return numbers.setdefault(text, len(numbers))
 
     def sections(self) -> dict[str, Array]:
         raw = [text.encode("utf-8", "replace") for text in self.numbers]
@@ -138,15 +142,21 @@ def _edge_rows(edges: list[_Edge], strings: _Strings) -> Array:
     """i32 [m, 8]: from, to, type, confidence, file, line, column;
     the last is 0, or a number that candidates share.
     """
-    rows = []
-    for group, edge in enumerate(edges):
-        kind = EDGE_TYPES.index(edge.type if edge.type in EDGE_TYPES else "other")
-        confidence = CONFIDENCES.index(edge.confidence) if edge.confidence in CONFIDENCES else 0
-        place = (strings.of(edge.location.file), _line(edge.location.line), _line(edge.location.column))
-        for target in (edge.target,) if edge.target else edge.candidates:
-            ambiguous = 0 if edge.target else group + 1
-            rows.append((strings.of(edge.source), strings.of(target), kind, confidence, *place, ambiguous))
-    return np.array(rows, "<i4").reshape(len(rows), EDGE_COLUMNS)
+    of, rows = strings.of, []
+    for group, edge in enumerate(edges, start=1):
+        kind, confidence = _TYPES.get(edge.type, _OTHER), _CONFIDENCES.get(edge.confidence, 0)
+        at = edge.location
+        file = of(at.file)
+        if edge.target:
+            rows.append((of(edge.source), of(edge.target), kind, confidence, file, at.line, at.column, 0))
+        else:
+            source = of(edge.source) if edge.candidates else 0
+            rows += [
+                (source, of(target), kind, confidence, file, at.line, at.column, group)
+                for target in edge.candidates
+            ]
+    table = np.array(rows, "<f8").reshape(len(rows), EDGE_COLUMNS)  # exact up to more than LINE_MAX
+    return table.clip(0, LINE_MAX).astype("<i4")
 
 
 def _line(number: int) -> int:

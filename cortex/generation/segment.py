@@ -60,6 +60,11 @@ class Segment:
     _map: mmap.mmap
     _opened: Seal
 
+    @property
+    def names(self) -> set[str]:
+        """Of all sections."""
+        return {*self.arrays, *self._packed}
+
     def is_there(self) -> bool:
         """Whether the file at `path` is still the one that was opened, untouched."""
         return look([self.path])[self.path] == self._opened

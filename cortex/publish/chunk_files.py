@@ -145,7 +145,7 @@ class ChunkManager:
             held[name] = {}
             self.hidden.pop(name, None)
             self.generators.pop(name, None)
-        self.served.replace(held)
+        self.served.take(held)
         for name, file in change.loaded.items():
             self.hidden.pop(name, None)
             if hidden := file.ids.difference(held[name]):

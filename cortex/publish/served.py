@@ -121,15 +121,15 @@ class Served:
             for name in some.intersection(self._held[names[number]].read_names()[0])
         }
 
-    def replace(self, files: Mapping[str, Mapping[str, Chunk]]) -> None:
+    def take(self, files: Mapping[str, Mapping[str, Chunk]]) -> None:
         """Take these as all the chunks of the chunk files `files`."""
-        self._take((file, _Held.of_chunks(chunks) if chunks else None) for file, chunks in files.items())
+        self._put((file, _Held.of_chunks(chunks) if chunks else None) for file, chunks in files.items())
 
     def add_rows(self, rows: Rows) -> None:
         """Take the live ones of `rows` as all the chunks of their chunk files."""
-        self._take(_held_in(rows))
+        self._put(_held_in(rows))
 
-    def _take(self, files: Iterable[tuple[str, _Held | None]]) -> None:
+    def _put(self, files: Iterable[tuple[str, _Held | None]]) -> None:
         gone: list[int] = []
         hashes, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
         for file, held in files:

@@ -32,7 +32,7 @@ def test_what_was_taken_is_told_again(steps):
                     taken.add(id_)
                     key += 1
                     change[file][id_] = Chunk(key, digest(key), source)
-        served.replace(change)
+        served.take(change)
         plain |= change
     assert {file: served.of(file) for file in served.files} == {f: held for f, held in plain.items() if held}
     asked = ["x", "y", "xy", "é", *(id_ for held in plain.values() for id_ in held)]
@@ -81,7 +81,7 @@ def test_a_chunk_costs_some_forty_bytes():
             )
             for n in range(150)
         }
-        served.replace({f"{at}.json": chunks})
+        served.take({f"{at}.json": chunks})
     held = [part for one in served._held.values() for part in (one.names, one.keys, one.digests, one.of)]
     size = sum(map(sys.getsizeof, held)) + served._hashes.nbytes + served._files.nbytes
     assert size / len(served) < 64
