@@ -38,6 +38,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import trees
 import usage
@@ -50,6 +51,7 @@ from speed_table import keep, merge, rated, read, show, show_all
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.search import TEXT_CANDIDATES, VECTOR_CANDIDATES
+from cortex.generation.read import Rows
 from cortex.processes import attach
 from cortex.settings.config import Config
 from ipc.client import Client
@@ -135,6 +137,14 @@ def disk(config: Config) -> Figures:
 
 
 # --- questions ---
+
+
+def some_texts(rows: Rows) -> list[str]:
+    """The same of the same tree, in whatever order its rows were published."""
+    live = np.flatnonzero(rows.live)
+    by_id = live[np.argsort(rows.ids(live))]
+    chosen = random.Random(7).sample(range(len(by_id)), min(2000, len(by_id)))
+    return [rows.text(int(by_id[at])) for at in chosen]
 
 
 def draw(texts: Sequence[str], count: int) -> dict[str, list[str]]:
@@ -311,8 +321,7 @@ def measure(options: argparse.Namespace, files: int) -> Figures:
     with whole or trees.planted(options.sources, files) as config:
         figures = {"files": files} | built(options, config)
         rows = rows_of(config)
-        texts = [rows.text(at) for at in random.Random(7).sample(range(len(rows)), min(2000, len(rows)))]
-        drawn = draw(texts, options.questions)
+        drawn = draw(some_texts(rows), options.questions)
         figures["chunks"] = rows.live_count
         figures["warm_start_s"] = starts(config, drawn["words"][0])
         asked = ask(config, drawn, options.questions)
