@@ -112,30 +112,30 @@ def write_graph(path: Path, raw: bytes) -> None:
 
 def _packed(what: str, parts: Sequence[bytes], size: int) -> dict[str, Array]:
     names = (f"{what}_frames", f"{what}_frame_ends", f"{what}_ends")
-    return dict(zip(names, packing.pack_rows(parts, size), strict=True))
+    return dict(zip(names, packing.pack_frames(parts, size), strict=True))
 
 
 def text_of(segment: Segment, number: int) -> str:
     """A string of a segment. Raises Damaged."""
-    return _rows(segment, "string", _STRINGS).one(number).decode()
+    return _frames(segment, "string", _STRINGS).one(number).decode()
 
 
 def texts_of(segment: Segment, numbers: Array) -> list[str]:
     """The strings with these numbers (i64 [m]) of a segment, in their order. Raises Damaged."""
-    return [raw.decode() for raw in _rows(segment, "string", _STRINGS).read(numbers)]
+    return [raw.decode() for raw in _frames(segment, "string", _STRINGS).read(numbers)]
 
 
 def nodes_of(segment: Segment, rows: Array) -> list[bytes]:
     """The JSON of the nodes in these rows (i64 [m]) of a segment, in their order. Raises
     Damaged.
     """
-    return _rows(segment, "node", _NODES).read(rows)
+    return _frames(segment, "node", _NODES).read(rows)
 
 
-def _rows(segment: Segment, what: str, size: int) -> packing.Rows:
+def _frames(segment: Segment, what: str, size: int) -> packing.Frames:
     arrays = segment.arrays
     data = segment.bytes_of(f"{what}_frames")
-    return packing.Rows(segment.path, data, arrays[f"{what}_frame_ends"], arrays[f"{what}_ends"], size)
+    return packing.Frames(segment.path, data, arrays[f"{what}_frame_ends"], arrays[f"{what}_ends"], size)
 
 
 def _edge_rows(edges: list[_Edge], strings: _Strings) -> Array:

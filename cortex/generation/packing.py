@@ -49,7 +49,7 @@ def join(path: Path, data: memoryview, begins: Array, ends: Array, sizes: Array)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Frames:
     """Byte strings that lie some in one frame, because they resemble those beside them: where
     neighbours are read together, or few are at all.
     """
@@ -66,10 +66,8 @@ class Rows:
         first = block * self.size
         begin, end = (int(self.frames[block - 1]) if block else 0), int(self.frames[block])
         (found,) = unpack(self.path, (self.data[begin:end],))
-        if not first:
-            return found[int(self.ends[row - 1]) if row else 0 : int(self.ends[row])]
-        start, begin, end = self.ends[[first - 1, row - 1, row]].tolist()
-        return found[begin - start : end - start]
+        start = int(self.ends[first - 1]) if first else 0
+        return found[(int(self.ends[row - 1]) if row else 0) - start : int(self.ends[row]) - start]
 
     def read(self, rows: Array) -> list[bytes]:
         """The strings at `rows` (i64 [m]), in their order; a frame is unpacked once. Raises
@@ -86,9 +84,9 @@ class Rows:
         return [found[block][a:b] for block, a, b in zip(places.tolist(), cuts, ends, strict=True)]
 
 
-def pack_rows(parts: Sequence[bytes], size: int) -> tuple[Array, Array, Array]:
+def pack_frames(parts: Sequence[bytes], size: int) -> tuple[Array, Array, Array]:
     """(u8: frames, each of `size` of `parts`; u32: where each frame ends; u32: where each part ends
-    among all, unpacked): what `Rows` reads.
+    among all, unpacked): what `Frames` reads.
     """
     frames = pack([b"".join(parts[at : at + size]) for at in range(0, len(parts), size)])
     return np.frombuffer(b"".join(frames), np.uint8), _ends(frames), _ends(parts)

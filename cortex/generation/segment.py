@@ -98,6 +98,10 @@ class Packed:
 
     array: Array
 
+    def frame(self) -> Array:
+        """U8: what lies in the file."""
+        return np.frombuffer(zstd.pack(np.ascontiguousarray(self.array).tobytes()), np.uint8)
+
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
@@ -122,13 +126,10 @@ def write_segment(path: Path, arrays: Mapping[str, Array | Blocks | Packed], met
     sections = dict[str, Blocks]()
     layout = dict[str, list[Any]]()
     for name, array in arrays.items():
-        lies = plain = _blocks(name, array.array if isinstance(array, Packed) else array)
-        if isinstance(array, Packed):
-            frame = zstd.pack(np.ascontiguousarray(array.array).tobytes())
-            lies = _blocks(name, np.frombuffer(frame, np.uint8))
-        sections[name] = lies
-        packed = isinstance(array, Packed)
-        layout[name] = [0, lies.nbytes, _LARGEST, plain.dtype, list(plain.shape), packed]
+        is_packed = isinstance(array, Packed)
+        plain = _blocks(name, array.array if isinstance(array, Packed) else array)
+        sections[name] = _blocks(name, array.frame()) if isinstance(array, Packed) else plain
+        layout[name] = [0, sections[name].nbytes, _LARGEST, plain.dtype, list(plain.shape), is_packed]
     length = len(_place(path.name, layout, meta))
     with files.replacing(path, sync=True) as file:
         file.write(b"\0" * (_PREFIX + length))

@@ -202,7 +202,7 @@ class ChunkManager:
             claimed = {chunk_id for file in loaded.values() for chunk_id in file.ids}
             # What a file keeps is its own: only what is read may be another's.
             wanted.update(self.served.owners(i for file in loaded.values() for i in file.chunks).values())
-            freed = {i for name in {*loaded, *removed} for i in self.served.of(name)} - claimed
+            freed = {i for name in {*loaded, *removed} for i in self.served.ids(name)} - claimed
             wanted |= {name for name, ids in self.hidden.items() if ids & (freed | claimed)}
             wanted = {
                 name for name in wanted if name in here and name not in loaded and name not in self.damaged

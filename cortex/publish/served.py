@@ -1,4 +1,4 @@
-"""Which chunks are served, chunk file by chunk file, in some 40 bytes each. Reads no file.
+"""Which chunks are served, chunk file by chunk file, in some 70 bytes each. Reads no file.
 
 A watcher knows of each chunk that is served which row it has become and of what bytes it was made.
 As objects that would be half a kilobyte a chunk, most of what a watcher of a large project holds.
@@ -37,34 +37,38 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """The chunks of one chunk file, column by column: `names` are their ids and the sources, packed
-    JSON; `of` which of the sources each is of.
-    """
+class _Columns:
+    """The chunks of one chunk file, column by column; `of`: which of `sources` each is of."""
 
-    names: bytes
-    keys: bytes  #: u64 [n]
+    ids: Sequence[str]
+    sources: Sequence[str]
+    keys: Array  #: u64 [n]
+    of: Array  #: integers [n]
     digests: bytes  #: u8 [n, DIGEST_BYTES]
-    of: bytes  #: u32 [n]
 
     @classmethod
-    def pack(
-        cls, ids: Sequence[str], sources: Sequence[str], keys: Array, of: Array, digests: bytes
-    ) -> _Held:
-        return cls(
-            zstd.pack(msgspec.json.encode((ids, sources))),
-            keys.astype("<u8").tobytes(),
-            digests,
-            of.astype("<u4").tobytes(),
-        )
-
-    @classmethod
-    def of_chunks(cls, chunks: Mapping[str, Chunk]) -> _Held:
+    def of_chunks(cls, chunks: Mapping[str, Chunk]) -> _Columns:
         sources: dict[str, int] = {}
         of = [sources.setdefault(one.source, len(sources)) for one in chunks.values()]
         keys = np.array([one.key for one in chunks.values()], np.uint64)
         digests = b"".join(one.digest for one in chunks.values())
-        return cls.pack(list(chunks), list(sources), keys, np.array(of), digests)
+        return cls(list(chunks), list(sources), keys, np.array(of, np.uint32), digests)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Columns as they are kept: `names` are ids and sources, packed JSON."""
+
+    names: bytes
+    keys: bytes
+    digests: bytes
+    of: bytes
+
+    @classmethod
+    def pack(cls, columns: _Columns) -> _Held:
+        names = zstd.pack(msgspec.json.encode((columns.ids, columns.sources)))
+        keys, of = columns.keys.astype("<u8").tobytes(), columns.of.astype("<u4").tobytes()
+        return cls(names, keys, columns.digests, of)
 
     def read_names(self) -> tuple[list[str], list[str]]:
         """(ids, sources)"""
@@ -105,6 +109,11 @@ class Served:
         held = self._held.get(file)
         return {} if held is None else held.read()
 
+    def ids(self, file: str) -> list[str]:
+        """Those of the chunks of a chunk file."""
+        held = self._held.get(file)
+        return [] if held is None else held.read_names()[0]
+
     def owners(self, ids: Iterable[str]) -> dict[str, str]:
         """Those of `ids` that are served, each with its chunk file."""
         asked = list(ids)
@@ -118,31 +127,30 @@ class Served:
         return {
             name: names[number]
             for number, some in wanted.items()
-            for name in some.intersection(self._held[names[number]].read_names()[0])
+            for name in some.intersection(self.ids(names[number]))
         }
 
     def take(self, files: Mapping[str, Mapping[str, Chunk]]) -> None:
         """Take these as all the chunks of the chunk files `files`."""
-        self._put((file, _Held.of_chunks(chunks) if chunks else None) for file, chunks in files.items())
+        self._put((file, _Columns.of_chunks(chunks)) for file, chunks in files.items())
 
     def add_rows(self, rows: Rows) -> None:
         """Take the live ones of `rows` as all the chunks of their chunk files."""
-        self._put(_held_in(rows))
+        self._put(_columns_in(rows))
 
-    def _put(self, files: Iterable[tuple[str, _Held | None]]) -> None:
+    def _put(self, files: Iterable[tuple[str, _Columns]]) -> None:
         gone: list[int] = []
         hashes, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
-        for file, held in files:
+        for file, columns in files:
             number = self._numbers.setdefault(file, len(self._numbers))
             if (before := self._held.pop(file, None)) is not None:
                 gone.append(number)
                 self._count(before.read_names()[1], -1)
-            if held is not None:
-                self._held[file] = held
-                ids, sources = held.read_names()
-                hashes.append(_hashed(ids))
-                numbers.append(np.full(len(ids), number, np.int32))
-                self._count(sources, 1)
+            if columns.ids:
+                self._held[file] = _Held.pack(columns)
+                hashes.append(_hashed(columns.ids))
+                numbers.append(np.full(len(columns.ids), number, np.int32))
+                self._count(columns.sources, 1)
         kept = ~np.isin(self._files, gone)
         together = np.concatenate((self._hashes[kept], *hashes))
         order = np.argsort(together, kind="stable")
@@ -156,7 +164,7 @@ class Served:
                 del self.sources[source]
 
 
-def _held_in(rows: Rows) -> Iterator[tuple[str, _Held]]:
+def _columns_in(rows: Rows) -> Iterator[tuple[str, _Columns]]:
     """Of each chunk file what `rows` hold."""
     numbers: dict[str, int] = {}
     files = [np.zeros(0, np.int64)]
@@ -173,10 +181,8 @@ def _held_in(rows: Rows) -> Iterator[tuple[str, _Held]]:
             ordinals = live[order[begin:end]]
             sources, of = np.unique(rows.columns["path"][ordinals], return_inverse=True)
             paths = [rows.path_names[path] for path in sources.tolist()]
-            yield (
-                name,
-                _Held.pack(rows.ids(ordinals), paths, rows.keys[ordinals], of, digests[ordinals].tobytes()),
-            )
+            made = digests[ordinals].tobytes()
+            yield name, _Columns(rows.ids(ordinals), paths, rows.keys[ordinals], of, made)
 
 
 def _hashed(ids: Collection[str]) -> Array:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cortex.generation import segment as segments
-from cortex.generation.packing import Rows, pack_rows
+from cortex.generation.packing import Frames, pack_frames
 from cortex.generation.segment import Blocks, Packed, open_segment, write_segment
 from cortex.system import zstd
 from ipc.errors import Damaged, NotFound
@@ -56,8 +56,8 @@ def test_a_packed_section_of_another_size_is_damage(tmp_path, monkeypatch, held)
 
 @given(st.lists(st.binary(max_size=20), max_size=40), st.integers(1, 9), st.randoms())
 def test_strings_in_common_frames_are_read_in_any_order(parts, size, chance):
-    data, frames, ends = pack_rows(parts, size)
-    rows = Rows("a segment", data.data if len(data) else memoryview(b""), frames, ends, size)
+    data, frames, ends = pack_frames(parts, size)
+    rows = Frames("a segment", data.data if len(data) else memoryview(b""), frames, ends, size)
     wanted = [chance.randrange(len(parts)) for _ in range(10)] if parts else []
     assert rows.read(np.array(wanted, np.int64)) == [parts[at] for at in wanted]
     assert [rows.one(at) for at in range(len(parts))] == parts

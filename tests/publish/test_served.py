@@ -35,6 +35,7 @@ def test_what_was_taken_is_told_again(steps):
         served.take(change)
         plain |= change
     assert {file: served.of(file) for file in served.files} == {f: held for f, held in plain.items() if held}
+    assert all(served.ids(file) == list(held) for file, held in plain.items())
     asked = ["x", "y", "xy", "é", *(id_ for held in plain.values() for id_ in held)]
     owner = {id_: file for file, held in plain.items() for id_ in held}
     assert served.owners(asked) == {id_: owner[id_] for id_ in asked if id_ in owner}
@@ -70,7 +71,7 @@ def test_rows_say_what_is_served(tmp_path):
     assert served.sources == {"f0.py": 1, "f1.py": 2, "f2.py": 2}
 
 
-def test_a_chunk_costs_some_forty_bytes():
+def test_a_chunk_costs_tens_of_bytes():
     served = Served()
     for at in range(20):
         chunks = {
