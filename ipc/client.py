@@ -14,8 +14,8 @@ from typing import Any, cast
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 
+from cortex.system.errors import BY_CODE, CortexError, Unavailable
 from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
-from ipc.errors import BY_CODE, CortexError, Unavailable
 from ipc.messages import Failure, Message, is_repeatable
 from ipc.places import address_of, connect
 

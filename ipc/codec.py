@@ -19,8 +19,8 @@ from typing import Any, cast, get_args, get_type_hints
 import msgspec
 import orjson
 
-from ipc.arrays import Array, from_frame, to_frame
-from ipc.errors import BadRequest, TooLarge
+from cortex.system.arrays import Array, from_frame, to_frame
+from cortex.system.errors import BadRequest, TooLarge
 from ipc.messages import Blobs, Message
 
 #: bytes of one message; a query vector has 2 kB, a full answer well under 1 MB

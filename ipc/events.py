@@ -12,8 +12,8 @@ from typing import Any
 import zmq
 
 from cortex.system import sockets
+from cortex.system.errors import CortexError
 from ipc.codec import decode, encode
-from ipc.errors import CortexError
 from ipc.messages import Message
 from ipc.places import address_of, bind, connect
 

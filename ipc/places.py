@@ -11,7 +11,7 @@ from typing import Any
 import zmq
 
 from cortex.system import sockets
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 from ipc.locks import clear_place
 
 

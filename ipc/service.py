@@ -28,10 +28,10 @@ from typing import Any, Protocol
 import zmq
 
 from cortex.system import hosts
+from cortex.system.errors import ANEW, EXIT_OK, CortexError, Misconfigured, Occupied
 from cortex.system.hosts import allotted
 from ipc import places
 from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
-from ipc.errors import ANEW, EXIT_OK, CortexError, Misconfigured, Occupied
 from ipc.events import Listener
 from ipc.lifeline import watch_life_line
 from ipc.locks import Lock, hold

@@ -27,7 +27,7 @@ from rich.table import Table
 
 from cortex.processes import attach
 from cortex.settings import config as configuration
-from ipc.errors import CortexError
+from cortex.system.errors import CortexError
 
 CORTEX = str(Path(sys.executable).parent / "cortex")
 #: asked of any code base

@@ -21,7 +21,7 @@ with atheris.instrument_imports(include=["cortex.engines", "cortex.query"]):
     from torture.queries import MATCH_TYPES, TEXTS, open_sample
 
     from cortex.query.parse import parse
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 from ipc.messages import ExactSearch, MatchType
 
 #: seconds that no query may take; instrumented code takes ten times as long as usual

@@ -19,16 +19,16 @@ from hypothesis import HealthCheck, settings
 with contextlib.suppress(ImportError):
     import onnxruntime  # noqa: F401 - crashes when usearch is loaded before it, see embedders/onnx
 
-from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
+from cortex.ask.query_context import Asking
 from cortex.engines import LOCAL
 from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
 from cortex.memory.database import LOCK, Database
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
+from cortex.system.errors import CortexError, Unavailable
 from ipc.codec import decode, encode
-from ipc.errors import CortexError, Unavailable
 from ipc.messages import Answers, Several
 from ipc.service import answer
 from workers import vector

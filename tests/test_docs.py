@@ -14,7 +14,7 @@ from cortex.generation.current import Generation
 from cortex.generation.graph import write_graph
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
-from ipc.errors import BY_CODE
+from cortex.system.errors import BY_CODE
 from ipc.messages import PROTOCOL, Message
 
 ROOT = Path(__file__).parent.parent

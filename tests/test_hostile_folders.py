@@ -26,7 +26,7 @@ from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
 from cortex.settings.config import INDEX_FORMAT, Config
 from cortex.system import files
-from ipc.errors import CortexError
+from cortex.system.errors import CortexError
 
 #: megabytes that one round of everything may add to the highest that this process ever took
 GROWTH_MB = 400

@@ -22,7 +22,7 @@ from cortex.engines.graph import arrays
 from cortex.engines.graph.targets import Targets
 from cortex.engines.serving import EngineWorker
 from cortex.engines.text import snapshot
-from cortex.engines.text.whole import META
+from cortex.engines.text.checksums import META
 from cortex.engines.vector.usearch import VectorSnapshot
 from cortex.front.tools import TOOLS
 from cortex.generation import snapshots
@@ -33,7 +33,7 @@ from cortex.generation.words import WordTable
 from cortex.indexer import watch
 from cortex.indexer.run import index
 from cortex.indexer.syntax import parse
-from cortex.publish import chunk_files, graph_files, intact
+from cortex.publish import chunk_files, graph_files, integrity
 from cortex.publish.builder import Builder
 from cortex.publish.graph_files import GraphFiles
 from cortex.ranking import evidence
@@ -469,7 +469,7 @@ def files_looked_at(root, monkeypatch, number):
     for module, name, look in (
         (chunk_files, "files_in", chunk_files.files_in),
         (graph_files, "files_in", graph_files.files_in),
-        (intact, "look", intact.look),
+        (integrity, "look", integrity.look),
     ):
 
         def count(about, look=look):

@@ -14,9 +14,8 @@ from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime
-from cortex.system import anew
-from cortex.system.terminal import in_line, log_to_stderr
-from ipc.errors import (
+from cortex.system import re_exec
+from cortex.system.errors import (
     ANEW,
     EXIT_FAILED,
     EXIT_OCCUPIED,
@@ -27,6 +26,7 @@ from ipc.errors import (
     Occupied,
     Unavailable,
 )
+from cortex.system.terminal import in_line, log_to_stderr
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     except CortexError as error:
         print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_FAILED
-    return anew.begin() if code == ANEW else code
+    return re_exec.begin() if code == ANEW else code
 
 
 if __name__ == "__main__":

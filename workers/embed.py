@@ -13,7 +13,7 @@ from typing import Any
 from cortex import __version__
 from cortex.embedders import Embedder, open_embedder
 from cortex.settings.config import Config
-from ipc.errors import CortexError, TooLarge
+from cortex.system.errors import CortexError, TooLarge
 from ipc.messages import Embed, Embedded, Message, Status
 from ipc.service import CHECK_S, Identity, serve
 

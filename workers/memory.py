@@ -8,7 +8,7 @@ import logging
 from cortex.memory.doctor import warn_of_place
 from cortex.memory.serving import MemoryWorker
 from cortex.settings.data import DataFolder
-from ipc.errors import CortexError, Misconfigured
+from cortex.system.errors import CortexError, Misconfigured
 from ipc.service import serve
 
 log = logging.getLogger(__name__)

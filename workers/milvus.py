@@ -19,8 +19,8 @@ from cortex.settings.config import Config
 from cortex.settings.home import private_dir, runtime_base
 from cortex.settings.milvus import Place, place_of
 from cortex.system import files
+from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add, is_installed
-from ipc.errors import Misconfigured
 from ipc.locks import Lock, clear_place, try_lock
 from ipc.messages import Message, Status
 from ipc.service import Identity, serve

@@ -12,7 +12,7 @@ from ipc.service import serve
 def make(config: Config) -> EngineWorker:
     worker = EngineWorker("text", config)
     if config.remote:
-        from cortex.engines.milvus.many import Many  # of which no other worker takes anything
+        from cortex.engines.milvus.multi_project import Many  # of which no other worker takes anything
 
         worker.answer_also(Many(config).handlers)
     return worker

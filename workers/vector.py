@@ -11,7 +11,7 @@ from cortex.embedders import open_embedder
 from cortex.embedders.shipped import MODEL_DIR
 from cortex.engines.serving import EngineWorker
 from cortex.settings.config import Config
-from ipc.errors import CortexError
+from cortex.system.errors import CortexError
 from ipc.messages import MeaningSearch, Message, VectorSearch
 from ipc.service import serve
 
@@ -30,7 +30,7 @@ def make(config: Config) -> EngineWorker:
         return VectorSearch(vector, embedder.identity, *asked)
 
     if config.remote:
-        from cortex.engines.milvus.many import Many  # of which no other worker takes anything
+        from cortex.engines.milvus.multi_project import Many  # of which no other worker takes anything
 
         worker.answer_also(Many(config, embedded).handlers)
     if not config.embedding.quick:

@@ -19,17 +19,17 @@ from cortex import __version__
 from cortex.generation.contract import chunk_folders
 from cortex.generation.current import PRUNE_AFTER_S
 from cortex.publish.builder import Builder
-from cortex.publish.following import BLIND_LOOK_S, LOOK_MAX_S, LOOK_SHARE, Following
+from cortex.publish.folder_events import BLIND_LOOK_S, LOOK_MAX_S, LOOK_SHARE, Following
 from cortex.settings.config import Config
-from cortex.system.anew import Growth
+from cortex.system.errors import CortexError
+from cortex.system.re_exec import Growth
 from cortex.system.timers import paced
-from ipc.errors import CortexError
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status
 from ipc.service import Identity, serve
 
 if TYPE_CHECKING:
-    from cortex.publish.mirroring import MirrorWorker
+    from cortex.publish.milvus_mirror import MirrorWorker
 
 log = logging.getLogger(__name__)
 
@@ -218,7 +218,7 @@ class WatcherWorker:
         """Seal what was published; when that fails, it is tried again at each look."""
         if self._config.sealing is None or not self._unsealed:
             return
-        from cortex.sealing.holding import reseal
+        from cortex.sealing.plain_folder import reseal
 
         try:
             reseal(self._config.sealing.base)
@@ -362,7 +362,7 @@ def make(config: Config) -> WatcherWorker | MirrorWorker:
     """Who publishes, or who brings here what is published to Milvus."""
     if not config.remote:
         return WatcherWorker(config)
-    from cortex.publish.mirroring import MirrorWorker
+    from cortex.publish.milvus_mirror import MirrorWorker
 
     return MirrorWorker(config)
 

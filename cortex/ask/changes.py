@@ -13,11 +13,11 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.asking import Turn
 from cortex.ask.functions import PIECE, Function, ask_graph, outline, read_lines
+from cortex.ask.query_context import Turn
+from cortex.system.errors import BadRequest
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_test
-from ipc.errors import BadRequest
 from ipc.messages import GraphSearch, Locate, Located, Place
 
 #: files and hunks of a diff that are looked at

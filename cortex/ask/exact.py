@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.asking import Asking, Turn
+from cortex.ask.query_context import Asking, Turn
 from cortex.ask.questions import Exact, budget, fitting
 from ipc.messages import ExactHits
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from cortex.ask.sought import sought
+from cortex.ask.query_words import sought
 from cortex.ranking.lines import COMMENT_SHARE, comments_of, weigh_lines, without_short_gaps
 
 #: what a line is worth: a call of the next function of the flow, the first lines

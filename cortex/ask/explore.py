@@ -8,10 +8,17 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from cortex.ask.around import look_around
-from cortex.ask.asked import render_asked
-from cortex.ask.asking import Asking, Turn
 from cortex.ask.changes import Impact, Touched, find_impact, find_touched, parse_diff
+from cortex.ask.code_notes.annotations import with_notes
+from cortex.ask.code_notes.last_changes import begin, bytes_of, tell_changes, with_changes
+from cortex.ask.explore_answer import (
+    BREAKS_MAX,
+    TWINS_MAX,
+    Picture,
+    name_tests,
+    render,
+    users_beside,
+)
 from cortex.ask.flow import SHOWN_MAX, Evidence, Flow, Told, choose_flow, score, weigh_words
 from cortex.ask.functions import (
     NEAR_PLACES_MAX,
@@ -25,15 +32,15 @@ from cortex.ask.functions import (
     outline,
     read_bodies,
 )
-from cortex.ask.meeting.beside import with_notes
-from cortex.ask.meeting.changed import begin, bytes_of, tell_changes, with_changes
-from cortex.ask.named import find_cited, find_lines, names_in
-from cortex.ask.picture import BREAKS_MAX, TWINS_MAX, Picture, name_tests, render, users_beside
+from cortex.ask.neighbourhood import look_around
+from cortex.ask.place_answer import render_asked
+from cortex.ask.query_context import Asking, Turn
+from cortex.ask.query_symbols import find_cited, find_lines, names_in
+from cortex.ask.query_words import sought
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
 from cortex.ask.related import Users, find_users
 from cortex.ask.search import find_hits
-from cortex.ask.sought import sought
-from cortex.ask.twins import without_twins
+from cortex.ask.variants import without_twins
 from cortex.ranking import Ranked
 from cortex.terms.paths import asks_for_tests, is_built, is_test, question_words
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cortex.ask.functions import Calls, Function, is_shown
-from cortex.ask.sought import Sought, sought
+from cortex.ask.query_words import Sought, sought
 from cortex.terms.paths import is_built, is_example, is_foreign
 
 #: functions that an answer shows

@@ -25,10 +25,10 @@ from cortex.generation.formats import has_other
 from cortex.generation.manifest import Listing, Seen
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
-from cortex.system import files, hosts, naming
+from cortex.system import files, hosts, path_names
+from cortex.system.errors import Damaged
 from cortex.terms.ids import stem_of
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
-from ipc.errors import Damaged
 from ipc.locks import namespace
 
 log = logging.getLogger(__name__)
@@ -345,7 +345,7 @@ class Freshness:
 
 def _below(path: str) -> bool:
     """Whether the path leads to what is below the root, as it is written."""
-    return naming.stays_inside(path)
+    return path_names.stays_inside(path)
 
 
 def _say_state(progress: Progress, share: Share, *, behind: bool, told: bool) -> list[str]:

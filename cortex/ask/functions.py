@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.asking import Turn
+from cortex.ask.query_context import Turn
+from cortex.system.errors import CortexError, NotReady
 from cortex.terms.ids import stem_of
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.paths import is_test
-from ipc.errors import CortexError, NotReady
 from ipc.messages import Fetch, GraphHits, GraphOperation, GraphSearch, Locate, Located, OutlineSearch, Place
 
 #: bytes of the outline of one file: some 300 symbols

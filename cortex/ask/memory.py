@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import orjson
 
-from cortex.ask.asking import Asker
+from cortex.ask.query_context import Asker
+from cortex.system.errors import BadRequest, CortexError, Unavailable
 from ipc.client import Silent
-from ipc.errors import BadRequest, CortexError, Unavailable
 from ipc.messages import MemoryAnswer, MemoryCall
 
 #: the worker that owns the store

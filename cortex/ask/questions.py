@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from cortex.query.check import check_query, check_text
+from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.spelling import Place, read_place
-from ipc.errors import BadRequest
 from ipc.messages import (
     Detail,
     ExactSearch,

@@ -13,17 +13,17 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.asking import Asking, Turn
+from cortex.ask.code_notes.annotations import with_notes
+from cortex.ask.code_notes.last_changes import begin
 from cortex.ask.functions import PIECE, Function, read_bodies
-from cortex.ask.meeting.beside import with_notes
-from cortex.ask.meeting.changed import begin
+from cortex.ask.line_request import show
+from cortex.ask.query_context import Asking, Turn
 from cortex.ask.questions import Related, budget
-from cortex.ask.showing import show
 from cortex.ask.target import Target, find_target
 from cortex.ranking.related import Guard, mention_query, mentions, names_of_tests, order_tests
+from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.ids import stem_of
 from cortex.terms.paths import is_test
-from ipc.errors import BadRequest, NotFound
 from ipc.messages import (
     ExactHits,
     ExactSearch,

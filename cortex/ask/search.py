@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.asking import Asking, Turn, nobody
+from cortex.ask.line_request import entries, notes, show
+from cortex.ask.query_context import Asking, Turn, nobody
 from cortex.ask.questions import NO_FILTERS, Search, budget, fitting
-from cortex.ask.showing import entries, notes, show
 from cortex.ranking import (
     Ranked,
     Reading,
@@ -28,7 +28,7 @@ from cortex.ranking import (
     tell_speaking,
     weigh,
 )
-from ipc.errors import CortexError
+from cortex.system.errors import CortexError
 from ipc.messages import (
     NO_COUNTS,
     Embed,

@@ -8,13 +8,13 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.asking import Asking, Turn
+from cortex.ask.code_notes.annotations import files_of, with_decisions, with_notes
 from cortex.ask.compact import compact, unread
-from cortex.ask.elsewhere import elsewhere
-from cortex.ask.meeting.beside import files_of, with_decisions, with_notes
+from cortex.ask.other_mentions import elsewhere
+from cortex.ask.query_context import Asking, Turn
 from cortex.ask.questions import Graph, Names, Outline, Pattern
+from cortex.terms.ambiguous_candidates import fold
 from cortex.terms.ids import uncopied
-from cortex.terms.repeats import fold
 from ipc.messages import GraphHits
 
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from cortex.ask.asking import Turn
 from cortex.ask.functions import ask_graph
+from cortex.ask.query_context import Turn
 from cortex.ask.questions import Related
 from cortex.ranking.related import telling
+from cortex.system.arrays import Array
+from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import is_test
-from ipc.arrays import Array
-from ipc.errors import BadRequest, NotFound
 from ipc.messages import GraphSearch, Locate, Located, Place, Spot
 
 #: files that an ambiguous path lists

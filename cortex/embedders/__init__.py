@@ -7,7 +7,7 @@ import importlib
 from cortex.embedders.protocol import Embedder
 from cortex.settings.config import Config
 from cortex.settings.table import Provider
-from ipc.errors import Misconfigured, Unavailable
+from cortex.system.errors import Misconfigured, Unavailable
 
 __all__ = ["EMBEDDERS", "Embedder", "check_embedder", "copies_max", "open_embedder"]
 

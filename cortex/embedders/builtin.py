@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from cortex.embedders.shipped import MODEL_DIR, Shipped, about, named
 from cortex.settings.config import Config
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 from ipc.messages import Mode
 
 

@@ -26,9 +26,9 @@ from cortex.embedders.token import find_token, given_token
 from cortex.settings.config import Config
 from cortex.settings.home import is_loopback
 from cortex.settings.table import ENDPOINT_DEFAULT
+from cortex.system.arrays import Array
+from cortex.system.errors import Misconfigured, Unavailable
 from cortex.terms.secrets import remove_secrets
-from ipc.arrays import Array
-from ipc.errors import Misconfigured, Unavailable
 from ipc.messages import Mode
 
 #: seconds of the one probe at start: it holds up a front, but a model may be cold

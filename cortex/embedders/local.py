@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from cortex.embedders.http import PROBE_S, Endpoint, open_http, parse_endpoint
 from cortex.settings.config import Config
-from ipc.arrays import Array
-from ipc.errors import Misconfigured, Unavailable
+from cortex.system.arrays import Array
+from cortex.system.errors import Misconfigured, Unavailable
 from ipc.messages import Mode
 
 #: seconds that our own server gets to answer after it was started

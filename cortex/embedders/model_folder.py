@@ -14,7 +14,7 @@ from typing import Any, Literal
 import orjson
 
 from cortex.system import files
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 from ipc.messages import Mode
 
 Pooling = Literal["mean", "cls", "max"]

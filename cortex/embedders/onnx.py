@@ -16,10 +16,10 @@ import numpy as np
 
 from cortex.embedders.model_folder import TOKENIZER_BYTES_MAX, ModelFolder, Pooling, Recipe
 from cortex.settings.config import Config
+from cortex.system.arrays import Array
 from cortex.system.cores import count_cores
+from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add
-from ipc.arrays import Array
-from ipc.errors import Misconfigured
 from ipc.messages import Mode
 
 #: what is said where its libraries are missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 from ipc.messages import Mode
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from cortex.embedders.protocol import estimate_tokens
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 
 #: the folder of the model
 MODEL_DIR = Path(__file__).with_name("cortex_static_384")

@@ -19,8 +19,8 @@ import orjson
 
 from cortex.embedders.shipped import MODEL_DIR, Shipped, about, named, unreadable
 from cortex.settings.config import Config
-from ipc.arrays import Array
-from ipc.errors import Damaged
+from cortex.system.arrays import Array
+from cortex.system.errors import Damaged
 from ipc.messages import Mode
 
 #: words whose tokens are remembered; a large repository has about 200 000 distinct words, 100 bytes

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cortex.settings.home import EMBED_TOKEN, cache_base
 from cortex.system import files
-from ipc.errors import Misconfigured, Unavailable
+from cortex.system.errors import Misconfigured, Unavailable
 
 #: random bytes of a token that we make
 TOKEN_BYTES = 32

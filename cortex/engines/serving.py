@@ -18,7 +18,7 @@ from cortex.generation.read import Published
 from cortex.generation.snapshots import Snapshots
 from cortex.settings.config import Config
 from cortex.system import allocator
-from ipc.errors import NotReady
+from cortex.system.errors import NotReady
 from ipc.messages import Message, Status
 from ipc.service import CHECK_S, Identity
 

@@ -16,14 +16,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from cortex.ask.memory import Caller, MemoryAsking
-from cortex.front.remembering import Remembering
+from cortex.front.memory_link import Remembering
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime
 from cortex.settings.identity import identity_of
 from cortex.system import hosts
+from cortex.system.errors import Misconfigured, Unavailable
 from ipc.client import Client
-from ipc.errors import Misconfigured, Unavailable
 from ipc.locks import holder_of
 from ipc.service import Serving
 

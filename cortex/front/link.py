@@ -14,24 +14,31 @@ from typing import Any
 
 import msgspec
 
-from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking, Member, Standing, Starting
+from cortex.ask.code_notes.blame import Commits
+from cortex.ask.code_notes.commit_notes import History
+from cortex.ask.code_notes.place_backfill import Catching
+from cortex.ask.code_notes.renames import Renames
 from cortex.ask.freshness import Freshness
-from cortex.ask.meeting.catching import Catching
-from cortex.ask.meeting.commits import Commits
-from cortex.ask.meeting.history import History
-from cortex.ask.meeting.renames import Renames
 from cortex.ask.memory import GLANCE_S, Caller
-from cortex.front.remembering import ONCE_S, Remembering
+from cortex.ask.query_context import (
+    FIRST_GENERATION_S,
+    SETTLE_S,
+    Asking,
+    Member,
+    Standing,
+    Starting,
+)
+from cortex.front.memory_link import ONCE_S, Remembering
 from cortex.front.tool import Tool
 from cortex.front.usage import Usage
 from cortex.processes import attach, starting
 from cortex.settings.config import Config, read_project
+from cortex.settings.egress import say_leaving
 from cortex.settings.identity import identity_of
-from cortex.settings.leaving import say_leaving
 from cortex.settings.projects import is_read_only
 from cortex.settings.trust import say_ignored
+from cortex.system.errors import BadRequest, CortexError, Misconfigured, Unavailable
 from ipc.client import Client
-from ipc.errors import BadRequest, CortexError, Misconfigured, Unavailable
 
 log = logging.getLogger(__name__)
 

@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from cortex.ask.asking import Asking
-from cortex.front.part import Part
-from cortex.front.reading import coerced, located
-from cortex.front.without import name_filter
+from cortex.ask.query_context import Asking
+from cortex.front.argument_forms import coerced, located
+from cortex.front.empty_answers import name_filter
+from cortex.front.subfolder import Part
+from cortex.system.errors import BadQuery, BadRequest, CortexError
 from cortex.terms.arguments import fault_of, struct_of
-from ipc.errors import BadQuery, BadRequest, CortexError
 
 ToolFunction = Callable[..., Awaitable[dict[str, Any]]]
 

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from cortex.front.without import count_of
+from cortex.front.empty_answers import count_of
 from cortex.settings.config import Config
 from cortex.settings.home import USAGE
 from cortex.system import files

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from cortex.generation.read import ABOUT, Rows
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 from ipc.messages import Signals
 from ipc.messages.signals import END, FILE, ID_END, KIND, START
 

@@ -23,7 +23,7 @@ from cortex.sealing.places import is_plain
 from cortex.settings.config import INDEX_FORMAT
 from cortex.settings.home import cache_base
 from cortex.system import files
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 
 CURRENT = "CURRENT"
 

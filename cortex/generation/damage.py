@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from cortex.system import files
-from ipc.errors import Damaged, NotFound
+from cortex.system.errors import Damaged, NotFound
 
 #: what the system says of a file that is missing, of another kind, closed to us or on a bad sector.
 #: Everything else (no descriptor, no memory, no space) says nothing about the file

@@ -13,13 +13,13 @@ from typing import get_args
 import numpy as np
 
 from cortex.generation.segment import Segment
+from cortex.system.arrays import Array
+from cortex.system.errors import BadRequest
 from cortex.terms.globs import matching
 from cortex.terms.languages import canonical, covered, nearest
 from cortex.terms.records import ChunkType
 from cortex.terms.spelling import same_tags
 from cortex.terms.suggestions import hint
-from ipc.arrays import Array
-from ipc.errors import BadRequest
 from ipc.messages import Filters
 
 #: the kinds that our indexer makes

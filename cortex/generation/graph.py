@@ -20,9 +20,9 @@ import numpy as np
 from cortex.generation import packing
 from cortex.generation.damage import UNREADABLE
 from cortex.generation.segment import Packed, Segment, write_segment
+from cortex.system.arrays import Array
+from cortex.system.errors import Damaged
 from cortex.terms.ids import above, depth, keys_of, split, split_short
-from ipc.arrays import Array
-from ipc.errors import Damaged
 
 #: types of edges, in the order of their numbers, which segments hold: new ones come last. One that
 #: is not here, of a foreign file, counts as "other"

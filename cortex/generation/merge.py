@@ -17,7 +17,7 @@ import numpy as np
 from cortex.generation import postings, words
 from cortex.generation.read import Rows
 from cortex.generation.segment import Blocks, Segment, write_segment
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: rows after which pages are let go of: some 6 MB of text
 PORTION_ROWS = 4096

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from cortex.system.arrays import Array
+from cortex.system.errors import Damaged
 from cortex.system.zstd import Dictionary
-from ipc.arrays import Array
-from ipc.errors import Damaged
 
 
 def pack(bodies: Sequence[bytes]) -> list[bytes]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: bits of a row within its block; a gap between two of them takes one byte or two
 ROW_BITS = 14

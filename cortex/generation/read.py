@@ -21,8 +21,8 @@ from cortex.generation.current import Generation, segment_files
 from cortex.generation.filters import Masks, tagged
 from cortex.generation.references import COUNTS, count_rows
 from cortex.generation.segment import Segment, open_segment
+from cortex.system.arrays import Array
 from cortex.terms.records import GENERATED, VENDORED, covers
-from ipc.arrays import Array
 from ipc.messages import Filters, Hit
 
 #: the columns that the engines tell of each hit beside their own signals: who refers to it

@@ -17,9 +17,9 @@ import numpy as np
 
 from cortex.generation.graph import EDGE_TYPES, texts_of
 from cortex.generation.segment import Segment, open_segment, write_segment
+from cortex.system.arrays import Array
 from cortex.terms.ids import keys_of
 from cortex.terms.kinds import WHOLE_KINDS
-from ipc.arrays import Array
 
 #: functions as values are not counted: what a count is worth was measured without them
 _MENTIONED = EDGE_TYPES.index("references")

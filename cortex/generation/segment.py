@@ -32,8 +32,8 @@ import orjson
 
 from cortex.generation.damage import Seal, look, seal
 from cortex.system import files, zstd
-from ipc.arrays import Array
-from ipc.errors import Damaged, NotFound
+from cortex.system.arrays import Array
+from cortex.system.errors import Damaged, NotFound
 
 MAGIC = b"CTXSEG01"
 #: bytes; start of each section

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
 from cortex.generation.damage import Seal, is_damage, look
 from cortex.generation.read import Published
-from ipc.errors import CortexError, NotFound, NotReady
+from cortex.system.errors import CortexError, NotFound, NotReady
 
 log = logging.getLogger(__name__)
 

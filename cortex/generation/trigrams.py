@@ -11,7 +11,7 @@ import numpy as np
 
 from cortex.generation.postings import BLOCK, ROW_BITS, blocks_of, pack
 from cortex.query.needs import Either, Needs, fold
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: texts that are sorted at a time: a trigram and the number of its text are one u32
 _BATCH = 256

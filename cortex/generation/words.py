@@ -17,9 +17,9 @@ from itertools import islice
 import numpy as np
 
 from cortex.generation.postings import BLOCK, ROW_BITS, Block, Source, blocks_of, merge, pack
+from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.edits import edits, edits_of
-from ipc.arrays import Array
 
 #: terms that are looked at in one go for their letters: eight bytes for each of theirs are made
 _SHAPED = 1 << 15

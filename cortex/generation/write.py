@@ -12,8 +12,8 @@ import orjson
 
 from cortex.generation import packing, postings, trigrams, words
 from cortex.generation.segment import write_segment
+from cortex.system.arrays import Array
 from cortex.terms.records import covers
-from ipc.arrays import Array
 from ipc.messages.signals import OF
 
 #: bytes of a row's digest (BLAKE2b over the chunk as it stands in its file)

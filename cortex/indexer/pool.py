@@ -34,7 +34,7 @@ from cortex.settings.config import Config
 from cortex.settings.table import Embedding
 from cortex.system import allocator, hosts
 from cortex.system.cores import count_cores
-from ipc.errors import BY_CODE, CortexError, Unavailable
+from cortex.system.errors import BY_CODE, CortexError, Unavailable
 
 log = logging.getLogger(__name__)
 

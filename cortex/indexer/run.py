@@ -20,9 +20,9 @@ from cortex.embedders import Embedder, copies_max, open_embedder
 from cortex.generation.contract import chunk_ending
 from cortex.generation.manifest import Entry, Manifest
 from cortex.graph.facts.tables import Packed
-from cortex.indexer.here import forget, may_build_here, noted
-from cortex.indexer.order import in_groups
+from cortex.indexer.inline_builds import forget, may_build_here, noted
 from cortex.indexer.pool import Pool, children_for, workers_for
+from cortex.indexer.priority import in_groups
 from cortex.indexer.scan import Candidate, Scan, Scanner
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.embeddings import cache_folder
@@ -34,9 +34,9 @@ from cortex.indexer.store.writer import Writer, writer_lock
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
 from cortex.system import allocator
+from cortex.system.errors import Misconfigured
 from cortex.terms.ignores import NO_GLOB
 from cortex.terms.records import Skipped
-from ipc.errors import Misconfigured
 
 log = logging.getLogger(__name__)
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from cortex.indexer.rules import Rules, faults_of, outer_rules, read_rules
 from cortex.indexer.syntax import documents
 from cortex.settings.config import Config
+from cortex.system.errors import Misconfigured
 from cortex.terms.ignores import read_lines, read_setting
 from cortex.terms.languages import covered, language_of
 from cortex.terms.records import Skipped
-from ipc.errors import Misconfigured
 
 #: files of a project that nobody named explicitly; more than this is rather a disk than a project
 FILES_MAX = 100_000

@@ -25,7 +25,7 @@ import msgspec
 from cortex.embedders import open_embedder
 from cortex.generation.current import read_current
 from cortex.generation.manifest import Manifest
-from cortex.indexer.folders import Changes, Folders
+from cortex.indexer.folder_watch import Changes, Folders
 from cortex.indexer.run import Indexer
 from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
 from cortex.indexer.store.graph_shards import FACTS
@@ -33,11 +33,11 @@ from cortex.indexer.store.writer import claiming_files, writer_lock
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
 from cortex.system import allocator, files
-from cortex.system.anew import Growth
+from cortex.system.errors import ANEW, EXIT_OK, CortexError, NotFound, Occupied
 from cortex.system.mounts import FOREIGN, file_system
+from cortex.system.re_exec import Growth
 from cortex.system.timers import paced
 from cortex.terms.records import LONG_FILES, IndexerState
-from ipc.errors import ANEW, EXIT_OK, CortexError, NotFound, Occupied
 from ipc.locks import Lock, hold, namespace
 
 log = logging.getLogger(__name__)

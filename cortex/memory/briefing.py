@@ -16,7 +16,7 @@ from cortex.memory.answers import orders, told
 from cortex.memory.catalog import Selection
 from cortex.memory.note import Edge, Note
 from cortex.memory.recall import Memory
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: notes of a section and of a compact one, of all; of them, kept for those that were never told
 ITEMS, ITEMS_COMPACT, ALL_MAX, NEVER_TOLD = 10, 3, 50, 2

@@ -12,7 +12,7 @@ import numpy as np
 
 from cortex.memory.note import Note, State
 from cortex.memory.text import asks, is_open, names_in, speaker_of, tells_time
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: notes for which there is room at first; it doubles
 ROOM = 1024

@@ -14,7 +14,7 @@ from typing import Any
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.times import say_moment
 from cortex.system import files
-from ipc.errors import Damaged, NotFound, Unavailable
+from cortex.system.errors import Damaged, NotFound, Unavailable
 
 #: the folder of the back-ups, and how many stay
 FOLDER, KEPT = "backups", 3

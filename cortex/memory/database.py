@@ -21,11 +21,11 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from cortex.memory import copies, postgresql
 from cortex.memory.driver import PLAIN, READS, Driver
+from cortex.memory.folder_sealing import bring_in_line
 from cortex.memory.postgresql import Server, Shared
 from cortex.memory.tables import VERSION
-from cortex.memory.turning import bring_in_line
 from cortex.system import files
-from ipc.errors import Damaged, Misconfigured, Occupied, Unavailable
+from cortex.system.errors import Damaged, Misconfigured, Occupied, Unavailable
 from ipc.locks import hold
 
 #: the file of the database in its folder, and that of the owner's lock

@@ -19,8 +19,8 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
 from cortex.system import files
+from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add
-from ipc.errors import Misconfigured
 
 #: milliseconds that a statement waits for a reader of another process, as a back-up is
 BUSY_MS = 2_000

@@ -18,9 +18,9 @@ from cortex.memory.records import Records
 from cortex.memory.rows import note_held
 from cortex.memory.tables import EDGE, FORGOTTEN, NOTE, OPERATION, QUERY_LOG, REVISION
 from cortex.memory.times import just_now
-from cortex.memory.transcripts import forgetting
-from cortex.memory.transcripts.changed import CHANNEL as CHANGED
-from cortex.memory.transcripts.forgetting import Said, made_of, said_of
+from cortex.memory.transcripts import erasure
+from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
+from cortex.memory.transcripts.erasure import Said, made_of, said_of
 from cortex.memory.upkeep.state import forget_patterns
 from cortex.system import files
 
@@ -41,7 +41,7 @@ def erase(records: Records, references: Sequence[str | int], key: bytes) -> Eras
     notes: dict[int, Note] = {}
     sessions, exchanges = list[Row[Any]](), list[Row[Any]]()
     for reference in references:
-        said = forgetting.find(records, reference)
+        said = erasure.find(records, reference)
         found = made_of(records, said)
         if not (said.sessions or said.exchanges):
             found = [records.need(reference)]
@@ -54,7 +54,7 @@ def erase(records: Records, references: Sequence[str | int], key: bytes) -> Eras
     some = {row.number: row for row in exchanges if row.session not in whole}
     said = Said(tuple(whole.values()), tuple(some.values()))
     _erase_notes(records, list(notes.values()), key)
-    return Erased(list(notes.values()), said, forgetting.erase(records, said, key))
+    return Erased(list(notes.values()), said, erasure.erase(records, said, key))
 
 
 def _erase_notes(records: Records, notes: Sequence[Note], key: bytes) -> None:
@@ -139,7 +139,7 @@ def forget_again(database: Path, key: bytes, hashes: frozenset[str], driver: Dri
         ]
         connection.commit()  # in a transaction foreign keys are not switched on
         connection.execute("PRAGMA foreign_keys = ON")
-        forgetting.erase_in_copy(connection, key, new)
+        erasure.erase_in_copy(connection, key, new)
         _remove(connection, ids)
     return len(ids)
 

@@ -26,9 +26,9 @@ from cortex.memory.note import (
     read_relation,
 )
 from cortex.memory.rows import held_of
-from cortex.memory.transcripts import carrying
+from cortex.memory.transcripts import session_records
+from cortex.system.errors import BadRequest, CortexError
 from cortex.terms.secrets import remove_secrets_in
-from ipc.errors import BadRequest, CortexError
 
 T = TypeVar("T", int, str)
 Record = dict[str, Any]
@@ -63,7 +63,7 @@ class ArrivingEdge:
 
 
 #: what a record may be
-Line = Arriving | ArrivingEdge | carrying.ArrivingSession | carrying.ArrivingExchange
+Line = Arriving | ArrivingEdge | session_records.ArrivingSession | session_records.ArrivingExchange
 
 
 def note_record(note: Note, revisions: Sequence[tuple[int, Mapping[str, Any]]]) -> Record:
@@ -103,7 +103,7 @@ def read_record(line: int, record: Any, project: str, *, trusted: bool) -> Line 
         return _read_note(line, clean["note"], project, trusted=trusted)
     if isinstance(clean.get("edge"), Mapping):
         return _read_edge(line, clean["edge"])
-    if said := carrying.read(line, clean, project, trusted=trusted):
+    if said := session_records.read(line, clean, project, trusted=trusted):
         return said
     raise BadRequest('it is neither {"note": …} nor {"edge": …}, nor of a session')
 

@@ -16,7 +16,6 @@ from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
 from cortex.memory.answers import edge_of as render_edge
 from cortex.memory.answers import row_in_time, row_of, titles_of, told_erased, walk_of
-from cortex.memory.asked import LIMIT_MAX, find, select, told_around
 from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
 from cortex.memory.checks import warnings_of
@@ -25,6 +24,7 @@ from cortex.memory.doctor import examine
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import erase_in_copies
 from cortex.memory.formats import Line
+from cortex.memory.memory_query import LIMIT_MAX, find, select, told_around
 from cortex.memory.note import (
     Direction,
     Note,
@@ -41,10 +41,10 @@ from cortex.memory.sealed import opener
 from cortex.memory.store import STATES
 from cortex.memory.timeline import between
 from cortex.memory.times import read_end, read_moment, say_moment
-from cortex.memory.transcripts import spool, spooled
+from cortex.memory.transcripts import spool, spool_reader
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
+from cortex.system.errors import BadRequest
 from cortex.terms.secrets import remove_secrets
-from ipc.errors import BadRequest
 
 T = TypeVar("T")
 
@@ -268,7 +268,7 @@ class Library:
         erased = yield from self._memory.erase(node_ids)
         store, written = self._memory.store, 0
         unpack = opener(store.database.driver.key)
-        spooled.forget(store.database.folder / spool.FOLDER, erased.said.names, unpack)
+        spool_reader.forget(store.database.folder / spool.FOLDER, erased.said.names, unpack)
         if back_ups:
             folder = store.database.folder / "backups"
             for _ in erase_in_copies(folder, store.database.key(), store.forgotten(), store.database.driver):

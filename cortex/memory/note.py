@@ -15,8 +15,8 @@ from typing import Any, Literal, cast, get_args
 import orjson
 
 from cortex.memory.times import read_moment
+from cortex.system.errors import BadRequest, TooLarge
 from cortex.system.terminal import clean
-from ipc.errors import BadRequest, TooLarge
 
 Scope = Literal["project", "global"]
 State = Literal["active", "superseded", "archived", "deleted"]

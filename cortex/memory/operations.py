@@ -14,21 +14,21 @@ from typing import Any
 
 import msgspec
 
-from cortex.memory import kinship, past
+from cortex.memory import clones, note_history
+from cortex.memory.code_places.commit_notes import take_commits, unknown_commits
+from cortex.memory.code_places.places import beside, filed, spoken
+from cortex.memory.code_places.unplaced import place, unplaced
 from cortex.memory.library import Library
-from cortex.memory.meeting.history import take_commits, unknown_commits
-from cortex.memory.meeting.places import beside, filed, spoken
-from cortex.memory.meeting.unplaced import place, unplaced
-from cortex.memory.moving import migrate
 from cortex.memory.note import Scope, Source, State
 from cortex.memory.observations.rating import rate
 from cortex.memory.observations.table import arguments_of, carried_out, numbered, writes
+from cortex.memory.relocation import migrate
 from cortex.memory.transcripts import sessions
 from cortex.memory.upkeep import run
+from cortex.system.errors import BadRequest
 from cortex.terms.arguments import fault_of, struct_of
 from cortex.terms.observations import PREFIX, ROWS
 from cortex.terms.secrets import remove_secrets
-from ipc.errors import BadRequest
 
 #: the argument that numbers a write; it is of the request, not of what is asked
 _OPERATION_ID = "operation_id"
@@ -208,7 +208,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("search", Library.search, writes=False),
         _operation("recall", Library.recall, writes=False),
         _operation("timeline", Library.timeline, writes=False),
-        _operation("briefing", kinship.briefing, writes=False),
+        _operation("briefing", clones.briefing, writes=False),
         _operation("traverse", Library.traverse, writes=False),
         _operation("relate", Library.relate, writes=True),
         _operation("node", Library.node, writes=False),
@@ -227,8 +227,8 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("export", Library.export_file, writes=False, people=True),
         _operation("backup", Library.back_up, writes=False, people=True),
         _operation("migrate", migrate, writes=True, people=True),
-        _operation("history", past.history, writes=False),
-        _operation("read_session", past.read_session, writes=False),
+        _operation("history", note_history.history, writes=False),
+        _operation("read_session", note_history.read_session, writes=False),
         _operation("search_sessions", sessions.search_sessions, writes=False),
         _operation("list_sessions", sessions.list_sessions, writes=False),
         _operation("followed", sessions.followed, writes=False, people=True),

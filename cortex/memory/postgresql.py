@@ -50,8 +50,8 @@ from cortex.memory.driver import PLAIN
 from cortex.memory.tables import METADATA, VERSION
 from cortex.settings.postgresql import HERE, THERE
 from cortex.system import files
+from cortex.system.errors import BadRequest, Misconfigured, Occupied, Unavailable
 from cortex.system.installation import how_to_add, is_installed
-from ipc.errors import BadRequest, Misconfigured, Occupied, Unavailable
 from ipc.locks import hold
 
 #: how an address begins, and the form that SQLAlchemy wants

@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from cortex.memory.joining import join, part
+from cortex.memory.project_joins import join, part
 from cortex.memory.store import Store
 from cortex.memory.tables import JOINED, NOTE
 from cortex.memory.times import say_moment
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 
 class Projects:

@@ -15,7 +15,7 @@ import numpy as np
 from cortex.memory.catalog import Catalog
 from cortex.memory.vectors import Cosines, distinct
 from cortex.memory.words import Held
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: lane → its weight, of values from 0 to 1. words: of the note; window: how much of the question it
 #: holds with its neighbours; answers: words of a question that stands right before it; session: of

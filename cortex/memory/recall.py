@@ -14,7 +14,7 @@ from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased
 from cortex.memory.links import Links
 from cortex.memory.note import Note
-from cortex.memory.observations.queries import Queries
+from cortex.memory.observations.query_log import Queries
 from cortex.memory.postgresql import Server
 from cortex.memory.projects import Projects
 from cortex.memory.ranking import Lanes, Ranked, rank, similarities, with_neighbours
@@ -23,7 +23,7 @@ from cortex.memory.rows import outline_of
 from cortex.memory.store import Store
 from cortex.memory.text import asks_time, gist, question_words
 from cortex.memory.times import just_now
-from cortex.memory.transcripts.said import Said
+from cortex.memory.transcripts.exchange_index import Said
 from cortex.memory.upkeep.state import Upkeep
 from cortex.memory.vectors import Vectors
 from cortex.memory.words import Words

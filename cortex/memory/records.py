@@ -25,7 +25,7 @@ from cortex.memory.database import rows_by_number
 from cortex.memory.note import Edge, Note
 from cortex.memory.rows import OUTLINE, WHOLE, edge_of, files_of, held_of, labels_of, note_of, values_of
 from cortex.memory.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
-from ipc.errors import NotFound
+from cortex.system.errors import NotFound
 
 #: the kind of operation that nobody asked for: it is taken back by its name only
 UPKEEP = "upkeep"

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from cortex.memory.database import Database
 from cortex.memory.driver import PLAIN, Driver, sqlcipher
+from cortex.memory.folder_sealing import bring_back
 from cortex.memory.transcripts import spool
-from cortex.memory.turning import bring_back
 from cortex.sealing import boxes
-from cortex.sealing.holding import give_up_open, open_key
+from cortex.sealing.plain_folder import give_up_open, open_key
 from cortex.settings.data import DataFolder
 from cortex.system import files
+from cortex.system.errors import Damaged, Unavailable
 from cortex.system.wiping import wipe
-from ipc.errors import Damaged, Unavailable
 
 #: what the old file of an event is called until it is written over
 BEFORE = ".before"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex import __version__
-from cortex.memory import copies, rendering
+from cortex.memory import briefing_file, copies
 from cortex.memory.database import LOCK, NAME, read_key
 from cortex.memory.doctor import warn_of_place
 from cortex.memory.driver import PLAIN, Driver
@@ -23,14 +23,14 @@ from cortex.memory.erasure import forget_again, forgotten_in
 from cortex.memory.library import Library
 from cortex.memory.note import Source, Trust
 from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
-from cortex.memory.reaching import server_of
 from cortex.memory.sealed import driver_of
+from cortex.memory.server_address import server_of
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.sessions import Following
 from cortex.memory.upkeep.run import due
 from cortex.settings.data import DataFolder
 from cortex.system import files
-from ipc.errors import BadRequest, CortexError, Damaged, Occupied, Unavailable
+from cortex.system.errors import BadRequest, CortexError, Damaged, Occupied, Unavailable
 from ipc.locks import hold
 from ipc.messages import MemoryAnswer, MemoryCall, Message, Status
 from ipc.service import CHECK_S, Identity, Slices
@@ -115,7 +115,7 @@ class MemoryWorker:
             return self._restore(request)
         if request.operation == "erase":
             self._end_copy()  # it would hold what is forgotten
-            rendering.forget(self._data.home)
+            briefing_file.forget(self._data.home)
         operation = OPERATIONS.get(request.operation)
         if operation is not None and operation.writes and not request.writes:
             raise BadRequest(f"The operation {operation.name} writes; it has to be asked as a write.")
@@ -248,7 +248,7 @@ class MemoryWorker:
         """One briefing at a time of those that may tell something else now, in quiet."""
         if self._library is not None and self._to_brief and time.monotonic() - self._written >= QUIET_S:
             remotes = self._data.settings.remotes
-            rendering.render(self._library, self._data.home, self._to_brief.pop(), remotes)
+            briefing_file.render(self._library, self._data.home, self._to_brief.pop(), remotes)
 
     def background(self) -> Slices | None:
         """Upkeep that is due, when nobody asked anything for a while; it ends as soon as somebody

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cortex.system.products import products
-from ipc.arrays import Array
+from cortex.system.arrays import Array
+from cortex.system.dot_products import products
 
 #: what the greatest number of a vector becomes, and how many of its numbers are told
 GREATEST, TOLD = 127, 128

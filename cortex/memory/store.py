@@ -18,22 +18,22 @@ import orjson
 import uuid6
 from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
 
+from cortex.memory.bulk_import import Intake, joined, take_in, take_out
 from cortex.memory.catalog import Outline
 from cortex.memory.census import count
 from cortex.memory.database import open_database
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased, all_forgotten, erase
 from cortex.memory.exchange import Line, Record
-from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, anchored, checked, read_relation
 from cortex.memory.postgresql import Server
 from cortex.memory.records import UPKEEP, News, Point, Records, last_change, outlines, parts, point_at
 from cortex.memory.rows import edge_of, note_held
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
 from cortex.memory.times import just_now
-from cortex.memory.undoing import undo
+from cortex.memory.undo import undo
+from cortex.system.errors import BadRequest, NotFound, TooLarge
 from cortex.terms.secrets import remove_secrets, remove_secrets_in
-from ipc.errors import BadRequest, NotFound, TooLarge
 
 #: milliseconds that the reply of an operation is kept for one that asks again
 OPERATION_KEPT_MS = 7 * 86_400_000

@@ -8,7 +8,7 @@ import re
 import time
 from datetime import UTC, datetime
 
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 #: the moments that can be told in four digits of a year, in milliseconds
 EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999

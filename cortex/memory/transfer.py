@@ -9,14 +9,14 @@ from typing import Any
 
 import orjson
 
+from cortex.memory.bulk_import import Counts
 from cortex.memory.exchange import HEADER, Record, read_record, why
 from cortex.memory.exchange import Line as Arriving
 from cortex.memory.formats import Line, read_notes
-from cortex.memory.intake import Counts
 from cortex.memory.recall import Memory
-from cortex.memory.transcripts import carrying
+from cortex.memory.transcripts import session_records
 from cortex.system import files
-from ipc.errors import BadRequest, CortexError
+from cortex.system.errors import BadRequest, CortexError
 
 #: records of a slice: some 50 ms, with their indexes
 SLICE = 200
@@ -105,7 +105,7 @@ def export_page(memory: Memory, after: str, limit: int, project: str) -> tuple[l
     if said:
         projects = memory.projects.all_of(project)
         with memory.store.database.read() as connection:
-            records, following = carrying.take_out(connection, (first, second), limit, projects)
+            records, following = session_records.take_out(connection, (first, second), limit, projects)
         return records, f"{_SAID}{following[0]}:{following[1]}" if following else ""
     records, following = memory.store.take_out((first, second), limit, project)
     told = [HEADER, *records] if not after else records

@@ -21,8 +21,8 @@ from cortex.memory.records import Point
 from cortex.memory.sketch import Sketch, grown
 from cortex.memory.text import embedded_text
 from cortex.system import files
-from cortex.system.products import products
-from ipc.arrays import Array
+from cortex.system.arrays import Array
+from cortex.system.dot_products import products
 
 #: share of rows that are of no use any more from which on the file is written anew
 STALE_SHARE = 0.5

@@ -22,7 +22,7 @@ from cortex.memory.records import Point
 from cortex.memory.text import text_words, title_words
 from cortex.memory.word_index import open_index, reached
 from cortex.system import files
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: notes of the tail from which on they go into tantivy: some 50 ms, however many they are
 TAIL_NOTES = 1_000

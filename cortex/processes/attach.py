@@ -32,7 +32,7 @@ from cortex.processes.starting import (
 )
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
 from cortex.system import files, hosts, sockets
-from ipc.errors import EXIT_HOME_GONE, CortexError, Unavailable
+from cortex.system.errors import EXIT_HOME_GONE, CortexError, Unavailable
 from ipc.locks import holder_of
 
 #: seconds that a set may take to answer after it was started; one that is stopping counts in

@@ -19,11 +19,11 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cortex.processes.forking import Forked, ForkServer
+from cortex.processes.fork_client import Forked, ForkServer
 from cortex.processes.names import KINDS, Kind
 from cortex.sealing.places import VARIABLE as KEY_VARIABLE
 from cortex.system import files, hosts
-from ipc.errors import ANEW, EXIT_OCCUPIED, EXIT_USAGE
+from cortex.system.errors import ANEW, EXIT_OCCUPIED, EXIT_USAGE
 from ipc.locks import holder_of
 
 #: seconds before a dead child is started again: the first time, and at most; it doubles in between

@@ -21,8 +21,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cortex.processes.forking import READY, REFUSED, REQUEST_BYTES_MAX
-from cortex.system import allocator, anew
+from cortex.processes.fork_client import READY, REFUSED, REQUEST_BYTES_MAX
+from cortex.system import allocator, re_exec
 
 #: what workers have imported late once they rest: by `numpy.unique`, `cortex.system.zstd` and the
 #: built-in embedder
@@ -95,7 +95,7 @@ def _run(command: Sequence[str]) -> None:
     _show(command)
     module = command[3]
     sys.orig_argv[:], sys.argv[:] = command, command[3:]
-    anew.end_instead()
+    re_exec.end_instead()
     sys.modules.pop(f"{module}.__main__", None)  # imported to have what it needs; runpy would warn of it
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 

@@ -34,8 +34,8 @@ from cortex.settings.home import (
 )
 from cortex.settings.trust import note_of
 from cortex.system import files
+from cortex.system.errors import Misconfigured
 from cortex.system.git import places
-from ipc.errors import Misconfigured
 
 #: whose set it is, as in `starting`, which asks this
 Owner = Config | DataFolder

@@ -12,7 +12,7 @@ from cortex import __version__
 from cortex.generation.contract import chunk_folders, files_in, folder_of
 from cortex.generation.current import CURRENT
 from cortex.processes.child import SetSpec
-from cortex.processes.forking import may_fork
+from cortex.processes.fork_client import may_fork
 from cortex.processes.names import EMBED, HTTP, INDEXER, MEMORY, MILVUS, PROJECT, SESSIONS, Kind
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
@@ -20,7 +20,7 @@ from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
 from cortex.settings.table import FILE_ENDING, Embedding
 from cortex.system import files
 from cortex.system.cores import count_cores
-from ipc.errors import Misconfigured, Unavailable
+from cortex.system.errors import Misconfigured, Unavailable
 from ipc.messages import PROTOCOL
 
 #: whose set it is: a project's, or that of the folder of what a person remembers
@@ -47,7 +47,7 @@ def open_folders(owner: Owner) -> None:
     else:
         owner.make()
     if owner.sealing:
-        from cortex.sealing.holding import remove_dead
+        from cortex.sealing.plain_folder import remove_dead
 
         remove_dead()
 

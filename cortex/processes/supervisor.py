@@ -22,11 +22,18 @@ from typing import Any
 
 from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, child_environment, trim_log
-from cortex.processes.forking import ForkServer, reap_orphans
+from cortex.processes.fork_client import ForkServer, reap_orphans
 from cortex.system import hosts, sockets
-from cortex.system.notices import ITSELF, Notices
+from cortex.system.errors import (
+    EXIT_FAILED,
+    EXIT_HOME_GONE,
+    EXIT_OK,
+    EXIT_USAGE,
+    CortexError,
+    Misconfigured,
+)
+from cortex.system.inotify import ITSELF, Notices
 from cortex.system.terminal import in_line
-from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, CortexError, Misconfigured
 from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock
 
 #: seconds between two looks by the clock at children, at the folders and at the size of the logs:
@@ -132,7 +139,7 @@ class Supervisor:
 
     def _hold_plain(self) -> None:
         if self.spec.plain:
-            from cortex.sealing.holding import hold_open
+            from cortex.sealing.plain_folder import hold_open
 
             self._plain = hold_open(Path(self.spec.plain))
 
@@ -140,7 +147,7 @@ class Supervisor:
         """Seal what the set did last, and remove what is plain, unless a front still uses it."""
         if self._plain is None:
             return
-        from cortex.sealing.holding import close
+        from cortex.sealing.plain_folder import close
 
         self._plain.release()
         try:

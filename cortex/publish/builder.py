@@ -32,15 +32,15 @@ from cortex.generation.references import References
 from cortex.generation.write import Row, write_rows
 from cortex.publish.chunk_files import ChunkManager, Reading
 from cortex.publish.graph_files import GraphFiles
-from cortex.publish.indexing import completed, read_state
-from cortex.publish.intact import Intact, rows_of, without_damaged
+from cortex.publish.indexer_progress import completed, read_state
+from cortex.publish.integrity import Intact, rows_of, without_damaged
 from cortex.publish.merging import Limits, deleted_keys, is_crowded, merge, write_deleted
 from cortex.publish.vectors import VectorMaker
-from cortex.publish.writing import take_lock
+from cortex.publish.writer_lock import take_lock
 from cortex.settings.config import Config
 from cortex.system import allocator, files
+from cortex.system.errors import CortexError, Damaged, NotFound
 from cortex.terms.records import IndexerState
-from ipc.errors import CortexError, Damaged, NotFound
 
 log = logging.getLogger(__name__)
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from cortex.generation.contract import Folder, bytes_in, files_in, folder_of
 from cortex.generation.current import FileRef
 from cortex.generation.read import Rows
-from cortex.publish.filed import ChunkFile, FiledChunk, read_chunk_file
-from cortex.publish.served import Chunk, Served
-from ipc.errors import Damaged
+from cortex.publish.chunk_file_reader import ChunkFile, FiledChunk, read_chunk_file
+from cortex.publish.served_chunks import Chunk, Served
+from cortex.system.errors import Damaged
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from cortex.generation.contract import GRAPH_BYTES_MAX, Folder, files_in, folder
 from cortex.generation.current import FileRef, graph_segment
 from cortex.generation.damage import look
 from cortex.generation.graph import write_graph
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.merge import merge_rows
 from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment, write_segment
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import numpy as np
 
 from cortex.embedders.static import StaticEmbedder, open_configured, open_static
 from cortex.generation.write import Row
+from cortex.publish.chunk_file_reader import of_unit_length
 from cortex.publish.chunk_files import Reading
-from cortex.publish.filed import of_unit_length
 from cortex.settings.config import Config
 from cortex.terms.passages import embed_text
 

@@ -4,7 +4,7 @@ alike.
 
 from __future__ import annotations
 
-from ipc.errors import BadQuery, BadRequest
+from cortex.system.errors import BadQuery, BadRequest
 
 #: bytes of a query; longer ones are pasted files, and every step after this one may cost as much as
 #: it is long

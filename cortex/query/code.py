@@ -15,7 +15,7 @@ from typing import TypeGuard
 from cortex.query.leaf import literal
 from cortex.query.parse import Parsed, parse
 from cortex.query.tree import DEFAULT_FIELD, FIELDS, OTHER_NAMES, And, Node, Phrase, Regex, Term, joined
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 from ipc.messages import MatchType
 
 #: letters of a text that is looked for as it is; longer ones are pasted, and searched by words

@@ -10,7 +10,7 @@ from __future__ import annotations
 from cortex.query.leaf import make_leaf
 from cortex.query.lex import LEAVES, Token, cut_query
 from cortex.query.tree import DEFAULT_FIELD, Anything, Boost, Node, Or, joined, negated
-from ipc.errors import BadQuery
+from cortex.system.errors import BadQuery
 
 #: a larger boost is a mistake, and would swallow every other clause
 BOOST_MAX = 1_000.0

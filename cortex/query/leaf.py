@@ -6,7 +6,7 @@ import re
 
 from cortex.query.lex import Token
 from cortex.query.tree import DEFAULT_FIELD, Anything, Fuzzy, Node, Phrase, Range, Regex, Term, Wildcard
-from ipc.errors import BadQuery
+from cortex.system.errors import BadQuery
 
 #: edits beyond which a term is another word; the automata grow with it
 DISTANCE_MAX = 2

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from cortex.query.tree import FIELDS, OTHER_NAMES
-from ipc.errors import BadQuery
+from cortex.system.errors import BadQuery
 
 #: groups inside groups; parsing and compiling recurse, so the depth is bounded
 DEPTH_MAX = 50

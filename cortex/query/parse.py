@@ -25,8 +25,8 @@ from cortex.query.tree import (
     joined,
     leaves,
 )
+from cortex.system.errors import BadQuery
 from cortex.terms import tokens
-from ipc.errors import BadQuery
 from ipc.messages import MatchType
 
 #: words of all terms of a query together, and parts of one of them; each is looked for

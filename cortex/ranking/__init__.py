@@ -3,8 +3,8 @@
 from cortex.ranking.evidence import tell_speaking
 from cortex.ranking.fusion import rank, rank_by_cosine
 from cortex.ranking.names import prepare
-from cortex.ranking.pasted import Reading, cite, define, read
-from cortex.ranking.ranked import Ranked, Term
+from cortex.ranking.pasted_text import Reading, cite, define, read
+from cortex.ranking.ranked_hits import Ranked, Term
 from cortex.ranking.weights import Weights, weigh
 
 __all__ = [

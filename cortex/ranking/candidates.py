@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cortex.ranking.ranked import Source
+from cortex.ranking.ranked_hits import Source
+from cortex.system.arrays import Array
 from cortex.terms.records import covers
-from ipc.arrays import Array
 from ipc.messages import Hit, Signals
 from ipc.messages.signals import FILE, KIND, OF
 

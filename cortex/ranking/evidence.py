@@ -10,8 +10,8 @@ import numpy as np
 
 from cortex.ranking.candidates import COLUMNS, Candidates, collect, shares
 from cortex.ranking.names import Asked, Name, name_of
+from cortex.system.arrays import Array
 from cortex.terms.paths import EXAMPLE, FOREIGN, TEST, Said, is_build, say, superseded
-from ipc.arrays import Array
 from ipc.messages import Signals
 
 #: the z-score of a cosine is divided by this, so that a good one is about 1 like the other signals

@@ -18,9 +18,9 @@ import numpy as np
 from cortex.ranking.candidates import Candidates, begins, collect, parted, shares
 from cortex.ranking.evidence import NAMES, ON_TOP, ORDER, distribution, values_of
 from cortex.ranking.names import prepare
-from cortex.ranking.ranked import Ranked
+from cortex.ranking.ranked_hits import Ranked
 from cortex.ranking.weights import Weights
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 from ipc.messages import Signals
 from ipc.messages.signals import FILE, OF
 

@@ -11,7 +11,7 @@ import hmac
 import os
 
 from cortex.sealing.streams import seal_short, unseal_short
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 
 #: the file of the public half, in the sealed folder, and its bytes
 PUBLIC, PUBLIC_BYTES = "BOX", 32

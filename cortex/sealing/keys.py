@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cortex.sealing.masters import (
+from cortex.sealing.master_key import (
     ENVIRONMENT,
     KEYCHAIN_S,
     Master,
@@ -22,7 +22,7 @@ from cortex.sealing.masters import (
 )
 from cortex.sealing.streams import KEY_BYTES, seal_short, unseal_short
 from cortex.system import files
-from ipc.errors import CortexError, Damaged, Misconfigured, Unavailable
+from cortex.system.errors import CortexError, Damaged, Misconfigured, Unavailable
 from ipc.locks import Lock, hold
 
 #: the wrapped key in a project's folder, and the notes beside the folders: on where the master key

@@ -19,8 +19,8 @@ from pathlib import Path
 import msgspec
 
 from cortex.sealing.streams import seal, unseal
-from cortex.system import files, naming
-from ipc.errors import Damaged
+from cortex.system import files, path_names
+from cortex.system.errors import Damaged
 
 #: the sealed list, and the folder of the objects
 LIST, OBJECTS = "LIST", "objects"
@@ -191,7 +191,7 @@ class Mirror:
             raise Damaged(f"{source} holds {size} bytes, not {entry.size}.")
 
     def _place(self, path: str) -> Path:
-        if not naming.stays_inside(path):
+        if not path_names.stays_inside(path):
             raise Damaged(f"{self.store / LIST} names {path!r}, which is outside the project's folder.")
         return self.home / path
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex.system import files, hosts
+from cortex.system.errors import Misconfigured
 from cortex.system.mounts import file_system
-from ipc.errors import Misconfigured
 
 #: the variables that name a file with the master key, and hold the key itself; the second leaves
 #: the environment as soon as it is read

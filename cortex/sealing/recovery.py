@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cortex.sealing.keys import read_note, wrap_again, write_note
 from cortex.sealing.streams import seal_short, unseal_short
-from ipc.errors import BadRequest, Damaged, NotFound
+from cortex.system.errors import BadRequest, Damaged, NotFound
 
 #: the note beside the wrapped key, in the sealed folder
 RECOVERY = "RECOVERY"

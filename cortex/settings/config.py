@@ -18,11 +18,11 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import orjson
 
-from cortex.sealing.masters import take_from_environment
+from cortex.sealing.master_key import take_from_environment
 from cortex.sealing.places import FILE_VARIABLE, VARIABLE, Place, is_sealed, permit_disk
 from cortex.sealing.places import place_of as place_of_sealed
 from cortex.settings import dependencies
-from cortex.settings.calling import place_key, project_of
+from cortex.settings.config_files import parse_settings, read_raw, read_settings
 from cortex.settings.data import DataFolder, find_data
 from cortex.settings.home import (
     EMBED_TOKEN,
@@ -38,9 +38,9 @@ from cortex.settings.home import (
     runtime_base,
     user_config,
 )
-from cortex.settings.part import root_id, whole_of
+from cortex.settings.milvus_names import place_key, project_of
 from cortex.settings.projects import place_of
-from cortex.settings.reading import parse_settings, read_raw, read_settings
+from cortex.settings.subfolder import root_id, whole_of
 from cortex.settings.table import (
     SECTIONS,
     Embedding,
@@ -54,9 +54,9 @@ from cortex.settings.table import (
     rules,
 )
 from cortex.settings.trust import Layer, ProjectFile, find_asked
+from cortex.system.errors import Misconfigured
 from cortex.terms.languages import canonical, nearest
 from cortex.terms.suggestions import hint, hint_for
-from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
 #: bumped when the files of an index change shape; each number has a folder of its own in `index/`

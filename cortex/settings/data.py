@@ -15,7 +15,7 @@ from cortex.sealing.places import Place, plain_of, sealed_base
 from cortex.settings.home import cache_base, real, refusal, runtime_base, user_home
 from cortex.settings.table import Memory, Security, Server
 from cortex.system import files
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
 #: the folder below it of what is sealed, and of the key
@@ -91,7 +91,7 @@ class DataFolder:
             files.make_private(self.root)
             if place := self.sealing:
                 self._check_installed()
-                from cortex.sealing.holding import use
+                from cortex.sealing.plain_folder import use
 
                 use(place)
             files.make_private(self.run_dir)

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Protocol
 
 from cortex.sealing.places import Place, is_sealed
-from cortex.system import files, hosts, naming
-from ipc.errors import CortexError, Misconfigured, Unavailable
+from cortex.system import files, hosts, path_names
+from cortex.system.errors import CortexError, Misconfigured, Unavailable
 
 #: set by `--yes-really`, and so by whatever that process starts: a project may be / or the home
 #: folder
@@ -74,20 +74,20 @@ def place(variable: str) -> str:
     Raises Misconfigured for one that is not absolute: processes work in different folders.
     """
     named = os.environ.get(variable) or ""
-    if named and not naming.is_absolute(named):
+    if named and not path_names.is_absolute(named):
         raise Misconfigured(f"{variable} is {named!r}, which is not an absolute path; set it to one.")
     return named
 
 
 def user_home() -> str:
     """The user's home folder. Raises Misconfigured as `place` does."""
-    return place(naming.home_variable()) or os.path.expanduser("~")
+    return place(path_names.home_variable()) or os.path.expanduser("~")
 
 
 def user_config() -> Path:
     named = place("XDG_CONFIG_HOME")
     if hosts.WINDOWS and not named:
-        return Path(naming.own_folder("config", user_home())) / "config.yml"
+        return Path(path_names.own_folder("config", user_home())) / "config.yml"
     return Path(named or os.path.join(user_home(), ".config")) / "cortex" / "config.yml"
 
 
@@ -103,17 +103,17 @@ def cache_base() -> Path:
     Raises Misconfigured for a place that is not absolute: processes work in different folders.
     """
     base = os.path.expanduser(os.environ.get("CORTEX_HOME") or _usual_cache())
-    if not naming.is_absolute(base):
+    if not path_names.is_absolute(base):
         raise Misconfigured(f"The cache folder {base!r} is not an absolute path; set CORTEX_HOME to one.")
     return real(base)
 
 
 def _usual_cache() -> str:
     cache = os.environ.get("XDG_CACHE_HOME") or ""
-    if naming.is_absolute(cache):
+    if path_names.is_absolute(cache):
         return os.path.join(cache, "cortex")
     if hosts.WINDOWS:
-        return naming.own_folder("cache", user_home())
+        return path_names.own_folder("cache", user_home())
     return os.path.join(user_home(), ".cache", "cortex")
 
 
@@ -185,7 +185,7 @@ def runtime_base() -> Path:
     """
     if hosts.WINDOWS:
         named = place("XDG_RUNTIME_DIR")
-        return real(os.path.join(named, "cortex") if named else naming.own_folder("run", user_home()))
+        return real(os.path.join(named, "cortex") if named else path_names.own_folder("run", user_home()))
     uid = hosts.user_id()
     usual = f"/run/user/{uid}"
     named = place("XDG_RUNTIME_DIR") or usual
@@ -232,7 +232,7 @@ def open_home(project: Folders) -> Path:
     try:
         files.make_folder(cache_base(), anywhere=True)
         if project.sealing:
-            from cortex.sealing.holding import use
+            from cortex.sealing.plain_folder import use
 
             use(project.sealing)
         elif is_sealed(cache_base(), project.root_id):

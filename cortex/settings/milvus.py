@@ -12,12 +12,12 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cortex.settings.calling import project_of
 from cortex.settings.config import Config
 from cortex.settings.home import real, runtime_base
+from cortex.settings.milvus_names import project_of
 from cortex.settings.reference import read_reference
 from cortex.settings.table import FILE_ENDING
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 
 #: how addresses of servers begin
 SCHEMES = ("http://", "https://")

@@ -17,11 +17,11 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from cortex.settings import dependencies
+from cortex.settings.config_files import read_settings
 from cortex.settings.home import cache_base, real, user_config, user_home
-from cortex.settings.reading import read_settings
 from cortex.system import files
+from cortex.system.errors import Misconfigured
 from cortex.terms.suggestions import hint_for
-from ipc.errors import Misconfigured
 
 #: folders below the fixed part of a glob in which repositories are looked for: `~/code/**` has
 #: owner/name, and seldom a group above them

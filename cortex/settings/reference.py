@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 
 
 def read_reference(told: str, setting: str) -> str:

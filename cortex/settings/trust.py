@@ -18,7 +18,7 @@ from typing import Any
 from cortex.settings.home import cache_base, project_config, user_config
 from cortex.settings.table import rules
 from cortex.system import files
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 
 #: bytes of a note of consent; ours are a path and a hash
 NOTE_BYTES_MAX = 16_384

@@ -19,9 +19,9 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
-from cortex.system import steps
+from cortex.system import folder_operations
+from cortex.system.folder_operations import Folder
 from cortex.system.hosts import user_id
-from cortex.system.steps import Folder
 
 # What only some calls need is imported by them: a hook of an agent's program imports this module
 # for each event, and pathlib, shutil and secrets are half of its time.
@@ -113,18 +113,18 @@ def replacing(
             with os.fdopen(descriptor, "wb") as file:
                 yield file
                 if mode is not None:
-                    steps.set_mode(descriptor, mode)
+                    folder_operations.set_mode(descriptor, mode)
                 if sync or moment_ns is not None:
                     file.flush()
                 if sync:
                     os.fsync(descriptor)
                 if moment_ns is not None:
                     beside = os.path.join(os.path.dirname(path), temporary)
-                    steps.set_moment(descriptor, beside, moment_ns)
+                    folder_operations.set_moment(descriptor, beside, moment_ns)
             _rename((folder, temporary), (folder, name), path)
         except BaseException:
             with contextlib.suppress(OSError):
-                steps.unlink_in(folder, temporary)
+                folder_operations.unlink_in(folder, temporary)
             raise
 
 
@@ -159,7 +159,7 @@ def write_new(folder: Name, stem: str, raw: bytes | memoryview) -> Path:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(raw)
         except BaseException:
-            steps.unlink_in(parent, temporary)
+            folder_operations.unlink_in(parent, temporary)
             raise
     return path.with_name(temporary)
 
@@ -167,7 +167,7 @@ def write_new(folder: Name, stem: str, raw: bytes | memoryview) -> Path:
 def create(path: Name, raw: bytes) -> None:
     """Write a file that is not there yet. Raises OSError, FileExistsError for one that is."""
     with _ours(path) as (folder, name):
-        descriptor = steps.open_in(folder, name, _NEW)
+        descriptor = folder_operations.open_in(folder, name, _NEW)
     with os.fdopen(descriptor, "wb") as file:
         file.write(raw)
 
@@ -181,34 +181,34 @@ def move(source: Name, target: Name) -> None:
 def overwrite(path: Name) -> int:
     """A descriptor that writes over what is in a file. Raises OSError."""
     with _ours(path) as (folder, name):
-        return steps.open_in(folder, name, os.O_WRONLY)
+        return folder_operations.open_in(folder, name, os.O_WRONLY)
 
 
 def sync(path: Name) -> None:
     """Have a file, or the names in a folder, be on the disk before what follows."""
     with _inside(path) as (folder, name):
-        steps.sync(folder, name)
+        folder_operations.sync(folder, name)
 
 
 def link(source: Name, target: Name) -> None:
     """Give a file of ours a second name. Raises OSError, where there are no hard links too."""
     with _ours(source) as (here, old), _ours(target) as (there, new):
-        steps.link_in((here, old), (there, new))
+        folder_operations.link_in((here, old), (there, new))
 
 
 def link_all(names: Iterable[str], source: Name, target: Name) -> None:
     """As `link`, for the files `names` of a folder; those before a fault stay linked."""
-    with _reached(source, steps.STEP) as here, _reached(target, steps.STEP) as there:
+    with _reached(source, folder_operations.STEP) as here, _reached(target, folder_operations.STEP) as there:
         _check_owner(here, source)
         _check_owner(there, target)
         for name in names:
-            steps.link_in((here, name), (there, name))
+            folder_operations.link_in((here, name), (there, name))
 
 
 def remove(path: Name) -> None:
     """Remove a file, or a link itself; one that is not there is removed. Raises OSError."""
     with contextlib.suppress(FileNotFoundError), _ours(path) as (folder, name):
-        steps.unlink_in(folder, name)
+        folder_operations.unlink_in(folder, name)
 
 
 def remove_empty(folder: Name) -> None:
@@ -216,7 +216,7 @@ def remove_empty(folder: Name) -> None:
     OSError for one in a folder of others.
     """
     with _ours(folder) as (parent, name), contextlib.suppress(OSError):
-        steps.rmdir_in(parent, name)
+        folder_operations.rmdir_in(parent, name)
 
 
 def remove_tree(path: Name) -> None:
@@ -224,11 +224,11 @@ def remove_tree(path: Name) -> None:
     there is removed. Raises OSError.
     """
     with contextlib.suppress(FileNotFoundError), _ours(path) as (folder, name):
-        info = steps.stat_in(folder, name)
+        info = folder_operations.stat_in(folder, name)
         if not stat.S_ISDIR(info.st_mode):
-            steps.unlink_in(folder, name)
+            folder_operations.unlink_in(folder, name)
         elif info.st_uid == user_id():
-            steps.remove_tree_in(folder, name)
+            folder_operations.remove_tree_in(folder, name)
         else:
             raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
 
@@ -255,7 +255,7 @@ def make_folder(path: Name, *, anywhere: bool = False) -> None:
         make_folder(parent, anywhere=anywhere)
     made_in = _inside(path) if anywhere else _ours(path)
     with made_in as (folder, name), contextlib.suppress(FileExistsError):
-        steps.mkdir_in(folder, name)
+        folder_operations.mkdir_in(folder, name)
     check_folder(path)
 
 
@@ -263,7 +263,7 @@ def check_folder(path: Name) -> None:
     """For a library that opens files in a folder by itself. Raises OSError when there is none, a
     link on the way, or it is another's.
     """
-    with _reached(path, steps.STEP) as folder:
+    with _reached(path, folder_operations.STEP) as folder:
         _check_owner(folder, path)
 
 
@@ -271,8 +271,8 @@ def make_private(path: Name) -> None:
     """As `make_folder`, anywhere, and nobody else may look into it. Raises OSError."""
     make_folder(path, anywhere=True)
     with _reached(path) as folder:
-        if steps.stat_of(folder).st_mode & 0o077:
-            steps.chmod_in(folder, ".", 0o700)
+        if folder_operations.stat_of(folder).st_mode & 0o077:
+            folder_operations.chmod_in(folder, ".", 0o700)
 
 
 def reopen(tree: Name) -> None:
@@ -284,11 +284,11 @@ def reopen(tree: Name) -> None:
         opened = False
         for _, names, others, folder in os.fwalk(_absolute(tree), follow_symlinks=False):
             for name in (*names, *others):
-                info = steps.stat_in(folder, name)
+                info = folder_operations.stat_in(folder, name)
                 wanted = 0o700 if stat.S_ISDIR(info.st_mode) else 0o600
                 known = stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)
                 if known and info.st_uid == user_id() and info.st_mode & wanted != wanted:
-                    steps.chmod_in(folder, name, stat.S_IMODE(info.st_mode) | wanted)
+                    folder_operations.chmod_in(folder, name, stat.S_IMODE(info.st_mode) | wanted)
                     opened = opened or stat.S_ISDIR(info.st_mode)
 
 
@@ -301,10 +301,10 @@ def close_to_others(folder: Name) -> list[Path]:
     closed = []
     with _reached(folder) as there:
         for name in (".", *os.listdir(there)):
-            info = steps.stat_in(there, name)
+            info = folder_operations.stat_in(there, name)
             known = stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)
             if known and info.st_uid == user_id() and info.st_mode & 0o077:
-                steps.chmod_in(there, name, stat.S_IMODE(info.st_mode) & 0o700)
+                folder_operations.chmod_in(there, name, stat.S_IMODE(info.st_mode) & 0o700)
                 closed.append(Path(folder, name))
     return closed
 
@@ -315,12 +315,12 @@ def open_log(path: Name) -> int:
     """
     with _ours(path) as (folder, name):
         with contextlib.suppress(FileNotFoundError):
-            info = steps.stat_in(folder, name)
+            info = folder_operations.stat_in(folder, name)
             if stat.S_ISDIR(info.st_mode):
                 _move_aside(folder, name)
             elif not _ours_alone(info):
-                steps.unlink_in(folder, name)
-        descriptor = steps.open_in(folder, name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+                folder_operations.unlink_in(folder, name)
+        descriptor = folder_operations.open_in(folder, name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     if _ours_alone(os.fstat(descriptor)):
         return descriptor
     os.close(descriptor)
@@ -338,7 +338,7 @@ def count_up(path: Name, raw: bytes, bytes_max: int) -> int:
             raise OSError(errno.EFBIG, f"More than {bytes_max} bytes", os.fspath(path))
         file.write(raw)
         moment_ns = max(time.time_ns(), before.st_mtime_ns + 1)
-        steps.set_moment(file.fileno(), path, moment_ns)
+        folder_operations.set_moment(file.fileno(), path, moment_ns)
     return moment_ns
 
 
@@ -347,7 +347,7 @@ def count_anew(path: Name, length: int) -> None:
     with os.fdopen(open_log(path), "ab", buffering=0) as file:
         moment_ns = os.fstat(file.fileno()).st_mtime_ns
         file.truncate(length)
-        steps.set_moment(file.fileno(), path, moment_ns)
+        folder_operations.set_moment(file.fileno(), path, moment_ns)
 
 
 def trim_log(path: Name, bytes_max: int) -> None:
@@ -376,9 +376,9 @@ def _readable(path: str) -> int:
     machine 30 us instead of 100); when that is not `path`, the steps decide.
     """
     descriptor = -1
-    if not steps.BY_PATH:
+    if not folder_operations.BY_PATH:
         try:
-            descriptor = os.open(path, os.O_RDONLY | steps.FILE)
+            descriptor = os.open(path, os.O_RDONLY | folder_operations.FILE)
         except FileNotFoundError:
             raise
         except OSError:
@@ -390,9 +390,9 @@ def _readable(path: str) -> int:
         os.close(descriptor)
     with _inside(path) as (folder, name):
         try:
-            return steps.open_in(folder, name, os.O_RDONLY)
+            return folder_operations.open_in(folder, name, os.O_RDONLY)
         except OSError as error:
-            raise steps.explained(error, folder, name, path) from error
+            raise folder_operations.explained(error, folder, name, path) from error
 
 
 def _regular(descriptor: int, path: Name) -> int:
@@ -403,20 +403,20 @@ def _regular(descriptor: int, path: Name) -> int:
 
 
 @contextlib.contextmanager
-def _reached(path: Name, how: int = steps.LIST) -> Iterator[Folder]:
+def _reached(path: Name, how: int = folder_operations.LIST) -> Iterator[Folder]:
     """A folder, reached step by step."""
-    folder = steps.reach(_absolute(path), how)
+    folder = folder_operations.reach(_absolute(path), how)
     try:
         yield folder
     finally:
-        steps.leave(folder)
+        folder_operations.leave(folder)
 
 
 @contextlib.contextmanager
 def _inside(path: Name) -> Iterator[tuple[Folder, str]]:
     """(the folder that `path` is in, its last part)."""
     parent, name = os.path.split(_absolute(path))
-    with _reached(parent, steps.STEP) as folder:
+    with _reached(parent, folder_operations.STEP) as folder:
         yield folder, name
 
 
@@ -431,10 +431,10 @@ def _ours(path: Name) -> Iterator[tuple[Folder, str]]:
 def _rename(source: tuple[Folder, str], target: tuple[Folder, str], path: Name) -> None:
     try:
         try:
-            steps.replace_in(source, target)
+            folder_operations.replace_in(source, target)
         except IsADirectoryError:
             _move_aside(*target)
-            steps.replace_in(source, target)
+            folder_operations.replace_in(source, target)
     except OSError as error:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
@@ -444,7 +444,7 @@ def _move_aside(folder: Folder, name: str) -> None:
     nothing of it is deleted.
     """
     aside = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.aside"
-    steps.replace_in((folder, name), (folder, aside))
+    folder_operations.replace_in((folder, name), (folder, aside))
 
 
 def _ours_alone(info: os.stat_result) -> bool:
@@ -453,11 +453,11 @@ def _ours_alone(info: os.stat_result) -> bool:
 
 def _check_owner(there: Folder, path: Name) -> None:
     """Of a folder, or of an open file by its descriptor."""
-    if steps.stat_of(there).st_uid != user_id():
+    if folder_operations.stat_of(there).st_uid != user_id():
         raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
 
 
 def _create(folder: Folder, name: str) -> tuple[str, int]:
     """(name, descriptor) of a new, empty file beside `name`, which nobody could know before."""
     temporary = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.tmp"
-    return temporary, steps.open_in(folder, temporary, _NEW)
+    return temporary, folder_operations.open_in(folder, temporary, _NEW)

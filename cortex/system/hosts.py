@@ -3,7 +3,7 @@ the sockets that a set listens at (`sockets`). It knows nothing of what it is us
 nothing that one of them lacks.
 
 Linux is what all of this is made for. macOS has the same calls, but no /proc, no tmpfs, no inotify
-and no slack of timers: `cortex.system.notices`, `timers`, `dumps`, `allocator`, `mounts` and
+and no slack of timers: `cortex.system.inotify`, `timers`, `dumps`, `allocator`, `mounts` and
 `ports` say so or answer nothing there, and who asks them looks by the clock. Windows lacks more:
 
 * Unix sockets, and ZeroMQ's ipc://: both go over loopback TCP (`sockets`).

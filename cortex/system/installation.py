@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from cortex.system import naming
+from cortex.system import path_names
 
 #: the distribution
 DISTRIBUTION = "cortex-context-engine"
@@ -90,7 +90,7 @@ def _editable() -> str:
     except (importlib.metadata.PackageNotFoundError, msgspec.DecodeError, AttributeError):
         return ""
     url = str(told.get("url", ""))
-    return naming.path_of(url) if editable else ""
+    return path_names.path_of(url) if editable else ""
 
 
 def _is_cache(folder: Path) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: letters of a word whose columns are bits of a machine's word; longer ones take Python's integers
 _BITS = 64

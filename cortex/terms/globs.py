@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import re2
 
+from cortex.system.errors import BadRequest
 from cortex.terms.ignores import fault_of, with_ranges
-from ipc.errors import BadRequest
 
 if TYPE_CHECKING:  # slow, and most questions have no glob
     from pathspec import GitIgnoreSpec

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ipc.arrays import Array
+    from cortex.system.arrays import Array
 
 #: bytes of a key: among a million names two share one with a probability of 3 · 10⁻⁸
 KEY_BYTES = 8

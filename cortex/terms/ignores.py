@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 
 if TYPE_CHECKING:  # slow, and most processes read no glob
     from pathspec import GitIgnoreSpec

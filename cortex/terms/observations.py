@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 #: what names the operation of a tool to the memory worker
 PREFIX = "observation."

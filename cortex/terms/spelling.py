@@ -11,7 +11,7 @@ import re
 import urllib.parse
 from dataclasses import dataclass
 
-from cortex.terms import mangled
+from cortex.terms import mangled_names
 from cortex.terms.languages import covered
 
 #: letters of a name that is read in other ways; longer ones are pasted texts
@@ -196,7 +196,7 @@ def read_symbol(text: str) -> tuple[str, ...]:
 
 def _plain(text: str) -> str:
     """A name without its arguments, types, pointers and quotes."""
-    if readable := mangled.demangle(text):
+    if readable := mangled_names.demangle(text):
         return readable
     if match := _OBJECTIVE_C.match(text):
         return f"{match[1]}.{match[2].partition(':')[0]}"

@@ -13,7 +13,7 @@ Blobs = tuple[bytes, ...]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reply when a handler raised: `code` as in ipc.errors, `message` one sentence."""
+    """The reply when a handler raised: `code` of cortex.system.errors, `message` one sentence."""
 
     code: str
     message: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 from ipc.messages.control import Blobs
 from ipc.messages.signals import Hit
 
@@ -140,7 +140,7 @@ class Brought:
 class Among:
     """Asks `request`, the frame of a question to this worker, of these generations of projects in
     one Milvus as if they were one project. The reply is its own: its keys begin with the place of
-    their project in `projects`, and so do its paths (cortex/ranking/together.py).
+    their project in `projects`, and so do its paths (cortex/ranking/multi_project.py).
     """
 
     repeatable = True

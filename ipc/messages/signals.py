@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: the rows of `Signals.rows`: place in `paths`, place in `kinds`, first and last line, and where
 #: its id ends in `ids`

@@ -31,7 +31,7 @@ from usearch.index import Index
 from cortex.embedders.static import open_static
 from cortex.engines.text.schema import LANE_FIELDS, lanes_of, make_document
 from cortex.indexer.run import index
-from cortex.publish.filed import read_chunk_file
+from cortex.publish.chunk_file_reader import read_chunk_file
 from cortex.settings.config import Config
 from cortex.terms.passages import embed_text
 

@@ -31,8 +31,8 @@ from report import ROOT, Figures, add_json, begin, print_machine, print_table, s
 from cortex.engines.vector.usearch import Limits
 from cortex.processes import attach
 from cortex.settings import config as configuration
+from cortex.system.errors import CortexError
 from ipc.client import Client
-from ipc.errors import CortexError
 from ipc.messages import ExactSearch, GetStatus
 
 #: chunks of one synthetic chunk file

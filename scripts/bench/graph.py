@@ -49,9 +49,9 @@ from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
+from cortex.system.errors import CortexError
 from cortex.terms.kinds import TYPE_KINDS
 from ipc.client import Client
-from ipc.errors import CortexError
 from ipc.messages import ExactSearch, GraphSearch
 
 #: nodes of one synthetic file, and files of one shard

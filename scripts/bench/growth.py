@@ -28,7 +28,7 @@ from typing import Any
 import psutil
 import usage
 from first_minute import copy_sources
-from plain import Server
+from minimal_client import Server
 from product import CORTEX, rows_of, served, surroundings
 from report import Figures, add_json, begin, percentiles, print_machine, print_table, write
 from samples import slope

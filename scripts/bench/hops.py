@@ -29,7 +29,7 @@ from typing import Any
 import usage
 from first_minute import copy_sources
 from hop_steps import Profiles, steps
-from plain import Server
+from minimal_client import Server
 from product import CORTEX, covering, rows_of, scratch
 from report import Figures, add_json, begin, print_machine, print_table, summarise, write
 from speed import HOP_S, WARM_UP, draw, settle, timed
@@ -43,9 +43,9 @@ from cortex.front.tools import TOOLS
 from cortex.indexer.run import index
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config, load
+from cortex.system.errors import BY_CODE, CortexError
 from ipc.client import Client
 from ipc.codec import decode, encode
-from ipc.errors import BY_CODE, CortexError
 from ipc.messages import Failure, Fetch
 from ipc.service import answer
 from workers import vector

@@ -31,7 +31,7 @@ from typing import Any, Self
 
 import product
 import psutil
-from plain import Server
+from minimal_client import Server
 from report import Figures, add_json, begin, percentiles, print_figures, print_machine, write
 
 from cortex.ask.freshness import Freshness

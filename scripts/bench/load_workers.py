@@ -31,15 +31,15 @@ from product import scratch, wait_whole
 from report import Figures, add_json, begin, print_machine, print_table, summarise, write
 from workday import Words, draw
 
-from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
+from cortex.ask.query_context import Asking
 from cortex.front.http.routes.calls import SEARCH
 from cortex.front.tools import TOOLS
 from cortex.processes import attach
 from cortex.processes.names import PROJECT
 from cortex.settings.config import Config, load
+from cortex.system.errors import CortexError
 from ipc.client import Client
-from ipc.errors import CortexError
 from ipc.messages import Message
 
 #: who answers a question about code

@@ -22,7 +22,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-import plain
+import minimal_client
 import product
 import report
 from mcp import MCPError
@@ -168,7 +168,7 @@ async def awake(front: product.Front) -> None:
 def stored(root: Path) -> list[float]:
     """`cortex_store` through MCP, by a client that does nothing else."""
     words, seconds, until = Words(17), [], time.monotonic() + AWAKE_S
-    with plain.Server([product.CORTEX, "mcp", "--project", str(root)]) as front:
+    with minimal_client.Server([product.CORTEX, "mcp", "--project", str(root)]) as front:
         while b'"result"' not in front.call("cortex_briefing", {}):  # the first call makes its tables
             if time.monotonic() > until:
                 raise SystemExit("memory did not answer")

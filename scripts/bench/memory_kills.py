@@ -30,7 +30,7 @@ import report
 from cortex.memory import Cortex
 from cortex.processes import attach
 from cortex.settings.config import load_data
-from ipc.errors import Unavailable
+from cortex.system.errors import Unavailable
 
 #: seconds at most between the first write that a new worker acknowledged and its end
 LIVES_S = 0.5

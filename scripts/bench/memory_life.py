@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How long each tool of observations takes after the life of a project, made up from a seed as in
-tests/life.py, and which of the forty do not answer what is known of that life (tests/known.py).
+tests/generated_life.py, and which of the forty do not answer what is known of that life
+(tests/expected_observations.py).
 
     scripts/bench/memory_life.py [--days 90] [--sessions 40] [--observations 2000] [--json]
 """
@@ -21,10 +22,10 @@ from cortex.terms.observations import REQUIRED, ROWS
 
 sys.path.insert(0, str(report.ROOT))
 from tests.conftest import open_project
+from tests.expected_observations import CHECKS, Known, is_stale
 from tests.front.conftest import Window
-from tests.front.test_meeting import Desk
-from tests.known import CHECKS, Known, is_stale
-from tests.life import live, plant, tell, write_project
+from tests.front.test_code_notes import Desk
+from tests.generated_life import live, plant, tell, write_project
 
 #: calls of each tool that are measured
 CALLS = 20

@@ -16,11 +16,11 @@ from pymilvus.exceptions import MilvusException
 from cortex.engines.milvus.collection import Collection
 from cortex.engines.milvus.connection import connect
 from cortex.engines.serving import EngineWorker
-from cortex.processes.lite import file_served
-from cortex.publish.far import Mirror
+from cortex.processes.milvus_lite import file_served
+from cortex.publish.milvus_publisher import Mirror
 from cortex.settings import config as configuration
 from cortex.settings.milvus import place_of
-from ipc.errors import CortexError
+from cortex.system.errors import CortexError
 from ipc.messages import ExactSearch, Filters
 
 #: seconds for a flush and for a compaction

@@ -19,9 +19,9 @@ import quality
 import report
 import systems
 
+from cortex.ask.multi_project.word_counts import add_counts
 from cortex.ask.questions import Search
 from cortex.ask.search import Lanes, rank_lanes, read, text_candidates, vector_candidates
-from cortex.ask.together.counting import add_counts
 from cortex.engines.serving import EngineWorker
 from cortex.settings import config as configuration
 from ipc.messages import CountWords, Filters, MeaningSearch, TextSignals, WordCounts

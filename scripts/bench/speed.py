@@ -43,7 +43,7 @@ import orjson
 import trees
 import usage
 from environments import lines_of, python_with
-from plain import Server
+from minimal_client import Server
 from product import CORTEX, rows_of
 from queries import expression, piece
 from report import Figures, add_json, begin, print_machine, summarise

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import usage
-from plain import Server
+from minimal_client import Server
 from product import CORTEX
 from report import Figures, add_json, begin, print_machine, write
 from trees import planted

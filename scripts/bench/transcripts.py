@@ -22,7 +22,7 @@ from memory import Words
 
 from cortex.front.library import Cortex
 from cortex.memory.transcripts import claude
-from cortex.memory.transcripts.reading import Place, read_portion
+from cortex.memory.transcripts.reader import Place, read_portion
 from cortex.processes import attach
 from cortex.settings.config import load_data
 

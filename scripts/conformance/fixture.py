@@ -19,7 +19,7 @@ from mcp.server.mcpserver.prompts.base import UserMessage
 from pydantic import BaseModel, Field, create_model
 from rounds import add_rounds, add_tool
 
-from cortex.front.http.routes import speaking
+from cortex.front.http.routes import mcp_transports
 from cortex.front.http.serving import Place, serve
 from cortex.settings.config import load
 
@@ -244,7 +244,7 @@ def fixture() -> Any:
 
 
 def main() -> int:
-    speaking.make_server = lambda *_, **__: fixture()
+    mcp_transports.make_server = lambda *_, **__: fixture()
     return serve([load(sys.argv[1])], Place(port=0, sse_port=0))
 
 

@@ -18,7 +18,7 @@ from cortex.engines.vector.usearch import Limits, VectorSnapshot, build_vectors,
 from cortex.generation.read import Rows, assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 from ipc.messages import VectorSearch
 from torture.corruptions import DAMAGES
 from torture.record import Record

@@ -17,7 +17,7 @@ from cortex.engines.text.snapshot import TextSnapshot, TextWriter, open_text
 from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 from ipc.messages import ExactSearch, MatchType
 from torture.grammar import WORDS, draw_query
 from torture.record import Record

@@ -11,8 +11,8 @@ import pytest
 
 from cortex.ask.explore import explore
 from cortex.ask.questions import Explore
-from ipc.errors import BadRequest, Unavailable
-from tests.ask.made_up import remote
+from cortex.system.errors import BadRequest, Unavailable
+from tests.ask.fake_workers import remote
 
 SHOP = {
     "shop/server.py": '''"""Takes raw requests from the network."""

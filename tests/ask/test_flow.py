@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex.ask.sought import sought
+from cortex.ask.query_words import sought
 from cortex.terms import tokens
 
 WORDS = ("open_socket", "readFile", "in", "If", "is", "Doing", "do", "sockets", "zoo\u00eb", "\u6c34", "x2")

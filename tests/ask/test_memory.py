@@ -6,8 +6,8 @@ import time
 import pytest
 
 from cortex.ask.memory import Caller, MemoryAsking
+from cortex.system.errors import BadRequest, Unavailable
 from ipc.client import Silent
-from ipc.errors import BadRequest, Unavailable
 from ipc.messages import MemoryAnswer
 
 #: seconds that a call has in these tests, and one that must not be used up

@@ -8,7 +8,7 @@ import pytest
 
 from cortex.ask.questions import NO_FILTERS
 from cortex.front.tools import TOOLS
-from ipc.errors import CortexError
+from cortex.system.errors import CortexError
 from ipc.messages import Filters
 
 LONG = "9" * 4_400

@@ -6,10 +6,10 @@ import json
 import orjson
 import pytest
 
-from cortex.front.reading import located
+from cortex.front.argument_forms import located
 from cortex.front.tools import TOOLS
 from cortex.processes import starting
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 CODE = "type SessionStore struct { sessions map[string]Session }\nfunc (s *SessionStore) Refresh() error"
 

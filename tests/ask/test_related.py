@@ -7,7 +7,7 @@ import pytest
 
 from cortex.ask.questions import Related
 from cortex.ask.related import find_related
-from ipc.errors import BadRequest, NotFound, NotReady, Unavailable
+from cortex.system.errors import BadRequest, NotFound, NotReady, Unavailable
 from ipc.messages import VectorSearch
 
 

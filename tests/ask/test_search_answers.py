@@ -16,7 +16,7 @@ from cortex.embedders.static import open_static
 from cortex.front.tools import TOOLS, instruct
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from cortex.settings.config import Fusion
-from ipc.errors import Unavailable
+from cortex.system.errors import Unavailable
 from ipc.messages import Filters, TextSignals, VectorSearch
 
 QUESTION = "how is a token refreshed before it expires"

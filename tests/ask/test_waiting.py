@@ -10,20 +10,20 @@ import pytest
 
 from cortex.ask import exact as exacting
 from cortex.ask import search as searching
-from cortex.ask.asking import FIRST_GENERATION_S, REST_S, Starting, Turn
+from cortex.ask.query_context import FIRST_GENERATION_S, REST_S, Starting, Turn
 from cortex.ask.questions import Exact, Search
 from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
+from cortex.system.errors import BadRequest, Unavailable
 from cortex.terms.records import IndexerState
 from ipc.client import Silent
-from ipc.errors import BadRequest, Unavailable
 from ipc.messages import (
     Embed,
     ExactHits,
     MeaningSearch,
     Reload,
 )
-from tests.ask.made_up import Workers, asking, exact, plain, publish, remote, search
+from tests.ask.fake_workers import Workers, asking, exact, plain, publish, remote, search
 
 
 def test_before_the_first_generation_the_answer_is_a_sentence(config):

@@ -24,9 +24,9 @@ from mcp.client.stdio import stdio_client
 
 from cortex.processes import attach
 from cortex.settings import config as configuration
-from ipc.errors import Unavailable
-from tests.leftovers import processes_of
-from tests.waiting import BOUND_S, until
+from cortex.system.errors import Unavailable
+from tests.left_processes import processes_of
+from tests.wait_until import BOUND_S, until
 
 #: seconds after which one call counts as hanging: the default deadline, and room for a loaded
 #: machine

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from cortex.front.tools import TOOLSETS, choose
 from tests.e2e.conftest import Front
-from tests.waiting import BOUND_S
+from tests.wait_until import BOUND_S
 
 #: all toolsets, as the option of `cortex mcp`
 ALL = ("--toolsets", ",".join(TOOLSETS))

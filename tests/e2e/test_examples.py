@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Project, make_project
-from tests.waiting import BOUND_S
+from tests.wait_until import BOUND_S
 
 pytestmark = pytest.mark.e2e
 
@@ -34,7 +34,7 @@ NOT_RUN = {
     "cortex up": "stays until Ctrl-C; its form with --detach is run",
     "honcho start": "stays until Ctrl-C; tests/processes start the Procfile's processes",
     "cortex serve": "stays until Ctrl-C; tests/front/http start it",
-    "cortex open": "opens a browser; tests/front/http/test_opening.py",
+    "cortex open": "opens a browser; tests/front/http/test_open_page.py",
     "cortex index https://": "fetches from the network; tests/front/test_cloning.py has a local one",
     "cortex search --project encode/httpx": "asks what was fetched from the network",
     "cortex search --project shop:python": "asks packages of an environment; tests/front/test_dependencies.py",

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE
 
 pytestmark = pytest.mark.e2e
 

@@ -22,7 +22,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tests.e2e.conftest import BIN
-from tests.waiting import BOUND_S, until
+from tests.wait_until import BOUND_S, until
 
 pytestmark = pytest.mark.e2e
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import BOUND_S, until
+from tests.wait_until import BOUND_S, until
 
 pytestmark = pytest.mark.e2e
 

@@ -9,7 +9,7 @@ import asyncio
 import psutil
 import pytest
 
-from cortex.processes.forking import may_fork
+from cortex.processes.fork_client import may_fork
 
 pytestmark = [
     pytest.mark.e2e,

@@ -15,8 +15,8 @@ import orjson
 import psutil
 import pytest
 
-from ipc.errors import EXIT_OCCUPIED
-from tests.waiting import until
+from cortex.system.errors import EXIT_OCCUPIED
+from tests.wait_until import until
 
 pytestmark = pytest.mark.e2e
 

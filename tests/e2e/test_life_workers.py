@@ -12,7 +12,7 @@ import psutil
 import pytest
 from mcp import MCPError
 
-from tests.waiting import until
+from tests.wait_until import until
 
 pytestmark = pytest.mark.e2e
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.e2e.conftest import BIN
-from tests.waiting import until
+from tests.wait_until import until
 
 pytestmark = pytest.mark.e2e
 
@@ -107,7 +107,7 @@ def test_a_question_from_the_shell_loads_only_what_it_needs(project, monkeypatch
         asked = project.run(*question)
         assert asked.returncode in (0, 1), asked.stderr[-500:]
         loaded = {line.rpartition("|")[2].strip() for line in asked.stderr.splitlines() if "|" in line}
-        assert "cortex.ask.asking" in loaded
+        assert "cortex.ask.query_context" in loaded
         assert (question, loaded & (NEVER | without)) == (question, set())
 
 

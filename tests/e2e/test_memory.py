@@ -19,9 +19,9 @@ from cortex.memory import Cortex
 from cortex.memory.database import LOCK, Database
 from cortex.processes import attach
 from cortex.settings.config import load_data
-from ipc.errors import BadRequest, Misconfigured, NotFound, Unavailable
-from tests.leftovers import processes_of
-from tests.waiting import BOUND_S, until
+from cortex.system.errors import BadRequest, Misconfigured, NotFound, Unavailable
+from tests.left_processes import processes_of
+from tests.wait_until import BOUND_S, until
 
 pytestmark = pytest.mark.e2e
 

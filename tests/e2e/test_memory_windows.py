@@ -14,8 +14,8 @@ from mcp import MCPError
 
 from cortex.processes import attach
 from cortex.settings.config import load_data
-from ipc.errors import EXIT_NOTHING
-from tests.waiting import until
+from cortex.system.errors import EXIT_NOTHING
+from tests.wait_until import until
 
 TITLE = "Retries use exponential back-off with jitter"
 QUESTION = "why do we back off before we try again?"

@@ -9,7 +9,7 @@ import signal
 import pytest
 from mcp import MCPError
 
-from tests.waiting import until
+from tests.wait_until import until
 
 pytest.importorskip(
     "milvus_lite", reason="milvus-lite is not here: pip install 'cortex-context-engine[milvus]'"

@@ -12,11 +12,11 @@ import sys
 import pytest
 
 from cortex.processes import attach, sandbox, starting
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 from tests.e2e.conftest import FACTS
 from tests.e2e.every_tool import ALL, call_every_tool
 from tests.e2e.test_http import serving
-from tests.waiting import until
+from tests.wait_until import until
 
 pytestmark = pytest.mark.e2e
 

@@ -16,9 +16,9 @@ from cortex.processes import sandbox
 from cortex.sealing import places
 from cortex.sealing.streams import MAGIC
 from cortex.settings import config as configuration
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 from tests.e2e.conftest import SOURCES
-from tests.waiting import until
+from tests.wait_until import until
 
 pytestmark = pytest.mark.e2e
 

@@ -17,7 +17,7 @@ import orjson
 import pytest
 
 from cortex.embedders.static import open_static
-from tests.waiting import until
+from tests.wait_until import until
 
 pytestmark = pytest.mark.e2e
 

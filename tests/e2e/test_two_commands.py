@@ -13,7 +13,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from cortex.front.agents import connected
+from cortex.front.agents import connections
 from cortex.front.agents.table import AGENTS
 from tests.e2e.conftest import BIN, CALL_S
 
@@ -64,6 +64,6 @@ def test_an_agent_that_was_installed_for_starts_what_is_written_and_gets_an_answ
         check=True,
         timeout=3 * CALL_S,
     )
-    [entry] = (one for one in connected.entries(shared_project.root) if one.agent.name == agent)
+    [entry] = (one for one in connections.entries(shared_project.root) if one.agent.name == agent)
     folder = home if entry.agent.placeless else shared_project.root
     assert asyncio.run(first_answer(entry.command, folder, env)) == ["auth/login.py"]

@@ -14,7 +14,7 @@ import pytest
 from cortex.embedders.static import open_static
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding, Server
-from ipc.errors import Misconfigured, Unavailable
+from cortex.system.errors import Misconfigured, Unavailable
 from ipc.messages import Embed
 from workers.embed import EmbedWorker
 

@@ -23,7 +23,7 @@ from cortex.front.http.embedding import open_server
 from cortex.settings.config import Config
 from cortex.settings.home import cache_base
 from cortex.settings.table import Embedding, Provider
-from ipc.errors import Misconfigured, Unavailable
+from cortex.system.errors import Misconfigured, Unavailable
 
 
 @contextlib.contextmanager

@@ -13,8 +13,8 @@ from cortex.indexer.run import index
 from cortex.indexer.store.limits import Limits
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
-from ipc.errors import Misconfigured
-from tests.indexer.written import shard_files
+from cortex.system.errors import Misconfigured
+from tests.indexer.indexed_tree import shard_files
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from cortex.embedders.shipped import MODEL_DIR
 from cortex.embedders.static import open_static
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
-from ipc.errors import Damaged, Misconfigured
+from cortex.system.errors import Damaged, Misconfigured
 
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 

@@ -6,7 +6,7 @@ import pytest
 from cortex.engines.serving import EngineWorker
 from cortex.settings.config import Config
 from tests.engines.small_graph import FILES, publish, write_graph
-from tests.lite import milvus
+from tests.milvus_lite import milvus
 
 __all__ = ["milvus"]
 

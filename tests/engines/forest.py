@@ -20,7 +20,7 @@ from cortex.generation.read import Published
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from cortex.system import files
-from ipc.errors import BadRequest, Damaged, NotFound
+from cortex.system.errors import BadRequest, Damaged, NotFound
 from ipc.messages import (
     ExactHits,
     ExactSearch,

@@ -7,10 +7,10 @@ import pytest
 
 from cortex.ask.freshness import Freshness
 from cortex.engines.chunks.callees import _called_by
+from cortex.engines.chunks.line_scores import Judged
 from cortex.engines.chunks.source import Lines, Source, Unit, read_source
-from cortex.engines.chunks.worth import Judged
 from cortex.engines.text.kinds import KINDS, find_kinds
-from cortex.engines.text.marked import Body, join_texts, marked_lines
+from cortex.engines.text.line_matches import Body, join_texts, marked_lines
 from cortex.generation.read import open_rows
 from cortex.terms import tokens
 from ipc.messages import Hit

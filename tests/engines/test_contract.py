@@ -26,7 +26,7 @@ from cortex.engines.protocol import Change, Feature
 from cortex.engines.serving import EngineWorker
 from cortex.generation.write import Row
 from cortex.publish.builder import Builder, Limits
-from ipc.errors import BadRequest, CortexError, Damaged, NotFound, NotReady
+from cortex.system.errors import BadRequest, CortexError, Damaged, NotFound, NotReady
 from ipc.messages import (
     CountWords,
     ExactSearch,
@@ -43,7 +43,7 @@ from ipc.messages import (
     VectorSearch,
 )
 from tests.engines.forest import TREES, HnswEngine, PlainEngine, World, chunk, text, vector
-from tests.lite import LiteEngine
+from tests.milvus_lite import LiteEngine
 
 ROOT = Path(__file__).parents[2]
 

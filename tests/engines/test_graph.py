@@ -12,7 +12,7 @@ from cortex.engines.graph.arrays import CANDIDATES_MAX
 from cortex.engines.graph.sources import Sources
 from cortex.engines.graph.targets import Targets
 from cortex.engines.serving import EngineWorker
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 from tests.engines.small_graph import ask, ids, publish, served, write_graph
 
 

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from cortex.engines.graph import pattern as pattern_search
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 from ipc.messages import OutlineSearch, PatternSearch
 
 

@@ -20,14 +20,14 @@ from cortex.engines.milvus.collection import FOREVER, Collection
 from cortex.engines.milvus.documents import read_document, write_document
 from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
-from cortex.processes import lite
-from cortex.publish.far import Mirror, writing
+from cortex.processes import milvus_lite
+from cortex.publish.milvus_publisher import Mirror, writing
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
 from cortex.settings.table import Engines, Milvus
-from ipc.errors import CortexError, Misconfigured, NotReady, Unavailable
+from cortex.system.errors import CortexError, Misconfigured, NotReady, Unavailable
 from ipc.messages import ExactSearch, TextSignals
-from tests.waiting import until
+from tests.wait_until import until
 
 pytest.importorskip(
     "milvus_lite", reason="milvus-lite is not here: pip install 'cortex-context-engine[milvus]'"
@@ -100,9 +100,9 @@ class Lite:
         self.start()
 
     def start(self) -> None:
-        lite.open_runtime(self._config)
-        lite.private_dir(place_of(self._config).folder)
-        self._process = lite._start(self._config)
+        milvus_lite.open_runtime(self._config)
+        milvus_lite.private_dir(place_of(self._config).folder)
+        self._process = milvus_lite._start(self._config)
         until(self._answers, "milvus-lite answers")
 
     def _answers(self) -> bool:
@@ -129,7 +129,7 @@ class Lite:
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self.signal(signal.SIGCONT)
-            lite._end(self._process)
+            milvus_lite._end(self._process)
 
 
 @pytest.fixture(scope="module")
@@ -330,7 +330,7 @@ def test_of_two_indexers_of_one_project_one_wins_and_the_other_says_so(machine, 
 SECOND_INDEXER = """
 import sys
 from pathlib import Path
-from cortex.publish.far import writing
+from cortex.publish.milvus_publisher import writing
 from cortex.settings.config import Config
 from cortex.settings.table import Engines, Milvus
 root, uri, project = sys.argv[1:]

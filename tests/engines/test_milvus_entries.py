@@ -7,7 +7,7 @@ from cortex.engines.milvus.entries import entry
 from cortex.generation.write import Row
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
-from tests.lite import far
+from tests.milvus_lite import far
 
 TEXT = "def tie(rope):\n    return knot(rope)\n"
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from cortex.engines.milvus.lease import lease
 from cortex.settings.milvus import Place
 from cortex.settings.table import Milvus
-from ipc.errors import Misconfigured, Occupied, Unavailable
+from cortex.system.errors import Misconfigured, Occupied, Unavailable
 from tests.postgres import serving
 
 PLACE = Place("http://milvus.example:19530", "", "cortex", "shop", 384)

@@ -11,7 +11,7 @@ import pytest
 
 from cortex.engines.milvus.collection import Collection
 from cortex.settings.milvus import Place
-from ipc.errors import Misconfigured, Unavailable
+from cortex.system.errors import Misconfigured, Unavailable
 
 grpc = pytest.importorskip("grpc", reason="pymilvus is not here: pip install 'cortex-context-engine[milvus]'")
 messages = pytest.importorskip("pymilvus.grpc_gen.milvus_pb2")

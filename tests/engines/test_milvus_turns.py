@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.waiting import until
+from tests.wait_until import until
 from workers.milvus import Turns
 
 WAIT_S = 20.0

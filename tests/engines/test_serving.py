@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cortex.engines.serving import EngineWorker
 from ipc.messages import TextSignals
-from tests.resident import resident, told
+from tests.resident_memory import resident, told
 
 
 @told

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.ask.together.counting import add_counts
-from cortex.ask.together.exact import EQUAL_DIGITS
+from cortex.ask.multi_project.exact import EQUAL_DIGITS
+from cortex.ask.multi_project.word_counts import add_counts
 from cortex.engines.text.snapshot import open_text
 from cortex.engines.text.writer import TextWriter
 from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
-from ipc.errors import BadQuery
+from cortex.system.errors import BadQuery
 from ipc.messages import CountWords, ExactSearch, TextSignals
 from tests.engines.test_text_search import chunk, open_chunks
 

@@ -8,7 +8,7 @@ import pytest
 
 from cortex.engines.text import kinds as kinds_module
 from cortex.engines.text.kinds import KINDS, find_kinds
-from cortex.engines.text.marked import Body, join_texts, marked_lines
+from cortex.engines.text.line_matches import Body, join_texts, marked_lines
 from ipc.messages import Hit
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from cortex.engines.text import scan as text_scan
 from cortex.engines.text.compile import Target, compile_query
-from cortex.engines.text.fold import Places
 from cortex.engines.text.limits import LIMITS, Limits
 from cortex.engines.text.matching import Matching
+from cortex.engines.text.overlaps import Places
 from cortex.engines.text.snapshot import TextWriter, open_text
 from cortex.engines.text.verify import (
     Body,

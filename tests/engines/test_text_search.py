@@ -16,7 +16,7 @@ from cortex.engines.text.snapshot import TextWriter, open_text
 from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
-from ipc.errors import BadRequest, Damaged, NotFound
+from cortex.system.errors import BadRequest, Damaged, NotFound
 from ipc.messages import ExactSearch, Filters, TextSignals
 
 DOCS = Path(__file__).parents[2] / "docs" / "SEARCH.md"

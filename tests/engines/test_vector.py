@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.vector import middles, usearch
-from cortex.engines.vector.coarse import Coarse
+from cortex.engines.vector import file_centroids, usearch
+from cortex.engines.vector.quantized import Coarse
 from cortex.engines.vector.usearch import Limits, build_vectors, highest, open_vectors, same_model
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
 from cortex.generation.write import Row, write_rows
 from cortex.system import allocator
-from cortex.system.products import products
-from ipc.errors import BadRequest, Damaged, NotReady
+from cortex.system.dot_products import products
+from cortex.system.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Filters, VectorSearch
 
 DIMENSIONS = 16
@@ -258,7 +258,7 @@ def mixed(rows, ordinals, query):
         vector = rows.vectors(np.array([ordinal]))[0].astype(np.float32)
         if rows.path_names[path]:
             middle = rows.vectors(np.array(own)).astype(np.float32).sum(axis=0)
-            vector = vector + middles.SHARE * middle / np.linalg.norm(middle)
+            vector = vector + file_centroids.SHARE * middle / np.linalg.norm(middle)
         found.append(vector @ query / np.linalg.norm(vector))
     return found
 
@@ -289,7 +289,7 @@ def test_asked_alone_the_nearest_rows_come_by_what_their_files_are_about_as_well
 def test_what_files_are_about_is_kept_for_so_many_of_them_and_worked_out_again_for_others(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(middles, "FILES_MAX", 8)
+    monkeypatch.setattr(file_centroids, "FILES_MAX", 8)
     rows = publish(tmp_path, unit(14, 400), paths=of_files(400))
     snapshot, kept = open_vectors(rows, tmp_path), open_vectors(rows, tmp_path)
     requests = [VectorSearch(query, "m@1", 20, alone=True) for query in unit(15, 8)]

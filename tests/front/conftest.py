@@ -9,8 +9,8 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
+from cortex.ask.query_context import Asking
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source

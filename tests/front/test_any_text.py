@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cortex.front.tools import TOOLS
-from ipc.errors import BadRequest, NotFound
+from cortex.system.errors import BadRequest, NotFound
 
 #: what each tool needs beside the argument that is drawn
 NEEDED = {

@@ -14,7 +14,7 @@ from cortex.front.cli import main as cli
 from cortex.front.mcp.server import code_of, is_for_the_model
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home
-from ipc.errors import BY_CODE
+from cortex.system.errors import BY_CODE
 
 
 def imported(code):
@@ -40,8 +40,8 @@ import asyncio, os
 from pathlib import Path
 from cortex.front.link import Link
 from cortex.front.mcp import stdio
-from cortex.front.mcp.direct import Direct
-from cortex.front.several import Several
+from cortex.front.mcp.fast_path import Direct
+from cortex.front.open_projects import Several
 from cortex.front.mcp.lines import Line
 from cortex.settings.config import Config
 

@@ -10,8 +10,14 @@ import pytest
 from cortex.front.cli import cloning
 from cortex.front.cli import main as cli
 from cortex.settings.projects import clones_base, known_projects
-from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, Misconfigured, Unavailable
-from tests.waiting import BOUND_S
+from cortex.system.errors import (
+    EXIT_OK,
+    EXIT_UNAVAILABLE,
+    EXIT_USAGE,
+    Misconfigured,
+    Unavailable,
+)
+from tests.wait_until import BOUND_S
 
 WHO = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
 

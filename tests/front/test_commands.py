@@ -15,8 +15,8 @@ from cortex.front.cli.commands import all_commands, find, run
 from cortex.front.cli.generated import FORMS, PLAIN, command_name, make_command
 from cortex.front.tool import make_tool
 from cortex.front.tools import PEOPLE, TOOLS, choose
+from cortex.system.errors import EXIT_OK, BadRequest
 from cortex.system.installation import how_to_upgrade
-from ipc.errors import EXIT_OK, BadRequest
 
 ROOT = Path(__file__).parents[2]
 

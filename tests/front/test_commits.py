@@ -10,8 +10,8 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from cortex.ask.meeting.changed import SHARE
-from cortex.ask.meeting.commits import NOT_COMMITTED, SUBJECT_CHARS, Commits
+from cortex.ask.code_notes.blame import NOT_COMMITTED, SUBJECT_CHARS, Commits
+from cortex.ask.code_notes.last_changes import SHARE
 from cortex.front.tools import TOOLS
 from cortex.system import git
 from tests.conftest import open_project

@@ -6,7 +6,7 @@ from cortex.front.cli import main as cli
 from cortex.settings import config as configuration
 from cortex.settings.dependencies import installed
 from cortex.settings.projects import known_projects
-from ipc.errors import EXIT_NOTHING, EXIT_OK
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 
 PYTHON = ".venv/lib/python3.11/site-packages"
 

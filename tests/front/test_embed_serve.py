@@ -15,10 +15,10 @@ import pytest
 from cortex.embedders.static import open_static
 from cortex.embedders.token import find_token
 from cortex.front.http import embedding
-from cortex.front.http.door import Door
 from cortex.front.http.embedding import BODY_BYTES_MAX, open_server
+from cortex.front.http.origin_check import Door
 from cortex.settings.home import cache_base
-from ipc.errors import Unavailable
+from cortex.system.errors import Unavailable
 
 QUESTION = b'{"texts": ["a", "b"]}'
 

@@ -16,14 +16,14 @@ from cortex.front import hook
 from cortex.front.cli import hooks
 from cortex.memory.serving import opened
 from cortex.memory.transcripts import spool
-from cortex.memory.transcripts.spooled import waiting
+from cortex.memory.transcripts.spool_reader import waiting
 from cortex.memory.transcripts.tags import plain
 from cortex.sealing import places
 from cortex.settings.data import DataFolder
 from cortex.settings.home import cache_base
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 from ipc.messages import MemoryCall
 
 KEY = "ghp_" + "a1B2" * 9

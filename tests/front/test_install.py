@@ -11,11 +11,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex.front.agents import connected, edits, rules
+from cortex.front.agents import connections, edits, rules
 from cortex.front.agents.plan import locate, reading_tools
 from cortex.front.agents.table import AGENTS, NAME, Agent
 from cortex.front.cli import commands
-from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
 #: files as their owners have them: comments, trailing commas, an order of their own
 BEFORE = {
@@ -87,7 +87,7 @@ def test_an_agent_is_connected_once_and_every_byte_comes_back(agent, scope, ther
 
     assert run("install", agent.name, "--yes", *where) == EXIT_OK
     found = entry(agent, scope, project)
-    command = connected._command(found)
+    command = connections._command(found)
     assert command[0].endswith("cortex")
     assert command[1] == "mcp"
     if there:
@@ -245,12 +245,12 @@ def test_doctor_says_who_is_connected_and_what_does_not_start(home):
         home / ".codex" / "config.toml",
         '[mcp_servers.cortex]\ncommand = "sh"\nargs = ["-c", "echo broken >&2"]\n',
     )
-    found = {each.agent.name: each for each in connected.entries(Path.cwd())}
+    found = {each.agent.name: each for each in connections.entries(Path.cwd())}
     assert set(found) == {"cursor", "codex"}
     with pytest.raises(Exception, match="cannot be started: No such file"):
-        connected.try_out(found["cursor"].command, Path.cwd())
+        connections.try_out(found["cursor"].command, Path.cwd())
     with pytest.raises(Exception, match="it ended: broken"):
-        connected.try_out(found["codex"].command, Path.cwd())
+        connections.try_out(found["codex"].command, Path.cwd())
 
 
 def test_an_agent_that_works_in_no_folder_is_told_the_project_and_waits_for_one(home, monkeypatch, capsys):
@@ -262,10 +262,10 @@ def test_an_agent_that_works_in_no_folder_is_told_the_project_and_waits_for_one(
     with pytest.raises(Misconfigured, match="No project found"):
         run("install", "claude-desktop", "--yes")
     assert run("install", "--yes") == EXIT_OK
-    assert [entry.agent.name for entry in connected.entries(project)] == ["claude-code"]
+    assert [entry.agent.name for entry in connections.entries(project)] == ["claude-code"]
     monkeypatch.chdir(project)
     assert run("install", "claude-desktop", "--yes") == EXIT_OK
-    [entry] = [one for one in connected.entries(project) if one.agent.placeless]
+    [entry] = [one for one in connections.entries(project) if one.agent.placeless]
     assert entry.command[-2:] == ("--project", str(project))
 
 
@@ -273,7 +273,7 @@ def test_an_agent_that_works_in_no_folder_is_told_the_project_and_waits_for_one(
 def test_each_agent_starts_the_server_for_the_project_at_hand(agent, scope, home):
     root = Path.cwd()
     assert run("install", agent.name, f"--{scope}", "--yes") == EXIT_OK
-    [entry] = connected.entries(root)
+    [entry] = connections.entries(root)
     program, *words = entry.command
     assert Path(program).name == "cortex"
     assert words in (["mcp"], ["mcp", "--project", str(root)])

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from cortex.ask.asking import Starting
 from cortex.ask.memory import Caller
+from cortex.ask.query_context import Starting
 from cortex.front.link import Link
 from cortex.front.tools import TOOLS
 from cortex.generation import current as generations
@@ -14,7 +14,7 @@ from cortex.generation.current import Generation, SegmentRef
 from cortex.processes.attach import Attachment
 from cortex.settings.config import Config
 from cortex.settings.projects import clones_base
-from ipc.errors import BadRequest, Unavailable
+from cortex.system.errors import BadRequest, Unavailable
 
 #: seconds after which a call counts as hanging
 HANGS_S = 30.0
@@ -53,7 +53,7 @@ def call(config, tool, **arguments):
 def test_before_anything_is_served_no_call_waits_for_a_set_longer_than_for_the_first_generation(
     config, monkeypatch, tool, given
 ):
-    for module in ("cortex.ask.asking", "cortex.front.link"):
+    for module in ("cortex.ask.query_context", "cortex.front.link"):
         monkeypatch.setattr(f"{module}.FIRST_GENERATION_S", 0.05)
     monkeypatch.setattr("cortex.front.link.READY_S", 2 * HANGS_S)
     answer = call(config, tool, **given)

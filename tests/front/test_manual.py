@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from cortex.front.cli.commands import all_commands, run
-from ipc.errors import EXIT_OK, EXIT_USAGE
+from cortex.system.errors import EXIT_OK, EXIT_USAGE
 
 
 @pytest.fixture

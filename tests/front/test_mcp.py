@@ -20,7 +20,7 @@ from cortex.front.mcp.progress import QUIET_S, tell_progress
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
 from cortex.front.tools import TOOLS
-from ipc.errors import Unavailable
+from cortex.system.errors import Unavailable
 
 
 class Twin:

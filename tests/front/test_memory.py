@@ -16,8 +16,8 @@ from cortex.front.mcp.server import describe
 from cortex.front.tools import TOOLS, choose, instruct
 from cortex.front.tools.memory.fence import fenced, shown_rows, unfenced
 from cortex.settings.table import Server
-from ipc.errors import BadRequest, CortexError, NotFound, TooLarge, Unavailable
-from tests.waiting import until
+from cortex.system.errors import BadRequest, CortexError, NotFound, TooLarge, Unavailable
+from tests.wait_until import until
 
 #: tokens (bytes of JSON / 4) of both default toolsets with their instructions
 LIST_TOKENS_MAX = 5_000

@@ -8,7 +8,7 @@ import pytest
 from cortex.front.cli.generated import make_command
 from cortex.front.cli.memory import say_ago
 from cortex.front.tools import PEOPLE, TOOLS
-from ipc.errors import EXIT_NOTHING, EXIT_OK, CortexError
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, CortexError
 
 NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
 

@@ -14,7 +14,7 @@ from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
 from cortex.front.mcp.updates import Updates
 from cortex.front.tools import TOOLS, choose
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 #: seconds until a subscriber must have heard
 BOUND_S = 30.0

@@ -6,7 +6,7 @@ import pytest
 from cortex.memory.library import finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 from tests.shop import BEGIN, DAY_MS, record
 
 

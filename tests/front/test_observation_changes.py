@@ -7,7 +7,7 @@ import asyncio
 import orjson
 import pytest
 
-from ipc.errors import BadRequest, NotFound
+from cortex.system.errors import BadRequest, NotFound
 from tests.shop import titles
 
 

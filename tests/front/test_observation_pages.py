@@ -11,7 +11,7 @@ from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
 from cortex.terms.observations import REQUIRED, ROWS, TOKENS
 from tests.front.conftest import Window
-from tests.front.test_meeting import Desk
+from tests.front.test_code_notes import Desk
 from tests.shop import BEGIN, record
 
 COUNT = 9

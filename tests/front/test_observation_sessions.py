@@ -6,8 +6,8 @@ import pytest
 from cortex.front.tools.memory.fence import unfenced
 from cortex.memory.library import finish
 from cortex.memory.operations import carry_out
+from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.observations import TOKEN_BYTES, TOKENS
-from ipc.errors import BadRequest, NotFound
 from tests.shop import BEGIN
 
 DAY = 86_400_000

@@ -11,8 +11,8 @@ import pytest
 
 from cortex.front.mcp.server import describe
 from cortex.front.tools import TOOLSETS, choose
+from cortex.system.errors import BadQuery, BadRequest, NotFound
 from cortex.terms.observations import ROWS
-from ipc.errors import BadQuery, BadRequest, NotFound
 from tests.shop import BEGIN, DAY_MS, record, titles
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -10,7 +10,7 @@ import pytest
 from cortex.front.cli import main as cli
 from cortex.settings import config as configuration
 from cortex.settings.home import USAGE, open_home, open_runtime
-from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
 from ipc.locks import try_lock
 
 DAY_S = 86_400

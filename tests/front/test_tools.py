@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
+from cortex.ask.query_context import Asking
 from cortex.front.mcp.server import describe
 from cortex.front.tool import make_tool
 from cortex.front.tools import TOOLS, TOOLSETS, choose
 from cortex.settings.config import Config, Server
+from cortex.system.errors import BadRequest, Misconfigured, Unavailable
 from cortex.terms.observations import REQUIRED, ROWS, fields_of
-from ipc.errors import BadRequest, Misconfigured, Unavailable
 
 
 def least(tool):

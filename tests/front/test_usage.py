@@ -15,7 +15,7 @@ from cortex.front.link import Link
 from cortex.front.tools import TOOLS
 from cortex.front.usage import Call, Usage, noted
 from cortex.settings.config import Config, load
-from ipc.errors import EXIT_OK, BadRequest
+from cortex.system.errors import EXIT_OK, BadRequest
 
 
 @pytest.fixture

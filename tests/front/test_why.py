@@ -6,7 +6,7 @@ from cortex.front.cli.commands import run
 from cortex.indexer.run import index
 from cortex.indexer.scan import Scanner
 from cortex.settings import config as configuration
-from ipc.errors import EXIT_NOTHING, EXIT_OK
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 
 TREE = {
     "src/a.py": "def first():\n    return 1\n",

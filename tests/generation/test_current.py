@@ -8,7 +8,7 @@ import pytest
 
 from cortex.generation import current as generations
 from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef, prune, publish, read_current
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 
 GENERATION = Generation(
     number=3,

@@ -20,9 +20,9 @@ from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment, write_segment
 from cortex.generation.write import Row, write_rows
 from cortex.ranking.candidates import parted
-from cortex.ranking.together import told_as
+from cortex.ranking.multi_project import told_as
 from cortex.settings.config import INDEX_FORMAT
-from ipc.errors import BadRequest, Damaged
+from cortex.system.errors import BadRequest, Damaged
 from ipc.messages import Filters
 
 DIMENSIONS = 8

@@ -10,8 +10,8 @@ from cortex.generation import segment as segments
 from cortex.generation.packing import Frames, pack_frames
 from cortex.generation.segment import Blocks, Packed, open_segment, write_segment
 from cortex.system import zstd
-from ipc.errors import Damaged, NotFound
-from tests.resident import resident, told
+from cortex.system.errors import Damaged, NotFound
+from tests.resident_memory import resident, told
 
 ARRAYS = {
     "keys": np.arange(5, dtype="<u8"),

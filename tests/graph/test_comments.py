@@ -7,7 +7,7 @@ import pytest
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
-from tests.graph.small import calls_in
+from tests.graph.small_graphs import calls_in
 
 #: two classes that every case has below its own line 1
 _DISKS = (

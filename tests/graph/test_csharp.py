@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.graph.small import calls_in, project_of
+from tests.graph.small_graphs import calls_in, project_of
 
 #: what is shown → (files, lines and targets of the calls in `A.cs`)
 CASES = {

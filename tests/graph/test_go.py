@@ -10,7 +10,7 @@ from cortex.graph.resolution.builds import together
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.resolve import edges_of
-from cortex.graph.resolution.structure import structural_edges
+from cortex.graph.resolution.structural_types import structural_edges
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
 

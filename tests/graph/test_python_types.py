@@ -6,7 +6,7 @@ import pytest
 
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
-from tests.graph.small import calls_in, project_of
+from tests.graph.small_graphs import calls_in, project_of
 
 _DISK = "class Disk:\n    def flush(self): ...\n"
 #: what is shown → (the file, lines and the targets of their calls)

@@ -9,7 +9,7 @@ import pytest
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
-from tests.graph.small import calls_in, project_of
+from tests.graph.small_graphs import calls_in, project_of
 
 #: what is shown → (path → text, lines of the last file and the targets of its calls)
 CASES = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.graph.small import calls_in, project_of
+from tests.graph.small_graphs import calls_in, project_of
 
 _SHOP = {
     "shop.ts": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.graph.small import calls_in, project_of
+from tests.graph.small_graphs import calls_in, project_of
 
 _TYPES = """struct Disk { func save() {} }
 struct Tape { func save() {} }

@@ -13,7 +13,7 @@ import pytest
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.resolve import edges_of
-from cortex.graph.resolution.structure import structural_edges
+from cortex.graph.resolution.structural_types import structural_edges
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source, decode, digest
 

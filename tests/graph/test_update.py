@@ -22,7 +22,7 @@ from cortex.indexer.store.graph_tasks import GraphBuilder, GraphTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
-from tests.indexer.written import read
+from tests.indexer.indexed_tree import read
 
 PROJECTS = Path(__file__).parents[1] / "golden" / "graph"
 ALL = sorted(path for path in PROJECTS.rglob("*") if path.is_file() and path.name != "EDGES")

@@ -6,7 +6,7 @@ import pytest
 
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.resolve import edges_of
-from tests.graph.small import project_of
+from tests.graph.small_graphs import project_of
 
 #: language → (files, (source, target, line) of every reference to a function as a value)
 CASES = {

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from cortex.graph.facts.standing import Meanings
+from cortex.graph.facts.reaching_bindings import Meanings
 from cortex.graph.facts.tables import FileIndex, Packed
 from cortex.graph.resolution import project as projects
 from cortex.graph.resolution.evaluate import Evaluator

@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 from cortex.settings.config import Config
-from tests.indexer.written import FILES
+from tests.indexer.indexed_tree import FILES
 
 
 @pytest.fixture(autouse=True, scope="module")

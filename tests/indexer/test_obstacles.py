@@ -21,8 +21,8 @@ from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.writer import claiming_files, foreign_files
 from cortex.indexer.syntax import parse
 from cortex.settings.config import Server
-from ipc.errors import Misconfigured
-from tests.indexer.written import COUNT, chunks, shard_files
+from cortex.system.errors import Misconfigured
+from tests.indexer.indexed_tree import COUNT, chunks, shard_files
 
 
 def test_bad_files_are_told_and_stop_nothing(project):

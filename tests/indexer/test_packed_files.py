@@ -14,7 +14,7 @@ from cortex.indexer.run import index
 from cortex.indexer.store import manifest as manifests
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config, Server
-from tests.indexer.written import chunks, contents, read, shard_files, written
+from tests.indexer.indexed_tree import chunks, contents, read, shard_files, written
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from cortex.indexer.run import Indexer, index
 from cortex.indexer.scan import Scanner
 from cortex.indexer.store.limits import Limits
 from cortex.settings.config import Config, Embedding
-from ipc.errors import Unavailable
-from tests.indexer.written import COUNT, FILES, POOLED, chunks
+from cortex.system.errors import Unavailable
+from tests.indexer.indexed_tree import COUNT, FILES, POOLED, chunks
 
 
 def test_a_pool_of_processes_writes_the_same(project):

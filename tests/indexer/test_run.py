@@ -24,10 +24,10 @@ from cortex.indexer.store.limits import Limits
 from cortex.indexer.store.shards import shard_count
 from cortex.indexer.store.writer import writer_lock
 from cortex.settings.config import Config, Embedding, Indexing, Server
+from cortex.system.errors import Unavailable
 from cortex.terms.passages import embed_text
-from ipc.errors import Unavailable
 from tests.embedders.test_http import running
-from tests.indexer.written import COUNT, POOLED, chunks, contents, shard_files, stats
+from tests.indexer.indexed_tree import COUNT, POOLED, chunks, contents, shard_files, stats
 
 
 def test_a_run_writes_the_five_kinds(project):

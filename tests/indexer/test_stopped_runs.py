@@ -18,7 +18,7 @@ from cortex.indexer.run import Indexer, index
 from cortex.indexer.store.limits import Limits
 from cortex.indexer.store.writer import writer_lock
 from cortex.settings.config import Config
-from tests.indexer.written import COUNT, FILES, chunks, contents
+from tests.indexer.indexed_tree import COUNT, FILES, chunks, contents
 
 
 @pytest.mark.parametrize("stop_at", [1, 2, 3])

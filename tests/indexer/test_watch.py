@@ -25,10 +25,10 @@ from cortex.indexer import run, watch
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.shards import ended_a_process
 from cortex.settings.config import Config, Indexing
+from cortex.system.errors import Occupied
 from cortex.terms.records import LONG_FILES, IndexerState
-from ipc.errors import Occupied
-from tests.indexer.written import read
-from tests.waiting import BOUND_S, until
+from tests.indexer.indexed_tree import read
+from tests.wait_until import BOUND_S, until
 
 
 @pytest.fixture
@@ -431,7 +431,7 @@ def test_a_project_that_is_moved_away_is_no_project_without_files(project):
 CRASHING = """
 import os, signal, sys, threading
 from pathlib import Path
-from cortex.indexer import here, pool, watch
+from cortex.indexer import inline_builds, pool, watch
 from cortex.indexer.syntax import parse
 from cortex.settings.config import Config, Indexing
 

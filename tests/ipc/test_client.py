@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cortex.system.errors import BadRequest, CortexError, Unavailable
 from ipc.client import Client, Silent
 from ipc.codec import register
-from ipc.errors import BadRequest, CortexError, Unavailable
 from ipc.messages import Embed, Embedded, GetStatus, Reload, Status
 from ipc.service import answer
-from tests.waiting import BOUND_S, until, until_async
+from tests.wait_until import BOUND_S, until, until_async
 
 ROOT = Path(__file__).parents[2]
 #: seconds until a worker must listen, on a machine that has much else to do; who asks it waits less
@@ -41,7 +41,7 @@ import numpy as np
 from dataclasses import dataclass
 from pathlib import Path
 from ipc.codec import register
-from ipc.errors import BadRequest, CortexError
+from cortex.system.errors import BadRequest, CortexError
 from ipc.messages import Embed, Embedded, Status
 from ipc.service import serve
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cortex.system.errors import BadRequest, TooLarge
 from ipc.codec import decode, encode, read_envelope
-from ipc.errors import BadRequest, TooLarge
 from ipc.messages import (
     Among,
     Answers,

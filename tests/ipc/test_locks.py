@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ipc.errors import Unavailable
+from cortex.system.errors import Unavailable
 from ipc.locks import hold, holder_of, try_lock
 
 #: a process that holds the lock named by its argument, says so, and waits for the end of its

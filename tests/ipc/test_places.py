@@ -17,7 +17,7 @@ from ipc.events import NAME, Announcer, Listener
 from ipc.messages import GetStatus, Reload, Status
 from ipc.places import address_of, bind, connect
 from ipc.service import Identity, Serving
-from tests.waiting import BOUND_S, until
+from tests.wait_until import BOUND_S, until
 
 MS = int(BOUND_S * 1000)
 

@@ -8,13 +8,13 @@ import threading
 import pytest
 import zmq
 
+from cortex.system.errors import BadRequest, Misconfigured
 from ipc.client import Client
 from ipc.codec import decode, encode
-from ipc.errors import BadRequest, Misconfigured
 from ipc.events import Announcer
 from ipc.messages import Embed, Failure, GetStatus, MemoryAnswer, MemoryCall, Reload, Several, Status
 from ipc.service import Serving
-from tests.waiting import until_async
+from tests.wait_until import until_async
 
 #: seconds that an answer may take; it bounds a failure, not a pass
 BOUND_S = 60.0

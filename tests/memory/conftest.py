@@ -11,7 +11,7 @@ from cortex.memory.postgresql import Server, Shared
 from cortex.memory.serving import opened
 from cortex.settings.data import DataFolder
 from tests.postgres import serving, with_memory
-from tests.told_sessions import Life
+from tests.sample_sessions import Life
 
 #: the suites that both places of memory have to pass
 CONTRACT = ("test_store", "test_library", "test_past", "test_joining", "test_transfer", "test_upkeep_runs")

@@ -8,7 +8,7 @@ from cortex.embedders.static import open_static
 from cortex.memory.library import Library
 from cortex.memory.note import Source
 from cortex.memory.recall import Memory
-from ipc.errors import BadRequest, NotFound
+from cortex.system.errors import BadRequest, NotFound
 
 #: the moment of the first write, in milliseconds; each look at the clock is a second later
 BEGIN = 1_700_000_000_000

@@ -9,8 +9,8 @@ from cortex.memory import copies
 from cortex.memory.database import NAME
 from cortex.memory.library import finish
 from cortex.memory.transcripts import spool
-from ipc.errors import NotFound
-from tests.told_sessions import agent, said, user
+from cortex.system.errors import NotFound
+from tests.sample_sessions import agent, said, user
 
 WORD = "zanzibarian"
 

@@ -6,7 +6,7 @@ import pytest
 
 from cortex.memory.library import Library
 from cortex.memory.note import Source
-from ipc.errors import BadRequest, NotFound
+from cortex.system.errors import BadRequest, NotFound
 
 NOTES = (
     (

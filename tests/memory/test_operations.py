@@ -7,7 +7,7 @@ import pytest
 from cortex.memory.library import Library
 from cortex.memory.note import Source
 from cortex.memory.operations import OPERATIONS, carry_out
-from ipc.errors import BadRequest, CortexError, NotFound
+from cortex.system.errors import BadRequest, CortexError, NotFound
 
 
 @pytest.fixture

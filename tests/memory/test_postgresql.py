@@ -12,12 +12,12 @@ from sqlalchemy import event, text
 from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.postgresql import Server
-from cortex.memory.reaching import server_of
+from cortex.memory.server_address import server_of
 from cortex.memory.serving import MemoryWorker
 from cortex.memory.upkeep import fading
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory
-from ipc.errors import BadRequest, CortexError, Misconfigured, NotFound, Unavailable
+from cortex.system.errors import BadRequest, CortexError, Misconfigured, NotFound, Unavailable
 from ipc.messages import MemoryCall
 from tests.postgres import serving
 
@@ -96,7 +96,7 @@ import sys
 from pathlib import Path
 from cortex.memory.note import Note
 from cortex.memory.postgresql import Server
-from cortex.memory.reaching import server_of
+from cortex.memory.server_address import server_of
 from cortex.memory.store import Store
 from cortex.memory.postgresql import Server
 store = Store(Path(sys.argv[1]), driver=Server(sys.argv[2], "cortex"))
@@ -277,7 +277,7 @@ def test_a_second_server_takes_over_by_the_address_alone(tmp_path):
 
 def drained(library, to, **more):
     """What a migration tells in the end."""
-    from cortex.memory.moving import migrate
+    from cortex.memory.relocation import migrate
 
     told = yield from migrate(library, to=to, **more)
     yield told

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 from cortex.front import hook
-from cortex.memory import copies, rendering, turning
+from cortex.memory import briefing_file, copies, folder_sealing
 from cortex.memory.database import NAME
 from cortex.memory.driver import Driver, is_plain
 from cortex.memory.library import finish
 from cortex.memory.sealed import unpacking, unseal_folder
 from cortex.memory.serving import MemoryWorker, opened
-from cortex.memory.transcripts import spool, spooled
-from cortex.sealing import holding, keys, masters, recovery
+from cortex.memory.transcripts import spool, spool_reader
+from cortex.sealing import keys, master_key, plain_folder, recovery
 from cortex.sealing.keys import KEY
 from cortex.sealing.streams import MAGIC
 from cortex.settings.data import SEALED, DataFolder
 from cortex.settings.identity import identity_of
-from ipc.errors import BadRequest, Damaged, Misconfigured, Occupied, Unavailable
+from cortex.system.errors import BadRequest, Damaged, Misconfigured, Occupied, Unavailable
 from ipc.messages import MemoryCall
 
 pytest.importorskip("sqlcipher3")
@@ -38,7 +38,7 @@ WORDS = [word.encode() for told in TOLD for word in told.split() if any(c.isdigi
 def nothing_named(monkeypatch, tmp_path):
     for name in ("CORTEX_KEY_FILE", "CORTEX_KEY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(masters, "_taken", [])
+    monkeypatch.setattr(master_key, "_taken", [])
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
 
 
@@ -56,15 +56,15 @@ def folder(data, key_file):
     except Misconfigured as error:
         pytest.skip(str(error))
     yield made
-    holding._leave(base)
+    plain_folder._leave(base)
     shutil.rmtree(base, ignore_errors=True)
 
 
 def leave(folder):
     """As at the end of the set and of its fronts."""
     base = folder.sealing.base
-    holding._leave(base)
-    assert holding.close(base)
+    plain_folder._leave(base)
+    assert plain_folder.close(base)
 
 
 def ask(worker, operation, *, writes=True, **arguments):
@@ -136,7 +136,7 @@ def path_of(told):
 
 
 def driver(folder):
-    return Driver(holding.open_key(folder.sealing.base))
+    return Driver(plain_folder.open_key(folder.sealing.base))
 
 
 def test_it_is_plain_again_with_all_that_it_held(folder, data):
@@ -146,8 +146,8 @@ def test_it_is_plain_again_with_all_that_it_held(folder, data):
     worker.close()
     before = driver(folder)
     assert not is_plain(data / NAME)
-    turning.bring_back(data / NAME, before)
-    holding.give_up_open(folder.sealing)
+    folder_sealing.bring_back(data / NAME, before)
+    plain_folder.give_up_open(folder.sealing)
     plain = DataFolder(data)
     assert plain.sealing is None
     worker = opened(plain)
@@ -221,12 +221,12 @@ def test_single_bits_of_each_page_are_noticed_by_its_check(folder, data):
 KILLED = """
 import os, sys
 from pathlib import Path
-from cortex.memory import turning
+from cortex.memory import folder_sealing
 from cortex.memory.serving import opened
 from cortex.settings.data import DataFolder
 from cortex.system import files, wiping
 at, left = sys.argv[3], int(sys.argv[4])
-where, name = {"link": (files, "link"), "move": (files, "move"), "wipe": (wiping, "_write_over"), "export": (turning, "_export")}[at]
+where, name = {"link": (files, "link"), "move": (files, "move"), "wipe": (wiping, "_write_over"), "export": (folder_sealing, "_export")}[at]
 done = getattr(where, name)
 def dies(*arguments):
     global left
@@ -273,9 +273,9 @@ def test_what_a_hook_writes_down_is_a_box_that_the_reader_of_sessions_opens(fold
     event = {"event": "prompt", "session": "s", "cwd": "/x", "at": 1, "text": TOLD[7]}
     hook._spool(str(data), event)
     check_disk(tmp_path)
-    ((_, _, found),) = spooled.waiting(data / spool.FOLDER, unpack=unpacking(folder))
+    ((_, _, found),) = spool_reader.waiting(data / spool.FOLDER, unpack=unpacking(folder))
     assert found.text == TOLD[7]
-    ((_, _, unread),) = spooled.waiting(data / spool.FOLDER)
+    ((_, _, unread),) = spool_reader.waiting(data / spool.FOLDER)
     assert unread is None
 
 
@@ -283,7 +283,7 @@ def test_what_a_hook_wrote_down_before_is_sealed_and_not_lost(folder, data, tmp_
     hook._spool(str(data), {"event": "prompt", "session": "s", "cwd": "/x", "at": 1, "text": TOLD[7]})
     opened(folder).close()
     check_disk(tmp_path)
-    ((_, _, found),) = spooled.waiting(data / spool.FOLDER, unpack=unpacking(folder))
+    ((_, _, found),) = spool_reader.waiting(data / spool.FOLDER, unpack=unpacking(folder))
     assert found.text == TOLD[7]
 
 
@@ -316,8 +316,8 @@ def test_a_lost_master_key_is_made_good_by_the_recovery_key_alone(folder, key_fi
     tell(worker)
     worker.close()
     place = folder.sealing
-    older = recovery.make_recovery(place.store, holding.open_key(place.base))
-    newer = recovery.make_recovery(place.store, holding.open_key(place.base))
+    older = recovery.make_recovery(place.store, plain_folder.open_key(place.base))
+    newer = recovery.make_recovery(place.store, plain_folder.open_key(place.base))
     leave(folder)
     key_file.unlink()
     (place.store / KEY).unlink()
@@ -347,10 +347,10 @@ def test_a_disk_that_is_full_while_memory_is_sealed_makes_no_damaged_one_of_it(f
     opened(DataFolder(data)).close()
 
     def full(*_given):
-        raise turning.sqlcipher().OperationalError("database or disk is full")
+        raise folder_sealing.sqlcipher().OperationalError("database or disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(turning, "_export", full)
+        patched.setattr(folder_sealing, "_export", full)
         with pytest.raises(Unavailable, match="disk is full"):
             opened(folder)
     assert is_plain(data / NAME)
@@ -376,7 +376,7 @@ def test_what_is_made_of_it_is_sealed_at_the_end_and_made_anew_where_that_was_da
     for path in sealed:
         path.write_bytes(path.read_bytes()[:-1])
     worker = opened(folder)
-    assert "is made anew" in holding.sealed_fault(folder.sealing.base)
+    assert "is made anew" in plain_folder.sealed_fault(folder.sealing.base)
     assert (
         ask(worker, "recall", writes=False, query="quokka042 narwhal042")["results"][0]["title"] == TOLD[42]
     )
@@ -389,7 +389,7 @@ def test_a_hook_finds_the_briefing_of_a_sealed_memory_while_that_is_served(folde
     project.mkdir()
     whose = identity_of(project)
     ask(worker, "store", title=TOLD[7], project=whose)
-    assert rendering.render(worker.ready(), folder.home, whose)
+    assert briefing_file.render(worker.ready(), folder.home, whose)
     assert TOLD[7] in hook._briefing(str(data), str(project))
     check_disk(tmp_path)
     worker.close()

@@ -21,9 +21,9 @@ from cortex.memory.library import finish
 from cortex.memory.operations import OPERATIONS
 from cortex.memory.serving import MemoryWorker, opened
 from cortex.settings.data import DataFolder
+from cortex.system.errors import BadRequest, Damaged, Misconfigured, NotFound, Unavailable
 from cortex.system.mounts import file_system
 from ipc.codec import decode, encode
-from ipc.errors import BadRequest, Damaged, Misconfigured, NotFound, Unavailable
 from ipc.messages import Failure, GetStatus, MemoryAnswer, MemoryCall
 from ipc.service import answer
 
@@ -380,7 +380,7 @@ import resource, signal, sys
 from pathlib import Path
 from cortex.memory.serving import opened
 from cortex.settings.data import DataFolder
-from ipc.errors import Unavailable
+from cortex.system.errors import Unavailable
 from ipc.messages import MemoryCall
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

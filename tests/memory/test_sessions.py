@@ -7,15 +7,15 @@ import sys
 
 import pytest
 
-from cortex.front import following
-from cortex.front.following import is_off
+from cortex.front import transcript_reader
+from cortex.front.transcript_reader import is_off
 from cortex.memory.serving import opened
-from cortex.memory.transcripts.reading import PORTION_BYTES
+from cortex.memory.transcripts.reader import PORTION_BYTES
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory
-from ipc.errors import BadQuery, BadRequest, Unavailable
+from cortex.system.errors import BadQuery, BadRequest, Unavailable
 from ipc.messages import MemoryCall
-from tests.told_sessions import agent, user
+from tests.sample_sessions import agent, user
 
 
 def test_sessions_of_projects_that_ask_memory_are_read_and_others_are_not(life):
@@ -334,6 +334,6 @@ def test_the_tools_of_observations_search_what_was_asked_and_where_it_was_spoken
 
 
 def test_sessions_that_are_quiet_are_looked_at_more_seldom():
-    assert following.pause(0.0, 0.0) == following.PAUSE_S
-    assert following.pause(0.0, 3600.0) == following.REST_S > following.PAUSE_S
-    assert following.pause(1000.0, 0.0) == following.PAUSE_MAX_S
+    assert transcript_reader.pause(0.0, 0.0) == transcript_reader.PAUSE_S
+    assert transcript_reader.pause(0.0, 3600.0) == transcript_reader.REST_S > transcript_reader.PAUSE_S
+    assert transcript_reader.pause(1000.0, 0.0) == transcript_reader.PAUSE_MAX_S

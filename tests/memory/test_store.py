@@ -15,7 +15,7 @@ from cortex.memory.migrations.__main__ import HERE
 from cortex.memory.note import Note
 from cortex.memory.store import Store
 from cortex.memory.tables import METADATA
-from ipc.errors import BadRequest, Damaged, Misconfigured, NotFound, TooLarge
+from cortex.system.errors import BadRequest, Damaged, Misconfigured, NotFound, TooLarge
 
 #: writes notes until it is ended, and says the id of each that is stored
 WRITER = """

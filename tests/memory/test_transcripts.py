@@ -10,9 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.memory.transcripts import claude, codex
+from cortex.memory.transcripts.excerpts import mark
 from cortex.memory.transcripts.exchanges import Gathering
-from cortex.memory.transcripts.marking import mark
-from cortex.memory.transcripts.reading import LINE_BYTES_MAX, PORTION_BYTES, Place, folder_of, read_portion
+from cortex.memory.transcripts.reader import (
+    LINE_BYTES_MAX,
+    PORTION_BYTES,
+    Place,
+    folder_of,
+    read_portion,
+)
 from cortex.memory.transcripts.tags import plain
 
 

@@ -12,7 +12,7 @@ from cortex.memory.database import NAME
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.recall import Memory
-from ipc.errors import BadRequest, NotFound
+from cortex.system.errors import BadRequest, NotFound
 
 TABLES = {
     "note": "SELECT * FROM note ORDER BY number",

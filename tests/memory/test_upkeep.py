@@ -17,7 +17,7 @@ from cortex.memory.note import Source
 from cortex.memory.observations.health import check_system_health
 from cortex.memory.store import Store
 from cortex.system import files
-from ipc.errors import Damaged, NotFound, Unavailable
+from cortex.system.errors import Damaged, NotFound, Unavailable
 
 SECRET_WORD = "xylophonequartz"
 

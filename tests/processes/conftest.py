@@ -15,10 +15,10 @@ from cortex.processes import attach, starting
 from cortex.processes.child import SetSpec
 from cortex.settings.config import Config, Server
 from cortex.settings.home import open_home, open_runtime
-from ipc.errors import Unavailable
-from tests.leftovers import processes_of
+from cortex.system.errors import Unavailable
+from tests.left_processes import processes_of
 from tests.processes.tiny_sets import OBEDIENT, child
-from tests.waiting import until
+from tests.wait_until import until
 
 
 @pytest.fixture

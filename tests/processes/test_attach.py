@@ -18,11 +18,11 @@ from cortex.processes import attach
 from cortex.processes.child import SetSpec
 from cortex.settings.config import Config, Embedding
 from cortex.settings.data import DataFolder
-from ipc.errors import Unavailable
+from cortex.system.errors import Unavailable
 from ipc.messages import PROTOCOL
-from tests.leftovers import processes_of
+from tests.left_processes import processes_of
 from tests.processes.tiny_sets import OBEDIENT, member, spec, start
-from tests.waiting import BOUND_S, until, until_async
+from tests.wait_until import BOUND_S, until, until_async
 
 
 def test_memory_serves_fronts_of_several_versions_and_refuses_another_protocol(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_the_workers_are_started_before_what_asks_them_is_imported(tmp_path: Pat
     )
     modules = set(done.stderr.split())
     assert "cortex.processes.attach" in modules
-    assert not modules & {"zmq", "cortex.ask.asking", "cortex.front.link", "mcp"}
+    assert not modules & {"zmq", "cortex.ask.query_context", "cortex.front.link", "mcp"}
 
 
 def test_a_set_knows_how_many_lines_its_fronts_refused(spawn_tiny: Config) -> None:

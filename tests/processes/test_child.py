@@ -23,7 +23,7 @@ from cortex.settings.home import open_runtime
 from ipc.client import CONNECT_S
 from ipc.locks import try_lock
 from tests.processes.tiny_sets import OBEDIENT, child, dead, spec
-from tests.waiting import BOUND_S, until
+from tests.wait_until import BOUND_S, until
 
 
 def test_a_child_that_found_its_place_taken_has_it_soon_after_the_other_let_go(config: Config) -> None:
@@ -33,7 +33,7 @@ def test_a_child_that_found_its_place_taken_has_it_soon_after_the_other_let_go(c
     open_runtime(config)
     lock = config.runtime_dir / "elsewhere.lock"
     code = (
-        "import sys; from ipc.errors import EXIT_OCCUPIED; from ipc.locks import try_lock\n"
+        "import sys; from cortex.system.errors import EXIT_OCCUPIED; from ipc.locks import try_lock\n"
         f"lock = try_lock({str(lock)!r}) or sys.exit(EXIT_OCCUPIED)\n" + OBEDIENT
     )
     made = processes.Child("watcher", child(code, config), spec(config))

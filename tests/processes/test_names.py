@@ -14,7 +14,7 @@ from cortex.processes.names import EMBED, HTTP, INDEXER, KINDS, MEMORY, MILVUS, 
 from cortex.settings.config import Config, Server
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Embedding, Engines, Memory, Milvus, Provider
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 from workers.memory import run as run_memory
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ from cortex.settings.config import Config
 from cortex.settings.home import open_runtime
 from ipc.locks import try_lock
 from tests.processes.tiny_sets import OBEDIENT, running, spec, start
-from tests.waiting import BOUND_S
+from tests.wait_until import BOUND_S
 
 
 def test_a_set_that_is_stopped_leaves_no_runtime_folder(config: Config) -> None:

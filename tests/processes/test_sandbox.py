@@ -10,7 +10,7 @@ import pytest
 from cortex.processes import sandbox, starting
 from cortex.settings.config import Config, load
 from cortex.settings.table import Embedding, Security, Server
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 from ipc.locks import hold, holder_of
 
 #: stands in for bubblewrap where the kernel refuses

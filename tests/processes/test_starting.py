@@ -11,11 +11,11 @@ import pytest
 
 from cortex.generation.current import CURRENT
 from cortex.processes import attach, starting
-from cortex.processes.forking import may_fork
+from cortex.processes.fork_client import may_fork
 from cortex.settings.config import Config, Embedding, Engines, Server
 from cortex.system import hosts
-from ipc.errors import Misconfigured, Unavailable
-from tests.leftovers import processes_of
+from cortex.system.errors import Misconfigured, Unavailable
+from tests.left_processes import processes_of
 
 
 def test_a_missing_chunks_folder_that_was_named_is_said_before_anything_starts(config: Config) -> None:

@@ -23,11 +23,11 @@ from cortex.processes.supervisor import BLIND_CHECK_S, CHECK_S, Supervisor
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
 from cortex.system import sockets
-from ipc.errors import EXIT_OCCUPIED, Misconfigured, Unavailable
+from cortex.system.errors import EXIT_OCCUPIED, Misconfigured, Unavailable
 from ipc.locks import try_lock
-from tests.leftovers import processes_of
+from tests.left_processes import processes_of
 from tests.processes.tiny_sets import OBEDIENT, STUBBORN, child, member, running, spec, start
-from tests.waiting import BOUND_S, until
+from tests.wait_until import BOUND_S, until
 
 
 def test_the_supervisor_stays_small() -> None:

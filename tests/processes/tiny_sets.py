@@ -13,7 +13,7 @@ import psutil
 from cortex.processes import attach, starting
 from cortex.processes.child import SetSpec
 from cortex.settings.config import Config
-from tests.waiting import until
+from tests.wait_until import until
 
 OBEDIENT = "import sys; sys.stdin.read()"
 STUBBORN = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(60)"

@@ -4,7 +4,7 @@ import pytest
 
 from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
-from tests.lite import milvus
+from tests.milvus_lite import milvus
 
 __all__ = ["milvus"]
 

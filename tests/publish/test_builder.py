@@ -27,10 +27,10 @@ from cortex.publish.builder import Builder
 from cortex.publish.graph_files import GraphFiles
 from cortex.publish.merging import Limits
 from cortex.settings.config import INDEX_FORMAT, Config
+from cortex.system.errors import Misconfigured, NotReady
 from cortex.terms.records import IndexerState
-from ipc.errors import Misconfigured, NotReady
 from ipc.messages import ExactSearch
-from tests.publish.building import Reader, chunk, drain, write
+from tests.publish.small_projects import Reader, chunk, drain, write
 
 ROOT = Path(__file__).parents[2]
 

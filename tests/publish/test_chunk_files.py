@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cortex.generation.contract import Folder, pack
-from cortex.publish import chunk_files, filed
+from cortex.publish import chunk_file_reader, chunk_files
+from cortex.publish.chunk_file_reader import read_chunk_file
 from cortex.publish.chunk_files import ChunkManager
-from cortex.publish.filed import read_chunk_file
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 
 DIMENSIONS = 4
 
@@ -47,7 +47,7 @@ def test_a_packed_file_is_read_and_a_damaged_one_is_one_sentence(tmp_path, monke
     with pytest.raises(Damaged, match=r"^a\.json\.zst: not one whole zstd frame \(.*\)\.$"):
         read_chunk_file(packed, DIMENSIONS)
     packed.write_bytes(pack(packed.name, raw))
-    monkeypatch.setattr(filed, "FILE_BYTES_MAX", len(raw) - 1)
+    monkeypatch.setattr(chunk_file_reader, "FILE_BYTES_MAX", len(raw) - 1)
     with pytest.raises(Damaged, match="a zstd frame of"):
         read_chunk_file(packed, DIMENSIONS)
 
@@ -86,10 +86,10 @@ class Served:
 )
 def test_every_form_of_embedding_becomes_a_unit_vector(tmp_path, embedding):
     write(tmp_path, "a.json", [chunk("a", embedding=embedding)], dimensions=DIMENSIONS, model="m@1")
-    (filed,) = read_chunk_file(tmp_path / "a.json", DIMENSIONS).chunks.values()
-    assert filed.vector == pytest.approx([0.6, 0.8, 0, 0])
-    assert filed.model == "m@1"
-    assert "embedding" not in filed.body
+    (read_chunk,) = read_chunk_file(tmp_path / "a.json", DIMENSIONS).chunks.values()
+    assert read_chunk.vector == pytest.approx([0.6, 0.8, 0, 0])
+    assert read_chunk.model == "m@1"
+    assert "embedding" not in read_chunk.body
 
 
 def test_a_bare_array_and_unknown_fields_are_accepted(tmp_path):
@@ -172,8 +172,10 @@ def test_an_unchanged_chunk_is_not_read_again(tmp_path, monkeypatch):
     write(tmp_path, "a.json", [chunk(f"c{at}") for at in range(50)], model="m")
     served.refresh()
     read = []
-    check = filed._check_chunk
-    monkeypatch.setattr(filed, "_check_chunk", lambda *a, **k: read.append(check(*a, **k)) or read[-1])
+    check = chunk_file_reader._check_chunk
+    monkeypatch.setattr(
+        chunk_file_reader, "_check_chunk", lambda *a, **k: read.append(check(*a, **k)) or read[-1]
+    )
     write(tmp_path, "a.json", [chunk(f"c{at}", "new" if at == 7 else "text") for at in range(50)], model="m")
     served.refresh()
     assert [one.id for one in read] == ["c7"]

@@ -20,8 +20,8 @@ from cortex.ask.freshness import Freshness
 from cortex.engines import serving
 from cortex.engines.graph.engine import GraphEngine
 from cortex.engines.serving import EngineWorker
+from cortex.engines.text.checksums import META, SUMS, Whole
 from cortex.engines.text.engine import TextEngine
-from cortex.engines.text.whole import META, SUMS, Whole
 from cortex.engines.vector.engine import VectorEngine
 from cortex.engines.vector.usearch import Limits as VectorLimits
 from cortex.engines.vector.usearch import check_vectors
@@ -32,10 +32,10 @@ from cortex.generation.damage import mark, take_marks
 from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment
 from cortex.publish.builder import Builder
-from cortex.publish.intact import Intact
+from cortex.publish.integrity import Intact
 from cortex.settings import config as configuration
 from cortex.system import files
-from ipc.errors import BadQuery, NotReady, Unavailable
+from cortex.system.errors import BadQuery, NotReady, Unavailable
 from ipc.messages import ExactSearch, GraphSearch, VectorSearch
 from ipc.service import CHECK_S
 

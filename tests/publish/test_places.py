@@ -14,7 +14,7 @@ from cortex.indexer.run import index
 from cortex.indexer.store.writer import claiming_files, foreign_files
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config, Server
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 from workers.watcher import WatcherWorker
 
 

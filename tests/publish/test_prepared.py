@@ -8,7 +8,7 @@ from cortex.engines.text.engine import TextEngine
 from cortex.generation import current as generations
 from cortex.publish.builder import Builder
 from cortex.publish.merging import Limits
-from tests.publish.building import Reader, chunk, drain, write
+from tests.publish.small_projects import Reader, chunk, drain, write
 
 
 def test_what_is_prepared_is_served_when_it_is_published_and_not_before(config, builder):

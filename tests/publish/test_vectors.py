@@ -13,7 +13,7 @@ from cortex.generation.read import open_rows
 from cortex.indexer.run import index
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config, Server
-from tests.indexer.written import read, shard_files, written
+from tests.indexer.indexed_tree import read, shard_files, written
 
 
 @pytest.fixture

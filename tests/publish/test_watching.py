@@ -18,15 +18,15 @@ import zmq
 
 import workers.watcher
 from cortex.generation import damage
-from cortex.publish import following
+from cortex.publish import folder_events
 from cortex.settings import config as configuration
 from cortex.settings.home import open_runtime
-from cortex.system import anew, files
-from cortex.system.notices import Notice
+from cortex.system import files, re_exec
+from cortex.system.inotify import Notice
 from cortex.terms import tokens
 from cortex.terms.records import IndexerState
 from ipc.events import Announcer
-from tests.waiting import BOUND_S, until
+from tests.wait_until import BOUND_S, until
 from workers.watcher import QUIET_S, SETTLED_S, WatcherWorker
 
 
@@ -149,7 +149,7 @@ def test_a_watcher_that_holds_much_begins_anew_while_the_indexer_goes_on(config,
     monkeypatch.setattr(watcher._builder, "is_busy", lambda: True)  # as while names are resolved
     with zmq.Context() as context, contextlib.closing(Announcer(context, open_runtime(config))) as announcer:
         for number, limit in enumerate((1 << 40, -(1 << 40))):
-            monkeypatch.setattr(anew, "LARGE_BYTES", limit)
+            monkeypatch.setattr(re_exec, "LARGE_BYTES", limit)
             (config.chunks_dir / f"{number}.json").write_text(
                 json.dumps([{"id": f"x{number}", "text": "def x(): ..."}])
             )
@@ -261,22 +261,22 @@ def test_a_watcher_that_is_told_nothing_looks_once_a_second_and_says_so(config, 
     def refuse():
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(following, "Notices", refuse)
+    monkeypatch.setattr(folder_events, "Notices", refuse)
     watcher = WatcherWorker(config)
     try:
         assert watcher.status().info["watching"] == "polling"
         watcher._follow()
-        assert watcher._following.look_s == following.BLIND_LOOK_S < following.LOOK_S
+        assert watcher._following.look_s == folder_events.BLIND_LOOK_S < folder_events.LOOK_S
         assert "looking by the clock" in caplog.text
     finally:
         watcher._builder.close()
 
 
 def test_on_a_network_folder_it_looks_once_a_second(config, watcher, monkeypatch):
-    monkeypatch.setattr(following, "file_system", lambda _: "nfs4")
+    monkeypatch.setattr(folder_events, "file_system", lambda _: "nfs4")
     watcher._follow()
     assert watcher.status().info["watching"] == "polling"
-    assert watcher._following.look_s == following.BLIND_LOOK_S
+    assert watcher._following.look_s == folder_events.BLIND_LOOK_S
 
 
 def test_more_than_the_system_could_keep_is_anything(watcher):

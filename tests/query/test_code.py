@@ -10,7 +10,7 @@ from cortex.query.code import read_query
 from cortex.query.leaf import literal
 from cortex.query.parse import Parsed, parse
 from cortex.query.tree import Regex
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 
 @pytest.mark.parametrize(

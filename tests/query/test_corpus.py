@@ -11,7 +11,7 @@ from cortex.engines.text.snapshot import TextWriter, open_text
 from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 from ipc.messages import ExactSearch
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "query").iterdir())

@@ -29,7 +29,7 @@ from cortex.query.tree import (
     Term,
     Wildcard,
 )
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "exact_queries.txt"
 SCHEMA = make_schema()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cortex.ranking import rank, weigh
 from ipc.messages import Hit, signals_of
-from tests.ranking import plain
+from tests.ranking import reference_ranking
 
 LANES = ("body", "path", "defs", "comments", "defx", "file_references", "foreign")
 PATHS = (
@@ -73,4 +73,4 @@ def test_columns_are_ranked_as_objects_are(rows, question, random, limit, which)
     weights = weigh(vectors=lanes[1] is not None)
     also = [named] if which & 4 else []
     found = rank(question, *lanes, weights, limit, named=also)
-    assert told(found) == told(plain.rank(question, *lanes, weights, limit, named=also))
+    assert told(found) == told(reference_ranking.rank(question, *lanes, weights, limit, named=also))

@@ -9,7 +9,17 @@ import orjson
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-PROGRAMS = ("against", "agent", "exact", "first_minute", "freshness", "graph", "index", "latency", "quality")
+PROGRAMS = (
+    "compare_checkouts",
+    "agent",
+    "exact",
+    "first_minute",
+    "freshness",
+    "graph",
+    "index",
+    "latency",
+    "quality",
+)
 
 
 @pytest.fixture

@@ -164,7 +164,7 @@ def test_questions_of_one_side_only_are_an_error(load):
 
 
 def test_a_function_is_shown_when_an_answer_holds_a_line_of_it(load):
-    shown = load("shown")
+    shown = load("shown_lines")
     chunk = {"text": "def a():\n… line 9\n    b()", "metadata": {"file_path": "a.py", "start_line": 4}}
     assert shown.lines_of({"chunk": chunk}) == {("a.py", 4), ("a.py", 9)}
 
@@ -178,14 +178,14 @@ def test_a_function_is_shown_when_an_answer_holds_a_line_of_it(load):
 
 
 def test_shares_of_shown_functions_are_means_over_repositories(load):
-    shown = load("shown")
+    shown = load("shown_lines")
     rows = [shown.Seen("r", "doc", "1 limit", found, 100) for found in (True, True, False, False)]
     table = shown.tabulate([*rows, shown.Seen("s", "doc", "1 limit", shown=True, tokens=200)])
     assert table["doc"]["1 limit"] == {"shown": 0.75, "questions": 5, "of_questions": 0.6, "tokens": 120}
 
 
 def test_of_the_questions_that_want_a_function_always_the_same_few_are_asked(load):
-    shown = load("shown")
+    shown = load("shown_lines")
     asked = [
         {"query": f"{kind} {number}", "category": kind, "functions": [1] * (number > 2)}
         for kind in ("doc", "commit")

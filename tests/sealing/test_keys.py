@@ -11,11 +11,11 @@ import pytest
 
 from cortex.processes import sandbox
 from cortex.processes.child import child_environment
-from cortex.sealing import keys, masters
+from cortex.sealing import keys, master_key
 from cortex.sealing.keys import KEY, PLACE, forget, place_of, project_key, read_wrapped, rotate
-from cortex.sealing.masters import ENVIRONMENT, KEYCHAIN, read_masters
+from cortex.sealing.master_key import ENVIRONMENT, KEYCHAIN, read_masters
 from cortex.settings.config import load
-from ipc.errors import Damaged, Misconfigured, Unavailable
+from cortex.system.errors import Damaged, Misconfigured, Unavailable
 
 
 class Keychain(keyring.backend.KeyringBackend):
@@ -50,7 +50,7 @@ class Keychain(keyring.backend.KeyringBackend):
 def nothing_named(monkeypatch):
     monkeypatch.delenv("CORTEX_KEY_FILE", raising=False)
     monkeypatch.delenv("CORTEX_KEY", raising=False)
-    monkeypatch.setattr(masters, "_taken", [])
+    monkeypatch.setattr(master_key, "_taken", [])
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from cortex.sealing.mirror import LIST, OBJECTS, Mirror
 from cortex.sealing.streams import KEY_BYTES
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 
 KEY = bytes(KEY_BYTES)
 MOMENT_NS = 1_700_000_000_123_456_789

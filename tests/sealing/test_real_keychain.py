@@ -27,9 +27,9 @@ ASKS = """
 import os, sys, time
 from pathlib import Path
 import secretstorage
-from cortex.sealing import masters
+from cortex.sealing import master_key
 from cortex.sealing.keys import place_of, project_key, rotate
-from ipc.errors import Unavailable
+from cortex.system.errors import Unavailable
 bus, until = secretstorage.dbus_init(), time.monotonic() + 30
 while time.monotonic() < until:
     try:
@@ -41,7 +41,7 @@ while time.monotonic() < until:
     time.sleep(0.05)
 base = Path(sys.argv[1])
 key = project_key(base / "a", "")
-assert place_of(base)[0] == masters.KEYCHAIN
+assert place_of(base)[0] == master_key.KEYCHAIN
 assert rotate(base, "") == (1, [])
 assert project_key(base / "a", "") == key
 default.lock()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cortex.sealing import streams
 from cortex.sealing.streams import HEAD_BYTES, KEY_BYTES, TAG_BYTES, seal, seal_short, unseal, unseal_short
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 
 KEY, OTHER = bytes(KEY_BYTES), b"\1" * KEY_BYTES
 #: bytes of a piece in these tests

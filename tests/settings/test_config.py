@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cortex.settings import config, home
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 
 
 def write(project: Path, text: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from cortex.settings import config as configuration
 from cortex.settings.projects import clones_base, known_projects, place_of, projects_file
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 
 
 @pytest.fixture

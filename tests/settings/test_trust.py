@@ -8,7 +8,7 @@ import pytest
 
 from cortex.settings import config, trust
 from cortex.settings.table import SECTIONS, Embedding, rules
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 
 #: a value for each setting that a project's file may not set by itself, and what it would do
 HOSTILE = {

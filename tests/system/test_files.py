@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from cortex.system import files, steps
+from cortex.system import files, folder_operations
 
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["by-descriptors", "by-paths"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Unix, and as on Windows, where nothing opens a folder."""
-    monkeypatch.setattr(steps, "BY_PATH", request.param)
+    monkeypatch.setattr(folder_operations, "BY_PATH", request.param)
 
 
 @pytest.fixture

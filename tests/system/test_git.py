@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cortex.ask.meeting.commits import Commits
-from cortex.indexer.order import recently_changed
+from cortex.ask.code_notes.blame import Commits
+from cortex.indexer.priority import recently_changed
 from cortex.system import git
-from tests.waiting import until
+from tests.wait_until import until
 
 PATHS = ("src/main.py", "deep/er/old.py", ".cortex/chunks/theirs.json")
 WHO = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")

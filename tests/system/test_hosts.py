@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from cortex.system import hosts, sockets, steps
-from tests.waiting import BOUND_S, until
+from cortex.system import folder_operations, hosts, sockets
+from tests.wait_until import BOUND_S, until
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for room in ("ipc", "cortex", "workers") for path in (ROOT / room).rglob("*.py"))
@@ -93,16 +93,16 @@ def test_every_module_can_be_imported_where_there_is_no_unix():
 #: (module, what it uses) → why it may
 ALLOWED = {
     ("cortex.system.files", "os.fwalk"): "asks first whether it is there",
-    ("cortex.system.steps", "os.fchmod"): "asks first whether it is there",
-    ("cortex.system.notices", "os.O_NONBLOCK"): "inotify, which Linux alone has",
-    ("cortex.system.notices", "os.O_CLOEXEC"): "inotify, which Linux alone has",
+    ("cortex.system.folder_operations", "os.fchmod"): "asks first whether it is there",
+    ("cortex.system.inotify", "os.O_NONBLOCK"): "inotify, which Linux alone has",
+    ("cortex.system.inotify", "os.O_CLOEXEC"): "inotify, which Linux alone has",
     ("cortex.system.cores", "os.sched_getaffinity"): "asks first whether it is there",
     ("cortex.generation.segment", "mmap.MADV_DONTNEED"): "asks first whether it is there",
     ("cortex.system.allocator", "mmap.MADV_DONTNEED"): "only where the system tells what is mapped",
     ("cortex.processes.supervisor", "signal.SIGCHLD"): "asks first whether it is there",
     ("ipc.service", "faulthandler.register"): "asks first whether it is there",
     ("ipc.service", "signal.SIGPROF"): "asks first whether there is what would come with it",
-    ("cortex.system.dumps", "import resource"): "says what it does without",
+    ("cortex.system.core_dumps", "import resource"): "says what it does without",
     ("cortex.indexer.syntax.documents", "import resource"): "says what it does without",
 }
 
@@ -110,7 +110,7 @@ ALLOWED = {
 #: the modules that are for what systems differ in, and those of what is done on Linux alone: nobody
 #: uses these where `may_fork` says no
 FOR_IT = ("cortex.system.hosts", "cortex.system.sockets")
-ON_LINUX = ("cortex.processes.forking", "cortex.processes.forkserver")
+ON_LINUX = ("cortex.processes.fork_client", "cortex.processes.forkserver")
 
 
 def used() -> set[tuple[str, str]]:
@@ -171,11 +171,11 @@ def test_what_somebody_has_open_is_tried_again_for_a_while():
         if (error := next(tries)) is not None:
             raise error
 
-    steps.patiently(act, retries=True)
+    folder_operations.patiently(act, retries=True)
     with pytest.raises(StopIteration):
         next(tries)
     with pytest.raises(PermissionError):
-        steps.patiently(_refuse, retries=False)
+        folder_operations.patiently(_refuse, retries=False)
 
 
 def _refuse() -> None:
@@ -242,7 +242,7 @@ def test_a_loop_of_windows_waits_for_descriptors(monkeypatch):
 def test_every_loop_that_zeromq_is_told_by_is_of_that_kind():
     """`asyncio.run` is for what starts processes, which that kind cannot on Windows."""
     starts = {name_of(path) for path in SOURCES if "asyncio.run(" in path.read_text(encoding="utf-8")}
-    assert starts == {"cortex.front.agents.connected"}
+    assert starts == {"cortex.front.agents.connections"}
 
 
 @pytest.mark.parametrize("polls", [True, False])

@@ -14,8 +14,8 @@ from cortex.indexer.syntax import parse
 from cortex.indexer.syntax.source import Source
 from cortex.settings.config import Config
 from cortex.system import installation
+from cortex.system.errors import Misconfigured
 from cortex.system.installation import EXTRAS, how_to_add, missing_extras
-from ipc.errors import Misconfigured
 from ipc.messages import PatternSearch
 
 SQL = Source("shop.sql", ("CREATE TABLE basket (id int);", "", "SELECT * FROM basket;"))

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [p for folder in ("ipc", "cortex", "workers") for p in sorted((ROOT / folder).rglob("*.py"))]
 ONE = "cortex.system.files"
 #: what it stands on, which nobody else may use
-UNDER = "cortex.system.steps"
+UNDER = "cortex.system.folder_operations"
 
 #: of these modules nothing is called but what only tells, or works on what is open already
 TELLS = {
@@ -71,7 +71,7 @@ ALLOWED = {
     ("cortex.engines.vector.usearch", "index.view"): LIBRARY,
     ("cortex.indexer.store.embeddings", "sqlite3.connect"): LIBRARY,
     ("cortex.memory.driver", "self.module.connect"): LIBRARY,
-    ("cortex.memory.turning", "sqlcipher().connect"): LIBRARY,
+    ("cortex.memory.folder_sealing", "sqlcipher().connect"): LIBRARY,
     ("cortex.memory.word_index", "tantivy.Index"): LIBRARY,
     ("cortex.processes.forkserver", "_STAT.read_text"): SYSTEM,
     ("cortex.processes.leftovers", "folder.rmdir"): RUNTIME,
@@ -88,8 +88,8 @@ ALLOWED = {
     ("cortex.system.ports", "os.readlink"): SYSTEM,
     ("cortex.front.http.serving", "made.bind"): "a socket of the network, with a token",
     ("cortex.front.http.projects", "self._link.open"): OTHER,
-    ("cortex.front.several", "self._own.open"): OTHER,
-    ("cortex.front.several", "one.link.open"): OTHER,
+    ("cortex.front.open_projects", "self._own.open"): OTHER,
+    ("cortex.front.open_projects", "one.link.open"): OTHER,
     ("cortex.front.http.app", "projects.open"): OTHER,
     ("cortex.front.mcp.stdio", "io.FileIO"): "wraps standard input and output, which are open already",
     ("cortex.front.mcp.bridge", "io.FileIO"): "wraps standard input, which is open already",
@@ -101,8 +101,8 @@ ALLOWED = {
     ("cortex.system.sockets", "listener.bind"): RUNTIME,
     ("cortex.system.sockets", "os.chmod"): RUNTIME,
     ("cortex.system.sockets", "os.open"): RUNTIME,
-    ("cortex.system.anew", "_STATUS.read_text"): "what the system says of this process",
-    ("cortex.system.anew", "os.execv"): "the program that runs already, once more",
+    ("cortex.system.re_exec", "_STATUS.read_text"): "what the system says of this process",
+    ("cortex.system.re_exec", "os.execv"): "the program that runs already, once more",
     ("cortex.system.hosts", "os.replace"): RUNTIME,
     ("cortex.system.sockets", "os.unlink"): RUNTIME,
     ("cortex.processes.supervisor", "os.unlink"): RUNTIME,
@@ -122,11 +122,11 @@ ALLOWED = {
     ("cortex.engines.graph.engine", "self._opener.open"): OTHER,
     ("cortex.engines.serving", "self._engine.open"): OTHER,
     ("cortex.front.cli.generated", "link.open"): OTHER,
-    ("cortex.front.cli.completing", "link.open"): OTHER,
-    ("cortex.front.cli.opening", "webbrowser.open"): OTHER,
+    ("cortex.front.cli.shell_completion", "link.open"): OTHER,
+    ("cortex.front.cli.open_page", "webbrowser.open"): OTHER,
     ("cortex.front.mcp.project", "link.open"): OTHER,
     ("cortex.front.mcp.stdio", "link.open"): OTHER,
-    ("cortex.indexer.folders", "self._changes.touch"): OTHER,
+    ("cortex.indexer.folder_watch", "self._changes.touch"): OTHER,
     ("cortex.indexer.run", "writer.open"): OTHER,
     ("cortex.memory.serving", "Library.open"): OTHER,
     ("cortex.processes.attach", "attachment.open"): OTHER,
@@ -180,7 +180,11 @@ def test_only_one_module_opens_and_changes_files():
 
 
 def test_what_it_stands_on_is_its_own():
-    users = {name_of(path) for path in SOURCES if "cortex.system.steps" in path.read_text(encoding="utf-8")}
+    users = {
+        name_of(path)
+        for path in SOURCES
+        if "cortex.system.folder_operations" in path.read_text(encoding="utf-8")
+    }
     assert users == {ONE}
 
 

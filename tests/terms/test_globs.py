@@ -2,8 +2,8 @@
 
 import pytest
 
+from cortex.system.errors import BadRequest
 from cortex.terms.globs import matching
-from ipc.errors import BadRequest
 
 FILES = [
     "Makefile",

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cortex.system.errors import Misconfigured
 from cortex.terms.ignores import GLOB_CHARS_MAX, GLOBS_MAX, Ignores, read_lines, read_setting
-from ipc.errors import Misconfigured
 
 PATHS = [
     "a.5", "a.x", "b/a.5", "b/c/a.x", "b/c/d", "x", "b/x", "name", "b/name", "build/x/y", "b/build/z", "Z/a b",

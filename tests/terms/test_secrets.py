@@ -8,8 +8,8 @@ import pytest
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
+from cortex.system.errors import BadRequest
 from cortex.terms.secrets import remove_secrets, remove_secrets_in
-from ipc.errors import BadRequest
 
 #: kind → an example that its issuer documents, or that is made like one
 EXAMPLES = {

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.terms.languages import LANGUAGES, canonical, nearest
-from cortex.terms.mangled import demangle
+from cortex.terms.mangled_names import demangle
 from cortex.terms.spelling import Place, below, read_globs, read_list, read_place, read_symbol, same_tags
 
 

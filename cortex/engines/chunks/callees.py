@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from cortex.engines.chunks.line_scores import Judged
 from cortex.engines.chunks.source import Source
-from cortex.engines.chunks.worth import Judged
 
 #: definitions that one name may mean in the files that are compared, above which a call says
 #: nothing

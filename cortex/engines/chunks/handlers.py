@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from cortex.engines.chunks.answer_lines import Showing
 from cortex.engines.chunks.fetch import fetch
 from cortex.engines.chunks.locate import locate
-from cortex.engines.chunks.show import Showing
 from cortex.engines.protocol import Handlers
 from cortex.generation.read import Rows
 from ipc.messages import Fetch, Locate, Show

@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 
 from cortex.generation.read import Rows
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 from ipc.messages import Hit, Locate, Located, Place, Spot
 
 #: files that one path may be, in an answer; one that may be so many says nothing

@@ -19,9 +19,9 @@ import numpy as np
 import orjson
 
 from cortex.generation.read import Rows
+from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.kinds import DATA_KINDS
-from ipc.arrays import Array
 
 #: lines from which on what stands between two definitions is more than one unit, at blank lines
 GAP_LINES_MAX = 30

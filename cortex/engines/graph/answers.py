@@ -13,21 +13,21 @@ from typing import Any
 import orjson
 
 from cortex.engines.graph.arrays import CANDIDATES_MAX, Graph
-from cortex.engines.graph.names import complete, list_symbols
+from cortex.engines.graph.completion import complete, list_symbols
 from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
 from cortex.engines.graph.sources import Texts
 from cortex.engines.graph.targets import LISTED, Found, Targets
 from cortex.engines.graph.walks import FORWARD, Limits, Scope, Step, Walk, Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
+from cortex.system.arrays import Array
+from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.globs import matching
 from cortex.terms.ids import uncopied
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
 from cortex.terms.spelling import read_globs, read_place
-from ipc.arrays import Array
-from ipc.errors import BadRequest
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
 #: bounds of the arguments: out of them they are clamped

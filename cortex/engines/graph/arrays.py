@@ -19,8 +19,8 @@ import orjson
 from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS, nodes_of, text_of, texts_of
 from cortex.generation.segment import Segment, open_segment
 from cortex.system import allocator
+from cortex.system.arrays import Array
 from cortex.terms.ids import key_of, uncopied
-from ipc.arrays import Array
 
 #: candidates of an ambiguous edge that are looked at and shown; graph files of other programs may
 #: name thousands, and each result with such an edge names them

@@ -11,10 +11,10 @@ import numpy as np
 
 from cortex.engines.graph.arrays import Graph
 from cortex.generation.graph import EDGE_TYPES
+from cortex.system.arrays import Array
 from cortex.terms.ids import key_of, uncopied
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import language_of
-from ipc.arrays import Array
 
 #: edges from a type to what it implements, extends or embeds
 IS_A = ("implements", "extends", "embeds")

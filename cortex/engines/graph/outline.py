@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from cortex.engines.graph.arrays import Graph
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 from ipc.messages import GraphHits, OutlineSearch
 
 #: bytes that an answer's frame and each file's entry take beside the symbols

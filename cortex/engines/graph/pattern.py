@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from cortex.engines.graph.sources import Texts
+from cortex.system.errors import BadRequest, Misconfigured
 from cortex.system.installation import how_to_add
 from cortex.terms.globs import matching
 from cortex.terms.languages import nearest
 from cortex.terms.suggestions import hint
-from ipc.errors import BadRequest, Misconfigured
 from ipc.messages import GraphHits, PatternSearch
 
 if TYPE_CHECKING:

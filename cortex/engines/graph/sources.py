@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any, Protocol
 
-from cortex.system import files, naming
+from cortex.system import files, path_names
 
 #: bytes of a file that text is cut from, and files that are kept
 FILE_BYTES_MAX = 2 * 1024 * 1024
@@ -61,7 +61,7 @@ class Sources:
         whole = os.path.normpath(
             os.path.join(self._folders[folder], name)
         )  # a link itself is not followed: open_plain
-        if not naming.inside(whole, self._root):
+        if not path_names.inside(whole, self._root):
             return []
         try:
             opened = files.open_plain(whole)

@@ -14,13 +14,13 @@ import numpy as np
 from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.members import Members
 from cortex.engines.graph.places import Places
-from cortex.engines.graph.twins import joined
+from cortex.engines.graph.variants import joined
 from cortex.ranking.traces import find_frames
+from cortex.system.arrays import Array
 from cortex.terms.ids import above, key_of, split, split_short, uncopied
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.paths import is_built, is_example, is_foreign, is_test
 from cortex.terms.spelling import Place, read_place, read_symbol
-from ipc.arrays import Array
 
 #: ids that an answer lists when a target has several meanings, and names that it suggests when it
 #: has none

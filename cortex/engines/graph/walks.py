@@ -15,8 +15,8 @@ from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.members import IS_A, last_name
 from cortex.engines.graph.targets import Targets
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
+from cortex.system.arrays import Array
 from cortex.terms.kinds import WHOLE_KINDS
-from ipc.arrays import Array
 
 #: what a type is made by: its callers count as callers of these methods
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cortex.engines.milvus.connection import CONNECT_S, connect, in_a_sentence
 from cortex.settings.milvus import Place
-from ipc.errors import Misconfigured, Unavailable
+from cortex.system.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:
     from pymilvus import MilvusClient

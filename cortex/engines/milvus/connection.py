@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cortex.settings.milvus import Place
+from cortex.system.errors import Misconfigured, NotFound, Unavailable
 from cortex.system.installation import how_to_add, is_installed
-from ipc.errors import Misconfigured, NotFound, Unavailable
 
 if TYPE_CHECKING:
     from pymilvus import MilvusClient

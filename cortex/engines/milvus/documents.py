@@ -17,8 +17,8 @@ import msgspec
 
 from cortex.engines.milvus.collection import SCHEMA, Collection
 from cortex.engines.milvus.collection import TEXT_BYTES as PIECE_BYTES
+from cortex.system.errors import CortexError, Damaged, Misconfigured, NotFound
 from cortex.system.zstd import pack, unpack
-from ipc.errors import CortexError, Damaged, Misconfigured, NotFound
 
 #: generations whose time of publishing a document keeps
 KEPT_TIMES = 50

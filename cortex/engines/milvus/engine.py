@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
-from cortex.engines.milvus.asking import Asking
 from cortex.engines.milvus.collection import FOREVER, WRITE_S, Collection
 from cortex.engines.milvus.entries import entry, rest
 from cortex.engines.milvus.exact import ExactSnapshot
@@ -21,13 +20,14 @@ from cortex.engines.milvus.nearest import Nearest
 from cortex.engines.milvus.removal import drop_rows
 from cortex.engines.milvus.rows import Fetched, far
 from cortex.engines.milvus.scope import primary_key
+from cortex.engines.milvus.searches import Asking
 from cortex.engines.protocol import Change, Feature, Handlers
-from cortex.engines.vector.coarse import Coarse
+from cortex.engines.vector.quantized import Coarse
 from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Published
 from cortex.settings.config import Config
 from cortex.settings.milvus import place_of
-from ipc.errors import Damaged, NotReady
+from cortex.system.errors import Damaged, NotReady
 from ipc.messages import CountWords, ExactSearch, TextSignals, VectorSearch
 
 _TOKEN = re.compile(r"([0-9]+)-([0-9]+)")

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.engines.milvus.asking import Asking
 from cortex.engines.milvus.collection import FIELDS
 from cortex.engines.milvus.entries import encode_tokens
+from cortex.engines.milvus.searches import Asking
 from cortex.engines.text.compile import Holding, Starting, Within, find_known
 from cortex.engines.text.counts import keywords
 from cortex.engines.text.lines import CHUNKS_MAX
@@ -39,9 +39,9 @@ from cortex.query.tree import (
     leaves,
     split_expressions,
 )
+from cortex.system.arrays import Array
+from cortex.system.errors import BadRequest
 from cortex.terms import tokens
-from ipc.arrays import Array
-from ipc.errors import BadRequest
 from ipc.messages import CountWords, ExactHits, ExactSearch, WordCounts
 from ipc.messages.search import MatchType
 

@@ -6,15 +6,15 @@ from functools import cached_property
 
 import numpy as np
 
-from cortex.engines.milvus.asking import Asking
 from cortex.engines.milvus.collection import FIELDS, VIEWS
 from cortex.engines.milvus.entries import encode_tokens
-from cortex.engines.text.fold import Folds
+from cortex.engines.milvus.searches import Asking
+from cortex.engines.text.overlaps import Folds
 from cortex.engines.text.signals import LANES, VIEW_LANES, WORDS_MAX, defining_terms, has_lanes
 from cortex.generation.candidates import tell
 from cortex.query.check import check_query
+from cortex.system.arrays import Array
 from cortex.terms import tokens
-from ipc.arrays import Array
 from ipc.messages import Signals, TextSignals
 
 #: definitions of one name that are told apart

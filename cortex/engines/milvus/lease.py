@@ -15,8 +15,8 @@ from cortex.settings.milvus import Place
 from cortex.settings.postgresql import HERE, THERE
 from cortex.settings.reference import read_reference
 from cortex.settings.table import Milvus
+from cortex.system.errors import Misconfigured, Occupied, Unavailable
 from cortex.system.installation import how_to_add, is_installed
-from ipc.errors import Misconfigured, Occupied, Unavailable
 from ipc.locks import hold
 
 #: seconds for a connection, for a statement, and for the answer of a server that keeps no time

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cortex.engines.milvus.asking import Asking
+from cortex.engines.milvus.searches import Asking
 from cortex.engines.vector.usearch import Kept, VectorSnapshot
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 from ipc.messages import Filters
 
 #: rows by which the mean and the deviation of all cosines are told: all where there are no more,

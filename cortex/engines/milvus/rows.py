@@ -17,8 +17,8 @@ from cortex.engines.milvus.collection import Collection
 from cortex.engines.milvus.removal import rest_key
 from cortex.engines.milvus.scope import Scope
 from cortex.generation.read import Rows, join_chunk
-from ipc.arrays import Array
-from ipc.errors import NotReady
+from cortex.system.arrays import Array
+from cortex.system.errors import NotReady
 
 #: bytes of texts and of vectors that one process keeps of what it fetched: keys are never used
 #: twice, so nothing of it grows old

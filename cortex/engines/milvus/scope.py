@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from cortex.engines.milvus.removal import rest_key
-from cortex.ranking.together import KEY_BITS
+from cortex.ranking.multi_project import KEY_BITS
 
 
 def quoted(text: str) -> str:

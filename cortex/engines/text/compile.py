@@ -29,10 +29,10 @@ from cortex.query.tree import (
     Term,
     Wildcard,
 )
+from cortex.system.errors import BadQuery
 from cortex.terms import tokens
 from cortex.terms.languages import covered
 from cortex.terms.spelling import same_tags
-from ipc.errors import BadQuery
 from ipc.messages import Filters
 
 #: how much more a match of whole identifiers counts than one of their parts

@@ -8,8 +8,8 @@ from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
+from cortex.engines.text.checksums import Whole
 from cortex.engines.text.snapshot import TextSnapshot, open_text
-from cortex.engines.text.whole import Whole
 from cortex.engines.text.writer import WRITER, TextWriter, committed
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published

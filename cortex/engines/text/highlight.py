@@ -13,9 +13,9 @@ import numpy as np
 
 from cortex.engines.text.compile import pattern_source, pattern_words
 from cortex.query.tree import Fuzzy, Leaf, Phrase, Term, Wildcard
+from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.records import covers
-from ipc.arrays import Array
 
 #: fragments of one hit
 FRAGMENTS_MAX = 3

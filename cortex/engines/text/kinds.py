@@ -13,11 +13,11 @@ from typing import Any, Literal
 import numpy as np
 import orjson
 
-from cortex.engines.text.marked import Body, Marked
+from cortex.engines.text.line_matches import Body, Marked
+from cortex.system.arrays import Array
 from cortex.terms.kinds import DATA_KINDS, NAMED_TYPE_KINDS
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_test
-from ipc.arrays import Array
 from ipc.messages import Hit
 
 Kind = Literal["definition", "call", "import", "type", "text", "comment", "test"]

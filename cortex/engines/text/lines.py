@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import orjson
 
-from cortex.engines.text.held import PART
 from cortex.engines.text.kinds import KINDS, NUMBERS, Kind
-from cortex.engines.text.marked import Body, Marked
+from cortex.engines.text.line_coverage import PART
+from cortex.engines.text.line_matches import Body, Marked
+from cortex.system.arrays import Array
 from cortex.terms.languages import language_of
 from cortex.terms.paths import is_beside, is_built
-from ipc.arrays import Array
 from ipc.messages import Hit
 
 #: chunks whose lines are counted; of a query that matches more, the lines of so many of the best

@@ -15,13 +15,13 @@ import tantivy
 from tantivy import Query
 
 from cortex.engines.text.compile import Holding, Known, Starting, Target, Within, compile_query, find_known
-from cortex.engines.text.fold import Found, Places
+from cortex.engines.text.overlaps import Found, Places
 from cortex.engines.text.schema import BIT_FIELDS, BITS
 from cortex.engines.text.words import Words
 from cortex.generation.read import Rows
 from cortex.query.tree import And, Anything, Boost, Node, Not, Or, leaves
-from ipc.arrays import Array
-from ipc.errors import BadRequest
+from cortex.system.arrays import Array
+from cortex.system.errors import BadRequest
 
 #: bytes of the sets that are remembered, one for each row and set, and the least number of sets
 _SETS_BYTES, _SETS_MIN = 16 << 20, 16

@@ -20,7 +20,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from cortex.engines.text.fold import Folds, Found
+from cortex.engines.text.overlaps import Folds, Found
 from cortex.engines.text.verify import (
     INSIDE,
     Body,
@@ -37,7 +37,7 @@ from cortex.generation.read import Rows
 from cortex.generation.segment import Segment
 from cortex.generation.trigrams import find_rows
 from cortex.query.needs import Either, Every, Needs
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: seconds after which a search answers with what it has found
 SCAN_S = 1.5

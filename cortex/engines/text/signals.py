@@ -15,9 +15,9 @@ from cortex.engines.text.compile import filtered
 from cortex.engines.text.counts import Counts
 from cortex.engines.text.limits import MASK_SHARE
 from cortex.generation.read import Rows
+from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.records import covers
-from ipc.arrays import Array
 from ipc.messages import Filters
 
 #: names of the lanes, in the order of the values

@@ -16,11 +16,10 @@ import tantivy
 
 from cortex.engines.chunks.fetch import cut, fit
 from cortex.engines.text import signals as text_signals
+from cortex.engines.text.checksums import META, documents_in, reading
 from cortex.engines.text.compile import Target, compile_query
 from cortex.engines.text.counts import Counts, keywords
-from cortex.engines.text.finding import MATCHES_MAX, Finding
-from cortex.engines.text.fold import Found, IdOrder, page
-from cortex.engines.text.held import count_missing
+from cortex.engines.text.filter_queries import Kept
 from cortex.engines.text.highlight import (
     Span,
     find_spans,
@@ -29,9 +28,11 @@ from cortex.engines.text.highlight import (
     line_numbers,
     make_needles,
 )
-from cortex.engines.text.kept import Kept
 from cortex.engines.text.kinds import find_kinds
 from cortex.engines.text.limits import LIMITS, Limits
+from cortex.engines.text.line_coverage import count_missing
+from cortex.engines.text.line_marks import mark_texts
+from cortex.engines.text.line_matches import Body, join_texts, marked_lines
 from cortex.engines.text.lines import (
     BEST_CHUNKS,
     CHUNKS_MAX,
@@ -41,14 +42,13 @@ from cortex.engines.text.lines import (
     without_crowds,
     without_parts,
 )
-from cortex.engines.text.marked import Body, join_texts, marked_lines
-from cortex.engines.text.marking import mark_texts
 from cortex.engines.text.matching import Matching
+from cortex.engines.text.overlaps import Found, IdOrder, page
 from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark, narrowed
 from cortex.engines.text.schema import make_schema, register
 from cortex.engines.text.suggest import Asked, nearest, suggest
+from cortex.engines.text.top_hits import MATCHES_MAX, Finding
 from cortex.engines.text.verify import Expression, compile_expression
-from cortex.engines.text.whole import META, documents_in, reading
 from cortex.engines.text.words import Words
 from cortex.engines.text.writer import TextWriter, open_index
 from cortex.generation.candidates import tell
@@ -58,7 +58,7 @@ from cortex.query.check import check_query
 from cortex.query.code import read_query
 from cortex.query.parse import Parsed
 from cortex.query.tree import Fuzzy, Leaf, Node, Term, Wildcard, leaves, split_expressions
-from ipc.errors import BadQuery, NotFound
+from cortex.system.errors import BadQuery, NotFound
 from ipc.messages import (
     CountWords,
     ExactHits,

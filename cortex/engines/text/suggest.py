@@ -12,8 +12,8 @@ from cortex.engines.text.compile import Target, compile_query, filtered
 from cortex.engines.text.matching import count_of
 from cortex.engines.text.words import Words
 from cortex.query.tree import And, Node, Not, Or, Phrase, Range, Regex, Term, Wildcard, leaves
+from cortex.system.errors import BadRequest
 from cortex.terms import languages, tokens
-from ipc.errors import BadRequest
 
 #: terms of a query that are looked at one by one
 _TERMS_MAX = 12

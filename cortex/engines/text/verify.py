@@ -15,8 +15,8 @@ import re2
 
 from cortex.query.expressions import Analysis, analyse
 from cortex.query.tree import Regex
-from ipc.arrays import Array
-from ipc.errors import BadQuery
+from cortex.system.arrays import Array
+from cortex.system.errors import BadQuery
 
 #: bytes of memory for one expression's automata (RE2's own default)
 _MEMORY = 8 << 20

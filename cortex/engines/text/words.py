@@ -10,7 +10,7 @@ import numpy as np
 from cortex.generation.read import Rows
 from cortex.generation.segment import Segment
 from cortex.generation.words import WordTable
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: words whose neighbours are remembered: a query asks for them to find and to mark
 _NEAR_MAX = 16

@@ -20,11 +20,18 @@ from typing import Any
 import orjson
 import tantivy
 
+from cortex.engines.text.checksums import (
+    META,
+    META_BYTES_MAX,
+    SUMS,
+    Whole,
+    reading,
+    write_sums,
+)
 from cortex.engines.text.schema import make_document, make_schema, register
-from cortex.engines.text.whole import META, META_BYTES_MAX, SUMS, Whole, reading, write_sums
 from cortex.system import files
+from cortex.system.errors import Damaged
 from cortex.system.timers import late_threads
-from ipc.errors import Damaged
 
 WRITER = "writer"
 

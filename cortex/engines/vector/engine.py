@@ -14,7 +14,7 @@ from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
-from cortex.engines.vector.coarse import Coarse
+from cortex.engines.vector.quantized import Coarse
 from cortex.engines.vector.usearch import (
     Limits,
     build_vectors,

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cortex.engines.vector.coarse import Coarse, in_bytes
-from cortex.engines.vector.middles import Middles
+from cortex.engines.vector.file_centroids import Middles
+from cortex.engines.vector.quantized import Coarse, in_bytes
 from cortex.generation.candidates import tell
 from cortex.generation.read import Rows
 from cortex.system import allocator, files
-from cortex.system.products import products
-from ipc.arrays import Array
-from ipc.errors import BadRequest, Damaged, NotReady
+from cortex.system.arrays import Array
+from cortex.system.dot_products import products
+from cortex.system.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Filters, Signals, VectorSearch
 
 if TYPE_CHECKING:  # 8 MB, of which nothing is needed before there is an HNSW index

@@ -9,7 +9,7 @@ import msgspec
 
 from cortex.settings.home import user_config
 from cortex.system import files
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 
 #: bytes of the record
 BYTES_MAX = 4 << 20

@@ -15,8 +15,8 @@ import orjson
 from cortex.front.cli import memory
 from cortex.front.cli.paint import Line, Screen
 from cortex.system.terminal import shown
+from cortex.terms.ambiguous_candidates import candidates_of
 from cortex.terms.records import covers
-from cortex.terms.repeats import candidates_of
 
 #: lines of the excerpt below a place of code_context
 EXCERPT_LINES = 6

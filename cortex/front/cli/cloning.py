@@ -11,15 +11,15 @@ import urllib.parse
 from dataclasses import dataclass
 from pathlib import Path
 
+from cortex.front.cli.activity import under_way
 from cortex.front.cli.render import Progress
-from cortex.front.cli.working import under_way
 from cortex.settings import config as configuration
 from cortex.settings import dependencies
 from cortex.settings.home import is_loopback
 from cortex.settings.projects import clones_base
 from cortex.system import files, git
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured, Unavailable
 from cortex.system.terminal import in_line, shown
-from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured, Unavailable
 
 #: seconds that fetching may take
 CLONE_S = 900.0

@@ -16,31 +16,38 @@ import orjson
 from cortex import __version__
 from cortex.front.cli import (
     cloning,
-    completing,
-    far,
     hooks,
     key,
-    opening,
-    parts,
+    milvus_publish,
+    open_page,
     projects,
-    remote,
     render,
     sealed_memory,
+    server,
     sets,
+    shell_completion,
+    subfolders,
 )
 from cortex.front.cli import options as options_of
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
+from cortex.front.cli.activity import under_way
 from cortex.front.cli.parser import Command, make_tree
-from cortex.front.cli.working import under_way
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings import trust
 from cortex.settings.config import Config
 from cortex.settings.home import open_project_folder
 from cortex.system import files, hosts
+from cortex.system.errors import (
+    ANEW,
+    EXIT_OK,
+    EXIT_UNAVAILABLE,
+    EXIT_USAGE,
+    CortexError,
+    Misconfigured,
+)
 from cortex.system.terminal import shown
-from ipc.errors import ANEW, EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError, Misconfigured
 
 #: other names of commands
 ALIASES = {"stdio": "mcp", "--version": "version", "-V": "version"}
@@ -113,19 +120,19 @@ def init(options: Namespace) -> int:
 
 def index(options: Namespace) -> int:
     if options.to:
-        return far.index(options)
+        return milvus_publish.index(options)
     flags = {"server": {"chunks_dir": options.chunks_dir}} if options.chunks_dir else None
     path = options.project or options.path
     path = cloning.fetch(path) if cloning.is_address(path) else path
-    parts.obey(options, path)
+    subfolders.obey(options, path)
     if options.encrypt or options.decrypt or options.chunks_dir:
-        parts.refuse(configuration.load(path))
+        subfolders.refuse(configuration.load(path))
     if options.encrypt:
         key.seal(path, flags or {})
     if options.decrypt:
         key.unseal(path)
     config = configuration.load(path, flags)
-    parts.say(config)
+    subfolders.say(config)
     if options.watch:
         return _watch(config)
     if config.sandbox:
@@ -179,7 +186,7 @@ def _watch(config: Config) -> int:
     import signal
 
     from cortex.indexer.watch import watch
-    from cortex.system import anew, hosts
+    from cortex.system import hosts, re_exec
     from cortex.system.terminal import log_to_stderr
     from ipc.lifeline import watch_life_line
 
@@ -188,17 +195,17 @@ def _watch(config: Config) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):  # nohup keeps it from the third
         signal.signal(number, lambda _number, _frame: stop.set())
     watch_life_line(stop.set)
-    code = watch(config, stop, growth=anew.Growth())
+    code = watch(config, stop, growth=re_exec.Growth())
     if code != ANEW:
         return code
     hosts.end_by_signals()  # nobody would hear one any more
-    return EXIT_OK if stop.is_set() else anew.begin()
+    return EXIT_OK if stop.is_set() else re_exec.begin()
 
 
 def mcp(options: Namespace) -> int:
     if options.server:
-        return remote.bridge(options)
-    parts.obey(options, options.project)
+        return server.bridge(options)
+    subfolders.obey(options, options.project)
     # What asks the workers takes as long to import as they do. What is amiss `serve` says.
     with contextlib.suppress(CortexError):
         attach.begin(configuration.load(options.project))
@@ -270,7 +277,7 @@ def manual(_options: Namespace) -> int:
 
 def completion(options: Namespace) -> int:
     """Commands and options are in it; `cortex complete` runs where a path or a symbol is wanted."""
-    print(completing.script(*make_tree(all_commands(), GROUPS), options.shell))
+    print(shell_completion.script(*make_tree(all_commands(), GROUPS), options.shell))
     return EXIT_OK
 
 
@@ -382,8 +389,8 @@ COMMANDS = (
     Command(
         "complete",
         "Print the project's paths or symbols that begin so, where its workers run.",
-        completing.complete,
-        completing.declare,
+        shell_completion.complete,
+        shell_completion.declare,
     ),
     Command(
         "memory up",
@@ -433,17 +440,17 @@ COMMANDS = (
     Command(
         "serve",
         "Serve the project over HTTP: /v1 for scripts and editors, MCP for agents, with a token.",
-        remote.serve,
-        remote.declare_serve,
+        server.serve,
+        server.declare_serve,
     ),
     Command(
         "open",
         "Open the page of a running `cortex serve` in the browser, by a link that works once.",
-        opening.run,
-        opening.declare,
+        open_page.run,
+        open_page.declare,
     ),
     Command(
-        "token", "Print the token of `cortex serve`, or make named ones.", remote.token, remote.declare_token
+        "token", "Print the token of `cortex serve`, or make named ones.", server.token, server.declare_token
     ),
     Command(
         "key show-location", "Say where the master key is, and what it wraps.", key.show_location, silent=True

@@ -26,14 +26,14 @@ from cortex.generation.contract import Folder, is_ours
 from cortex.processes import attach, starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
+from cortex.settings.egress import say_leaving
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, cache_base, open_home, open_runtime
-from cortex.settings.leaving import say_leaving
 from cortex.settings.trust import say_ignored
 from cortex.system import files, hosts
+from cortex.system.errors import CortexError
 from cortex.system.installation import DISTRIBUTION, EXTRAS, how_to_add, missing_extras
 from cortex.system.mounts import FOREIGN, file_system
 from cortex.terms.ignores import NO_GLOB
-from ipc.errors import CortexError
 
 PYTHON_MIN = (3, 11)
 #: the name that a requirement begins with
@@ -102,9 +102,9 @@ def _look(name: str, look: Callable[[Config], tuple[State, str]], config: Config
 
 def _agents(config: Config) -> tuple[State, str]:
     """Which agents have an entry, and whether what it starts answers a question."""
-    from cortex.front.agents import connected
+    from cortex.front.agents import connections
 
-    found = list(connected.entries(config.root))
+    found = list(connections.entries(config.root))
     if not found:
         return "fine", "none is connected; `cortex install` connects those that are there"
     tried: dict[tuple[str, ...], str] = {}
@@ -112,7 +112,7 @@ def _agents(config: Config) -> tuple[State, str]:
     for entry in found:
         named = f"{entry.agent.title} ({entry.path})"
         try:
-            version = tried.get(entry.command) or connected.try_out(entry.command, config.root)
+            version = tried.get(entry.command) or connections.try_out(entry.command, config.root)
         except CortexError as error:
             wrong.append(f"{named}: {error}; `cortex install {entry.agent.name}` writes it anew")
         else:

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from cortex.ask.memory import Caller, MemoryAsking
-from cortex.front.following import Follower, follow, places
+from cortex.front.transcript_reader import Follower, follow, places
 from cortex.memory.sealed import unpacking
 from cortex.memory.transcripts import spool
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime, user_home
 from cortex.system import hosts
+from cortex.system.errors import EXIT_OK, Occupied
 from cortex.system.terminal import log_to_stderr
 from ipc.client import Client
-from ipc.errors import EXIT_OK, Occupied
 from ipc.lifeline import watch_life_line
 from ipc.locks import hold
 

@@ -17,18 +17,24 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from cortex.front.chosen import asks_several
-from cortex.front.cli import answers, memory, past, picture, streams
+from cortex.front.cli import answers, exploration, memory, memory_history, streams
+from cortex.front.cli.activity import under_way
+from cortex.front.cli.first_index import first_index
 from cortex.front.cli.paging import paged
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
-from cortex.front.cli.waiting import first_index
-from cortex.front.cli.working import under_way
+from cortex.front.project_selection import asks_several
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.settings import config as configuration
 from cortex.system import hosts
+from cortex.system.errors import (
+    EXIT_NOTHING,
+    EXIT_OK,
+    EXIT_UNAVAILABLE,
+    BadRequest,
+    Unavailable,
+)
 from cortex.terms.observations import REQUIRED, ROWS, fields_of
-from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, BadRequest, Unavailable
 
 if TYPE_CHECKING:
     from cortex.front.link import Link
@@ -145,7 +151,7 @@ _PLACE = Word("file", "place", other="chunk_id", is_other=_is_id, completes="pat
 #: read
 FORMS = {
     "cortex_explore": Form(
-        picture.print_picture,
+        exploration.print_picture,
         found=lambda answer: bool(answer["functions"]),
         words=(Word("query", "question", other="diff"),),
         piped="diff",
@@ -194,9 +200,11 @@ FORMS = {
         memory.print_undone, found=_always, words=(Word("undone", "operation", optional=True),)
     ),
     "memory_history": Form(
-        past.print_history, found=_always, words=(Word("node_id", "note", optional=True),)
+        memory_history.print_history, found=_always, words=(Word("node_id", "note", optional=True),)
     ),
-    "memory_session": Form(past.print_session, found=_always, words=(Word("session_id", "session"),)),
+    "memory_session": Form(
+        memory_history.print_session, found=_always, words=(Word("session_id", "session"),)
+    ),
     "memory_show": Form(memory.print_node, found=_always, words=(_NOTE,)),
     "memory_forget": Form(memory.print_written, found=_always, words=(_NOTE,)),
     "memory_rate": Form(
@@ -290,7 +298,7 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
 
 async def _answer_of_several(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     """The answer of all projects that the arguments mean. Raises CortexError."""
-    from cortex.front.several import Several
+    from cortex.front.open_projects import Several
 
     several = Several(link, make=functools.partial(type(link), channel="cli"))
     try:

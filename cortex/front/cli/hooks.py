@@ -19,8 +19,8 @@ from cortex.settings import config as configuration
 from cortex.settings.home import user_home
 from cortex.settings.table import Memory
 from cortex.system import files
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 from cortex.system.terminal import shown
-from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
 #: the program, its module where it is not installed, and Claude Code's name of each event → ours
 PROGRAM, MODULE = "cortex-hook", "cortex.front.hook"

@@ -16,9 +16,9 @@ from cortex.front.agents import record
 from cortex.front.agents.table import AGENTS, BY_NAME, Agent, Scope
 from cortex.front.cli import columns, hooks
 from cortex.settings.home import find_root
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 from cortex.system.terminal import shown
 from cortex.terms.suggestions import hint_for
-from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
 PROGRAM = "cortex"
 

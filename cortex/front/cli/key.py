@@ -11,18 +11,24 @@ from typing import Any
 
 import orjson
 
+from cortex.front.cli.activity import under_way
 from cortex.front.cli.parser import Parser
-from cortex.front.cli.working import under_way
 from cortex.processes import attach
-from cortex.sealing import holding, keys, places
+from cortex.sealing import keys, places, plain_folder
 from cortex.sealing.recovery import has_recovery
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import cache_base
 from cortex.system import files
+from cortex.system.errors import (
+    EXIT_NOTHING,
+    EXIT_OK,
+    EXIT_UNAVAILABLE,
+    CortexError,
+    Misconfigured,
+)
 from cortex.system.terminal import shown
-from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, CortexError, Misconfigured
 
 #: bytes of the note that says whose a folder is
 NOTE_BYTES_MAX = 65_536
@@ -54,7 +60,7 @@ def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
     assert config.sealing is not None
     with under_way("sealing the project"):
         attach.stop(config)
-        holding.use(config.sealing)
+        plain_folder.use(config.sealing)
 
 
 def unseal(project: str | Path | None) -> None:
@@ -71,7 +77,7 @@ def unseal(project: str | Path | None) -> None:
         )
     with under_way("giving up what is sealed"):
         attach.stop(config)
-        holding.give_up(config.sealing)
+        plain_folder.give_up(config.sealing)
 
 
 def show_location(options: Namespace) -> int:
@@ -121,7 +127,7 @@ def _reseal(path: str) -> int:
     base, code = places.sealed_base(cache_base()), EXIT_OK
     for store in list(keys.stores(base)):
         try:
-            holding.seal_anew(places.Place(store, places.plain_of(store), None, path))
+            plain_folder.seal_anew(places.Place(store, places.plain_of(store), None, path))
             print(shown(f"{store} is sealed anew."))
         except (CortexError, OSError) as error:
             print(shown(f"cortex: {store} stays as it is: {error}"), file=sys.stderr)
@@ -164,7 +170,7 @@ def forget(options: Namespace) -> int:
     for store in others if options.memory else ():
         attach.stop(configuration.load_data({"memory": {"data_dir": str(store.parent)}}))
     left = keys.forget(base, path, everything=options.memory)
-    holding.clear_all(() if options.memory else others)
+    plain_folder.clear_all(() if options.memory else others)
     print("The key is forgotten." if not left else shown(f"What it wrapped is gone. {left}"))
     return EXIT_OK
 
@@ -191,7 +197,7 @@ def say_sealed(config: Config) -> tuple[str, bool]:
         said.append(
             f"the system may write memory to {', '.join(swaps)}: have that encrypted, or switch it off"
         )
-    if fault := holding.sealed_fault(place.base):
+    if fault := plain_folder.sealed_fault(place.base):
         said.append(fault)
     return "; ".join(said), bool(swaps or fault or is_odd)
 
@@ -216,7 +222,7 @@ def _say_memory(data: DataFolder) -> tuple[str, bool]:
 def _open_projects() -> list[str]:
     """The projects whose plain folders there are."""
     roots = []
-    for base in holding.open_folders():
+    for base in plain_folder.open_folders():
         try:
             told = orjson.loads(files.read_ours(Path(base, "home", "project.json"), NOTE_BYTES_MAX))
             roots.append(str(told["root"]))

@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from cortex.system.terminal import shown
-from ipc.errors import (
+from cortex.system.errors import (
     EXIT_INTERRUPTED,
     EXIT_OCCUPIED,
     EXIT_OK,
@@ -21,6 +20,7 @@ from ipc.errors import (
     Occupied,
     Unavailable,
 )
+from cortex.system.terminal import shown
 
 
 def main(arguments: list[str] | None = None) -> int:

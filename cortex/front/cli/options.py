@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cortex.front.cli import completing, key, parts, sets
+from cortex.front.cli import key, sets, shell_completion, subfolders
 from cortex.front.cli.parser import DATA_DIR, Parser, absolute, declare_sandbox
 
 
@@ -24,7 +24,7 @@ def index_options(parser: Parser) -> None:
         help="write the chunk files to this folder of the project, as .cortex/chunks, and wait for nobody",
     )
     key.declare_index(parser)
-    parts.declare(parser)
+    subfolders.declare(parser)
     parser.add_argument(
         "--to", choices=("milvus",), help="publish the index there (milvus.uri), for all who serve it"
     )
@@ -48,7 +48,7 @@ def follow_options(parser: Parser) -> None:
 def mcp_options(parser: Parser) -> None:
     parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
     data_dir_option(parser)
-    parts.declare(parser)
+    subfolders.declare(parser)
     parser.add_argument("--server", metavar="URL", help="ask that `cortex serve`; --project is a name there")
     declare_sandbox(parser)
 
@@ -73,7 +73,7 @@ def serve_options(parser: Parser) -> None:
 
 
 def shell_word(parser: Parser) -> None:
-    parser.add_argument("shell", choices=completing.SHELLS, help="the shell")
+    parser.add_argument("shell", choices=shell_completion.SHELLS, help="the shell")
 
 
 def install_options(parser: Parser) -> None:

@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 
 from cortex.front.cli.paging import VARIABLE as PAGER
 from cortex.settings.home import REALLY
+from cortex.system.errors import BadRequest
 from cortex.terms.suggestions import hint_for
-from ipc.errors import BadRequest
 
 #: what --data-dir is, wherever it is
 DATA_DIR = "the folder of memory; default: memory.data_dir"

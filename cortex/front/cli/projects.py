@@ -11,15 +11,15 @@ from typing import Any
 import orjson
 
 from cortex.front.cli import columns
+from cortex.front.cli.activity import under_way
 from cortex.front.cli.hooks import agreed
 from cortex.front.cli.parser import Parser, seconds_of
-from cortex.front.cli.working import under_way
-from cortex.processes import kept
-from cortex.processes.kept import Kept
-from cortex.settings.part import root_id, whole_of
+from cortex.processes import stored_projects
+from cortex.processes.stored_projects import Kept
 from cortex.settings.projects import known_projects
+from cortex.settings.subfolder import root_id, whole_of
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, Unavailable
 from cortex.system.terminal import in_line, shown
-from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, Unavailable
 
 #: seconds without any use after which what nobody owns goes: its note is written right after it
 _NOBODYS_S = 86_400
@@ -30,7 +30,7 @@ def declare_list(parser: Parser) -> None:
 
 
 def list_all(options: Namespace) -> int:
-    rows = _rows(kept.kept_projects())
+    rows = _rows(stored_projects.kept_projects())
     if options.as_json:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
     else:
@@ -104,7 +104,7 @@ def clean(options: Namespace) -> int:
     """The exit code: EXIT_NOTHING when a person said no. Raises BadRequest."""
     old_s = seconds_of(options.older_than, "--older-than") if options.older_than else None
     with under_way("`cortex clean`"):
-        chosen = [one for one in kept.kept_projects() if may_go(one, old_s)]
+        chosen = [one for one in stored_projects.kept_projects() if may_go(one, old_s)]
     rows = _rows_of(chosen)
     if options.as_json:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
@@ -137,7 +137,7 @@ def _rows_of(chosen: list[Kept]) -> list[dict[str, Any]]:
 def _remove(one: Kept) -> int:
     """Each by itself: one that is in use by now keeps nobody from the others."""
     try:
-        kept.remove(one)
+        stored_projects.remove(one)
     except Unavailable as error:
         print(shown(f"cortex: {error}"), file=sys.stderr)
         return EXIT_UNAVAILABLE

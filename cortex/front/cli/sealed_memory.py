@@ -8,17 +8,17 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
+from cortex.front.cli.activity import under_way
 from cortex.front.cli.parser import DATA_DIR, Parser
-from cortex.front.cli.working import under_way
 from cortex.processes import attach
-from cortex.sealing.holding import open_key
 from cortex.sealing.places import sealed_base
+from cortex.sealing.plain_folder import open_key
 from cortex.sealing.recovery import has_recovery, make_recovery, recover
 from cortex.settings import config as configuration
 from cortex.settings.data import SEALED, DataFolder
 from cortex.settings.home import cache_base
+from cortex.system.errors import EXIT_OK, Misconfigured, Occupied
 from cortex.system.terminal import shown
-from ipc.errors import EXIT_OK, Misconfigured, Occupied
 
 #: characters of what is typed as a recovery key
 TYPED_MAX = 1_000

@@ -22,7 +22,7 @@ from cortex.generation.manifest import Manifest
 from cortex.processes import attach
 from cortex.settings.config import Config
 from cortex.system import files, hosts
-from ipc.errors import Unavailable
+from cortex.system.errors import Unavailable
 
 
 class Tell(Protocol):

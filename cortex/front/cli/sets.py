@@ -8,16 +8,16 @@ from typing import Any
 
 import orjson
 
+from cortex.front.cli.activity import under_way
 from cortex.front.cli.parser import Parser, declare_sandbox
-from cortex.front.cli.working import under_way
 from cortex.processes import attach
 from cortex.processes.names import HTTP
 from cortex.processes.starting import Owner, kind_of
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.system import hosts
+from cortex.system.errors import EXIT_OK, EXIT_UNAVAILABLE
 from cortex.system.terminal import in_line, shown
-from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE
 
 #: memory.sessions → what is said of it
 SESSIONS = {

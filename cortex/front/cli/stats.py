@@ -14,8 +14,8 @@ from cortex.front.cli.parser import Parser
 from cortex.front.usage import DAYS, Call, noted
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home
+from cortex.system.errors import EXIT_OK
 from cortex.system.terminal import in_line, shown
-from ipc.errors import EXIT_OK
 
 #: questions without a result that are shown, the most frequent first
 QUESTIONS = 10

@@ -14,7 +14,7 @@ import msgspec
 
 from cortex import __version__
 from cortex.ask.freshness import MANIFEST_BYTES_MAX, Freshness
-from cortex.front.http.noted import served_at
+from cortex.front.http.server_records import served_at
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import Generation
 from cortex.generation.damage import UNREADABLE
@@ -25,9 +25,9 @@ from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.trust import say_ignored
 from cortex.system import files
+from cortex.system.errors import CortexError
 from cortex.system.mounts import FOREIGN, file_system
 from ipc.client import Client
-from ipc.errors import CortexError
 from ipc.messages import GetStatus, Status
 
 #: seconds that a worker has to say how it is

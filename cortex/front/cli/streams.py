@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from cortex.settings import config as configuration
 from cortex.system import files
-from ipc.errors import BadRequest, CortexError, Unavailable
+from cortex.system.errors import BadRequest, CortexError, Unavailable
 
 #: what stands for standard input or output where a file is named
 STREAM = "-"

@@ -9,9 +9,9 @@ from cortex.front.cli.parser import Parser
 from cortex.settings import trust as consent
 from cortex.settings.config import read_project
 from cortex.settings.home import find_root, project_config
-from cortex.settings.part import whole_of
+from cortex.settings.subfolder import whole_of
 from cortex.settings.trust import ProjectFile
-from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
 
 def declare(parser: Parser) -> None:

@@ -14,9 +14,9 @@ from cortex.front.tools import TOOLS
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
-from cortex.system import naming
+from cortex.system import path_names
+from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 from cortex.system.terminal import shown
-from ipc.errors import EXIT_NOTHING, EXIT_OK
 
 #: results in which a file is looked for
 DEPTH = 50
@@ -40,7 +40,7 @@ def say_why(project: str | None, what: str, question: str) -> int:
 def _path(config: Config, freshness: Freshness, what: str) -> str:
     """The file of the project that is meant, relative to its root; "" for a question."""
     for full in (os.path.abspath(what), os.path.normpath(config.folder / what)):
-        if os.path.lexists(full) and (found := naming.inside(full, str(config.root))):
+        if os.path.lexists(full) and (found := path_names.inside(full, str(config.root))):
             return found
     known = freshness.listed()
     if what in known:

@@ -12,19 +12,19 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect
 
-from cortex.front.http.door import Door
 from cortex.front.http.gate import Gate
 from cortex.front.http.metrics import Indexes
+from cortex.front.http.origin_check import Door
 from cortex.front.http.page.pages import Pages, refused
 from cortex.front.http.projects import Projects
 from cortex.front.http.replies import on_error, on_fault, on_gone, on_http_error
 from cortex.front.http.routes.calls import Routes
-from cortex.front.http.routes.described import Described
 from cortex.front.http.routes.events import Events
-from cortex.front.http.routes.speaking import Speaking
+from cortex.front.http.routes.mcp_transports import Speaking
+from cortex.front.http.routes.openapi import Described
 from cortex.front.http.tokens import Tokens
 from cortex.front.http.visits import Visits
-from ipc.errors import CortexError
+from cortex.system.errors import CortexError
 
 #: bytes from which an answer is compressed: a smaller one fits into a packet or two
 COMPRESSED_FROM_BYTES = 2048

@@ -23,9 +23,9 @@ import orjson
 from cortex.embedders import open_embedder
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.token import offered_token
-from cortex.front.http.door import Door
+from cortex.front.http.origin_check import Door
 from cortex.settings.config import Config
-from ipc.errors import BadRequest, CortexError, TooLarge, Unavailable
+from cortex.system.errors import BadRequest, CortexError, TooLarge, Unavailable
 from ipc.lifeline import watch_life_line
 
 HOST_DEFAULT = "127.0.0.1"

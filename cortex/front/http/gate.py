@@ -12,7 +12,7 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from cortex.front.http.door import Door
+from cortex.front.http.origin_check import Door
 from cortex.front.http.replies import Refused, sentence_of
 from cortex.front.http.tokens import Bearer, Failures, Tokens, Wrong, digest_of
 from cortex.front.http.visits import ENTER, Visits, shown_cookie

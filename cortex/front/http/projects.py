@@ -13,19 +13,25 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from cortex.ask.asking import Asking, Member
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import Caller
-from cortex.front.chosen import PROJECT, Chosen, asks_several, choose_projects, reach_all
+from cortex.ask.query_context import Asking, Member
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.tokens import Bearer, Forbidden
 from cortex.front.link import Link, Others
-from cortex.front.several import may_name
+from cortex.front.open_projects import may_name
+from cortex.front.project_selection import (
+    PROJECT,
+    Chosen,
+    asks_several,
+    choose_projects,
+    reach_all,
+)
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
 from cortex.settings.config import Config
+from cortex.system.errors import BadRequest, CortexError, NotFound, Unavailable
 from cortex.terms.suggestions import hint_for
-from ipc.errors import BadRequest, CortexError, NotFound, Unavailable
 
 #: seconds between two looks for a project that nobody asks
 LOOK_S = 5.0

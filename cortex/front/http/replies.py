@@ -8,8 +8,7 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ipc.client import Silent
-from ipc.errors import (
+from cortex.system.errors import (
     BadRequest,
     CortexError,
     Damaged,
@@ -19,6 +18,7 @@ from ipc.errors import (
     TooLarge,
     Unavailable,
 )
+from ipc.client import Silent
 
 JSON = "application/json"
 #: seconds after which who was answered 503 may find it right again

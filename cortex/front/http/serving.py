@@ -17,17 +17,17 @@ import uvicorn
 
 from cortex.front.http.app import make_app
 from cortex.front.http.connections import HEADER_BYTES_MAX, Connection
-from cortex.front.http.door import ANY, Door
 from cortex.front.http.gate import Gate
 from cortex.front.http.metrics import Metrics
-from cortex.front.http.noted import noted
+from cortex.front.http.origin_check import ANY, Door
 from cortex.front.http.projects import Projects
+from cortex.front.http.server_records import noted
 from cortex.front.http.tokens import Tokens, own_token
 from cortex.settings.config import Config
 from cortex.settings.home import SSE_PORT, is_loopback
 from cortex.system import hosts
+from cortex.system.errors import EXIT_OK, Misconfigured, Unavailable
 from cortex.system.ports import holder_of
-from ipc.errors import EXIT_OK, Misconfigured, Unavailable
 from ipc.lifeline import watch_life_line
 
 HOST, PORT, SSE = "127.0.0.1", 37777, 37778

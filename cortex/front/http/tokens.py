@@ -25,7 +25,7 @@ import msgspec
 
 from cortex.settings.home import OLD_TOKEN, TOKEN, user_config
 from cortex.system import files
-from ipc.errors import BadRequest, Misconfigured, NotFound
+from cortex.system.errors import BadRequest, Misconfigured, NotFound
 
 Right = Literal["read", "write", "admin"]
 #: from the least to the most: each may what those before it may

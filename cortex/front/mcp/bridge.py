@@ -18,16 +18,16 @@ from typing import Any
 import orjson
 
 from cortex import __version__
-from cortex.front.mcp.direct import capabilities
-from cortex.front.mcp.far import Denied, Far, Lost, Message, Say, check_url
+from cortex.front.mcp.fast_path import capabilities
 from cortex.front.mcp.lines import read_lines
+from cortex.front.mcp.remote_server import Denied, Far, Lost, Message, Say, check_url
 from cortex.front.mcp.server import INTERNAL_ERROR, describe
 from cortex.front.mcp.stdio import CLOSE_S, Wire, take_stdout
 from cortex.front.tools import TOOLS, choose, instruct
 from cortex.settings.table import Server as Settings
 from cortex.system import hosts
+from cortex.system.errors import EXIT_OK
 from cortex.system.terminal import log_to_stderr, shown
-from ipc.errors import EXIT_OK
 
 log = logging.getLogger(__name__)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from cortex.ask.asking import Asking
+from cortex.ask.query_context import Asking
 from cortex.ask.questions import Names
 from cortex.ask.structure import names
 from cortex.front.mcp.prompts import PROMPTS
 from cortex.front.mcp.resources import TEMPLATE
 from cortex.front.tool import make_tool
-from ipc.errors import CortexError
+from cortex.system.errors import CortexError
 
 if TYPE_CHECKING:
     import mcp_types as types

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cortex.ask.freshness import Freshness
 from cortex.front.link import Link
-from cortex.front.several import Several
+from cortex.front.open_projects import Several
 from cortex.front.tool import Tool
 from cortex.settings import config as configuration
 from cortex.settings.home import real
-from cortex.system import naming
-from ipc.errors import CortexError, Unavailable
+from cortex.system import path_names
+from cortex.system.errors import CortexError, Unavailable
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -112,4 +112,4 @@ async def roots_of(session: ServerSession) -> list[Path]:
     except (MCPError, TimeoutError) as error:
         log.warning("The client did not name its roots: %s", error)
         return []
-    return [real(path) for root in roots if (path := naming.path_of(str(root.uri)))]
+    return [real(path) for root in roots if (path := path_names.path_of(str(root.uri)))]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 if TYPE_CHECKING:
     import mcp_types as types

@@ -9,7 +9,7 @@ import orjson
 
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.front.tools.memory.fence import shown_rows
-from ipc.errors import NotFound
+from cortex.system.errors import NotFound
 
 if TYPE_CHECKING:
     import mcp_types as types

@@ -20,10 +20,10 @@ from cortex.front.mcp.progress import telling
 from cortex.front.mcp.project import Named, Reached, Speaker
 from cortex.front.mcp.prompts import get_prompt, list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates, read_resource
-from cortex.front.several import listed
+from cortex.front.open_projects import listed
 from cortex.front.tool import Tool
 from cortex.front.tools import instruct
-from ipc.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
+from cortex.system.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
 
 if TYPE_CHECKING:
     import mcp_types as types

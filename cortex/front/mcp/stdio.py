@@ -16,12 +16,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cortex.front.link import Link
-from cortex.front.mcp.direct import Direct
+from cortex.front.mcp.fast_path import Direct
 from cortex.front.mcp.lines import Line, Refused, check, read_lines
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
 from cortex.front.mcp.updates import Updates
-from cortex.front.several import Several
+from cortex.front.open_projects import Several
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
 from cortex.processes import starting
@@ -32,8 +32,8 @@ from cortex.settings.projects import place_of
 from cortex.settings.table import Server as Settings
 from cortex.system import hosts
 from cortex.system.allocator import no_collector
+from cortex.system.errors import EXIT_OK, Misconfigured
 from cortex.system.terminal import log_to_stderr
-from ipc.errors import EXIT_OK, Misconfigured
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

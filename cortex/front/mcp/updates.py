@@ -9,11 +9,11 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from cortex.ask.asking import Asking
+from cortex.ask.query_context import Asking
 from cortex.front.mcp.clients import client_of, end_with
 from cortex.front.mcp.resources import NODE, STATS
 from cortex.front.tool import make_tool
-from ipc.errors import BadRequest, CortexError
+from cortex.system.errors import BadRequest, CortexError
 
 if TYPE_CHECKING:
     import mcp_types as types

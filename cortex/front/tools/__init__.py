@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cortex.front.tool import Tool, make_tool
-from ipc.errors import Misconfigured
+from cortex.system.errors import Misconfigured
 
 
 @dataclass(frozen=True, slots=True)

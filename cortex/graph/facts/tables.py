@@ -28,7 +28,7 @@ from cortex.graph.facts.facts import (
 )
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.links import BETWEEN
-from cortex.graph.facts.standing import Meanings, Place
+from cortex.graph.facts.reaching_bindings import Meanings, Place
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: a definition: its file and its number there

@@ -13,18 +13,18 @@ from cortex.graph.facts.chains import split
 from cortex.graph.facts.facts import MADE, Binding, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.links import module_of
-from cortex.graph.resolution.associated import associated
+from cortex.graph.resolution.argument_lookup import associated
 from cortex.graph.resolution.common_names import COMMON, OWN
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.guesses import plausible
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.linkage import bodies, linked, reachable
-from cortex.graph.resolution.parts import of_arity
+from cortex.graph.resolution.partial_types import of_arity
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scala import beside, constructed, made, object_of
 from cortex.graph.resolution.swift import of_chosen, of_own_type
 from cortex.graph.resolution.targets import CANDIDATES_MAX, Targets
+from cortex.graph.resolution.unknown_receivers import plausible
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import folder_of
-from cortex.graph.facts.surface import derived, surface
+from cortex.graph.facts.public_names import derived, surface
 from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, head_of
 from cortex.graph.resolution.includes import C_HOME, Includes
 

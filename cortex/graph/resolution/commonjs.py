@@ -8,8 +8,8 @@ from typing import Protocol
 
 from cortex.graph.facts.facts import EXPORTED, SPREAD
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.facts.scripts import EXPORTS
-from cortex.graph.facts.standing import ANYWHERE
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Recursion, Value
 

@@ -10,7 +10,7 @@ from cortex.graph.facts.chains import split
 from cortex.graph.facts.facts import Definition, Import
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.commonjs import Meanings
-from cortex.graph.resolution.homes import in_scope
+from cortex.graph.resolution.package_names import in_scope
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import How, Value, near
 

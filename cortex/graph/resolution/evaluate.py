@@ -13,32 +13,32 @@ from typing import Any
 
 from cortex.graph.facts.blocks import BLOCK_MARKS
 from cortex.graph.facts.blocks import GIVEN as GIVEN_TO
+from cortex.graph.facts.callback_types import GIVEN
 from cortex.graph.facts.chains import POINTED, either_of, narrowed
-from cortex.graph.facts.contexts import GIVEN
 from cortex.graph.facts.facts import MAKER, OBJECT, Binding
 from cortex.graph.facts.generics import GENERIC_LANGUAGES, named_with
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.links import module_of
-from cortex.graph.facts.standing import ANYWHERE
+from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.facts.types import ITSELF, alternatives, held_by
+from cortex.graph.resolution.arity import takes
+from cortex.graph.resolution.callback_types import Contexts
 from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, DEREF, LINQ
-from cortex.graph.resolution.contexts import Contexts
-from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import NOTHING, Generics, Standing
-from cortex.graph.resolution.homes import below
+from cortex.graph.resolution.implicit_receivers import Within
 from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.kotlin import PART, Kotlin, as_function, result_of
 from cortex.graph.resolution.linkage import bodies, seen_from, signature
 from cortex.graph.resolution.members import Members
-from cortex.graph.resolution.parts import extensions_in_use
+from cortex.graph.resolution.package_names import below
+from cortex.graph.resolution.partial_types import extensions_in_use
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.results import Results
 from cortex.graph.resolution.scala import Scala, plain
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, several
-from cortex.graph.resolution.within import Within
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: evaluations inside one another

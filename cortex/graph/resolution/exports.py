@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from cortex.graph.facts.facts import OBJECT, Import
 from cortex.graph.facts.grammars import RULES
-from cortex.graph.facts.standing import ANYWHERE
+from cortex.graph.facts.reaching_bindings import ANYWHERE
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
 from cortex.graph.resolution.crates import Crates
-from cortex.graph.resolution.homes import below, in_scope
 from cortex.graph.resolution.includes import C_HOME
+from cortex.graph.resolution.package_names import below, in_scope
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.scala import package_object
 from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
-from cortex.graph.resolution.bare_types import bare
+from cortex.graph.resolution.arity import takes
 from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
-from cortex.graph.resolution.counts import takes
 from cortex.graph.resolution.evaluate import Evaluator
-from cortex.graph.resolution.extended import receiver_of
+from cortex.graph.resolution.extension_index import receiver_of
 from cortex.graph.resolution.extensions import shape
 from cortex.graph.resolution.overloads import Overloads
-from cortex.graph.resolution.parts import is_in_use
+from cortex.graph.resolution.partial_types import is_in_use
+from cortex.graph.resolution.plain_types import bare
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cortex.graph.facts.facts import DEFAULT, PLATFORM
-from cortex.graph.resolution.counts import takes
-from cortex.graph.resolution.extended import (
+from cortex.graph.resolution.arity import takes
+from cortex.graph.resolution.extension_index import (
     ANY_RECEIVER,
     COMPANION_NAME,
     bound_of,

@@ -14,7 +14,7 @@ from typing import Protocol
 from cortex.graph.facts.facts import Definition
 from cortex.graph.facts.generics import GENERIC_LANGUAGES, named_with
 from cortex.graph.facts.types import CONTAINERS, WRAPPERS, alternatives
-from cortex.graph.resolution.counts import generics
+from cortex.graph.resolution.arity import generics
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import EXTERNAL, Value

@@ -10,14 +10,14 @@ from typing import Protocol
 from cortex.graph.facts.blocks import BLOCK, BLOCK_MARKS
 from cortex.graph.facts.facts import BOUND, DEFAULT, PLATFORM, Definition, Reference
 from cortex.graph.facts.types import split_top
-from cortex.graph.resolution.counts import takes
+from cortex.graph.resolution.arity import takes
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import NOTHING, Generics, Standing
+from cortex.graph.resolution.implicit_receivers import Within
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import Value
-from cortex.graph.resolution.within import Within
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: what stands before the parameters of a block that has a receiver

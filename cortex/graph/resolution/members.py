@@ -7,13 +7,13 @@ from __future__ import annotations
 from cortex.graph.facts.facts import ANY_NAME, CASE, HOLDER, SPREAD, Binding
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.resolution.arity import taken
 from cortex.graph.resolution.builds import built_with
 from cortex.graph.resolution.common_names import DEREF, ELEMENT_OF, ITERATORS, SAME, SAME_AS, SECOND
 from cortex.graph.resolution.commonjs import Meanings
-from cortex.graph.resolution.counts import taken
-from cortex.graph.resolution.homes import below
 from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.linkage import bodies, of_type
+from cortex.graph.resolution.package_names import below
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.results import Results
 from cortex.graph.resolution.scala import object_of

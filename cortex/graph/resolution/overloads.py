@@ -11,11 +11,18 @@ from cortex.graph.facts.arguments import NAMED, WIDENING
 from cortex.graph.facts.chains import POINTED
 from cortex.graph.facts.facts import COMPANION, DEFAULT, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution import kotlin_types
-from cortex.graph.resolution.bare_types import COLLECTIONS, PRIMITIVES, VALUES, bare, of_csharp, of_scala
+from cortex.graph.resolution.arity import generics, is_many, slots, taken, takes
 from cortex.graph.resolution.conversions import ARGUMENT_LIST, ELEMENTS, OWN, fit_of_cpp, of_cpp
-from cortex.graph.resolution.counts import generics, is_many, slots, taken, takes
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.linkage import signature
+from cortex.graph.resolution.plain_types import (
+    COLLECTIONS,
+    PRIMITIVES,
+    VALUES,
+    bare,
+    of_csharp,
+    of_scala,
+)
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cortex.graph.facts.facts import BOUND, EXPORTED, Binding
 from cortex.graph.facts.grammars import RULES
-from cortex.graph.facts.standing import Place
+from cortex.graph.facts.reaching_bindings import Place
 from cortex.graph.resolution.builds import built_with
 from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.crates import Crates

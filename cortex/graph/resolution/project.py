@@ -26,11 +26,11 @@ from cortex.graph.facts.modules import (
 )
 from cortex.graph.facts.tables import FileIndex, Packed, Ref
 from cortex.graph.resolution.changes import Change
-from cortex.graph.resolution.extended import Extended
+from cortex.graph.resolution.defined_names import KnownNames
+from cortex.graph.resolution.extension_index import Extended
 from cortex.graph.resolution.includes import Includes
-from cortex.graph.resolution.known_names import KnownNames
-from cortex.graph.resolution.ordered import drop, put
-from cortex.graph.resolution.shared import NOTHING, Shared
+from cortex.graph.resolution.package_index import NOTHING, Shared
+from cortex.graph.resolution.sorted_lists import drop, put
 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
 

@@ -8,7 +8,7 @@ from cortex.graph.facts.facts import DEFAULT, LATER, Definition
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.structure import MethodSets
+from cortex.graph.resolution.structural_types import MethodSets
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 

@@ -24,7 +24,7 @@ from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.overloads import unnamed
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.stages import Stages
+from cortex.graph.resolution.reaching_definitions import Stages
 from cortex.graph.resolution.targets import Targets
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from cortex.graph.facts.facts import CASE, COMPANION, DEFAULT, LATER, PACKAGE, Reference
 from cortex.graph.facts.types import split_top
+from cortex.graph.resolution.arity import taken, takes
 from cortex.graph.resolution.commonjs import Meanings
-from cortex.graph.resolution.counts import taken, takes
 from cortex.graph.resolution.generics import NOTHING, Generics, Standing
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import EXTERNAL, Value

@@ -10,16 +10,16 @@ from cortex.graph.facts.blocks import BLOCKS
 from cortex.graph.facts.chains import WHOLE_NAME
 from cortex.graph.facts.facts import BRANCH, COMPANION, EXPORTED, Binding, Definition, Import
 from cortex.graph.facts.grammars import RULES, SYNTAX
-from cortex.graph.facts.standing import ANYWHERE, Place
+from cortex.graph.facts.reaching_bindings import ANYWHERE, Place
 from cortex.graph.facts.tables import is_hidden
 from cortex.graph.resolution.builds import of_package
 from cortex.graph.resolution.commonjs import Meanings
 from cortex.graph.resolution.exports import Exports
 from cortex.graph.resolution.fixtures import fixture_of
-from cortex.graph.resolution.homes import in_scope, space
 from cortex.graph.resolution.includes import C_HOME
-from cortex.graph.resolution.overridden import overridden_parameter
+from cortex.graph.resolution.overridden_parameters import overridden_parameter
 from cortex.graph.resolution.owners import Owners
+from cortex.graph.resolution.package_names import in_scope, space
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scala import package_object
 from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value

@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 
 from cortex.graph.facts.facts import ALIAS, Base
 from cortex.graph.facts.grammars import RULES
-from cortex.graph.facts.standing import ANYWHERE
-from cortex.graph.resolution.counts import generics
+from cortex.graph.facts.reaching_bindings import ANYWHERE
+from cortex.graph.resolution.arity import generics
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Recursion, Value
 

@@ -9,16 +9,16 @@ from cortex.graph.facts.chains import either_of
 from cortex.graph.facts.facts import CALLED, HOLDER, LABELS, MADE, PLATFORM, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
+from cortex.graph.resolution.arity import takes
 from cortex.graph.resolution.builds import built_with
-from cortex.graph.resolution.counts import takes
-from cortex.graph.resolution.declared import beside
+from cortex.graph.resolution.declaration_files import beside
 from cortex.graph.resolution.edges import Edge, Edges
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.extended_calls import ExtendedCalls
 from cortex.graph.resolution.extensions import shape, with_systems
 from cortex.graph.resolution.linkage import bodies, reachable, signature
 from cortex.graph.resolution.overloads import Overloads
-from cortex.graph.resolution.parts import first_parts, of_arity
+from cortex.graph.resolution.partial_types import first_parts, of_arity
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES
 from cortex.graph.resolution.source_sets import seen

@@ -11,7 +11,7 @@ from cortex.graph.facts.builds import builds_of
 from cortex.graph.facts.captures import Captures, events, query_of
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import Facts
-from cortex.graph.facts.mentions import mentions
+from cortex.graph.facts.function_values import mentions
 from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, signatures
 from cortex.graph.sweep.sweep import Sweep
 

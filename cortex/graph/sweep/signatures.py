@@ -5,9 +5,9 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from cortex.graph.facts.arguments import declared_type
+from cortex.graph.facts.callback_types import given
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.chains import TYPE_CHARS_MAX, UNKNOWN, chain_of, text_of, type_text
-from cortex.graph.facts.contexts import given
 from cortex.graph.facts.facts import YIELDING, Parameter
 from cortex.graph.facts.results import types_of
 from cortex.graph.facts.types import alternatives

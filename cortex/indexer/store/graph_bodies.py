@@ -18,7 +18,7 @@ from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.render import nodes_of
 from cortex.graph.resolution.resolve import edges_of
-from cortex.graph.resolution.structure import MethodSets
+from cortex.graph.resolution.structural_types import MethodSets
 from cortex.system import zstd
 
 log = logging.getLogger(__name__)

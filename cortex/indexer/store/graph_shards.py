@@ -25,7 +25,7 @@ from cortex.graph.resolution.project import Project, Roots
 from cortex.indexer.store.graph_bodies import Body
 from cortex.indexer.store.shards import shard_of
 from cortex.system import files
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 
 #: `_metadata.version` of the graph files
 GRAPH_VERSION = "1.0"

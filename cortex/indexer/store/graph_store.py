@@ -23,7 +23,7 @@ from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
-from cortex.graph.resolution.structure import structural_edges
+from cortex.graph.resolution.structural_types import structural_edges
 from cortex.indexer.store import graph_shards
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of

@@ -29,7 +29,7 @@ from cortex.indexer.store.graph_shards import (
     read_shard,
 )
 from cortex.system import allocator
-from ipc.errors import Unavailable
+from cortex.system.errors import Unavailable
 
 #: tasks of a round, where no file is alone in one: the last ones to end should not keep the others
 #: waiting for long

@@ -32,9 +32,9 @@ from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.manifest import name_of
 from cortex.indexer.syntax.source import decode, digest
 from cortex.system import files
+from cortex.system.errors import CortexError
 from cortex.terms.passages import embed_text
 from cortex.terms.records import CHUNK_TYPES, Chunk
-from ipc.errors import CortexError
 
 log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from cortex.indexer.store.shards import STEMS, Built, other_form, shard_name
 from cortex.settings.config import Config
 from cortex.settings.home import open_runtime
 from cortex.system import files, git
-from ipc.errors import Misconfigured, Unavailable
+from cortex.system.errors import Misconfigured, Unavailable
 from ipc.locks import Lock, hold
 
 #: seconds to wait for another run of the same project to end

@@ -11,13 +11,13 @@ from sqlalchemy import select
 from cortex.memory.answers import told
 from cortex.memory.library import Library
 from cortex.memory.note import Note
-from cortex.memory.observations.finding import following
+from cortex.memory.observations.selection import following
 from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
 from cortex.memory.times import say_moment
-from cortex.memory.transcripts import sessions, telling
+from cortex.memory.transcripts import session_answers, sessions
+from cortex.system.errors import BadQuery
 from cortex.terms.observations import TOKEN_BYTES, TOKENS
-from ipc.errors import BadQuery
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -87,7 +87,7 @@ def beside_sessions(library: Library, given: Given, notes: Sequence[Note] | None
     memory = library.memory
     whose = memory.projects.all_of(library.project)
     room, kept = TOKEN_BYTES * given.get("max_tokens", TOKENS) // _SHARE, list[Answer]()
-    for row in reversed(telling.summaries(memory.store, whose, since=since, until=until)):
+    for row in reversed(session_answers.summaries(memory.store, whose, since=since, until=until)):
         room -= len(orjson.dumps(row))
         if room > 0:
             kept.insert(0, row)

@@ -22,7 +22,7 @@ from cortex.memory.tables import CHANGE, EDGE, EXCHANGE, NOTE, PATTERN, PATTERN_
 from cortex.memory.times import say_moment
 from cortex.memory.transcripts.intake import EXCHANGES
 from cortex.memory.upkeep.state import MERGED
-from ipc.errors import Damaged
+from cortex.system.errors import Damaged
 from ipc.locks import holder_of
 
 Given = Mapping[str, Any]

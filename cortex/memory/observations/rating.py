@@ -11,7 +11,7 @@ from cortex.memory.answers import told
 from cortex.memory.library import Library
 from cortex.memory.records import Records
 from cortex.memory.tables import FEEDBACK
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 #: what a value says
 SAYINGS = {1: "useful", 0: "neither useful nor wrong", -1: "of no use"}

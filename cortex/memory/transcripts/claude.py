@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex.memory.transcripts.exchanges import Gathering
-from cortex.memory.transcripts.listing import (
+from cortex.memory.transcripts.line_values import (
     commits_in,
     folders_in,
     jsonl_in,

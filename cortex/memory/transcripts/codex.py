@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from cortex.memory.transcripts.exchanges import Gathering
-from cortex.memory.transcripts.listing import (
+from cortex.memory.transcripts.line_values import (
     commits_in,
     folders_in,
     jsonl_in,

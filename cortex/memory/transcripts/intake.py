@@ -20,8 +20,8 @@ from cortex.memory.forgotten import any_of, exchange_hash, known, session_hash
 from cortex.memory.records import Records
 from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.transcripts.exchanges import Part
-from cortex.memory.transcripts.reading import Place
-from ipc.errors import BadRequest
+from cortex.memory.transcripts.reader import Place
+from cortex.system.errors import BadRequest
 
 #: characters that are kept of all that the agent said in one exchange
 SAID_CHARS_MAX = 4_000_000

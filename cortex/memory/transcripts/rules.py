@@ -15,7 +15,7 @@ from cortex.memory.forgotten import forgotten_hashes, known
 from cortex.memory.note import FILES_MAX, TITLE_CHARS_MAX, Note, Source, checked, commit_id
 from cortex.memory.records import Records
 from cortex.memory.tables import NOTE, SESSION
-from cortex.memory.transcripts.changed import note_changes
+from cortex.memory.transcripts.changed_files import note_changes
 from cortex.memory.transcripts.intake import Commit, Taking
 
 #: characters of a sentence that is one; longer ones are pasted text

@@ -11,10 +11,10 @@ from sqlalchemy import insert, select, update
 from cortex.memory.library import Library
 from cortex.memory.store import Store
 from cortex.memory.tables import FOLLOWED, SESSION
-from cortex.memory.transcripts import finding
+from cortex.memory.transcripts import exchange_search
 from cortex.memory.transcripts.intake import read_taking, take
 from cortex.memory.transcripts.rules import note_down
-from ipc.errors import BadQuery
+from cortex.system.errors import BadQuery
 
 
 def search_sessions(library: Library, *, query: str, limit: int = 10, offset: int = 0) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def search_sessions(library: Library, *, query: str, limit: int = 10, offset: in
         raise BadQuery("The query is empty; say what was spoken of, or list the sessions.")
     memory = library.memory
     whose = memory.projects.all_of(library.project)
-    return finding.search(memory.store, memory.said, query, whose, limit=limit, offset=offset)
+    return exchange_search.search(memory.store, memory.said, query, whose, limit=limit, offset=offset)
 
 
 def list_sessions(
@@ -33,7 +33,7 @@ def list_sessions(
     memory = library.memory
     named = "" if project_id == "all" else memory.projects.home_of(project_id)
     whose = memory.projects.all_of(named if project_id else library.project)
-    return finding.listed(memory.store, whose, limit, offset, workstation_id)
+    return exchange_search.listed(memory.store, whose, limit, offset, workstation_id)
 
 
 def followed(library: Library, *, workstation: str = "") -> Generator[None, None, dict[str, Any]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cortex.memory.upkeep.traits import Trait
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

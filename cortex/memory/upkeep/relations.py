@@ -15,7 +15,7 @@ from itertools import islice
 import numpy as np
 
 from cortex.memory.upkeep.traits import Trait, jaccard, stems
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 #: who says that there is an edge, of those that are made here; other edges are told
 PAIRWISE = (

@@ -21,8 +21,9 @@ from cortex.memory.tables import NOTE
 from cortex.memory.times import say_moment
 from cortex.memory.upkeep import fading
 from cortex.memory.upkeep.duplicates import groups
+from cortex.memory.upkeep.edge_decay import weaken
 from cortex.memory.upkeep.linking import associate_newest, link
-from cortex.memory.upkeep.recurring import recur, told_patterns
+from cortex.memory.upkeep.pattern_steps import recur, told_patterns
 from cortex.memory.upkeep.state import (
     ASSOCIATIONS,
     CYCLE,
@@ -35,9 +36,8 @@ from cortex.memory.upkeep.state import (
     read_mark,
     write_mark,
 )
-from cortex.memory.upkeep.weakening import weaken
 from cortex.memory.upkeep.work import Steps, Work, remaining
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 Cycle = Literal["all", "decay", "associations", "forgetting"]
 Long = Generator[None, None, dict[str, Any]]

@@ -16,7 +16,7 @@ from cortex.memory.records import UPKEEP, Records
 from cortex.memory.tables import CHANGE
 from cortex.memory.upkeep.state import Mark, read_mark, write_mark
 from cortex.memory.upkeep.traits import Trait, trait_of
-from ipc.arrays import Array
+from cortex.system.arrays import Array
 
 if TYPE_CHECKING:
     from cortex.memory.recall import Memory

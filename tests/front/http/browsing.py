@@ -18,7 +18,7 @@ from cortex.publish.builder import Builder
 from tests.conftest import SAMPLE, open_project
 from tests.front.conftest import MemoryInProcess
 from tests.front.http.conftest import Here, serving
-from tests.waiting import BOUND_S, until
+from tests.wait_until import BOUND_S, until
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 #: what must stay text wherever it stands

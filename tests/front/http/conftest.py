@@ -17,7 +17,7 @@ from cortex.front.http.serving import Place, listen, run
 from cortex.front.tools import choose
 from cortex.settings.table import Server as Settings
 from tests.front.test_mcp import Twin
-from tests.waiting import BOUND_S, until
+from tests.wait_until import BOUND_S, until
 
 TOKEN = "a-token-of-these-tests"
 #: the tools that a server has where nothing else is set

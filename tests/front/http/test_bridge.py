@@ -22,11 +22,11 @@ from cortex import __version__
 from cortex.front.http.serving import Place
 from cortex.front.mcp import bridge as bridging
 from cortex.front.mcp.bridge import Bridge
-from cortex.front.mcp.far import check_url
-from ipc.errors import Misconfigured, Unavailable
+from cortex.front.mcp.remote_server import check_url
+from cortex.system.errors import Misconfigured, Unavailable
 from tests.front.http.conftest import OFFERED, TOKEN, serving
-from tests.front.http.test_speaking import INITIALIZE
-from tests.waiting import BOUND_S, until_async
+from tests.front.http.test_mcp_transports import INITIALIZE
+from tests.wait_until import BOUND_S, until_async
 
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 

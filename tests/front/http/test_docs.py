@@ -12,8 +12,8 @@ import pytest
 
 from cortex.front.http.page.views import VIEWS
 from cortex.front.http.replies import STATUS
-from cortex.front.http.routes.described import ERRORS
-from tests.waiting import BOUND_S
+from cortex.front.http.routes.openapi import ERRORS
+from tests.wait_until import BOUND_S
 
 TEXT = (Path(__file__).parents[3] / "docs" / "HTTP.md").read_text(encoding="utf-8")
 LINES = re.findall(r"^curl .*$", TEXT, re.MULTILINE)

@@ -15,9 +15,9 @@ from cortex.front.http import connections, gate, tokens
 from cortex.front.http import serving as serving_module
 from cortex.front.http.gate import ANSWERED_MAX, BODY_BYTES_MAX
 from cortex.front.http.tokens import Failures, Tokens, add_named, own_token, remove_named
-from ipc.errors import Misconfigured, NotFound
+from cortex.system.errors import Misconfigured, NotFound
 from tests.front.http.conftest import TOKEN, serving
-from tests.waiting import BOUND_S, until
+from tests.wait_until import BOUND_S, until
 
 ROUTES = [
     ("GET", "/health"),

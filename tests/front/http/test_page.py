@@ -7,7 +7,7 @@ from selenium.webdriver.common.keys import Keys
 
 from cortex.front.http.page.views import VIEWS
 from tests.front.http.browsing import HOSTILE, HOSTILE_NAME
-from tests.waiting import until
+from tests.wait_until import until
 
 NAMES = [view.name for view in VIEWS]
 

@@ -7,7 +7,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from tests.front.http.browsing import HOSTILE, HOSTILE_NAME
-from tests.waiting import until
+from tests.wait_until import until
 
 REFRESH = "src/auth/session:SessionStore.refresh_token"
 LOGIN = "src/web/login:show_login"

@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 from cortex.front.http.tokens import add_named, remove_named
 from tests.front.conftest import MemoryInProcess
 from tests.front.http.browsing import HOSTILE
-from tests.waiting import BOUND_S, until
+from tests.wait_until import BOUND_S, until
 
 
 @pytest.fixture

@@ -20,12 +20,12 @@ from cortex.front.mcp.server import describe
 from cortex.indexer.run import index
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
+from cortex.system.errors import Damaged, Misconfigured, NotReady, Unavailable
 from ipc.client import Silent
-from ipc.errors import Damaged, Misconfigured, NotReady, Unavailable
 from ipc.events import Announcer
 from ipc.messages import Reload
 from tests.front.http.conftest import OFFERED, serving
-from tests.waiting import BOUND_S
+from tests.wait_until import BOUND_S
 
 
 def test_a_search_has_the_shape_of_its_specification(server):

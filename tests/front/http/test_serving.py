@@ -13,11 +13,11 @@ import pytest
 
 from cortex.front.cli.commands import run as cortex
 from cortex.front.http import serving as serving_module
-from cortex.front.http.door import Door
+from cortex.front.http.origin_check import Door
 from cortex.front.http.serving import Place, check, listen
 from cortex.front.http.tokens import Tokens, Wrong
 from cortex.system import ports
-from ipc.errors import BadRequest, Misconfigured, Unavailable
+from cortex.system.errors import BadRequest, Misconfigured, Unavailable
 from tests.front.http.conftest import serving
 
 

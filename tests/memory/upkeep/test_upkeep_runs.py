@@ -16,7 +16,7 @@ from cortex.memory.upkeep.scores import DAY_MS
 from cortex.memory.upkeep.work import Work
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory as Settings
-from ipc.errors import BadRequest, Unavailable
+from cortex.system.errors import BadRequest, Unavailable
 from ipc.messages import MemoryCall
 
 NOW = 1_800_000_000_000

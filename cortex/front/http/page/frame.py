@@ -19,7 +19,7 @@ from cortex.ask.memory import Caller
 from cortex.front.http.projects import Hosted
 from cortex.front.http.tokens import Bearer
 from cortex.front.tools import PEOPLE, TOOLS
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 if TYPE_CHECKING:
     import jinja2

@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 
 from cortex.front.http.page.frame import Part, View, Visit, text_of
-from cortex.terms.repeats import candidates_of
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
+from cortex.terms.ambiguous_candidates import candidates_of
 
 Row = dict[str, Any]
 

@@ -14,7 +14,7 @@ import orjson
 
 from cortex.front.http.page.frame import Part, View, Visit, text_of
 from cortex.front.tools.memory.fence import unfenced
-from ipc.errors import BadRequest, CortexError, NotFound
+from cortex.system.errors import BadRequest, CortexError, NotFound
 
 Told = dict[str, Any]
 Query = Mapping[str, str]

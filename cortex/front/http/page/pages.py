@@ -12,7 +12,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from cortex.front.chosen import PROJECT
 from cortex.front.http.gate import STATIC
 from cortex.front.http.page.frame import HEADERS, Part, View, Visit, address, page, render
 from cortex.front.http.page.views import VIEWS
@@ -20,8 +19,9 @@ from cortex.front.http.projects import Projects
 from cortex.front.http.replies import Refused, said
 from cortex.front.http.routes.calls import object_of, until_gone
 from cortex.front.http.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
+from cortex.front.project_selection import PROJECT
 from cortex.settings.home import is_loopback
-from ipc.errors import CortexError, NotFound
+from cortex.system.errors import CortexError, NotFound
 
 HERE = Path(__file__).parent
 

@@ -13,7 +13,7 @@ from cortex.front.http.page.frame import Part, View, Visit
 from cortex.front.http.page.sources import Source
 from cortex.front.http.routes.calls import index_status
 from cortex.generation.manifest import Entry, Listing
-from ipc.errors import CortexError
+from cortex.system.errors import CortexError
 
 #: languages, and files, that are listed
 LISTED = 12

@@ -9,7 +9,7 @@ from typing import Any
 
 from cortex.front.http.page import code, sources
 from cortex.front.http.page.frame import Part, View, Visit, text_of
-from ipc.errors import BadRequest
+from cortex.system.errors import BadRequest
 
 #: results that are shown: a page of them, as people read
 SHOWN = 20

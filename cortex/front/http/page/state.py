@@ -16,8 +16,8 @@ from cortex.front.http.tokens import Forbidden
 from cortex.processes.names import MEMORY, PROJECT
 from cortex.settings.config import Config
 from cortex.system import files
+from cortex.system.errors import BadRequest, CortexError
 from cortex.system.terminal import shown
-from ipc.errors import BadRequest, CortexError
 
 #: bytes of a log's end that are looked at, and lines of it that are shown
 LOG_BYTES, LOG_LINES = 64 * 1024, 200

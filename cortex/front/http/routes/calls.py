@@ -13,19 +13,19 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from cortex import __version__
-from cortex.ask.asking import Asking
 from cortex.ask.memory import Caller
+from cortex.ask.query_context import Asking
 from cortex.ask.questions import Search
-from cortex.front.chosen import PROJECT
 from cortex.front.http.projects import Hosted, Projects
 from cortex.front.http.replies import said
 from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import describe
+from cortex.front.project_selection import PROJECT
 from cortex.front.tool import Tool, make_tool
 from cortex.front.tools.arguments import Paths
 from cortex.front.tools.arguments import Projects as ProjectNames
 from cortex.front.tools.code.context import flat
-from ipc.errors import BadRequest, NotFound
+from cortex.system.errors import BadRequest, NotFound
 from ipc.messages import Filters
 
 T = TypeVar("T")

@@ -14,11 +14,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from cortex.ask.memory import Caller
-from cortex.front.http.hearing import Hearing
+from cortex.front.http.announcements import Hearing
 from cortex.front.http.projects import Hosted, Projects, Voice
 from cortex.front.mcp.updates import CHANGES
 from cortex.processes import attach
-from ipc.errors import CortexError
+from cortex.system.errors import CortexError
 
 #: seconds between two looks at what happened while files are read or wait for it; what is published
 #: then is announced, and looked at at once

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import orjson
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
+from cortex.ask.multi_project.search import find_together
+from cortex.ask.query_context import Asking
 from cortex.ask.questions import Search
 from cortex.ask.search import find
-from cortex.ask.together.search import find_together
 from cortex.front.tools.arguments import Projects
 from cortex.ranking import Ranked
 from ipc.messages import Filters

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
 from cortex.ask.exact import exact
+from cortex.ask.multi_project.exact import exact_together
+from cortex.ask.query_context import Asking
 from cortex.ask.questions import Exact
-from cortex.ask.together.exact import exact_together
 from cortex.front.tools.arguments import (
     LIMIT,
     ChunkTypes,

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
 from cortex.ask.explore import explore
+from cortex.ask.query_context import Asking
 from cortex.ask.questions import Explore
 from cortex.front.tools.arguments import MaxTokens
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
+from cortex.ask.query_context import Asking
 from cortex.ask.questions import Graph
 from cortex.ask.structure import graph
 from ipc.messages import GraphOperation

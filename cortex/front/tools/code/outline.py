@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
+from cortex.ask.query_context import Asking
 from cortex.ask.questions import Outline
 from cortex.ask.structure import outline
 from cortex.front.tools.arguments import MaxTokens

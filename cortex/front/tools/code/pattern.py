@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
+from cortex.ask.query_context import Asking
 from cortex.ask.questions import Pattern
 from cortex.ask.structure import pattern as find
 from cortex.front.tools.arguments import ExcludePaths, Paths

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
+from cortex.ask.query_context import Asking
 from cortex.ask.questions import Related
 from cortex.ask.related import find_related as find
 from cortex.front.tools.arguments import Shape, Size

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
-from cortex.ask.meeting.ranked import merged
+from cortex.ask.code_notes.merged_order import merged
+from cortex.ask.multi_project.search import search_together
+from cortex.ask.query_context import Asking
 from cortex.ask.questions import Search
 from cortex.ask.search import search
-from cortex.ask.together.search import search_together
 from cortex.front.tool import Sets
 from cortex.front.tools.arguments import (
     LIMIT,
@@ -29,9 +29,9 @@ from cortex.front.tools.arguments import (
 from cortex.front.tools.memory.arguments import LIMIT as NOTES
 from cortex.front.tools.memory.arguments import LIMIT_MAX, AsOf, Whose, given
 from cortex.front.tools.memory.fence import shown_rows
-from cortex.front.tools.memory.judging import judged
+from cortex.front.tools.memory.place_checks import judged
+from cortex.system.errors import BadRequest, Unavailable
 from cortex.terms.bounds import clamp
-from ipc.errors import BadRequest, Unavailable
 
 
 def _asked_by(arguments: Mapping[str, Any]) -> Sets:
@@ -139,6 +139,6 @@ async def _notes_or_why(asking: Asking, asked: Mapping[str, Any], limit: int) ->
 
 
 def _merged(code: dict[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Both in one order (cortex.ask.meeting.ranked)."""
+    """Both in one order (cortex.ask.code_notes.merged_order)."""
     rows = merged(code["results"], found["results"])
     return code | {"results": rows} | ({"memory": found["memory"]} if "memory" in found else {})

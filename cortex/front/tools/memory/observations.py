@@ -8,11 +8,11 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cortex.ask.asking import Asking
+from cortex.ask.query_context import Asking
 from cortex.front.tool import ToolFunction
 from cortex.front.tools.memory.arguments import OperationId
 from cortex.front.tools.memory.fence import fenced, unfenced
-from cortex.front.tools.memory.judging import observed
+from cortex.front.tools.memory.place_checks import observed
 from cortex.memory.observations.bounds import bounded, size_of
 from cortex.terms.observations import PREFIX, REQUIRED, ROWS, fields_of, read_bounds
 

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
+from cortex.ask.query_context import Asking
 from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, given
-from cortex.front.tools.memory.judging import judged
+from cortex.front.tools.memory.place_checks import judged
 from cortex.settings.identity import identity_of
 from cortex.settings.reference import read_reference
-from ipc.errors import BadRequest, NotFound
+from cortex.system.errors import BadRequest, NotFound
 
 Id = Annotated[str, Meta(description="A note's number or id.")]
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
+from cortex.ask.query_context import Asking
 from cortex.front.tools.memory.arguments import LIMIT, LIMIT_MAX, AsOf, Limit, Whose, given
 from cortex.front.tools.memory.fence import shown_rows
-from cortex.front.tools.memory.judging import judged
+from cortex.front.tools.memory.place_checks import judged
 from cortex.terms.bounds import clamp
 
 

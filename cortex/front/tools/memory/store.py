@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.asking import Asking
+from cortex.ask.query_context import Asking
 from cortex.front.tools.memory.arguments import OperationId, given
 from cortex.front.tools.memory.fence import unfenced
 
@@ -51,7 +51,7 @@ async def cortex_store(
     places: dict[str, Any] = {"files": files, "anchors": anchors}
     warnings: list[str] = []
     if (files or anchors) and not project:  # whose places are looked up is here
-        from cortex.ask.meeting.places import find_places
+        from cortex.ask.code_notes.places import find_places
 
         found = await find_places(asking, files or (), anchors or ())
         places, warnings = found.asked(files, anchors), found.warnings

@@ -1,0 +1,98 @@
+"""The last commits of a project, handed to memory in the background: a few at a time, each once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cortex.system import git
+from cortex.system.errors import CortexError
+
+log = logging.getLogger(__name__)
+
+#: commits that are kept
+COMMITS = 1_000
+#: commits that are handed over at once: some 5 ms of memory's worker
+SLICE = 16
+#: seconds between two looks whether there are new ones
+LOOK_S = 30.0
+#: bytes of what git says of one slice
+SLICE_BYTES_MAX = 4 << 20
+#: seconds that git has for one answer
+ANSWER_S = 10.0
+#: what begins the record of a commit, and parts its fields; no message holds them
+_RECORD, _FIELD = "\x1e", "\x1f"
+_HASH = re.compile(r"[0-9a-f]{40,64}")
+
+#: asks an operation of memory; whether it writes
+Tell = Callable[[str, Mapping[str, Any], bool], Awaitable[dict[str, Any]]]
+
+
+class History:
+    """The commits of the repository around the folder `root`. Use it in one event loop."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._task: asyncio.Task[None] | None = None
+        self._looked = float("-inf")
+        self._head = ""
+
+    def look(self, tell: Tell) -> None:
+        """Begin to hand over what is new, unless that is being done, or was just now."""
+        if time.monotonic() - self._looked < LOOK_S or (self._task and not self._task.done()):
+            return
+        self._looked = time.monotonic()
+        self._task = asyncio.create_task(self._bring_quietly(tell))
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _bring_quietly(self, tell: Tell) -> None:
+        with contextlib.suppress(CortexError):  # the next look tries again
+            await self.bring(tell)
+
+    async def bring(self, tell: Tell) -> int:
+        """Hand over the commits that memory does not know; how many these were. Raises what `tell`
+        raises.
+        """
+        listed = await self._ask("log", f"-{COMMITS}", "--no-merges", "--format=%H")
+        commits = [line for line in listed.split("\n") if _HASH.fullmatch(line)]
+        if not commits or commits[0] == self._head:
+            return 0
+        told = await tell("unknown_commits", {"commits": commits}, False)
+        new = [commit for commit in told["commits"] if _HASH.fullmatch(commit)]
+        for at in range(0, len(new), SLICE):
+            some = await self._read(new[at : at + SLICE])
+            if some:
+                await tell("take_commits", {"commits": some}, True)
+        self._head = commits[0]
+        return len(new)
+
+    async def _read(self, commits: Sequence[str]) -> list[dict[str, Any]]:
+        answer = await self._ask(
+            "log", "--no-walk=unsorted", f"--format={_RECORD}%H{_FIELD}%ct{_FIELD}%B{_FIELD}",
+            "--name-only", "-z", "--relative", "--no-ext-diff", "--no-textconv", *commits,
+        )  # fmt: skip
+        return list(_commits(answer))
+
+    async def _ask(self, *command: str) -> str:
+        raw = await asyncio.to_thread(git.ask, self._root, command, ANSWER_S, SLICE_BYTES_MAX)
+        return os.fsdecode(raw).encode("utf-8", "replace").decode()
+
+
+def _commits(answer: str) -> Iterator[dict[str, Any]]:
+    """{"commit", "message", "at": seconds, "files"} of each record."""
+    for record in answer.split(_RECORD)[1:]:
+        commit, at, message, names = [*record.split(_FIELD, 3), "", "", ""][:4]
+        if _HASH.fullmatch(commit) and at.isdecimal():
+            files = [name.lstrip("\n") for name in names.split("\0") if name.strip("\n")]
+            yield {"commit": commit, "message": message.strip(), "at": int(at), "files": files}

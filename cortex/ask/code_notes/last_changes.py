@@ -1,0 +1,56 @@
+"""The commits that last changed the definitions in an answer, told beside them. No answer waits
+for git: what it has not said by then is told with a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from cortex.ask.functions import Bodies, Function
+from cortex.ask.query_context import Asking
+
+#: definitions of an answer whose commits are told, the first of it
+PLACES_MAX = 4
+#: the share of an answer that they may have
+SHARE = 0.1
+#: bytes of the name of each in JSON
+KEY_BYTES = 14
+
+#: (file, symbol) → what is told of it
+Changes = dict[tuple[str, str], str]
+
+
+def begin(asking: Asking, paths: Sequence[str]) -> None:
+    """Have git look at the files at `paths`, the first of the answer first. Returns at once."""
+    if asking.commits is not None:
+        asking.commits.begin(paths)
+
+
+def tell_changes(asking: Asking, functions: Iterable[Function], bodies: Bodies, max_bytes: int) -> Changes:
+    """What is known by now of the first of `functions`, within their share of `max_bytes`."""
+    told: Changes = {}
+    if asking.commits is None:
+        return told
+    left = SHARE * max_bytes
+    for one in [*functions][:PLACES_MAX]:
+        text = asking.commits.tell(one.file, bodies.get(one.id, {}))
+        left -= bytes_of(text)
+        if text and left >= 0:
+            told[one.file, one.name] = text
+    return told
+
+
+def bytes_of(text: str) -> int:
+    """What it takes of an answer; nothing where nothing is told."""
+    return len(orjson.dumps(text)) + KEY_BYTES if text else 0
+
+
+def with_changes(entries: Iterable[dict[str, Any]], changes: Mapping[tuple[str, str], str]) -> None:
+    """Put what is told into the entries of an answer, once for each definition."""
+    left = dict(changes)
+    for entry in entries:
+        if text := left.pop((entry["file"], entry["symbol"]), ""):
+            entry["changed"] = text

@@ -1,0 +1,190 @@
+"""The places that a note is about, as somebody spells them → files and ids of the graph, and what
+stands there now.
+
+A path in a note is never opened because a note holds it: it is looked up among the files that the
+index of the project holds, and only those are read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cortex.ask.code_notes.fingerprints import Text
+from cortex.ask.functions import Function, resolve
+from cortex.ask.query_context import Asking, Turn
+from cortex.system import files, path_names
+from cortex.system.errors import CortexError
+from cortex.terms.ids import uncopied
+from cortex.terms.kinds import WHOLE_KINDS
+from cortex.terms.spelling import below, read_place
+
+#: places of one note that are looked up; of the others the names are kept
+PLACES_MAX = 16
+#: seconds that the graph has to say what a name means
+RESOLVE_S = 0.5
+#: seconds that a note waits for the index, when a file that it is about was saved a moment ago
+INDEXED_S, LOOK_S = 2.0, 0.05
+#: bytes of a file beyond which nothing is kept of what it says
+FILE_BYTES_MAX = 2_000_000
+
+
+@dataclass(slots=True)
+class Places:
+    """`anchored`: the files of the anchors; `spoken`: path or anchor → what it says now;
+    `warnings`: names that mean nothing certain.
+    """
+
+    files: list[str] = field(default_factory=list)
+    anchors: list[str] = field(default_factory=list)
+    anchored: list[str] = field(default_factory=list)
+    spoken: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def asked(self, files: Sequence[str] | None, anchors: Sequence[str] | None) -> dict[str, Any]:
+        """The arguments of the memory's operation `store`, for what somebody gave: files that were
+        not given are those that the note has.
+        """
+        made: dict[str, Any] = {"anchored": self.anchored or None, "spoken": self.spoken or None}
+        made |= {"files": self.files} if files is not None else {}
+        return made | ({"anchors": self.anchors} if anchors is not None or self.anchors else {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """What an anchor means: its definition, or as it was `told` and why nothing is certain."""
+
+    told: str
+    found: Function | None = None
+    remark: str = ""
+
+
+async def find_places(asking: Asking, told_files: Sequence[str], told_anchors: Sequence[str]) -> Places:
+    """Where the places are. What cannot be found is kept as it was told: it is looked up again when
+    it is read.
+    """
+    places, targets = Places(), []
+    root, listed = str(asking.config.root), asking.freshness.listed()
+    for told in told_files:
+        place = read_place(below(told.strip().strip("\"'`"), root))
+        if path := _listed(place.path, listed):
+            places.files.append(path)
+            targets += [f"{path}:{place.line}"] if place.line else []
+    targets += [told.strip().replace(f"{root}/", "") for told in told_anchors if told.strip()]
+    await _indexed(asking, places.files)
+    meant = await _meant(asking, targets[:PLACES_MAX])
+    late = [one.found.file for one in meant if one.found]
+    if late and await _indexed(asking, late):
+        meant = await _meant(asking, targets[:PLACES_MAX])
+    spans = _keep(places, meant, targets[PLACES_MAX:])
+    places.spoken = await asyncio.to_thread(_spoken, asking, places, spans)
+    return places
+
+
+async def _meant(asking: Asking, targets: Sequence[str]) -> list[_Meant]:
+    return list(await asyncio.gather(*(look_up(asking, target) for target in targets)))
+
+
+async def look_up(asking: Asking, target: str, seconds: float = RESOLVE_S) -> _Meant:
+    """What the graph says that a name means, within so many seconds."""
+    generation = asking.freshness.current()
+    if not generation.number:
+        return _Meant(target)
+    until = min(asking.until, time.monotonic() + seconds)
+    turn = Turn(asking, generation, until, final=True)
+    try:
+        found, remark = await resolve(turn, target)
+    except CortexError:
+        return _Meant(target)
+    return _Meant(target, found[0] if found else None, remark)
+
+
+def _keep(places: Places, meant: Sequence[_Meant], others: Sequence[str]) -> dict[str, Function]:
+    """Put what was found into `places`; anchor → its definition."""
+    spans: dict[str, Function] = {}
+    for one in meant:
+        if one.remark:
+            places.warnings.append(one.remark)
+        if one.found is None:
+            places.anchors.append(one.told)
+        elif one.found.kind in WHOLE_KINDS:
+            places.anchored.append(one.found.file)
+        else:
+            name = uncopied(one.found.id)
+            places.anchors.append(name)
+            places.anchored.append(one.found.file)
+            spans.setdefault(name, one.found)
+    places.files = list(dict.fromkeys(places.files))
+    places.anchored = list(dict.fromkeys(places.anchored))
+    places.anchors = list(dict.fromkeys((*places.anchors, *others)))
+    return spans
+
+
+def _listed(path: str, listed: Collection[str]) -> str:
+    """The file of the index that a path means, as the index names it; the path when it is none."""
+    if path in listed or not path:
+        return path
+    if os.path.isabs(path):  # of another worktree
+        ends = [one for one in listed if path.endswith(f"/{one}")]
+        return max(ends, key=len, default=path)
+    ends = [one for one in listed if one.endswith(f"/{path}")]
+    return ends[0] if len(ends) == 1 else path
+
+
+async def _indexed(asking: Asking, paths: Sequence[str]) -> bool:
+    """Wait until the index holds files that were just saved, while somebody indexes them. Whether
+    it waited.
+    """
+    freshness, waited = asking.freshness, False
+    until = min(asking.until - 1.0, time.monotonic() + INDEXED_S)
+    while time.monotonic() < until and freshness.progress().running:
+        listed = freshness.listed()
+        new = any(path not in listed and freshness.is_there(path) for path in paths)
+        if not new and not freshness.stale(paths, freshness.current()):
+            break
+        waited = True
+        await asyncio.sleep(LOOK_S)
+    return waited
+
+
+def _spoken(asking: Asking, places: Places, spans: Mapping[str, Function]) -> dict[str, str]:
+    """What the definitions say, and of files without one what they say whole."""
+    reader, made = Reader(asking), dict[str, str]()
+    old = asking.freshness.stale({one.file for one in spans.values()}, asking.freshness.current())
+    for name, one in spans.items():
+        text = None if one.file in old else reader.read(one.file)
+        if text is not None:
+            made[name] = text.spoken(one.start, one.end)
+    anchored = {one.file for one in spans.values()}
+    for path in dict.fromkeys((*places.files, *places.anchored)[:PLACES_MAX]):
+        if path not in anchored and (text := reader.read(path)) is not None:
+            made[path] = text.all_spoken()
+    return made
+
+
+class Reader:
+    """Reads files that the index of the project holds, each once; for one answer."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._root = str(asking.config.root)
+        self.listed = asking.freshness.listed()
+        self._texts: dict[str, Text | None] = {}
+
+    def read(self, path: str) -> Text | None:
+        """None for what the index does not hold, and what is too large or cannot be read."""
+        if path not in self._texts:
+            self._texts[path] = self._read(path) if path in self.listed else None
+        return self._texts[path]
+
+    def _read(self, path: str) -> Text | None:
+        if not path_names.stays_inside(path):
+            return None
+        try:
+            raw = files.read_plain(f"{self._root}/{path}", FILE_BYTES_MAX + 1)
+        except OSError:
+            return None
+        return None if len(raw) > FILE_BYTES_MAX else Text.of(raw)

@@ -1,0 +1,58 @@
+"""What the answers of detail "auto" have in common: the request for their lines, and its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from cortex.ask.query_context import Turn
+from ipc.messages import Hit, Show, Shown
+
+
+async def show(turn: Turn, workers: Sequence[str], request: Show) -> Shown:
+    """The lines, of the first of `workers` that answers. Raises as Turn.fetch."""
+    if not request.keys:
+        return Shown(turn.generation.number)
+    return await turn.first_of(workers, request, Shown, {})
+
+
+def entries(
+    shown: Shown, hits: Sequence[Hit], scores: Sequence[float], stale: Iterable[str], name: str
+) -> list[dict[str, Any]]:
+    """The results: the chunk with what is used of it, and the score as `name`, in two digits.
+
+    The score is that of the file's best hit: entries of one file stand together.
+    """
+    changed = frozenset(stale)
+    best: dict[str, float] = {}
+    for hit, score in zip(hits, scores, strict=True):
+        best.setdefault(hit.path or hit.id, score)
+    out = []
+    for at, body in zip(shown.of, shown.entries, strict=True):
+        hit = hits[at]
+        result: dict[str, Any] = {
+            "chunk": orjson.Fragment(body),
+            name: round(best[hit.path or hit.id], 2),
+        }
+        if hit.path in changed:
+            result["stale"] = True
+        out.append(result)
+    return out
+
+
+def notes(shown: Shown, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What the answer says of the lines that are not in it, and what to do about it."""
+    told: dict[str, Any] = {}
+    if shown.truncated:
+        told["truncated"] = True
+    if shown.more:
+        told["more"] = shown.more
+    if shown.omitted:
+        told["omitted"] = shown.omitted
+    if any(result.get("stale") for result in results):
+        told["next"] = "Read the stale files: they were saved since."
+    elif shown.truncated:
+        told["next"] = "There is more: raise max_tokens or limit, or narrow by paths."
+    return told

@@ -1,0 +1,161 @@
+"""Projects in one Milvus, asked as one through the workers of one of them: which generation of each
+is current is asked first, then each lane once for all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cortex.ask.freshness import PENDING_NAMED, Freshness
+from cortex.ask.query_context import Asker, Asking, Member, Turn
+from cortex.generation.current import Generation, SegmentRef
+from cortex.system.errors import CortexError, Unavailable
+from ipc.codec import encode
+from ipc.messages import Among, Bring, Brought, Message, Several
+from ipc.messages.signals import OF, path_of
+
+#: what bringing the small files of projects gets of the time that a call has left: who is not
+#: there by then is named, and there with a later question
+BRING_SHARE = 0.25
+#: and at most where others are asked beside: who is asked through a worker that hangs must not cost
+#: them their time
+JOIN_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Projects that are asked as one: how they are called here and in Milvus, and in the order of
+    both the generation of each that is asked for.
+    """
+
+    names: tuple[str, ...]
+    projects: tuple[str, ...]
+    generations: tuple[int, ...]
+    fresh: tuple[Freshness, ...]
+
+    @property
+    def told(self) -> str:
+        """All of them in an answer that cannot name each."""
+        return f"{len(self.names)} projects in Milvus" if len(self.names) > 1 else self.names[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Asks the workers of one project of all of them."""
+
+    own: Asker
+    group: Group
+
+    async def ask(self, worker: str, message: Message, deadline_s: float) -> Message:
+        return await self.own.ask(worker, self._among(worker, message), deadline_s)
+
+    def _among(self, worker: str, message: Message) -> Message:
+        if worker == "embed":
+            return message
+        projects, generations = self.group.projects, self.group.generations
+        if isinstance(message, Several):
+            frames = (encode(Among(projects, generations, (one,))) for one in message.requests)
+            return Several(tuple(frames))
+        return Among(projects, generations, (encode(message),))
+
+
+@dataclass(frozen=True, slots=True)
+class JointTurn(Turn):
+    """One try at an answer of all of them; paths begin with the place of their project in the
+    group.
+    """
+
+    group: Group = field(kw_only=True)
+    #: asks as one of them
+    alone: Asker = field(kw_only=True)
+
+    def stale(self, paths: Iterable[str]) -> frozenset[str]:
+        of: dict[int, list[str]] = {}
+        for path in paths:
+            number, several, plain = path.partition(OF)
+            if several:
+                of.setdefault(int(number), []).append(plain)
+        found = frozenset(
+            path_of(number, path)
+            for number, some in of.items()
+            for path in self.group.fresh[number].stale(some, Generation(self.group.generations[number]))
+        )
+        self.changed.update(found)
+        return found
+
+    def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
+        """Files are pending that an answer has met: what waits in each of so many is not looked
+        at.
+        """
+        pending = sorted(self._plain(path) for path in self.changed)
+        sentences = [*map(str, self.silent.values()), *notes]
+        block: dict[str, Any] = {
+            "generation": self.generation.number,
+            "pending": pending[:PENDING_NAMED],
+            "pending_count": len(pending),
+            "degraded": sorted(self.silent),
+        }
+        return block | ({"message": " ".join(sentences)} if sentences else {})
+
+    def _plain(self, path: str) -> str:
+        number, _, plain = path.partition(OF)
+        return f"{self.group.names[int(number)]}:{plain}"
+
+
+async def join(
+    members: Sequence[Member], *, final: bool, alone: bool
+) -> tuple[JointTurn | None, dict[str, CortexError]]:
+    """(how the members, all of one place, are asked as one: None where none can be; why others are
+    not asked). `alone`: nobody else is asked.
+    """
+    there = [one for one in members if one.asking is not None and one.far is not None]
+    away = {one.name: one.why for one in members if one.why is not None}
+    if not there or there[0].asking is None:
+        return None, away
+    leader = there[0].asking
+    projects = tuple(one.far.project for one in there if one.far is not None)
+    left_s = leader.left_s()
+    until = leader.until if alone else time.monotonic() + JOIN_SHARE * left_s
+    asked = Bring(projects, BRING_SHARE * left_s)
+    try:
+        brought = await replace(leader, until=until).ask("text", asked, Brought, until)
+    except CortexError as error:
+        return None, away | {one.name: error for one in there}
+    here = [at for at, number in enumerate(brought.generations) if number]
+    away |= {
+        there[at].name: Unavailable(why) for at, why in enumerate(brought.why) if not brought.generations[at]
+    }
+    if not here:
+        return None, away
+    group = Group(
+        names=tuple(there[at].name for at in here),
+        projects=tuple(projects[at] for at in here),
+        generations=tuple(brought.generations[at] for at in here),
+        fresh=tuple(_freshness(there[at]) for at in here),
+    )
+    every = SegmentRef("", sum(brought.rows), 0)
+    newest = Generation(max(group.generations), segments=(every,))
+    return _turn(leader, group, newest, final=final), away
+
+
+def _freshness(member: Member) -> Freshness:
+    assert member.asking is not None
+    return member.asking.freshness
+
+
+def _turn(leader: Asking, group: Group, generation: Generation, *, final: bool) -> JointTurn:
+    asking = replace(leader, client=_Asker(leader.client, group))
+    turn = asking.turn(generation, final=final)
+    return JointTurn(asking, generation, turn.until, final, group=group, alone=leader.client)
+
+
+def by_place(members: Sequence[Member]) -> Mapping[str, list[Member]]:
+    """The members that Milvus keeps, by where it does."""
+    found: dict[str, list[Member]] = {}
+    for one in members:
+        if one.far is not None:
+            found.setdefault(one.far.place, []).append(one)
+    return found

@@ -1,0 +1,266 @@
+"""Shows the lines that answer a question, of the best files, as far as a budget goes. Pure over
+Rows.
+
+Which windows those are is in choose.py, what a line is worth in worth.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import orjson
+
+from cortex.engines.chunks.line_scores import Rarity, weigh_words
+from cortex.engines.chunks.source import Lines, Source, read_source
+from cortex.engines.chunks.windows import (
+    Chosen,
+    Evidence,
+    Window,
+    choose,
+    compare,
+    without_repeats,
+)
+from cortex.generation.read import Rows
+from cortex.system import allocator
+from cortex.terms.records import covers
+from ipc.messages import Hit, Show, Shown
+
+#: files whose functions are compared
+FILES = 8
+#: entries of an answer that nobody counted
+ENTRIES = 15
+#: files that always have an entry, however weak they are
+FILES_SURE = 3
+#: files that are shown, or at least named: as many as a ranking is measured by
+FILES_NAMED = 10
+#: letters of the files that stay in memory, some 20 MB: the next question is often about the same
+SOURCES_CHARS_MAX = 6_000_000
+#: lines of a chunk that is no part of a file, or a view of one that was asked for
+VIEW_LINES = 12
+#: between two windows of one entry: the line of the file at which it goes on
+GOES_ON = "… line {}"
+
+
+class Showing:
+    """Answers Show for the rows of one generation. Frozen; caches hold derived values only."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._files = {path: at for at, path in enumerate(rows.path_names)}
+        self._rarity = Rarity(rows)
+        #: the least recently used first
+        self._sources: dict[str, Source] = {}
+        self._chars = 0
+        allocator.may_forget(self)
+
+    def forget(self) -> None:
+        self._sources.clear()
+        self._chars = 0
+
+    def show(self, request: Show) -> Shown:
+        """Entries in the order of the files' ranks, those of one file by line."""
+        hits = self._hits(request)
+        if request.names:
+            answer = _Answer(self._rows, request, hits, Chosen((), {}))
+            answer.add_rest(self._source)
+            return answer.shown()
+        repeats: dict[str, int] = {}
+        if not request.chosen:
+            paths, repeats = without_repeats(list(dict.fromkeys(one.hit.path for one in hits)), request.query)
+            hits = [one for one in hits if one.hit.path in paths]
+        views = [one for one in hits if self._is_view(one.hit, chosen=request.chosen)]
+        paths = list(dict.fromkeys(one.hit.path for one in hits if one not in views))
+        question = weigh_words(self._rarity, request.query)
+        sources = {path: self._source(path) for path in paths[:FILES]}
+        evidence = self._evidence(request, hits)
+        compared = compare(question, request.query, sources, evidence, request.places)
+        sure = paths[: min(FILES_SURE, request.limit or FILES_SURE)]
+        found = choose(question, compared, sure, request)
+        answer = _Answer(self._rows, request, hits, found, omitted=repeats)
+        answer.add_windows()
+        for one in views:
+            answer.add_view(one)
+        answer.add_rest(self._source)
+        return answer.shown()
+
+    def _hits(self, request: Show) -> list[Found]:
+        ordinals = self._rows.locate(np.array(request.keys, "<u8"))
+        there = np.flatnonzero(ordinals >= 0)
+        hits = self._rows.hits(ordinals[there])
+        return [
+            Found(at, ordinal, hit, request.scores[at])
+            for at, ordinal, hit in zip(there.tolist(), ordinals[there].tolist(), hits, strict=True)
+        ]
+
+    def _evidence(self, request: Show, hits: Sequence[Found]) -> Evidence:
+        own: dict[str, list[tuple[int, int, float]]] = {}
+        for one in hits:
+            spans = own.setdefault(one.hit.path, [])
+            spans.append((one.hit.start_line, one.hit.end_line, float(len(spans))))
+        ordinals = self._rows.locate(np.array(request.found, "<u8"))
+        there = np.flatnonzero(ordinals >= 0)
+        speaking: dict[str, list[tuple[int, int, float]]] = {}
+        for hit, at in zip(self._rows.hits(ordinals[there]), there.tolist(), strict=True):
+            spans = speaking.setdefault(hit.path, [])
+            spans.append((hit.start_line, hit.end_line, request.speaking[at]))
+        return Evidence(own, speaking)
+
+    def _is_view(self, hit: Hit, *, chosen: bool) -> bool:
+        """Whether the chunk's own text is shown, in place of the lines of its file."""
+        return (
+            not hit.path
+            or (chosen and not covers(hit.chunk_type))
+            or not len(self._rows.lines_of(self._files[hit.path]))
+        )
+
+    def _source(self, path: str) -> Source:
+        known = self._sources.pop(path, None)
+        if known is None:
+            known = read_source(self._rows, self._files[path])
+            self._chars += len(known.lines.text)
+        self._sources[path] = known
+        while self._chars > SOURCES_CHARS_MAX and len(self._sources) > 1:
+            self._chars -= len(self._sources.pop(next(iter(self._sources))).lines.text)
+        return known
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A hit with its number among the keys, its row and its score."""
+
+    at: int
+    ordinal: int
+    hit: Hit
+    score: float
+
+
+@dataclass
+class _Answer:
+    """Entries as they are made, with what their order needs."""
+
+    rows: Rows
+    request: Show
+    hits: Sequence[Found]
+    chosen: Chosen
+    truncated: bool = False
+    #: (number of the key, first line, JSON)
+    entries: list[tuple[int, int, bytes]] = field(default_factory=list)
+    used: int = 0
+    omitted: dict[str, int] = field(default_factory=dict)
+    #: the path of a file without an entry → `path:line` of its best hit
+    more: dict[str, str] = field(default_factory=dict)
+
+    def add_windows(self) -> None:
+        self.omitted.update(self.chosen.omitted)
+        for window in self.chosen.windows:
+            self._add(self._stands_for(window), window)
+
+    def add_view(self, one: Found) -> None:
+        """A chunk that is not lines of a file: the beginning of its text."""
+        body = orjson.loads(self.rows.chunk(one.ordinal))
+        lines = str(body.get("text", "")).split("\n")[:VIEW_LINES]
+        first = one.hit.start_line
+        source = Source(one.hit.path, Lines.of("\n".join(lines), first))
+        window = Window(source, tuple(range(first, first + len(lines))), "", one.score)
+        self._add(one, window, end=one.hit.end_line)
+
+    def add_rest(self, read: object) -> None:
+        """One line for each hit that has none yet: those that were counted, else the sure files;
+        of the other best files the place.
+        """
+        assert callable(read)
+        shown = {window.source.path: window for window in self.chosen.windows}
+        for one in self.hits:
+            if one.hit.path in shown or any(at == one.at for at, _, _ in self.entries):
+                continue
+            if not self.request.limit and len(shown) >= FILES_SURE:
+                self._name(one.hit, len(shown))
+                continue
+            window = _one_line(read(one.hit.path), one.hit)
+            if self._add(one, window):
+                shown[one.hit.path] = window
+
+    def _name(self, hit: Hit, shown: int) -> None:
+        """Instead of an entry, for a hit that is far below the best."""
+        if shown + len(self.more) < FILES_NAMED and hit.path:
+            self.more.setdefault(hit.path, f"{hit.path}:{hit.start_line}")
+        elif hit.path not in self.more:
+            self.omitted["weak"] = self.omitted.get("weak", 0) + 1
+
+    def shown(self) -> Shown:
+        limit = self.request.limit or ENTRIES
+        first: dict[str, int] = {}
+        for one in self.hits:
+            first.setdefault(one.hit.path or one.hit.id, one.at)
+        paths = {one.at: one.hit.path or one.hit.id for one in self.hits}
+        order = sorted(self.entries, key=lambda entry: (first[paths[entry[0]]], entry[1]))[:limit]
+        return Shown(
+            generation=self.rows.generation,
+            truncated=self.truncated,
+            entries=tuple(body for _, _, body in order),
+            of=tuple(at for at, _, _ in order),
+            omitted=self.omitted,
+            more=tuple(self.more.values()),
+        )
+
+    def _stands_for(self, window: Window) -> Found:
+        """The hit of the window's file that holds its lines, else the file's first."""
+        own = [one for one in self.hits if one.hit.path == window.source.path]
+        inside = [
+            one
+            for one in own
+            if one.hit.start_line <= window.lines[-1] and window.lines[0] <= one.hit.end_line
+        ]
+        return (inside or own)[0]
+
+    def _add(self, one: Found, window: Window, end: int = 0) -> bool:
+        if self.request.limit and len(self.entries) >= self.request.limit:
+            return False
+        identity = self.rows.ids(np.array([window.source.row_at(window.lines[0], one.ordinal)]))[0]
+        body = render(window, identity, end)
+        if self.entries and self.used + len(body) > self.request.max_bytes:
+            self.truncated = True
+            return False
+        self.used += len(body)
+        self.entries.append((one.at, window.lines[0], body))
+        return True
+
+
+def _one_line(source: Source, hit: Hit) -> Window:
+    """The first line of the first definition in a chunk, or its first line that says anything."""
+    inside = [unit for unit in source.units if hit.start_line <= unit.end and unit.start <= hit.end_line]
+    unit = next(
+        (unit for unit in inside if unit.symbol and unit.head >= hit.start_line),
+        inside[0] if inside else None,
+    )
+    start = unit.head if unit else hit.start_line
+    number = next((n for n in range(start, hit.end_line + 1) if source.lines[n].strip()), start)
+    return Window(source, (number,), unit.symbol if unit else "", 0.0)
+
+
+def render(window: Window, identity: str, end: int = 0) -> bytes:
+    """The JSON of the entry's chunk, with only what is used."""
+    metadata: dict[str, object] = {
+        "file_path": window.source.path,
+        "start_line": window.lines[0],
+        "end_line": end or window.lines[-1],
+    }
+    if window.symbol:
+        metadata["symbol"] = window.symbol
+    return orjson.dumps({"id": identity, "text": text_of(window), "metadata": metadata})
+
+
+def text_of(window: Window) -> str:
+    """The lines as they are in the file, without their common indentation and blank ends."""
+    lines = [window.source.lines[number] for number in window.lines]
+    indents = [line[: len(line) - len(line.lstrip())] for line in lines if line.strip()]
+    common = min(indents, key=len, default="")
+    cut = len(common) if all(indent.startswith(common) for indent in indents) else 0
+    out: list[str] = []
+    for at, (number, line) in enumerate(zip(window.lines, lines, strict=True)):
+        if at and number != window.lines[at - 1] + 1:
+            out.append(GOES_ON.format(number))
+        out.append(line[cut:].rstrip())
+    return "\n".join(out).strip("\n")

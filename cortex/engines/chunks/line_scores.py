@@ -1,0 +1,312 @@
+"""What a line and a unit of a file are worth to a question: rare words of the question, in names
+first. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cortex.engines.chunks.source import Lines, Source, Unit
+from cortex.generation.read import Rows
+from cortex.generation.words import WordTable
+from cortex.system.arrays import Array
+from cortex.terms import tokens
+
+#: words of a question that are looked at
+WORDS_MAX = 48
+#: what a word is worth in the name of a definition, of what it is worth once in its text
+NAME_WORTH = 1.2
+#: what it is worth in the names of the types and modules around it
+SCOPE_WORTH = 0.3
+#: what further lines with the same word add: 1 + this × ln(lines)
+REPEAT_WORTH = 0.25
+#: lines of a unit that is neither long nor short: longer ones count less
+UNIT_LINES = 18
+#: an identifier of the question is worth this much more than its parts
+NAMED_WORTH = 2.5
+#: a line with an identifier of the question is worth so much more, times its rarity; one that holds
+#: a piece of code as the question spells it (`total_expired++`); a unit with such a line: more than
+#: one that repeats all of the question's words
+NAMED_LINE, LITERAL, HOLDS_LITERAL = 0.5, 1.0, 2.0
+#: letters of such a piece at least
+LITERAL_CHARS_MIN = 5
+
+#: what a word is worth that no chunk holds, and the least that one is
+UNKNOWN_WORTH, WORTH_MIN = 0.3, 0.02
+#: words whose rarity stays in memory
+RARITIES_MAX = 20_000
+#: lines with the same word, of which more add nothing
+LINES_MAX = 400
+
+#: number of lines with a word → what they are worth together
+_REPEATED = np.array([0.0, *(1 + REPEAT_WORTH * math.log(count) for count in range(1, LINES_MAX + 1))])
+
+_NONE: frozenset[int] = frozenset()
+
+#: letters of a stem from which on its last one may be another in the word: "happi"
+STEM_CHARS_MIN = 2
+
+#: what is written like the name of something: more than one plain word
+_NAME = re.compile(
+    r"[A-Za-z_]\w*_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|\w+(?=\(\))|(?<=[.:#])\w+|[A-Za-z]\w*(?=(?:\.|::)[A-Za-z_])"
+    r"|(?<=`)\w+(?=`)"
+)
+#: what stands around a word of a sentence
+_AROUND = ",;:?!\"'`"
+
+
+class _Known(dict[str, int]):
+    """Word → the number in `sets` of those of the terms that it is, its parts included; worked out
+    when first asked. 0: none.
+    """
+
+    def __init__(self, terms: Iterable[str], names: frozenset[str]) -> None:
+        self._terms, self._names = frozenset(terms), names
+        self.sets = [frozenset[str]()]
+        self._numbers = {self.sets[0]: 0}
+
+    def __missing__(self, word: str) -> int:
+        known = self._terms.intersection(tokens.lane_terms(word))
+        if self._names and (lower := word.lower()) in self._names:
+            known |= {lower}
+        number = self[word] = self._numbers.setdefault(known, len(self.sets))
+        if number == len(self.sets):
+            self.sets.append(known)
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`weights`: term of a ranking lane → what it is worth, 1 for the rarest; `names`: identifiers
+    of the question in lower case.
+    """
+
+    weights: dict[str, float]
+    names: frozenset[str]
+    #: what a word holds, in lower case, that has one of the terms: one of these
+    begins: tuple[str, ...]
+    #: of words that hold one of `begins`
+    known: _Known
+    #: pieces of code that the question holds, as it spells them
+    literals: tuple[str, ...] = ()
+    #: text → `worth` of its `terms`: names and what is around them stand in many places
+    spoken: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def line_worth(self, terms: frozenset[str], total: float) -> float:
+        """What a line with these terms is worth of `total`, what all of them are."""
+        names = sum(self.weights[term] for term in terms & self.names)
+        return self.worth(terms) / total + NAMED_LINE * names / NAMED_WORTH
+
+    def terms(self, text: str) -> frozenset[str]:
+        """Those of the terms that the text holds."""
+        words = [word for word in tokens.words(text) if any(map(word.lower().__contains__, self.begins))]
+        return frozenset().union(*(self.known.sets[self.known[word]] for word in words))
+
+    def worth(self, terms: Iterable[str]) -> float:
+        return sum(map(self.weights.__getitem__, terms))
+
+    def worth_of(self, text: str) -> float:
+        """What the terms that the text holds are worth."""
+        worth = self.spoken.get(text)
+        if worth is None:
+            worth = self.spoken[text] = self.worth(self.terms(text))
+        return worth
+
+
+class Rarity:
+    """How many chunks of a generation hold a word. Frozen; caches hold derived values only."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._tables = [WordTable(segment.arrays) for segment in rows.segments]
+        self._count = max(2, len(rows))
+        self._known: dict[frozenset[str], int] = {}
+
+    def weigh(self, spelled: frozenset[str]) -> float:
+        """What a word that is spelled so is worth: 1 for one that one chunk holds."""
+        found = self._known.get(spelled)
+        if found is None:
+            if len(self._known) >= RARITIES_MAX:
+                self._known.clear()
+            held = (table.rows(table.codes_of(spelled)) for table in self._tables)
+            found = self._known[spelled] = sum(map(_distinct, held))
+        return math.log(self._count / max(1, found)) / math.log(self._count) if found else UNKNOWN_WORTH
+
+
+def _distinct(rows: Array) -> int:
+    """How many different rows there are: marked, in a fraction of the time that sorting takes."""
+    if not len(rows):
+        return 0
+    marks = np.zeros(1 + int(rows.max()), bool)
+    marks[rows] = True
+    return int(np.count_nonzero(marks))
+
+
+def weigh_words(rarity: Rarity, query: str) -> Question:
+    """The words of `query`, each worth the more the fewer chunks hold it."""
+    names = {name.lower() for name in _NAME.findall(query)}
+    words = [word for word in tokens.words(query) if word.lower() not in tokens.STOP_WORDS][:WORDS_MAX]
+    forms: dict[str, set[str]] = {}
+    for word in words:
+        for part in {*tokens.lane_text([word]).split(), *([word.lower()] if word.lower() in names else ())}:
+            forms.setdefault(part, set()).update((part, word.lower()))
+    weights = {}
+    for term, spelled in forms.items():
+        weight = rarity.weigh(frozenset(spelled)) * (NAMED_WORTH if term in names else 1.0)
+        weights[term] = max(WORTH_MIN, weight)
+    held = frozenset(names & weights.keys())
+    return Question(weights, held, _begins(weights), _Known(weights, held), _literals(query))
+
+
+def _literals(query: str) -> tuple[str, ...]:
+    """The words of the question with an identifier and more than that: `a->next`, `count++`."""
+    pieces = (_bare(piece) for piece in query.split())
+    return tuple(
+        dict.fromkeys(
+            piece
+            for piece in pieces
+            if len(piece) >= LITERAL_CHARS_MIN and _NAME.search(piece) and not piece.isidentifier()
+        )
+    )
+
+
+def _begins(terms: Iterable[str]) -> tuple[str, ...]:
+    """What a word with one of the terms holds: a stem may differ from its word in the last letter,
+    and a joined form may stand with underscores, but then its parts are terms as well.
+    """
+    begins = sorted({term[:-1] if len(term) > STEM_CHARS_MIN else term for term in terms}, key=len)
+    return tuple(one for at, one in enumerate(begins) if not any(shorter in one for shorter in begins[:at]))
+
+
+def _bare(piece: str) -> str:
+    """Without what belongs to the sentence around it."""
+    piece = piece.strip(_AROUND).rstrip(".")
+    return piece if piece.count("(") == piece.count(")") else piece.strip("()")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A unit of a file. `held`: term of the question → the lines of the file
+    that hold it; `literal`: the unit's lines that hold code as it is spelled in the question.
+    """
+
+    source: Source
+    unit: Unit
+    held: Mapping[str, Array] = field(default_factory=dict)
+    literal: frozenset[int] = frozenset()
+
+    def lines(self) -> dict[int, frozenset[str]]:
+        """The unit's lines that hold words of the question, with their terms."""
+        found: dict[int, set[str]] = {}
+        for term, numbers in self.held.items():
+            begin, end = np.searchsorted(numbers, (self.unit.start, self.unit.end + 1)).tolist()
+            for number in numbers[begin:end].tolist():
+                found.setdefault(number, set()).add(term)
+        return {number: frozenset(terms) for number, terms in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the units of a file are worth, as columns: most of them nothing, and few are shown.
+    `worth` (f64): of each, about the share of the question's words; `spelled`: the lines with code
+    as the question spells it, ascending, and `literal` the numbers of the units that hold them.
+    """
+
+    source: Source
+    worth: Array
+    held: Mapping[str, Array]
+    spelled: Sequence[int]
+    literal: Sequence[int]
+
+    def one(self, at: int) -> Judged:
+        """The unit with the number `at`."""
+        unit = self.source.units[at]
+        spelled = self.spelled
+        lines = frozenset(line for line in spelled if unit.start <= line <= unit.end) if spelled else _NONE
+        return Judged(self.source, unit, self.held, lines)
+
+
+def judge(question: Question, source: Source) -> Judgement:
+    total = question.worth(question.weights) or 1.0
+    held, spelled = _held(question, source.lines), _spelled(question, source.lines)
+    first, last = source.spans
+    worth = np.zeros(len(source.units))
+    if held and source.units:
+        repeated = _REPEATED[np.minimum(_counted(held, source.spans), LINES_MAX)]
+        worth += np.array([question.weights[term] for term in held]) @ repeated
+    worth /= np.maximum(1.0, (last - first + 1) / UNIT_LINES) ** 0.25
+    for at in source.named(question.begins):
+        worth[at] += _worth_of_symbol(question, source.units[at], total)
+    literal = source.holding(spelled)
+    worth /= total
+    worth[literal] += HOLDS_LITERAL
+    return Judgement(source, worth, held, spelled, literal)
+
+
+def _worth_of_symbol(question: Question, unit: Unit, total: float) -> float:
+    """What its name is worth; `total`: what all words of the question are."""
+    scope, _, name = unit.symbol.rpartition(".")
+    worth = NAME_WORTH * question.worth_of(name)
+    worth += SCOPE_WORTH * question.worth_of(scope)
+    return worth + total if unit.kind and name.lower() in question.names else worth
+
+
+def _spelled(question: Question, lines: Lines) -> list[int]:
+    """The lines that hold code as the question spells it."""
+    found = set()
+    for literal in question.literals:
+        place = lines.text.find(literal)
+        while place >= 0:
+            found.add(lines.number_at(place))
+            place = lines.text.find(literal, place + len(literal))
+    return sorted(found)
+
+
+def _held(question: Question, lines: Lines) -> dict[str, Array]:
+    """Term of the question → the lines that hold it, ascending, each once; in one order always."""
+    text, known, letters = lines.text, question.known, lines.letters()
+    places = np.concatenate([_places(letters, begin) for begin in question.begins] or [letters[:0]])
+    if not len(places):
+        return {}
+    between = np.concatenate([[-1], np.flatnonzero(letters == ord(" ")), [len(letters)]])
+    word = np.searchsorted(between, places)
+    spans = map(slice, (between[word - 1] + 1).tolist(), between[word].tolist())
+    which = np.fromiter(map(known.__getitem__, map(text.__getitem__, spans)), np.int64, len(word))
+    telling = np.flatnonzero(which)
+    which, numbers = which[telling], lines.numbers_at(places[telling])
+    found: dict[str, list[Array]] = {}
+    for one in set(which.tolist()):
+        for term in known.sets[one]:
+            found.setdefault(term, []).append(numbers[which == one])
+    return {term: np.unique(np.concatenate(found[term])) for term in question.weights if term in found}
+
+
+def _counted(held: Mapping[str, Array], spans: Array) -> Array:
+    """I64 [terms, units]: how many of its lines hold the term. All are looked up at once, each term
+    among numbers of its own.
+    """
+    own = np.arange(len(held)) * (1 + max(int(spans[1].max()), *(int(one[-1]) for one in held.values())))
+    numbers = np.concatenate([one + more for one, more in zip(held.values(), own.tolist(), strict=True)])
+    first, last = spans[:, None] + own[:, None]
+    counts: Array = np.searchsorted(numbers, last, side="right") - np.searchsorted(numbers, first)
+    return counts
+
+
+def _places(letters: Array, wanted: str) -> Array:
+    """I64: where in the letters the word begins: a fifth of the time that a search of the string
+    takes, whose loop looks at each letter.
+    """
+    count = len(letters) - len(wanted) + 1
+    if count <= 0:
+        return np.zeros(0, np.int64)
+    first, *others = (letters[at : at + count] == ord(letter) for at, letter in enumerate(wanted[:3]))
+    for other in others:
+        first &= other
+    places = np.flatnonzero(first)
+    for at, letter in enumerate(wanted[3:], 3):
+        places = places[letters[places + at] == ord(letter)]
+    return places

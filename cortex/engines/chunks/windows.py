@@ -1,0 +1,421 @@
+"""Chooses the windows of the best files that a question is answered with. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+
+import numpy as np
+
+from cortex.engines.chunks.callees import find_callees
+from cortex.engines.chunks.line_scores import LITERAL, Judged, Judgement, Question, judge
+from cortex.engines.chunks.source import Source
+from cortex.ranking.lines import weigh_lines, without_short_gaps
+from cortex.system.arrays import Array
+from cortex.terms.paths import (
+    asks_for_records,
+    asks_for_tests,
+    is_built,
+    is_example,
+    is_foreign,
+    is_record,
+    is_test,
+    page_of,
+)
+from ipc.messages import Place, Show
+
+#: bytes of an entry beside its text and its path, which stands in it twice
+ENTRY_BYTES = 130
+#: a function of at most so many lines is shown whole; of a longer one so many, beside its signature
+#: and what lies between them: of the best one, and of any where the asker counts the entries
+WHOLE_LINES = 14
+#: of one that is worth less its share of the best one's worth, to this power, of these; at least so
+#: many. Chosen by scripts/bench/shown_lines.py and agent.py: more functions for fewer tokens
+LESS, LINES_MIN = 2.0, 2
+#: lines of one entry that are shown where the asker counts the entries, divided by their number
+COUNTED_LINES = 56
+#: windows of one file with at most so many lines between them are shown with those
+TOUCHING_LINES = 6
+#: what it costs to go on in the entry of a file that has one
+GOING_ON_BYTES = 20
+#: what a unit of a file is worth: this to the power of the file's place
+LATER = 0.85
+#: what it is worth to be in the best of the chunks that were found, beside the words
+FOUND = 0.3
+#: what it is worth that a chunk which was found speaks of the question as well as any by its words,
+#: and again as well as any by its meaning
+SPEAKING = 0.5
+#: what it is worth to be called by one of so many best units, of what that one is worth: what the
+#: best one calls is above the floor
+CALLED, CALLERS = 0.3, 12
+#: what it is worth to hold a line that the question names
+CITED = 4.0
+#: a unit below this share of the best one is not shown
+FLOOR = 0.3
+#: two windows with this share of lines in common say the same
+SAME_SHARE = 0.8
+#: what units of tests, of documents and examples, of what was built or copied, and of records of
+#: changes are worth to a question about code
+TESTS, DOCUMENTS, COPIES, RECORDS = 0.4, 0.6, 0.3, 0.15
+#: how the names of documents end
+_DOCUMENTS = (".md", ".rst", ".txt", ".adoc")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Lines of a file that are shown, by number."""
+
+    source: Source
+    lines: tuple[int, ...]
+    symbol: str
+    worth: float
+
+    @property
+    def bytes(self) -> int:
+        """About what its entry costs."""
+        text = self.source.lines.letters_in(self.lines) + 3 * len(self.lines)
+        return ENTRY_BYTES + 2 * len(self.source.path) + len(self.symbol) + text
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`omitted`: why windows that were good enough are not there → how many."""
+
+    windows: tuple[Window, ...] = ()
+    omitted: dict[str, int] = field(default_factory=dict)
+
+
+#: path → the first and the last line of each chunk that was found, and a number
+Spans = Mapping[str, Sequence[tuple[int, int, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was found in the files: the hits with their places among those of the file, 0 the first;
+    and how much each chunk speaks of the question (as ranking's `speaking`).
+    """
+
+    hits: Spans = field(default_factory=dict)
+    speaking: Spans = field(default_factory=dict)
+
+    def found(self, source: Source) -> tuple[Array, Array]:
+        """(the numbers of the units that lie in one of the hits, what each is worth for that)."""
+        inside, place = _inside(source, self.hits, np.minimum, math.inf)
+        return inside, FOUND / (1 + 0.3 * place)
+
+    def spoken(self, source: Source) -> tuple[Array, Array]:
+        """(numbers of units, what the chunks that each lies in add), if it holds something of the
+        question: one chunk may hold all of a small file.
+        """
+        inside, best = _inside(source, self.speaking, np.maximum, -math.inf)
+        return inside, SPEAKING * best
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A judged unit, what it is worth in its place, and the lines of it that the question names."""
+
+    one: Judged
+    worth: float
+    cited: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The units of the best files that hold something of the question, as columns, the best first;
+    and where those are that hold nothing of it: mostly nearly all, and looked at only where there
+    is room.
+    """
+
+    judged: Sequence[Judgement]
+    #: of each candidate the place of its file in `judged`, the number of its unit there, its worth
+    files: Sequence[int]
+    units: Sequence[int]
+    worth: Sequence[float]
+    #: of each file the lines that the question names
+    cited: Sequence[Sequence[int]] = ()
+
+    def candidates(
+        self, wanted: Callable[[str, float], bool] = lambda _path, _worth: True
+    ) -> Iterator[Candidate]:
+        """Those whose path and worth are wanted when their turn comes."""
+        for place, at, worth in zip(self.files, self.units, self.worth, strict=True):
+            judged = self.judged[place]
+            if wanted(judged.source.path, worth):
+                one, lines = judged.one(at), self.cited[place]
+                cited = [line for line in lines if one.unit.start <= line <= one.unit.end] if lines else ()
+                yield Candidate(one, worth, tuple(cited))
+
+    def others(self, wanted: Callable[[str], bool]) -> Iterator[Candidate]:
+        """Those that hold nothing, of the files that are still wanted when their turn comes."""
+        for place, judged in enumerate(self.judged):
+            source = judged.source
+            if not wanted(source.path):
+                continue
+            known = {at for file, at in zip(self.files, self.units, strict=True) if file == place}
+            for at, unit in enumerate(source.units):
+                if not wanted(source.path):
+                    break
+                if at not in known:
+                    yield Candidate(Judged(source, unit), 0.0)
+
+    def best(self) -> float:
+        """What the best is worth of those that hold no code as the question spells it."""
+        literal = [frozenset(one.literal) for one in self.judged]
+        rows = zip(self.files, self.units, self.worth, strict=True)
+        return next((worth for place, at, worth in rows if at not in literal[place]), 0.0)
+
+
+def compare(
+    question: Question,
+    query: str,
+    sources: Mapping[str, Source],
+    evidence: Evidence,
+    places: Iterable[Place],
+) -> Compared:
+    """The units of the files `sources` (best first). `places`: lines that the question names."""
+    judged = [judge(question, source) for source in sources.values()]
+    worth, telling, cited = list[Array](), list[Array](), list[list[int]]()
+    for place, one in enumerate(judged):
+        path, source = one.source.path, one.source
+        lines = sorted(one.line for one in places if one.line and _is_cited(path, one.path))
+        inside, found = evidence.found(source)
+        spoken, added = evidence.spoken(source)
+        named = source.holding(lines)
+        values = one.worth.copy()
+        values[inside] += found
+        values[spoken] += np.where(one.worth[spoken] > 0, added, 0.0)
+        values *= LATER**place * _kind_worth(path, query)
+        values[named] += CITED
+        there = one.worth > 0
+        there[inside] = there[named] = True
+        worth.append(values)
+        telling.append(there)
+        cited.append(lines)
+    _add_callees(judged, worth, telling)
+    return _ordered(judged, worth, telling, cited)
+
+
+def _ordered(
+    judged: Sequence[Judgement], worth: Sequence[Array], telling: Sequence[Array], cited: Sequence[list[int]]
+) -> Compared:
+    """The best first; of those that are worth the same the first of the first file."""
+    units = [np.flatnonzero(there) for there in telling]
+    values = [own[at] for own, at in zip(worth, units, strict=True)]
+    every = np.concatenate([*values, np.zeros(0)])
+    order = np.argsort(-every, kind="stable")
+    files = np.repeat(np.arange(len(units)), [len(at) for at in units])
+    numbers = np.concatenate([*units, np.zeros(0, np.int64)])
+    return Compared(judged, files[order].tolist(), numbers[order].tolist(), every[order].tolist(), cited)
+
+
+def _inside(source: Source, spans: Spans, best: np.ufunc, least: float) -> tuple[Array, Array]:
+    """(i64: the numbers of the units with lines in `spans`, ascending; f64: of each the best of the
+    numbers of those); `least` is below all by `best`.
+    """
+    if not (own := spans.get(source.path)):
+        return np.zeros(0, np.int64), np.zeros(0)
+    first, last = source.spans
+    starts, ends, values = (np.array(column)[:, None] for column in zip(*own, strict=True))
+    inside = (first <= ends) & (starts <= last)
+    units = np.flatnonzero(inside.any(axis=0))
+    return units, best.reduce(np.where(inside[:, units], values, least), axis=0)
+
+
+def _add_callees(judged: Sequence[Judgement], worth: Sequence[Array], telling: Sequence[Array]) -> None:
+    """Makes those worth more that one of the best of the candidates calls."""
+    gains: dict[tuple[int, int], float] = {}
+    best = _ordered(judged, worth, telling, [[] for _ in judged])
+    callers = list(islice(best.candidates(), CALLERS))
+    sources = [one.source for one in judged]
+    places = {id(source): place for place, source in enumerate(sources)}
+    for caller, source, at in find_callees([caller.one for caller in callers], sources):
+        where = places[id(source)], at
+        gains[where] = max(gains.get(where, 0.0), CALLED * callers[caller].worth)
+    for (place, at), gain in gains.items():
+        worth[place][at] += gain  # nothing so far where it is no candidate
+        telling[place][at] = True
+
+
+def without_repeats(paths: Sequence[str], query: str) -> tuple[list[str], dict[str, int]]:
+    """(the files that are worth showing, in their order; why others are left out → how many):
+    records only when the question asks for them, of a page and its translations the English one.
+    Of files that are all records, or all of one page, the best stays.
+    """
+    omitted: dict[str, int] = {}
+    kept = list(paths)
+    if not asks_for_records(query):
+        kept = [path for path in paths if not is_record(path)] or list(paths[:1])
+        omitted["records"] = len(paths) - len(kept)
+    pages: dict[str, str] = {}
+    for path in kept:
+        page, english = page_of(path)
+        if page not in pages or (english and not page_of(pages[page])[1]):
+            pages[page] = path
+    chosen = [path for path in kept if path in pages.values()]
+    omitted["translations"] = len(kept) - len(chosen)
+    return chosen, {why: count for why, count in omitted.items() if count}
+
+
+def _is_cited(path: str, cited: str) -> bool:
+    """Whether one of the paths is the end of the other."""
+    short, long = sorted(
+        (path.split("/"), [part for part in cited.split("/") if part not in ("", ".")]), key=len
+    )
+    return bool(short) and long[-len(short) :] == short
+
+
+def _kind_worth(path: str, query: str) -> float:
+    name = path.rpartition("/")[2].lower()
+    if is_test(path):
+        return 1.0 if asks_for_tests(query) else TESTS
+    if is_built(path) or is_foreign(path):
+        return COPIES
+    if is_record(path):
+        return 1.0 if asks_for_records(query) else RECORDS
+    return DOCUMENTS if name.endswith(_DOCUMENTS) or is_example(path) else 1.0
+
+
+def _window(question: Question, candidate: Candidate, max_bytes: int, few: int, most: int) -> Window:
+    """The lines of a unit that are shown: all of one that has `few`, else its signature and as many
+    that are worth most, at `most` so many that are worth anything. Where they do not fit, the
+    signature alone; where the asker counts the entries, as many as do: `most` is 0 where not.
+    """
+    one, unit = candidate.one, candidate.one.unit
+    numbers = range(unit.start, unit.end + 1)
+    window = Window(one.source, tuple(numbers), unit.symbol, candidate.worth)
+    if len(numbers) <= few and window.bytes <= max_bytes:
+        return window
+    signature = one.source.signature(unit) if unit.symbol else ()
+    values = _values(question, candidate)
+    best = sorted(numbers, key=lambda number: -values[number])
+    best = [*best[:few], *(number for number in best[few:most] if values[number] > 0)]
+    while True:
+        window = replace(window, lines=tuple(without_short_gaps({*signature, *best})) or tuple(numbers[:1]))
+        if window.bytes <= max_bytes or not best:
+            return window
+        best = best[:-1] if most else []
+
+
+def _few(worth: float, best: float) -> int:
+    """Lines of a unit that is worth `worth` where the best one is worth `best`."""
+    share = min(1.0, worth / best) if best > 0 else 1.0
+    return max(LINES_MIN, round(WHOLE_LINES * math.pow(share, LESS)))
+
+
+def _values(question: Question, candidate: Candidate) -> dict[int, float]:
+    """What each line of a unit is worth."""
+    one, unit = candidate.one, candidate.one.unit
+    numbers = range(unit.start, unit.end + 1)
+    total = question.worth(question.weights) or 1.0
+    words = {number: question.line_worth(terms, total) for number, terms in one.lines().items()}
+    for number in one.literal:
+        words[number] = words.get(number, 0.0) + LITERAL
+    lines = {number: one.source.lines[number] for number in numbers}
+    return weigh_lines(lines, words, dict.fromkeys(candidate.cited, CITED))
+
+
+def choose(question: Question, compared: Compared, sure: Sequence[str], request: Show) -> Chosen:
+    """As many of the best windows as fit, with room for a line of each of the files `sure`."""
+    kept: list[Window] = []
+    texts: list[frozenset[str]] = []
+    omitted: dict[str, int] = {}
+    room = {path: _least(path) + 80 for path in sure}
+    left = request.max_bytes - max(0, request.limit - len(sure)) * ENTRY_BYTES
+    left = max(left, request.max_bytes // 3)
+    most = _most_lines(question, compared, request.limit)
+    # What is spelled as in the question comes first, and does not make the rest worth less.
+    best = compared.best()
+    good = compared.candidates(lambda path, worth: worth >= FLOOR * best or path in room)
+    for candidate in chain(good, compared.others(lambda path: best <= 0 or path in room)):
+        path = candidate.one.source.path
+        free = left - sum(size for name, size in room.items() if name != path)
+        if free < _least(path):
+            continue
+        goes_on = not most and any(one.source is candidate.one.source for one in kept)
+        shared = _least(path) - GOING_ON_BYTES if goes_on else 0
+        few = WHOLE_LINES if most else _few(candidate.worth, best)
+        window = _window(question, candidate, free + shared, few, most)
+        text = _text(window)
+        if not request.chosen and any(_is_same(text, other) for other in texts):
+            omitted["same text"] = omitted.get("same text", 0) + 1
+            continue
+        if window.bytes > free + shared:
+            continue
+        left -= window.bytes - shared
+        room.pop(path, None)
+        kept.append(window)
+        texts.append(text)
+    return Chosen(tuple(_entries(question, kept, request.limit)), omitted)
+
+
+def _most_lines(question: Question, compared: Compared, limit: int) -> int:
+    """Of one unit: more where only a few entries are wanted; 0 where nobody counts them."""
+    if not limit:
+        return 0
+    units = zip(compared.files, compared.units, strict=True)
+    named = sum(_is_named(question, compared.judged[place].source.units[at].symbol) for place, at in units)
+    return max(WHOLE_LINES, COUNTED_LINES // max(limit, named))
+
+
+def _is_named(question: Question, symbol: str) -> bool:
+    return symbol.rpartition(".")[2].lower() in question.names
+
+
+def _entries(question: Question, kept: Sequence[Window], limit: int) -> list[Window]:
+    """Where nobody counts them one of each file, which names a file and its place once; else at
+    most `limit`, whose lines belong together.
+    """
+    if not limit:
+        return _joined(kept, math.inf)
+    return _within(question, _joined(kept, TOUCHING_LINES), limit)
+
+
+def _within(question: Question, windows: Sequence[Window], limit: int) -> list[Window]:
+    """The first `limit` of them; what the question names of the others goes into one of the same
+    file.
+    """
+    kept = list(windows[:limit])
+    for window in windows[limit:]:
+        at = next((at for at, one in enumerate(kept) if one.source is window.source), -1)
+        if at >= 0 and _is_named(question, window.symbol):
+            lines = tuple(sorted({*kept[at].lines, *window.lines}))
+            kept[at] = replace(kept[at], lines=lines)
+    return kept
+
+
+def _least(path: str) -> int:
+    """About what an entry costs beside its text."""
+    return ENTRY_BYTES + 2 * len(path)
+
+
+def _text(window: Window) -> frozenset[str]:
+    """The lines of a window that say something, in any order."""
+    lines = window.source.lines
+    return frozenset(filter(None, (lines[number].strip() for number in window.lines)))
+
+
+def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether windows of different places with these lines say the same."""
+    few, many = sorted((len(one), len(other)))
+    return len(one) > 1 and few >= SAME_SHARE * many and len(one & other) >= SAME_SHARE * len(one | other)
+
+
+def _joined(windows: Iterable[Window], apart: float) -> list[Window]:
+    """Windows of one file with at most `apart` lines between them become one, named after the
+    better; few lines between them are shown, too.
+    """
+    out: list[Window] = []
+    for window in sorted(windows, key=lambda one: (one.source.path, one.lines[0])):
+        last = out[-1] if out and out[-1].source is window.source else None
+        gap = window.lines[0] - last.lines[-1] if last else 0
+        if last and gap <= apart:
+            between = range(last.lines[-1] + 1, window.lines[0]) if gap <= TOUCHING_LINES else ()
+            better = max(last, window, key=lambda one: one.worth)
+            lines = tuple(sorted({*last.lines, *between, *window.lines}))
+            out[-1] = replace(better, lines=lines)
+        else:
+            out.append(window)
+    return sorted(out, key=lambda one: -one.worth)

@@ -1,0 +1,48 @@
+"""The paths and symbols of a graph that begin as somebody types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from cortex.engines.graph.arrays import Graph
+from cortex.system.arrays import Array
+from cortex.terms.bounds import clamp
+from cortex.terms.kinds import WHOLE_KINDS
+from ipc.messages import GraphHits, NameSearch
+
+#: names of one answer
+NAMES_MAX = 100
+#: symbols that are offered, the most referred-to: their names are decoded at once
+SYMBOLS_MAX = 50_000
+
+
+def list_symbols(graph: Graph, users: Array) -> list[str]:
+    """The names of definitions (`Store.save`), the most referred-to first, each once."""
+    wholes = [graph.kinds[kind] for kind in WHOLE_KINDS if kind in graph.kinds]
+    numbers = np.unique(graph.nodes[~np.isin(graph.nodes[:, 1], wholes), 0])
+    numbers = numbers[np.argsort(-users[numbers], kind="stable")][:SYMBOLS_MAX]
+    names = (graph.names[number].rpartition(":")[2] for number in numbers.tolist())
+    return list(dict.fromkeys(names))
+
+
+def complete(known: Iterable[str], request: NameSearch, generation: int) -> GraphHits:
+    """The names in `candidates`: those that begin so, then those of which a later part does."""
+    if request.within and request.kind == "path":
+        inside = f"{request.within}/"
+        known = [name.removeprefix(inside) for name in known if name.startswith(inside)]
+    typed = request.prefix.strip().lower()
+    mark = "/" if request.kind == "path" else "."
+    first, later = [], []
+    for name in known:
+        lower = name.lower()
+        if lower.startswith(typed):
+            first.append(name)
+        elif f"{mark}{typed}" in lower:
+            later.append(name)
+    found = [*first, *later]
+    shown = found[: clamp(request.limit, 1, NAMES_MAX)]
+    return GraphHits(
+        generation, total_found=len(found), truncated=len(shown) < len(found), candidates=tuple(shown)
+    )

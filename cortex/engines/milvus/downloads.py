@@ -1,0 +1,66 @@
+"""Brings the small files of generations that Milvus keeps into folders here, by their content."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from cortex.engines.milvus.collection import Collection
+from cortex.engines.milvus.documents import Body, Ref, fetch_all
+from cortex.generation.current import Generation, segment_files
+from cortex.system import files
+from cortex.system.errors import CortexError, Damaged
+
+#: what a file of `segments/` may be called
+_SEGMENT = re.compile(r"[a-z]+-[0-9a-f]{1,64}\.seg")
+#: bytes of a file of `segments/`
+FILE_BYTES_MAX = 1 << 30
+
+
+def all_files(body: Body, generation: Generation) -> dict[str, Ref]:
+    """The files of a generation, by their names. Raises Damaged."""
+    return _named(body, segment_files(generation))
+
+
+def rows_files(body: Body, generation: Generation) -> dict[str, Ref]:
+    """As `all_files`, without those of the graph."""
+    graph = frozenset(generation.graph.values())
+    return _named(body, [name for name in segment_files(generation) if name not in graph])
+
+
+def _named(body: Body, names: Sequence[str]) -> dict[str, Ref]:
+    for name in names:  # whoever may write there may name anything
+        if not _SEGMENT.fullmatch(name) or name not in body.files:
+            raise Damaged(
+                f"What is current in Milvus names {name!r}, which is no file of it; index it again."
+            )
+    return {name: body.files[name] for name in names}
+
+
+def bring_files(
+    collection: Collection, wanted: Sequence[tuple[str, Path, Ref]], *, sync: bool = False
+) -> dict[str, CortexError]:
+    """The files (whose project it is, where it is to be, which it is), where they are not there
+    with this content: they are asked for together. Of each project that has one which cannot be
+    brought, why. Raises Unavailable.
+    """
+    missing = [one for one in wanted if not _is_there(one[1], one[2])]
+    for folder in {path.parent for _, path, _ in missing}:
+        files.make_folder(folder)
+    gone: dict[str, CortexError] = {}
+    found = fetch_all(collection, [(project, ref) for project, _, ref in missing])
+    for (project, path, _), data in zip(missing, found, strict=True):
+        if isinstance(data, CortexError):
+            gone.setdefault(project, data)
+        else:
+            files.replace(path, data, sync=sync)
+    return gone
+
+
+def _is_there(path: Path, ref: Ref) -> bool:
+    try:
+        return hashlib.sha256(files.read_ours(path, FILE_BYTES_MAX)).hexdigest() == ref.sha256
+    except OSError:
+        return False

@@ -1,0 +1,147 @@
+"""Whether tantivy's files are as they were written. Each ends in a footer that says the checksum of
+what is before it, and the folder of a generation says the checksums of all: one whole file in the
+place of another is damage, too. Tantivy itself reads on, panics, or blames whoever asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+import orjson
+
+from cortex.generation.damage import Seal, is_panic, seal
+from cortex.system import files
+from cortex.system.errors import Damaged, NotFound
+
+#: tantivy's list of its segments
+META = "meta.json"
+#: bytes of it: some 400 for each segment, of which there are a few hundred at most
+META_BYTES_MAX = 16 << 20
+#: the file of a generation with the checksums of the others, by name
+SUMS = "sums.json"
+#: bytes of it: some 50 for each file, of which there are seven to a segment
+_SUMS_BYTES_MAX = 1 << 20
+#: the last four bytes of each file, little-endian (tantivy, src/directory/footer.rs)
+_MAGIC = 1337
+#: bytes of the footer's length and of the magic number
+_TAIL_BYTES = 8
+#: bytes; a footer is some 80
+_FOOTER_BYTES_MAX = 4096
+#: bytes that are read at once
+_BLOCK_BYTES = 1 << 20
+
+_SYSTEM = re.compile(r"\(os error ([0-9]+)\)")
+
+
+def documents_in(folder: Path) -> int | None:
+    """How many documents the index in `folder` has, with those that were deleted and are not merged
+    away; None where there is no index. Raises Damaged.
+    """
+    try:
+        meta = files.read_ours(folder / META, META_BYTES_MAX)
+        return sum(int(segment["max_doc"]) for segment in orjson.loads(meta)["segments"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"{folder / META} cannot be read: {error}.") from error
+
+
+class Whole:
+    """Checks each file once: what was seen whole, and nobody has touched since, is."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, Seal] = {}
+
+    def check(self, folder: Path) -> dict[str, int]:
+        """The checksums of all files of a generation, which are as they were written.
+
+        Raises Damaged or NotFound, naming the first that is not; OSError for one that cannot be
+        read.
+        """
+        sums = _read_sums(folder)
+        try:
+            meta = files.read_ours(folder / META, META_BYTES_MAX)
+        except FileNotFoundError:
+            raise NotFound(f"{folder / META} does not exist.") from None
+        if zlib.crc32(meta) != sums.get(META):
+            raise Damaged(f"{folder / META} is not the file that was written.")
+        seen: dict[str, Seal] = {}
+        for name in sums.keys() - {META}:
+            path = folder / name
+            try:
+                now = seal(path.lstat())
+            except FileNotFoundError:
+                raise NotFound(f"{path} does not exist.") from None
+            if self._seen.get(name) != now and _checksum(path) != sums[name]:
+                raise Damaged(f"{path} is not the file that was written.")
+            seen[name] = now
+        self._seen = seen
+        return sums
+
+
+def write_sums(folder: Path, meta: bytes, names: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
+    """Write down the checksums of the files of a generation, and return them: of `meta`, its
+    meta.json; those in `known`, and of the others what their footers say. Raises Damaged, OSError.
+    """
+    sums = {name: known[name] if name in known else _footer(folder / name)[0] for name in names}
+    sums[META] = zlib.crc32(meta)
+    files.replace(folder / SUMS, orjson.dumps(sums))
+    return sums
+
+
+def _read_sums(folder: Path) -> dict[str, int]:
+    try:
+        return msgspec.json.decode(files.read_ours(folder / SUMS, _SUMS_BYTES_MAX), type=dict[str, int])
+    except FileNotFoundError:
+        raise NotFound(f"{folder / SUMS} does not exist.") from None
+    except ValueError as error:
+        raise Damaged(f"{folder / SUMS} cannot be read: {error}.") from error
+
+
+def _checksum(path: Path) -> int:
+    """What the footer says, if the file is what it says. Raises Damaged, OSError."""
+    said, left = _footer(path)
+    found = 0
+    with files.open_ours(path) as file:
+        while left > 0 and (block := file.read(min(left, _BLOCK_BYTES))):
+            found, left = zlib.crc32(block, found), left - len(block)
+    if left or found != said:
+        raise Damaged(f"{path} fails its checksum.")
+    return said
+
+
+def _footer(path: Path) -> tuple[int, int]:
+    """The checksum that the footer says, and the bytes before the footer, which it is of."""
+    with files.open_ours(path) as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _FOOTER_BYTES_MAX - _TAIL_BYTES))
+        tail = file.read()
+    length = int.from_bytes(tail[-_TAIL_BYTES:-4], "little")
+    if int.from_bytes(tail[-4:], "little") != _MAGIC or length > len(tail) - _TAIL_BYTES:
+        raise Damaged(f"{path} has no footer.")
+    try:
+        said = int(orjson.loads(tail[-_TAIL_BYTES - length : -_TAIL_BYTES])["crc"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"{path} has no footer that can be read.") from error
+    return said, size - length - _TAIL_BYTES
+
+
+@contextlib.contextmanager
+def reading(folder: Path) -> Iterator[None]:
+    """What tantivy says of the index in `folder`, a panic included, is raised as Damaged; what the
+    system says (no descriptor, no memory, no space) as an OSError.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if not (isinstance(error, ValueError | OSError) or is_panic(error)):
+            raise
+        said = _SYSTEM.search(str(error))
+        if said is not None:
+            raise OSError(int(said[1]), str(error), str(folder)) from error
+        raise Damaged(f"The text index in {folder} cannot be read: {error}.") from error

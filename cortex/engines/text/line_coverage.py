@@ -1,0 +1,71 @@
+"""How much of a keyword query each line holds: all of it as it is spelled, all, a part. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cortex.engines.text.highlight import Span
+from cortex.engines.text.line_matches import Body, Marked
+from cortex.query.tree import And, Boost, Fuzzy, Leaf, Node, Or, Phrase, Regex, Term, Wildcard
+from cortex.system.arrays import Array
+from cortex.terms import tokens
+
+#: what is missing of a line that holds all as it is spelled, all in other words, a part
+SPELLED, WORDS, PART = 0, 1, 2
+#: leaf of the query → what it marks
+Marks = Mapping[Leaf, Sequence[Span]]
+
+
+def count_missing(body: Body, marked: Marked, node: Node, marks: Marks) -> Array:
+    """I64 [marked]: SPELLED for a line that holds all that the query asks for as it is spelled,
+    WORDS for one that holds it in other words (`same origin` for `same_origin`), PART for others.
+    """
+    if len(marks) == 1 and not any(map(_has_parts, marks)):
+        return np.zeros(len(marked), np.int64)
+    own = {leaf: _on(body, marked, [begin for begin, _ in spans]) for leaf, spans in marks.items()}
+    spelled = {leaf: lines & _spelled(body, marked, leaf) for leaf, lines in own.items()}
+    held = _holds(node, own, len(marked))
+    missing: Array = PART - held.astype(np.int64) - (held & _holds(node, spelled, len(marked)))
+    return missing
+
+
+def _holds(node: Node, lines: Mapping[Leaf, Array], count: int) -> Array:
+    """Bool [marked]: whether a line holds what `node` asks for. What is looked for elsewhere than
+    in the text, and what must not be there, has been decided for the chunk.
+    """
+    every = np.ones(count, bool)
+    match node:
+        case Boost(child=child):
+            return _holds(child, lines, count)
+        case And(children=children):
+            every &= np.logical_and.reduce([_holds(child, lines, count) for child in children])
+            return every
+        case Or(children=children, required=required):
+            wanted = required or children
+            some = [_holds(child, lines, count) for child in wanted]
+            every &= (np.logical_and if required else np.logical_or).reduce(some)
+            return every
+        case Term() | Phrase() | Wildcard() | Fuzzy() | Regex():
+            return lines.get(node, every)
+    return every
+
+
+def _on(body: Body, marked: Marked, places: Sequence[int]) -> Array:
+    """Bool [marked]: the lines that one of `places` lies on."""
+    return np.isin(marked.lines, body.texts.lines_at(np.array(places, np.int64)))
+
+
+def _spelled(body: Body, marked: Marked, leaf: Leaf) -> Array:
+    """Bool [marked]: the lines that have the words of a leaf as they are written, in any case."""
+    if not isinstance(leaf, Term | Phrase) or not _has_parts(leaf):
+        return np.ones(len(marked), bool)
+    written = re.compile(re.escape(tokens.lowered(leaf.text)))
+    return _on(body, marked, [found.start() for found in written.finditer(tokens.lowered(body.text))])
+
+
+def _has_parts(leaf: Leaf) -> bool:
+    """Whether a leaf may be written in other words."""
+    return isinstance(leaf, Term | Phrase) and len(tokens.part_words(leaf.text)) > 1

@@ -1,0 +1,76 @@
+"""What a query marks in the texts of the chunks that are shown by their lines. Pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cortex.engines.text.highlight import Needle, find_in_all, find_spans
+from cortex.engines.text.line_matches import BORDER, join_texts
+from cortex.engines.text.lines import PORTION
+from cortex.engines.text.scan import MARKS_MAX, mark
+from cortex.engines.text.verify import Expression, Span, all_matches
+from cortex.system.arrays import Array
+
+
+def mark_texts(
+    raws: Sequence[bytes],
+    expressions: Sequence[Expression],
+    needles: list[list[Needle]],
+    known: Mapping[int, list[Span]],
+    until: float,
+) -> tuple[list[str], list[list[Span]]]:
+    """(The texts of as many chunks as there was time for, the first at least; for each of
+    `expressions`, of which none is excluded, and then of `needles` its spans in those texts, put
+    together by `join_texts`.) `raws`: the texts as they are stored; `known`: by the place of a
+    chunk the spans in its bytes that its text alone does not show.
+    """
+    marks: list[list[Span]] = [[] for _ in range(len(expressions) + len(needles))]
+    texts: list[str] = []
+    place = 0
+    in_words = not expressions and all(needle.source for one in needles for needle in one)
+    in_lines = not (needles or known) and all(one.by_lines for one in expressions)
+    while len(texts) < len(raws) and (not texts or time.monotonic() < until):
+        done = len(texts)
+        size = max(1, min(done, PORTION)) if in_words or in_lines else 1
+        some = raws[done : done + size]
+        own = [raw[:-1].decode() for raw in some]
+        if in_lines:
+            found = _mark_lines(some, expressions)
+        elif in_words:
+            joined = join_texts(own)
+            found = find_in_all(joined.text, needles, joined.chunks_at, len(own))
+        else:
+            found = _mark_one(own[0], list(expressions), needles, known.get(done, []))
+        for spans, more in zip(marks, found, strict=True):
+            spans += [(place + begin, place + end) for begin, end in more]
+        texts += own
+        place += sum(map(len, own)) + len(own) * len(BORDER)
+    return texts, marks
+
+
+def _mark_one(
+    text: str, expressions: list[Expression], needles: list[list[Needle]], known: list[Span]
+) -> list[list[Span]]:
+    found = mark(text, expressions, known)
+    over = found[len(expressions) :]  # matches that go over the end of a chunk: of any of them
+    found = [[*own, *(span for one in over for span in one)] for own in found[: len(expressions)]]
+    return found + find_spans(text, needles, alone=False)
+
+
+def _mark_lines(raws: Sequence[bytes], expressions: Sequence[Expression]) -> list[list[Span]]:
+    """For each expression what it matches in texts that are searched side by side."""
+    data = b"".join(raws)
+    ends = np.cumsum([len(raw) for raw in raws], dtype=np.int64)
+    before = np.zeros(len(data) + 1, np.int64)  # characters before each byte
+    np.cumsum(np.frombuffer(data, np.uint8) & 0xC0 != 0x80, out=before[1:])
+    # each text has a line feed less and a border more in the text that they become
+    shift = np.arange(len(raws)) * (len(BORDER) - 1)
+    out: list[list[Span]] = []
+    for one in expressions:
+        spans: Array = all_matches(one, data, ends, MARKS_MAX)
+        rows = np.searchsorted(ends, spans[:, 0], side="right")
+        out.append(list(map(tuple, (before[spans] + shift[rows, None]).tolist())))
+    return out

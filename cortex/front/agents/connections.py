@@ -1,0 +1,147 @@
+"""Which agents are connected, and whether what they would start answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from cortex.front.agents import edits
+from cortex.front.agents.plan import BYTES_MAX, locate
+from cortex.front.agents.table import AGENTS, Agent, Place
+from cortex.system import files
+from cortex.system.errors import Unavailable
+
+#: what an editor puts the open folder for, in the ways that we have seen
+WORKSPACES = ("${workspaceFolder}", "${workspaceRoot}", "$PWD")
+#: the version of MCP that is asked for; any server answers with one that it has
+PROTOCOL = "2025-06-18"
+#: seconds until the server has to have answered one question
+ANSWER_S = 30.0
+#: bytes of one line that it may answer
+LINE_BYTES_MAX = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One agent's entry: the file, and the command as the agent would run it for the project."""
+
+    agent: Agent
+    path: Path
+    command: tuple[str, ...]
+
+
+def entries(root: Path) -> Iterator[Entry]:
+    """Of all agents, for the person and in the project. A file that cannot be read has none."""
+    for agent in AGENTS:
+        for scope in (agent.user, agent.project):
+            if scope is None:
+                continue
+            path = locate(scope.server.path, root)
+            with contextlib.suppress(OSError, ValueError):
+                text = files.read_plain(path, BYTES_MAX).decode()
+                if command := _command(_value(text, scope.server)):
+                    yield Entry(agent, path, tuple(_opened(word, root) for word in command))
+
+
+def _value(text: str, server: Place) -> Any:
+    """Raises ValueError."""
+    if server.form == "json":
+        return edits.json_value(text, server.keys)
+    if server.form == "toml":
+        found: Any = tomllib.loads(text)
+    else:
+        import yaml
+
+        try:
+            found = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ValueError(str(error)) from error
+    for key in server.keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    if isinstance(found, list):
+        named = server.shape(["", ""], ())["name"]
+        found = next((each for each in found if isinstance(each, dict) and each.get("name") == named), None)
+    return found
+
+
+def _command(value: Any) -> list[str]:
+    if not isinstance(value, dict):
+        return []
+    first = value.get("command", value.get("cmd", ""))
+    words = [*(first if isinstance(first, list) else [first]), *value.get("args", [])]
+    return words if words[0] and all(isinstance(word, str) for word in words) else []
+
+
+def _opened(word: str, root: Path) -> str:
+    for name in WORKSPACES:
+        word = word.replace(name, str(root))
+    return word
+
+
+def try_out(command: Sequence[str], root: Path) -> str:
+    """Start what an agent would start, in the project's folder, and ask one question; the server's
+    version. Raises Unavailable with what went wrong.
+    """
+    try:
+        return asyncio.run(asyncio.wait_for(_ask(command, root), ANSWER_S))
+    except TimeoutError as error:
+        raise Unavailable(f"it gave no answer within {ANSWER_S:.0f} s") from error
+    except OSError as error:
+        raise Unavailable(f"it cannot be started: {error.strerror or error}") from error
+
+
+async def _ask(command: Sequence[str], root: Path) -> str:
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=root,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        limit=LINE_BYTES_MAX,
+        env=dict(os.environ),
+    )
+    assert process.stdin is not None
+    try:
+        about = {"protocolVersion": PROTOCOL, "capabilities": {}}
+        about |= {"clientInfo": {"name": "cortex doctor", "version": "1"}}
+        told = await _call(process, 1, "initialize", about)
+        process.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        question = {"query": "main", "limit": 1, "detail": "location"}
+        await _call(process, 2, "tools/call", {"name": "cortex_search", "arguments": question})
+        return str(told["serverInfo"]["version"])
+    finally:
+        process.stdin.close()
+        with contextlib.suppress(ProcessLookupError):
+            try:
+                await asyncio.wait_for(process.wait(), 5)
+            except TimeoutError:
+                process.kill()
+
+
+async def _call(process: asyncio.subprocess.Process, number: int, method: str, params: Any) -> Any:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    process.stdin.write(orjson.dumps(message) + b"\n")
+    while line := await process.stdout.readline():
+        with contextlib.suppress(orjson.JSONDecodeError):
+            told = orjson.loads(line)
+            if told.get("id") != number:
+                continue
+            if "error" in told:
+                raise Unavailable(f"it answers: {told['error'].get('message', told['error'])}")
+            result = told["result"]
+            if result.get("isError"):
+                raise Unavailable(f"it answers: {result['content'][0].get('text', '')[:200]}")
+            return result
+    assert process.stderr is not None
+    said = (await process.stderr.read()).decode(errors="replace").strip().splitlines()
+    raise Unavailable(f"it ended: {said[-1][:200] if said else 'without a word'}")

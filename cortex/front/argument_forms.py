@@ -1,0 +1,188 @@
+"""What models send for an argument → what the tool takes: lists as one text, numbers as texts,
+names of languages, paths in any spelling. What an argument means beyond that, the tools say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cortex.system.errors import BadRequest
+from cortex.terms.bounds import clamp
+from cortex.terms.languages import canonical
+from cortex.terms.spelling import below, read_globs, read_list, read_place
+
+#: items of a list: each is looked for among all files, tags or ids
+ITEMS_MAX = 256
+#: of a list of ids, which are looked up at once
+IDS_MAX = 1_000
+#: texts that stand for an argument that was left out, but for texts
+_NOTHING = frozenset(("null", "none", "undefined", "nil"))
+_TRUE, _FALSE = frozenset(("true", "yes", "on", "1")), frozenset(("false", "no", "off", "0"))
+_WHOLE = re.compile(r"[+-]?\d{1,1000}(?:\.0*)?")
+#: how far whole numbers go: the bounds of every argument lie within, and messages hold no more than
+#: 64 bits
+WHOLE_MAX = 2**53
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+#: words for every language
+_ANY = frozenset(("all", "any", "*", "auto"))
+
+#: arguments that name a language; that are globs; that are lists of tags; that are one path
+_LANGUAGES = frozenset(("lang", "language"))
+_GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns"))
+_PATHS = frozenset(("path", "file"))
+#: arguments that are texts of several values, by commas
+_LISTED = frozenset(("concepts", "files", "obs_type", "type", "include"))
+#: arguments whose items are sentences, which commas do not part
+_SENTENCES = frozenset(("facts",))
+#: arguments in which the root's own path is left out, wherever it stands
+_NAMES = frozenset(("target", "to", "chunk_id"))
+
+
+def coerced(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments in the types of `schema` (a tool's), as far as they can be meant so; the others
+    as they are. Arguments that say nothing are left out.
+
+    Raises BadRequest for a text that cannot be sent on.
+    """
+    made = {}
+    for name, value in arguments.items():
+        if name != "query":  # which says it in its own words
+            _check_text(name, value)
+        if name in _SENTENCES and isinstance(value, str) and not value.lstrip().startswith("["):
+            value = value.splitlines()  # noqa: PLW2901 - the value as it is meant
+        field = schema["properties"].get(name)
+        if name in _LISTED and isinstance(value, list | tuple) and field and field.get("type") == "string":
+            value = ",".join(map(str, value))  # noqa: PLW2901 - the value as it is meant
+        meant = value if field is None else _typed(field, value)
+        if meant is not None:
+            made[name] = _language(meant) if name in _LANGUAGES and isinstance(meant, str) else meant
+    return made
+
+
+def located(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
+    """The arguments with paths and globs as the index of the project in `root` names them.
+
+    Raises BadRequest for a glob that cannot be read.
+    """
+    made = dict(arguments)
+    for name, value in arguments.items():
+        if isinstance(value, str) and value:
+            made[name] = _one(name, value, root)
+        elif isinstance(value, tuple) and name in _GLOBS:
+            made[name] = _checked(_globs(value, root, keep=name != "paths"), name)
+        elif isinstance(value, tuple) and name == "tags":
+            made[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
+    return made
+
+
+def _check_text(name: str, value: Any) -> None:
+    texts = value if isinstance(value, list | tuple) else [value]
+    most = IDS_MAX if name == "ids" else ITEMS_MAX
+    if len(texts) > most:
+        raise BadRequest(f"The argument `{name}` has {len(texts)} items; at most {most} are taken.")
+    if any(isinstance(text, str) and _SURROGATE.search(text) for text in texts):
+        raise BadRequest(f"The argument `{name}` is not valid Unicode: it holds a lone surrogate.")
+
+
+def _one(name: str, value: str, root: str) -> str:
+    if name in _PATHS:
+        return below(value.strip().strip("\"'`"), root)
+    if name in _NAMES:
+        return value.replace(f"{root}/", "") if root != "/" else value
+    if name == "scope":
+        globs = _checked(_globs(tuple(map(str, read_list(value))), root, keep=False), name)
+        return globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}" if globs else ""
+    return value
+
+
+def _checked(globs: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The globs of an argument. Raises BadRequest for one that cannot be read."""
+    if globs:  # what reads them costs an import
+        from cortex.terms.globs import check_globs
+
+        check_globs(globs, f"`{name}`")
+    return globs
+
+
+def _globs(values: tuple[str, ...], root: str, *, keep: bool) -> tuple[str, ...]:
+    """The globs; one for the whole project leaves no filter, or with `keep` a filter of all."""
+    made: list[str] = []
+    for value in values:
+        globs = read_globs(value, root)
+        if not globs and value.strip():
+            if not keep:
+                return ()
+            globs = ("**",)
+        made += globs
+    return tuple(made)
+
+
+def _tag(tag: str, root: str) -> str:
+    """A tag, which may be a file's path."""
+    if "/" not in tag and "\\" not in tag and ":" not in tag:
+        return tag.strip()
+    return read_place(below(tag.strip(), root)).path
+
+
+def _typed(field: Mapping[str, Any], value: Any) -> Any:
+    kind = field.get("type")
+    if kind == "array":
+        return _as_list(field.get("items", {}), value)
+    if isinstance(value, list | tuple) and len(value) == 1:
+        value = value[0]
+    if kind == "string":
+        return _as_text(field, value)
+    if isinstance(value, str):
+        text = value.strip()
+        if text.lower() in _NOTHING or not text:
+            return None
+        value = _PLAIN.get(str(kind), str)(text)
+    if kind == "integer" and isinstance(value, int) and not isinstance(value, bool):
+        return clamp(value, -WHOLE_MAX, WHOLE_MAX)
+    return value
+
+
+def _as_list(items: Mapping[str, Any], value: Any) -> Any:
+    if isinstance(value, str):
+        value = [] if value.strip().lower() in _NOTHING else read_list(value)
+    if not isinstance(value, list | tuple):
+        value = [value] if isinstance(value, int | float) else value
+    if not isinstance(value, list | tuple):
+        return value
+    return [meant for one in value if (meant := _as_text(items, one)) is not None]
+
+
+def _as_text(field: Mapping[str, Any], value: Any) -> Any:
+    """A text; for one of several words that one, in any case, singular or plural."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = json.dumps(value)
+    choices = field.get("enum")
+    if not isinstance(value, str) or not choices:
+        return value
+    if value.strip().lower() in _NOTHING or not value.strip():
+        return None
+    wanted = _folded(value)
+    return next((one for one in choices if _folded(str(one)) == wanted), value)
+
+
+def _folded(word: str) -> str:
+    return re.sub(r"[\s_-]+", "_", word.strip().strip("\"'`").lower()).rstrip("s")
+
+
+def _as_number(text: str) -> Any:
+    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else text
+
+
+def _as_bool(text: str) -> Any:
+    return True if text.lower() in _TRUE else False if text.lower() in _FALSE else text
+
+
+_PLAIN: dict[str, Callable[[str], Any]] = {"integer": _as_number, "boolean": _as_bool}
+
+
+def _language(name: str) -> str:
+    """The language's own name; of one that is not known the text, for a worker to say so."""
+    return "" if name.strip().lower() in _ANY else canonical(name) or name.strip().lower()

@@ -1,0 +1,92 @@
+"""`cortex open`: the page in the browser, by a link that works once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from argparse import Namespace
+
+from cortex.front.cli.parser import Parser
+from cortex.processes.names import HTTP
+from cortex.settings import config as configuration
+from cortex.settings.config import Config
+from cortex.settings.home import is_loopback
+from cortex.system.errors import EXIT_OK, Unavailable
+from cortex.system.terminal import shown
+
+#: seconds that a server has to answer
+ANSWER_S = 5.0
+#: seconds in which a server that is being started has to be there; between two looks
+START_S, LOOK_S = 20.0, 0.1
+
+
+def declare(parser: Parser) -> None:
+    parser.add_argument("--server", metavar="URL", default="", help="the server; default: this project's")
+    parser.add_argument("--print", dest="only_print", action="store_true", help="print the link alone")
+
+
+def run(options: Namespace) -> int:
+    """Raises Unavailable where no server answers, and Misconfigured."""
+    from cortex.front.http.server_records import served_at
+    from cortex.front.http.tokens import own_token
+
+    url = options.server.rstrip("/")
+    if not url:
+        config = configuration.load(options.project)
+        url = served_at(config) or _started(config)
+        if not url:
+            raise Unavailable(
+                f"No server shows {config.root}; start one: `cortex serve`, or `cortex up --detach --http`."
+            )
+    link = invite(url, own_token())
+    print(shown(link))
+    if not options.only_print and _has_a_screen():
+        import webbrowser
+
+        with contextlib.suppress(webbrowser.Error):
+            webbrowser.open(link)
+    return EXIT_OK
+
+
+def _started(config: Config) -> str:
+    """The server that the running set has begun to start, once it is there; "" for none."""
+    from cortex.front.http.server_records import served_at
+    from cortex.processes import attach
+
+    until = time.monotonic() + START_S
+    while any(one["name"] == HTTP for one in attach.set_status(config).get("processes", ())):
+        if (url := served_at(config)) or time.monotonic() >= until:
+            return url
+        time.sleep(LOOK_S)  # the server notes in a file where it is, and calls nobody
+    return ""
+
+
+def invite(url: str, token: str) -> str:
+    """A link into the server at `url`. Raises Unavailable, and Misconfigured for what is no URL."""
+    import httpx2
+
+    from cortex.front.mcp.remote_server import check_url
+
+    url = check_url(url).removesuffix("/mcp")
+    if not token:
+        raise Unavailable("There is no token yet: `cortex serve` makes it; start it first.")
+    headers = {"Authorization": f"Bearer {token}"}
+    try:
+        with httpx2.Client(timeout=ANSWER_S, trust_env=not is_loopback(url)) as client:
+            reply = client.post(f"{url}/enter", json={}, headers=headers)
+            told = reply.json()
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        raise Unavailable(f"{url} does not answer ({error or type(error).__name__}).") from error
+    if reply.status_code != 200:
+        why = told.get("error", {}).get("message", "") if isinstance(told, dict) else ""
+        raise Unavailable(f"{url} lets nobody in: {why or f'it answered {reply.status_code}'}.")
+    return f"{url}{told['path']}"
+
+
+def _has_a_screen() -> bool:
+    """Whether a browser would open in a window of its own, and not in this terminal."""
+    return sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )

@@ -1,0 +1,115 @@
+"""`cortex serve`, `cortex token`, `cortex mcp --server`: a server, who may ask it, and how."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+
+import orjson
+
+from cortex.front.cli import subfolders
+from cortex.front.cli.activity import under_way
+from cortex.front.cli.parser import Parser, declare_sandbox, seconds_of
+from cortex.system.errors import EXIT_OK
+from cortex.system.terminal import shown
+
+
+def declare_serve(parser: Parser) -> None:
+    parser.add_folder("also", nargs="*", help="further projects' folders")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port (default: 37777, or the next that is free)")
+    parser.add_argument("--sse-port", type=int, help="port of the older transport, HTTP+SSE (default: 37778)")
+    parser.add_argument("--tls-cert", default="", metavar="FILE", help="certificate, for other machines")
+    parser.add_argument("--tls-key", default="", metavar="FILE", help="its key")
+    parser.add_argument("--behind-proxy", action="store_true", help="a proxy before this server ends TLS")
+    parser.add_argument(
+        "--name", action="append", default=[], metavar="HOST", help="a name by which others reach it"
+    )
+    parser.add_argument(
+        "--print-entry", action="store_true", help="print what an agent's configuration needs, and end"
+    )
+    declare_sandbox(parser)
+
+
+def serve(options: Namespace) -> int:
+    with under_way("starting `cortex serve`"):  # what it imports takes a while on a busy machine
+        from cortex.front.http.serving import Place
+        from cortex.front.http.serving import serve as serve_http
+
+    place = Place(
+        options.host,
+        options.port,
+        options.sse_port,
+        options.tls_cert,
+        options.tls_key,
+        options.behind_proxy,
+        tuple(options.name),
+    )
+    if options.print_entry:
+        print(entry(place.address))
+        return EXIT_OK
+    first, *others = map(subfolders.whole, (options.project, *options.also))
+    return serve_http([first, *(one for one in others if one.root != first.root)], place)
+
+
+def entry(url: str) -> str:
+    """The entry of an agent's configuration for the server at `url`, with the user's token."""
+    from cortex.front.http.tokens import own_token
+
+    server = {
+        "type": "http",
+        "url": f"{url}/mcp",
+        "headers": {"Authorization": f"Bearer {own_token(make=True)}"},
+    }
+    return orjson.dumps({"mcpServers": {"cortex": server}}, option=orjson.OPT_INDENT_2).decode()
+
+
+def bridge(options: Namespace) -> int:
+    """`cortex mcp --server`. Raises Misconfigured."""
+    from cortex.front.http.tokens import own_token
+    from cortex.front.mcp.bridge import serve as serve_bridge
+
+    return serve_bridge(options.server, own_token(), options.project)
+
+
+def declare_token(parser: Parser) -> None:
+    parser.add_argument("name", nargs="?", default="", help="a named token; without it, your own")
+    parser.add_argument("--new", action="store_true", help="make a new one in its place")
+    parser.add_argument("--right", choices=("read", "write", "admin"), default="read", help="of a named one")
+    parser.add_argument("--read-only", action="store_true", help="make a new one that may only read")
+    parser.add_argument("--expires", default="", metavar="TIME", help="its end, as 12h, 30d or 8w")
+    parser.add_argument(
+        "--for",
+        dest="projects",
+        action="append",
+        default=[],
+        metavar="PROJECT",
+        help="only that, or those: 'api-*'",
+    )
+    parser.add_argument("--revoke", action="store_true", help="take it back")
+    parser.add_argument("--list", dest="listed", action="store_true", help="list the named ones")
+
+
+def token(options: Namespace) -> int:
+    from cortex.front.http import tokens
+
+    if options.listed:
+        for name, one in tokens.read_named().items():
+            end = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.expires)) if one.expires else "never"
+            print(shown(f"{name}\t{one.right}\tends {end}\t{', '.join(one.projects) or 'all projects'}"))
+    elif options.revoke:
+        tokens.remove_named(options.name)
+        print(shown(f"The token {options.name!r} opens nothing any more."))
+    elif options.name or options.read_only:
+        name = options.name or "read-only"
+        print(tokens.add_named(name, options.right, _end(options.expires), tuple(options.projects)))
+    elif options.new:
+        print(tokens.renew_own())
+    else:
+        print(tokens.own_token(make=True))
+    return EXIT_OK
+
+
+def _end(told: str) -> float:
+    """Seconds since 1970 at which it ends, 0 for never. Raises BadRequest."""
+    return time.time() + seconds_of(told, "--expires") if told else 0.0

@@ -1,0 +1,83 @@
+"""Completion in shells: the script for each, and the names that it asks for when Tab is pressed."""
+
+from __future__ import annotations
+
+import contextlib
+from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cortex.front.cli.parser import Parser
+from cortex.settings import config as configuration
+from cortex.settings.config import Config
+from cortex.system import hosts
+from cortex.system.errors import EXIT_OK, CortexError
+from cortex.system.terminal import in_line
+
+#: shells that a script can be printed for
+SHELLS = ("bash", "zsh", "fish")
+#: what of a project can be completed
+KINDS = ("path", "symbol")
+#: seconds that who presses Tab waits at most
+TAB_S = 2.0
+#: how each shell asks for the names of a kind: what stands before all, and what an argument names
+_ASKS = {
+    "bash": (
+        """_cortex_{0}() {{
+  local name
+  cortex complete {0} -- "$1" 2>/dev/null | while IFS= read -r name; do printf '%q\\n' "$name"; done
+}}""",
+        "_cortex_{0}",
+    ),
+    "zsh": (
+        """_cortex_{0}() {{
+  local -a names
+  names=("${{(@f)$(cortex complete {0} -- "$PREFIX" 2>/dev/null)}}")
+  compadd -- ${{names:#}}
+}}""",
+        "_cortex_{0}",
+    ),
+    "fish": ("", "(cortex complete {0} -- (commandline -ct) 2>/dev/null)"),
+}
+
+
+def script(everything: Parser, parsers: Iterable[Parser], shell: str) -> str:
+    """What the shell reads at its start."""
+    import shtab
+
+    before, asks = _ASKS[shell]
+    for parser in parsers:
+        for folder in parser.folders:
+            folder.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+        for action, kind in parser.named:
+            action.complete = {shell: asks.format(kind)}  # type: ignore[attr-defined]
+    preamble = "\n".join(before.format(kind) for kind in KINDS)
+    text: str = shtab.complete(everything, shell=shell, preamble=preamble)
+    return text
+
+
+def declare(parser: Parser) -> None:
+    parser.add_argument("kind", choices=KINDS, help="what is to be completed")
+    parser.add_argument("word", nargs="?", default="", help="how it begins")
+
+
+def complete(options: Namespace) -> int:
+    """What begins so, a line each; nothing where no workers run, for Tab starts none."""
+    with contextlib.suppress(CortexError):
+        config = configuration.load(options.project)
+        config = replace(config, server=replace(config.server, deadline_s=TAB_S))
+        for name in hosts.run(_names(config, options.kind, options.word)):
+            print(in_line(name))
+    return EXIT_OK
+
+
+async def _names(config: Config, kind: str, word: str) -> list[str]:
+    from cortex.front.link import Link
+    from cortex.front.mcp.completion import COMPLETE
+
+    link = Link(config, start=False, channel="cli")
+    link.open()
+    try:
+        return list((await link.call(COMPLETE, {"prefix": word, "kind": kind}))["values"])
+    finally:
+        await link.close()

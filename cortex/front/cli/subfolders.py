@@ -1,0 +1,56 @@
+"""What commands say and do of a folder that is served from the index of a project around it."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+
+from cortex.front.cli.parser import Parser
+from cortex.settings import config as configuration
+from cortex.settings.config import Config
+from cortex.settings.home import find_root
+from cortex.settings.projects import place_of
+from cortex.settings.subfolder import keep_own
+from cortex.system.errors import Misconfigured
+from cortex.system.terminal import shown
+
+
+def declare(parser: Parser) -> None:
+    """For commands that may make an index."""
+    parser.add_argument(
+        "--own-index",
+        action="store_true",
+        help="of a folder in a project that is indexed: make one of its own, and keep it",
+    )
+
+
+def obey(options: Namespace, project: str | Path | None) -> None:
+    """Have the project keep an index of its own, if that is said. Raises Misconfigured."""
+    if options.own_index:
+        keep_own(find_root(place_of(project))[0])
+
+
+def refuse(config: Config) -> None:
+    """Raises Misconfigured for a part, of what is done to a whole project."""
+    if config.part:
+        raise Misconfigured(f"{_told(config)} Name {config.root}, or add --own-index.")
+
+
+def say(config: Config) -> None:
+    """Of a part, whose index is meant."""
+    if config.part:
+        print(shown(f"cortex: {_told(config)} --own-index makes one of its own."), file=sys.stderr)
+
+
+def whole(folder: str | None) -> Config:
+    """The configuration of a project of which all is served, which is said of a part."""
+    config = configuration.load(folder)
+    if config.part:
+        print(shown(f"cortex: {_told(config)} All of that is served."), file=sys.stderr)
+    return replace(config, part="")
+
+
+def _told(config: Config) -> str:
+    return f"{config.folder} is a part of {config.root} and has its index."

@@ -1,0 +1,68 @@
+"""The commits of the projects that memory knows, handed over by who reads sessions: also where no
+window of an agent is open.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from cortex.ask.code_notes.commit_notes import History
+from cortex.settings.config import read_project
+from cortex.settings.identity import identity_of
+from cortex.settings.table import Memory
+from cortex.system.errors import Misconfigured
+
+#: seconds between two looks at one project: windows look themselves, and each look starts git
+LOOK_S = 300.0
+#: the setting by which a project says that its commits are not kept
+_SETTING = "memory.git"
+
+#: (operation, arguments, whether it writes, project, its number) → what the memory worker answers
+Call = Callable[[str, Mapping[str, Any], bool, str, str], Awaitable[dict[str, Any]]]
+
+
+class Histories:
+    """`settings`: the person's own."""
+
+    def __init__(self, call: Call, settings: Memory) -> None:
+        self._call, self._settings = call, settings
+        self._known: dict[str, tuple[History, float]] = {}
+
+    async def look(self, places: Mapping[str, str], stop: Callable[[], bool] = lambda: False) -> int:
+        """Hand over what is new in these projects, by their folders; how many commits that were.
+        Raises CortexError when the memory worker does not answer.
+        """
+        brought = 0
+        for project, place in places.items() if self._settings.git else ():
+            if stop():
+                break
+            history, looked = self._known.get(project, (None, float("-inf")))
+            if time.monotonic() - looked < LOOK_S:
+                continue
+            history = history or History(Path(place))
+            if self._keeps(project, place):
+                brought += await history.bring(self._tell(project))
+            self._known[project] = history, time.monotonic()
+        return brought
+
+    def _tell(self, project: str) -> Callable[[str, Mapping[str, Any], bool], Awaitable[dict[str, Any]]]:
+        async def tell(operation: str, arguments: Mapping[str, Any], writes: bool) -> dict[str, Any]:
+            return await self._call(
+                operation, arguments, writes, project, str(uuid.uuid4()) if writes else ""
+            )
+
+        return tell
+
+    def _keeps(self, project: str, place: str) -> bool:
+        """Whether that folder is the project's still, and the project does not refuse it."""
+        folder = Path(place)
+        if not place or not folder.is_dir() or identity_of(folder, self._settings.remotes) != project:
+            return False
+        try:
+            return not read_project(folder).says(_SETTING)
+        except Misconfigured:
+            return False

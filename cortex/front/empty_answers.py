@@ -1,0 +1,79 @@
+"""An answer that its filters leave empty: which of them did, and what there would be without it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import orjson
+
+from cortex.system.errors import CortexError
+
+#: arguments that only leave something out
+FILTERS = (
+    "paths",
+    "exclude_paths",
+    "tags",
+    "chunk_types",
+    "lang",
+    "scope",
+    "exclude_patterns",
+    "min_score",
+)
+#: seconds that a call must have left to be asked once more
+LEFT_S = 2.0
+#: characters of a filter's value that are shown
+SHOWN_CHARS_MAX = 80
+
+Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+async def name_filter(
+    ask: Ask, given: Mapping[str, Any], answer: dict[str, Any], left_s: Callable[[], float]
+) -> dict[str, Any]:
+    """The answer; an empty one with a `suggestion` that names the filter that made it so.
+
+    `ask` gives the answer to other arguments. Each filter is left out alone, then all of them.
+    """
+    filters = [name for name in FILTERS if given.get(name) not in (None, "", (), 0)]
+    if not filters or count_of(answer) != 0 or not _is_served(answer):
+        return answer
+    each = [[name] for name in filters]
+    for names in [*each, filters] if len(filters) > 1 else each:
+        if left_s() < LEFT_S:
+            break
+        left_out: dict[str, Any] = {name: () if isinstance(given[name], tuple) else None for name in names}
+        left_out |= {name: "" for name in names if isinstance(given[name], str)}
+        try:
+            count = count_of(await ask({**given, **left_out}))
+        except CortexError:
+            break
+        if count:
+            return answer | {"suggestion": _sentence(names, given, count, str(answer.get("suggestion", "")))}
+    return answer
+
+
+def _is_served(answer: Mapping[str, Any]) -> bool:
+    """Whether there is something that a filter could leave out."""
+    index = answer.get("index", {})
+    return bool(index.get("generation") or index.get("generations"))
+
+
+def count_of(answer: Mapping[str, Any]) -> int:
+    """How many an answer found; -1 for an answer that is no list of hits."""
+    shown = answer.get("results", answer.get("hits"))
+    if not isinstance(shown, list):
+        return -1
+    return len(shown) and max(len(shown), int(answer.get("total_found", 0)))
+
+
+def _sentence(names: list[str], given: Mapping[str, Any], count: int, said: str) -> str:
+    shown = " and ".join(f"{name}={_shown(given[name])}" for name in names)
+    them = "it" if len(names) == 1 else "them"
+    sentence = f"Nothing matches with {shown}; without {them} there would be {count}."
+    return f"{sentence} {said}" if "ead as " in said else sentence
+
+
+def _shown(value: Any) -> str:
+    text = orjson.dumps(value).decode()
+    return text if len(text) <= SHOWN_CHARS_MAX else f"{text[:SHOWN_CHARS_MAX]}…"

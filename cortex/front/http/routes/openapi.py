@@ -1,0 +1,119 @@
+"""/openapi.json and /docs: the routes and the tools, made from the tools' own schemas."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from cortex import __version__
+from cortex.front.http.projects import Hosted, Projects
+from cortex.front.http.replies import said
+from cortex.front.http.routes.calls import SEARCH
+from cortex.front.project_selection import PROJECT
+from cortex.front.tool import Tool
+
+#: status → what it means, for every call
+ERRORS = {
+    "400": "The arguments cannot be used.",
+    "401": "There is no token, or a wrong one.",
+    "403": "The token may not do that, or the request is another host's.",
+    "404": "There is no such tool, project or thing.",
+    "413": "The body, or the answer, is too large.",
+    "429": "There are too many requests; Retry-After says when to ask again.",
+    "503": "Nobody answers at the moment; Retry-After says when to ask again.",
+    "504": "The call did not end within its deadline.",
+}
+_FAULT = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+        }
+    },
+}
+
+
+class Described:
+    """Use it in one event loop."""
+
+    def __init__(self, projects: Projects) -> None:
+        self._projects = projects
+
+    def all(self) -> list[Route]:
+        return [Route("/openapi.json", self.openapi), Route("/docs", self.docs)]
+
+    async def openapi(self, request: Request) -> Response:
+        return said(openapi(self._find(request)))
+
+    async def docs(self, request: Request) -> Response:
+        headers = {"content-security-policy": "default-src 'none'; frame-ancestors 'none'"}
+        return HTMLResponse(_page(self._find(request)), headers=headers)
+
+    def _find(self, request: Request) -> Hosted:
+        return self._projects.find(request.query_params.get(PROJECT, ""), request.scope["bearer"])
+
+
+def openapi(hosted: Hosted) -> dict[str, Any]:
+    """OpenAPI 3.1 of what is asked by POST and GET; MCP describes itself."""
+    of = [{"name": PROJECT, "in": "query", "required": False, "schema": {"type": "string"}}]
+    search = SEARCH.schema | {"properties": SEARCH.schema["properties"] | {PROJECT: {"type": "string"}}}
+    paths: dict[str, Any] = {
+        "/health": {"get": _operation("health", "Whether it answers.") | {"security": []}},
+        "/v1/search": {"post": _operation("searchCode", SEARCH.description, search)},
+        "/v1/indexStatus": {"get": _operation("indexStatus", "How much is indexed.") | {"parameters": of}},
+        "/v1/tools": {"get": _operation("tools", "Every tool with its schema.") | {"parameters": of}},
+    }
+    for tool in hosted.tools.values():
+        described = _operation(tool.name, tool.description, tool.schema) | {
+            "parameters": of,
+            "summary": tool.title,
+        }
+        paths[f"/v1/tools/{tool.name}"] = {"post": described}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Cortex", "version": __version__},
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Fault": _FAULT},
+        },
+    }
+
+
+def _operation(name: str, told: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    fault = {"application/json": {"schema": {"$ref": "#/components/schemas/Fault"}}}
+    answers: dict[str, Any] = {
+        "200": {"description": "The answer.", "content": {"application/json": {"schema": {}}}}
+    }
+    answers |= {status: {"description": told, "content": fault} for status, told in ERRORS.items()}
+    made: dict[str, Any] = {"operationId": name, "description": told, "responses": answers}
+    if body is not None:
+        made["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+    return made
+
+
+def _page(hosted: Hosted) -> str:
+    tools = "\n".join(_section(tool) for tool in hosted.tools.values())
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Cortex over HTTP</title></head><body>'
+        f"<h1>Cortex {html.escape(__version__)}</h1><p>Each tool is asked by POST /v1/tools/NAME with its arguments "
+        "as a JSON object and the header Authorization: Bearer TOKEN. "
+        f'<a href="/openapi.json">/openapi.json</a> says the same to programs.</p>{tools}</body></html>'
+    )
+
+
+def _section(tool: Tool) -> str:
+    schema = orjson.dumps(tool.schema, option=orjson.OPT_INDENT_2).decode()
+    return (
+        f"<h2>{html.escape(tool.name)}</h2><p>{html.escape(tool.title)}.</p>"
+        f"<pre>{html.escape(tool.description)}</pre><pre>{html.escape(schema)}</pre>"
+    )

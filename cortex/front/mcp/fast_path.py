@@ -1,0 +1,339 @@
+"""What a client is answered without the SDK, in the SDK's own words.
+
+While the SDK is not there: `initialize` of the handshake, the lists of what there is, and calls of
+tools. Few clients ever ask for more, so where there is an index the SDK, which takes most of a
+second and 45 MB, is imported with the first message that is none of these. From then on it answers.
+It gets `initialize` as well, for its own state; what it says to that has been said.
+
+Once the SDK is there: calls of tools that are as the protocols of the handshake have them. The SDK
+would read each three times, and take a quarter of the front's part of an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, Literal, Protocol
+
+import msgspec
+import orjson
+
+from cortex import __version__
+from cortex.front.mcp.lines import Line
+from cortex.front.mcp.progress import telling
+from cortex.front.mcp.prompts import list_prompts
+from cortex.front.mcp.resources import list_resources, list_templates
+from cortex.front.mcp.server import describe, explain, run_tool
+from cortex.front.open_projects import Several
+from cortex.front.tool import Tool
+from cortex.front.tools import instruct
+
+#: protocols whose answers are shaped as they are here; a test compares them with the SDK's
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+#: messages of a handshake that the SDK gets although it is not there yet
+SHAKEN = 2
+#: messages for the SDK that are read before it takes them; each may have 16 MiB
+HELD_MAX = 4
+#: letters of a message that is answered here: a longer one is the SDK's to check
+CHARS_MAX = 65_536
+#: calls that are answered here at a time: the SDK takes no more than its client reads answers to
+CALLS_MAX = 64
+
+Message = dict[str, Any]
+
+
+class _Client(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """Who asks, of what every version of the protocol knows."""
+
+    name: str
+    version: str
+    title: str = ""
+    website_url: str = ""
+
+
+class _Offers(msgspec.Struct, forbid_unknown_fields=True):
+    """What a client can be asked for. Another offer is the SDK's to look at."""
+
+    roots: dict[Literal["listChanged"], bool] = {}
+    sampling: dict[str, Message] = {}
+    elicitation: dict[str, Message] = {}
+    experimental: dict[str, Message] = {}
+
+
+class _Hello(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """The parameters of `initialize`."""
+
+    protocol_version: str
+    client_info: _Client
+    capabilities: _Offers
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    progress_token: str | int | None = None
+
+
+class _Call(msgspec.Struct, forbid_unknown_fields=True):
+    """The parameters of `tools/call`."""
+
+    name: str
+    arguments: Message = {}
+    meta: _Meta = msgspec.field(default_factory=_Meta, name="_meta")
+
+
+class _Request(msgspec.Struct, forbid_unknown_fields=True):
+    """A request, or a notification without an id."""
+
+    jsonrpc: Literal["2.0"]
+    method: str
+    id: str | int | None = None
+    params: Message = {}
+
+
+_REQUESTS = msgspec.json.Decoder(_Request)
+
+
+class Out(Protocol):
+    """What this needs of cortex.front.mcp.stdio.Wire."""
+
+    def expect(self, said: str = "") -> None: ...
+    def forgo(self) -> None: ...
+    async def say(self, line: str) -> None: ...
+
+
+class Direct:
+    """The lines of a client, for the SDK; answers those that need none of it. Use it in one event
+    loop.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool], link: Several | None, out: Out) -> None:
+        """Without a `link` all is left to the SDK, which can ask the client for its roots."""
+        self._tools, self._link, self._out = tools, link, out
+        memory = "cortex_store" in tools
+        #: what is asked without parameters → what answers it
+        self._plain: dict[str, Callable[[], Coroutine[Any, Any, Message]]] = {
+            "ping": self._pong,
+            "prompts/list": partial(self._list_others, list_prompts),
+            "resources/list": partial(self._list_others, partial(list_resources, memory=memory)),
+            "resources/templates/list": partial(self._list_others, partial(list_templates, memory=memory)),
+            "tools/list": self._list,
+        }
+        #: set once the tools are made
+        self.made = asyncio.Event()
+        self._lines: asyncio.Queue[Line | None] = asyncio.Queue(HELD_MAX)
+        #: those whose answer is still being made, which may be cancelled; and all
+        self._asked: dict[str | int, asyncio.Task[None]] = {}
+        self._answering: set[asyncio.Task[None]] = set()
+        #: whether nothing has come yet that needs the SDK; whether that is there
+        self._first, self._imported = link is not None, False
+        #: whether the client speaks a protocol of the handshake; whether it may ask
+        self._known, self._greeted = False, False
+        self._reading: asyncio.Task[None] | None = None
+        #: set once something has come that is the SDK's
+        self._wanted = asyncio.Event()
+
+    def end(self) -> None:
+        """The SDK is there: from now on only calls are answered here."""
+        self._first, self._imported = False, self._link is not None
+
+    def begin(self, lines: AsyncIterable[Line]) -> None:
+        """Read `lines` from now on."""
+        if self._link is None or not self._is_indexed():  # much is the SDK's then: it may come at once
+            self._wanted.set()
+        self._reading = asyncio.create_task(self._read(lines))
+
+    async def wants_sdk(self, deadline_s: float) -> bool:
+        """Return True once something has come that is the SDK's; False when the input has ended
+        without, and all is answered or `deadline_s` have passed. Raises what reading it raised.
+        """
+        assert self._reading is not None
+        wanted = asyncio.create_task(self._wanted.wait())
+        await asyncio.wait((wanted, self._reading), return_when=asyncio.FIRST_COMPLETED)
+        wanted.cancel()
+        if self._wanted.is_set():
+            return True
+        await self._reading
+        if self._answering:
+            await asyncio.wait(self._answering, timeout=deadline_s)
+        return False
+
+    async def __aiter__(self) -> AsyncIterator[Line]:
+        """The lines that are the SDK's. Raises what reading them raised."""
+        while (line := await self._lines.get()) is not None:
+            yield line
+        assert self._reading is not None
+        await self._reading
+
+    async def _read(self, lines: AsyncIterable[Line]) -> None:
+        try:
+            async for line in lines:
+                if not (self._first or self._imported) or not self._take(line):
+                    if not self._first or self._lines.qsize() >= SHAKEN:
+                        self._wanted.set()
+                    await self._lines.put(line)
+        finally:
+            await self._lines.put(None)
+
+    def _take(self, line: Line) -> bool:
+        """Whether the line needs no SDK."""
+        request = _read(line)
+        if request is not None and request.id is None:
+            return self._note(request)
+        answer = self._answer_to(request) if request is not None else None
+        if request is None or request.id is None or answer is None:
+            self._first = False
+            if request is not None and request.method == "initialize":
+                self._overhear(request.params)
+            return False
+        greeting = request.method == "initialize"
+        self._out.expect(head_of(request.id) if greeting else "")
+        task = asyncio.create_task(self._send(request.id, answer))
+        self._asked[request.id] = task
+        self._answering.add(task)
+        task.add_done_callback(self._answered)
+        return not greeting
+
+    def _answered(self, task: asyncio.Task[None]) -> None:
+        self._answering.discard(task)
+        if task.cancelled():
+            self._out.forgo()
+
+    def _note(self, notification: _Request) -> bool:
+        """Whether a notification is for what is answered here."""
+        if notification.method == "notifications/cancelled":
+            number = notification.params.get("requestId")
+            if not isinstance(number, str | int) or isinstance(number, bool):
+                return False
+            if (task := self._asked.pop(number, None)) is not None:
+                task.cancel()
+                return True
+        if notification.method == "notifications/initialized":
+            self._greeted |= self._known
+        self._first &= notification.method == "notifications/initialized" and self._greeted
+        return False
+
+    def _overhear(self, params: Message) -> None:
+        """What the SDK answers to `initialize`, whose words it knows more of."""
+        client = params.get("clientInfo")
+        name = client.get("name") if isinstance(client, dict) else None
+        self._known = params.get("protocolVersion") in VERSIONS and isinstance(name, str)
+        if self._known and self._link is not None:
+            self._link.name(str(name))
+
+    def _answer_to(self, request: _Request) -> Coroutine[Any, Any, Message] | None:
+        """What answers it; None for what is left to the SDK."""
+        if request.id in self._asked:
+            return None
+        with contextlib.suppress(msgspec.ValidationError, RecursionError):
+            if request.method == "tools/call" and self._greeted and len(self._answering) < CALLS_MAX:
+                call = msgspec.convert(request.params, _Call)
+                return self._call(call) if call.name in self._tools and self._serves(call) else None
+            if self._imported:
+                return None
+            if request.method == "initialize" and not self._greeted:
+                return self._hear(msgspec.convert(request.params, _Hello))
+            if self._greeted and not request.params and request.method in self._plain:
+                return self._plain[request.method]()
+        return None
+
+    def _serves(self, call: _Call) -> bool:
+        """Whether there is an index to answer from, or the tool needs none. A call that waits for
+        the first one has its time from its beginning, in which that cannot be there this early.
+        """
+        if self._is_indexed():
+            return True
+        return self._imported and self._tools[call.name].asks({}) == "memory"
+
+    def _is_indexed(self) -> bool:
+        assert self._link is not None
+        freshness = self._link.freshness
+        return freshness.serves(freshness.current())
+
+    def _hear(self, hello: _Hello) -> Coroutine[Any, Any, Message] | None:
+        assert self._link is not None
+        if hello.protocol_version not in VERSIONS:
+            return None
+        self._known = self._greeted = True
+        self._link.name(hello.client_info.name)
+        return self._greet(hello.protocol_version)
+
+    async def _send(self, number: str | int, answer: Coroutine[Any, Any, Message]) -> None:
+        try:
+            said = await answer
+        finally:
+            if self._asked.get(number) is asyncio.current_task():  # a cancelled one's id may be another's
+                del self._asked[number]
+        await self._say({"id": number} | said)
+
+    async def _say(self, message: Message) -> None:
+        await self._out.say(orjson.dumps({"jsonrpc": "2.0"} | message).decode() + "\n")
+
+    async def _greet(self, version: str) -> Message:
+        return {
+            "result": {
+                "capabilities": capabilities(self._tools),
+                "instructions": instruct(self._tools),
+                "protocolVersion": version,
+                "serverInfo": {"name": "cortex", "title": "Cortex", "version": __version__},
+            }
+        }
+
+    async def _pong(self) -> Message:
+        return {"result": {}}
+
+    async def _list_others(self, listed: Callable[[], Message]) -> Message:
+        return {"result": listed()}
+
+    async def _list(self) -> Message:
+        await self.made.wait()
+        assert self._link is not None
+        names = await self._link.names()
+        return {"result": {"tools": [describe(tool, names) for tool in self._tools.values()]}}
+
+    async def _call(self, call: _Call) -> Message:
+        assert self._link is not None
+        token = call.meta.progress_token
+
+        async def tell(progress: float, total: float | None, sentence: str) -> None:
+            told = {"progressToken": token, "progress": progress, "total": total, "message": sentence}
+            params = {key: value for key, value in told.items() if value is not None}
+            await self._say({"method": "notifications/progress", "params": params})
+
+        await self.made.wait()
+        try:
+            async with telling(self._link.freshness, None if token is None else tell):
+                text, wrong = await run_tool(self._link, self._tools[call.name], call.arguments)
+        except Exception as error:
+            code, sentence = explain(error, call.name)
+            return {"error": {"code": code, "message": sentence}}
+        return {"result": {"content": [{"text": text, "type": "text"}], "isError": wrong}}
+
+
+def capabilities(tools: Mapping[str, Tool]) -> Message:
+    """What the server offers a client of the handshake."""
+    unchanged = {"listChanged": False}
+    return {
+        "completions": {},
+        "logging": {},
+        "prompts": unchanged,
+        "resources": unchanged | {"subscribe": "cortex_store" in tools},
+        "tools": unchanged,
+    }
+
+
+def _read(line: Line) -> _Request | None:
+    """The request in a line; None for what the SDK has to look at."""
+    if line.cut or len(line.text) > CHARS_MAX:
+        return None
+    try:
+        request = _REQUESTS.decode(line.text)
+    except (msgspec.DecodeError, RecursionError):  # nested as deeply as no message is
+        return None
+    # A number of more bits could be read, and not be written into the answer.
+    return None if isinstance(request.id, int) and abs(request.id) >> 63 else request
+
+
+def head_of(number: str | int) -> str:
+    """How the SDK's answer to the request begins."""
+    return f'{{"jsonrpc":"2.0","id":{orjson.dumps(number).decode()},'

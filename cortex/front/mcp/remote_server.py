@@ -1,0 +1,318 @@
+"""A server of MCP at the other end of HTTP: one message to it, and what it answers, unread.
+
+When it is asked again, and what the client is told, is in cortex.front.mcp.bridge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import ssl
+import urllib.parse
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import httpx2
+import orjson
+
+from cortex.settings.home import is_loopback
+from cortex.system.errors import Misconfigured
+
+#: seconds to connect, and to send; an answer has the server's own deadline
+CONNECT_S, SEND_S = 2.0, 10.0
+#: seconds without a byte of an answer: the server has a deadline of its own, and says signs of life
+SILENCE_S = 120.0
+#: statuses that say: later
+LATER = frozenset((429, 502, 503, 504))
+#: where a request of the newest protocol says its version, which a header repeats
+VERSION = "io.modelcontextprotocol/protocolVersion"
+#: method → the parameter that a header of the newest protocol repeats
+NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_PLAIN = re.compile(r"[\x20-\x7e]*")
+
+Message = dict[str, Any]
+Say = Callable[[str], Awaitable[None]]
+
+
+class Lost(Exception):  # noqa: N818 - errors name the condition
+    """The server did not answer; `sent`: it may have had the message."""
+
+    def __init__(self, sentence: str, *, sent: bool, session: bool = False, told: bool = False) -> None:
+        """`session`: it does not know ours any more; `told`: the sentence is the server's own."""
+        super().__init__(sentence)
+        self.sent, self.session, self.told = sent, session, told
+
+
+class Denied(Exception):  # noqa: N818
+    """The server refused the message, with one sentence; the same one will be refused again."""
+
+
+class Far:
+    """Use it in one event loop. `say` takes each line for the client."""
+
+    def __init__(self, url: str, token: str, say: Say) -> None:
+        self.url, self._say = url, say
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        here = is_loopback(url)
+        self._http = httpx2.AsyncClient(
+            headers=headers,
+            timeout=httpx2.Timeout(SILENCE_S, connect=CONNECT_S, write=SEND_S),
+            verify=ssl.create_default_context(),
+            trust_env=not here,
+        )
+        #: of the handshake's era: the session, and the version that both sides speak
+        self.session = self.version = ""
+        #: of a server that has no Streamable HTTP
+        self._older: Older | None = None
+
+    async def close(self) -> None:
+        if self._older is not None:
+            await self._older.close()
+        elif self.session:
+            with contextlib.suppress(httpx2.HTTPError, TimeoutError):
+                async with asyncio.timeout(CONNECT_S):
+                    await self._http.delete(self.url, headers=self._headers({}))
+        await self._http.aclose()
+
+    async def health(self) -> str:
+        """The server's version; "" of one that does not say it. Raises Lost."""
+        place = urllib.parse.urlsplit(self.url)
+        async with self._failing():
+            reply = await self._http.get(f"{place.scheme}://{place.netloc}/health")
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                return str(reply.json()["version"])
+        return ""
+
+    async def send(self, message: Message, say: Say | None = None) -> None:
+        """Send one message, and pass on whatever answers it. Raises Lost and Denied."""
+        if self._older is not None:
+            await self._send_older(self._older, message, say or self._say)
+            return
+        asks = "method" in message and "id" in message
+        raw = orjson.dumps(message)
+        headers = self._headers(message) | {"Content-Type": "application/json"}
+        async with (
+            self._failing(),
+            self._http.stream("POST", self.url, content=raw, headers=headers) as reply,
+        ):
+            if message.get("method") == "initialize" and reply.status_code in (404, 405):
+                self._older = Older(self._http, urllib.parse.urljoin(self.url, "sse"))
+                await self._send_older(self._older, message, say or self._say)
+                return
+            await _check(reply, bool(self.session))
+            if message.get("method") == "initialize":
+                self.session = reply.headers.get("mcp-session-id", "")
+            if asks and not await self._pass_on(reply, message, say or self._say):
+                raise Lost("The server ended before it answered.", sent=True)
+
+    @property
+    def listens(self) -> bool:
+        """Whether there is a stream of its own for what belongs to no request."""
+        return bool(self.session) and self._older is None
+
+    async def _send_older(self, older: Older, message: Message, say: Say) -> None:
+        try:
+            async with self._failing():
+                await older.send(message, say)
+        except Lost:
+            self.session = ""
+            raise
+        if message.get("method") == "initialize":
+            self.session = "older"
+
+    async def listen(self, last: str) -> AsyncIterator[tuple[str, str]]:
+        """(id, message) of each event that belongs to no request, after the event `last`. Raises
+        Lost and Denied.
+        """
+        headers = self._headers({}) | {"Accept": "text/event-stream"}
+        headers |= {"Last-Event-ID": last} if last else {}
+        async with self._failing(), self._http.stream("GET", self.url, headers=headers) as reply:
+            await _check(reply, bool(self.session))
+            async for event in httpx2.EventSource(reply):
+                if event.data:
+                    yield event.id or "", event.data
+
+    async def _pass_on(self, reply: httpx2.Response, message: Message, say: Say) -> bool:
+        """Say all that was answered; whether the answer itself was in it."""
+        if reply.headers.get("content-type", "").startswith("application/json"):
+            answer = orjson.loads(await reply.aread())
+            await say(_line(answer | {"id": message["id"]}))
+            return True
+        async for event in httpx2.EventSource(reply):
+            if not event.data:
+                continue
+            await say(event.data + "\n")
+            if _answers(event.data, message["id"]):
+                return True
+        return False
+
+    def _headers(self, message: Message) -> dict[str, str]:
+        headers = {"Accept": "application/json, text/event-stream"}
+        params = message.get("params") or {}
+        if newest := (params.get("_meta") or {}).get(VERSION):
+            headers |= {"MCP-Protocol-Version": newest, "Mcp-Method": message["method"]}
+            name = params.get(NAMED.get(message["method"], ""))
+            return headers | ({"Mcp-Name": _spelled(name)} if isinstance(name, str) else {})
+        if self.session and message.get("method") != "initialize":
+            headers["Mcp-Session-Id"] = self.session
+        return headers | ({"MCP-Protocol-Version": self.version} if self.version else {})
+
+    @contextlib.asynccontextmanager
+    async def _failing(self) -> AsyncIterator[None]:
+        """Faults of the network as Lost, with one sentence."""
+        try:
+            yield
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            if refused := _certificate(error):
+                place = urllib.parse.urlsplit(self.url).netloc
+                told = f"The certificate of {place} is not trusted ({refused}); name its authority in SSL_CERT_FILE."
+                raise Denied(told) from error
+            raise Lost("Nobody answers there.", sent=False) from error
+        except (httpx2.HTTPError, httpx2.SSEError, orjson.JSONDecodeError) as error:
+            raise Lost(f"The connection broke ({type(error).__name__}).", sent=True) from error
+
+
+class Older:
+    """The older transport, HTTP+SSE: all answers are on one stream, which says where messages are
+    posted. Use it in one event loop.
+    """
+
+    def __init__(self, http: httpx2.AsyncClient, url: str) -> None:
+        self._http, self._url = http, url
+        self._reading: asyncio.Task[None] | None = None
+        self._place: asyncio.Future[str] | None = None
+        #: id of what was asked → who takes what is said from then on, and the end of waiting
+        self._waiting: dict[Any, tuple[Say, asyncio.Future[None]]] = {}
+
+    async def close(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+
+    async def send(self, message: Message, say: Say) -> None:
+        """Post it, and return when it is answered. Raises Lost, Denied and what httpx2 raises."""
+        place = await self._open(say)
+        answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        asks = "method" in message and "id" in message
+        if asks:
+            self._waiting[message["id"]] = (say, answered)
+        try:
+            await _check(await self._http.post(place, json=message), False)
+            if asks:
+                await answered
+        finally:
+            self._waiting.pop(message.get("id"), None)
+
+    async def _open(self, say: Say) -> str:
+        """Where messages are posted."""
+        if self._reading is None or self._reading.done():
+            self._place = asyncio.get_running_loop().create_future()
+            self._reading = asyncio.create_task(self._read(self._place, say))
+        assert self._place is not None
+        either: list[asyncio.Future[Any]] = [self._place, self._reading]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not self._place.done():
+            self._reading.result()  # raises why
+            raise Lost("The server ended before it answered.", sent=False)
+        return self._place.result()
+
+    async def _read(self, place: asyncio.Future[str], say: Say) -> None:
+        try:
+            async with self._http.stream("GET", self._url, headers={"Accept": "text/event-stream"}) as reply:
+                await _check(reply, False)
+                async for event in httpx2.EventSource(reply):
+                    if event.event == "endpoint" and not place.done():
+                        place.set_result(self._checked(event.data))
+                    elif event.data:
+                        await self._hear(event.data, say)
+        finally:
+            for _, answered in self._waiting.values():
+                if not answered.done():
+                    answered.set_exception(Lost("The connection broke.", sent=True))
+
+    def _checked(self, place: str) -> str:
+        """The URL, which is the same server's: it is shown our token."""
+        url = urllib.parse.urljoin(self._url, place)
+        if urllib.parse.urlsplit(url)[:2] != urllib.parse.urlsplit(self._url)[:2]:
+            raise Denied("The server names another one for messages; that is not followed.")
+        return url
+
+    async def _hear(self, data: str, say: Say) -> None:
+        number = None
+        with contextlib.suppress(ValueError, AttributeError):
+            message = orjson.loads(data)
+            number = message.get("id") if "method" not in message else None
+        to, answered = self._waiting.get(number, (say, None))
+        await to(data + "\n")
+        if answered is not None and not answered.done():
+            answered.set_result(None)
+
+
+def check_url(url: str) -> str:
+    """The URL of MCP at a server, with `/mcp` where no path is named. Raises Misconfigured for what
+    is none, and for one to which the token would travel in the clear.
+    """
+    try:
+        parts = urllib.parse.urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise Misconfigured(
+            f"--server is {url!r}; pass a URL as http://127.0.0.1:37777 or https://cortex.example.org."
+        )
+    if parts.scheme == "http" and not is_loopback(url):
+        raise Misconfigured(f"--server {url} would send the token in the clear; use https.")
+    return parts._replace(path=parts.path if parts.path.strip("/") else "/mcp").geturl()
+
+
+async def _check(reply: httpx2.Response, session: bool) -> None:
+    """Raises Lost and Denied for a status that is no success."""
+    if reply.status_code < 300:
+        return
+    told = _told(await reply.aread()) or f"The server answered {reply.status_code}."
+    if reply.status_code in LATER:
+        raise Lost(told, sent=False, told=True)
+    if reply.status_code == 404 and session:
+        raise Lost(told, sent=False, session=True, told=True)
+    raise Denied(told)
+
+
+def _told(raw: bytes) -> str:
+    """The sentence of an answer that is no success."""
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        return str(orjson.loads(raw)["error"]["message"])
+    return ""
+
+
+def _certificate(error: BaseException) -> str:
+    """What is wrong with a certificate, "" where that was not why."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ssl.SSLCertVerificationError):
+            return seen.verify_message
+        if isinstance(seen, ssl.SSLError):
+            return str(seen.reason or seen).lower().replace("_", " ")
+        seen = seen.__cause__ or seen.__context__
+    return ""
+
+
+def _answers(data: str, number: Any) -> bool:
+    with contextlib.suppress(ValueError, AttributeError):
+        message = orjson.loads(data)
+        return "method" not in message and message.get("id") == number
+    return False
+
+
+def _line(message: Message) -> str:
+    return orjson.dumps(message).decode() + "\n"
+
+
+def _spelled(name: str) -> str:
+    """As a header has it: the newest protocol's own way for what is not plain."""
+    if _PLAIN.fullmatch(name) and name == name.strip() and not name.startswith("=?base64?"):
+        return name
+    import base64
+
+    return f"=?base64?{base64.b64encode(name.encode()).decode()}?="

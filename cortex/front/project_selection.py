@@ -1,0 +1,133 @@
+"""Which projects the names and globs of one question mean, of those that its asker may know of."""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+import hashlib
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cortex.ask.freshness import Freshness
+from cortex.ask.multi_project.fan_out import FAR_MAX, PROJECTS_MAX
+from cortex.ask.query_context import Asking, Far, Member
+from cortex.front.tool import Tool
+from cortex.settings.config import Config
+from cortex.settings.milvus import place_of
+from cortex.system.errors import BadRequest, CortexError
+from cortex.terms.suggestions import hint_for
+from ipc.messages.signals import OF
+
+#: the argument that names one project, and the key of an answer that does; and several
+PROJECT, PROJECTS = "project", "projects"
+#: what means all that are not here only to be read
+_ALL = ("*", "**")
+#: names that an error tells
+_TOLD_MAX = 12
+#: projects of one Milvus that are tried before all of them count as away: each may take half of
+#: the time that is left
+TRIED_MAX = 3
+
+
+def asks_several(tool: Tool, given: Mapping[str, Any]) -> bool:
+    """Whether a call asks several projects. Raises BadRequest where it names one as well."""
+    if not given.get(PROJECTS) or PROJECTS not in tool.schema["properties"]:
+        return False
+    if given.get(PROJECT):
+        raise BadRequest(f"Pass `{PROJECT}` for one project or `{PROJECTS}` for several, not both.")
+    return True
+
+
+def choose_projects(
+    patterns: Sequence[str], names: Sequence[str], read_only: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Those of `names` that `patterns` mean, in their order; "*" leaves out those that are here to
+    be read. Raises BadRequest for what means none, and for more than can be asked at once.
+    """
+    found: set[str] = set()
+    for pattern in (one.strip() for one in patterns):
+        if pattern in _ALL:
+            meant = [name for name in names if name not in read_only]
+        else:
+            meant = [name for name in names if name == pattern] or fnmatch.filter(names, pattern)
+        if not meant:
+            told = ", ".join(names[:_TOLD_MAX]) + (", …" if len(names) > _TOLD_MAX else "")
+            raise BadRequest(f"There is no project {pattern!r}{hint_for(pattern, names)}; there are: {told}.")
+        found.update(meant)
+    if len(found) > FAR_MAX:
+        raise BadRequest(
+            f"`{PROJECTS}` means {len(found)} projects, and {FAR_MAX} are asked at once; name fewer of them."
+        )
+    return tuple(name for name in names if name in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A project that is asked with others; `is_open`: whether its workers are in use already."""
+
+    config: Config
+    freshness: Freshness
+    is_open: bool
+
+
+async def reach_all(
+    names: Sequence[str], find: Callable[[str], Chosen], reach: Callable[[str], Awaitable[Asking]]
+) -> list[Member]:
+    """Each of `names` as it can be asked; of one that cannot, why. Of those in one Milvus one is
+    reached, and the others are asked through its workers. Raises BadRequest for more sets of
+    workers than can be asked at once.
+    """
+    found: dict[str, Member] = {}
+    sets: dict[str, dict[str, Chosen]] = {}
+    for name in names:
+        try:
+            chosen = find(name)
+            far = far_of(chosen.config)
+        except CortexError as error:
+            found[name] = Member(name, None, error)
+            continue
+        found[name] = Member(name, None, far=far)
+        sets.setdefault(far.place if far else f"{OF}{name}", {})[name] = chosen
+        if len(sets) > PROJECTS_MAX:
+            raise BadRequest(
+                f"`{PROJECTS}` means {len(names)} projects, and {PROJECTS_MAX} are asked at once; name fewer of them."
+            )
+
+    for members in await asyncio.gather(*(_reach_one(found, own, reach) for own in sets.values())):
+        found |= members
+    return [found[name] for name in names]
+
+
+async def _reach_one(
+    found: Mapping[str, Member], own: Mapping[str, Chosen], reach: Callable[[str], Awaitable[Asking]]
+) -> dict[str, Member]:
+    """Those of `found` that share workers: all are asked through one of them, an open one where
+    there is. Another one is tried where that cannot be reached: its folder may be gone.
+    """
+    why: CortexError | None = None
+    for first in sorted(own, key=lambda name: not own[name].is_open)[:TRIED_MAX]:
+        try:
+            asking = await reach(first)
+        except CortexError as error:
+            why = why or error
+            continue
+        others = {
+            name: replace(asking, config=one.config, freshness=one.freshness)
+            for name, one in own.items()
+            if name != first
+        }
+        return {name: replace(found[name], asking=others.get(name, asking)) for name in own}
+    return {name: replace(found[name], why=why) for name in own}
+
+
+def far_of(config: Config) -> Far | None:
+    """Where Milvus keeps the project; None where it does not, and for a part, which is not asked
+    with others. Raises Misconfigured.
+    """
+    if not config.remote or config.part:
+        return None
+    place, embedding = place_of(config), config.embedding
+    model = embedding.model or embedding.endpoint or embedding.model_path
+    told = (place.address, place.token, place.collection, place.dimensions, embedding.provider, model)
+    return Far(hashlib.sha256(repr(told).encode()).hexdigest()[:16], place.project)

@@ -1,0 +1,230 @@
+"""A folder that is served from the index of the project around it: what is asked in its paths is
+asked in the project's, and what the project answers is told in those of the folder.
+
+What lies outside of it is told as `../…`, and can be asked for so: who wants to delete something
+has to see who uses it from there.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import orjson
+
+from cortex.ask.freshness import Freshness
+from cortex.ask.query_context import Asking
+from cortex.front.empty_answers import LEFT_S, count_of
+from cortex.system.errors import CortexError
+from cortex.terms.spelling import read_globs, read_list
+
+#: asks the same of the whole project
+Ask = Callable[[], Awaitable[dict[str, Any]]]
+
+#: arguments that are one path, place or name; that are several; that are globs
+_NAMES = frozenset(("file", "file_path", "path", "target", "to"))
+_LISTS = frozenset(("files", "anchors", "files_read", "files_modified", "tags"))
+_GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns", "scope"))
+#: what an answer holds of other people's words, in which nothing is a path of ours; and names that
+#: are told from the folder already (`NameSearch.within`)
+_TEXTS = frozenset(("text", "query", "pattern", "signature", "highlights", "variables", "values"))
+#: what is a path, or a path and a line, and nothing else
+_PATHS = frozenset(("file", "file_path", "path", "at", "defined", "from", "files", "pending", "more"))
+#: what an answer of memory says of places
+_OF_NOTES = _PATHS | {"anchors", "changed", "gone", "moved", "files_read", "files_modified"}
+#: a word of a sentence: what stands between spaces, quotes, commas and brackets
+_WORD = re.compile(r"[^\s\"'`,;()\[\]{}]+")
+#: what gitignore gives a meaning; the ways out of the folder that a glob begins with
+_SPECIAL, _UPWARD = re.compile(r"([\\*?\[\]!#{}])"), re.compile(r"(?:\.\./)+|\.\.$")
+
+
+@dataclass(frozen=True)
+class Part:
+    """The folder `folder` (relative, with `/`) of the project in `root`, for one call."""
+
+    folder: str
+    root: str
+    freshness: Freshness
+
+    @classmethod
+    def of(cls, asking: Asking) -> Self | None:
+        """None where all of the project is asked about."""
+        config = asking.config
+        return cls(config.part, str(config.root), asking.freshness) if config.part else None
+
+    async def ask_around(
+        self, answer: dict[str, Any], ask: Ask, left_s: float, *, explained: bool
+    ) -> dict[str, Any]:
+        """An answer; one that has found nothing here says whether there is something elsewhere in
+        the project. `ask` asks all of it; `explained`: why nothing is here has been said.
+        """
+        if count_of(answer) != 0 or not answer["index"]["generation"] or left_s < LEFT_S:
+            return answer
+        try:
+            whole = await ask()
+        except CortexError:
+            return answer
+        if count := count_of(whole):
+            upward = "../" * (self.folder.count("/") + 1)
+            said = f'Nothing in this folder; elsewhere in the project there would be {count}: paths ["{upward}**"].'
+        elif explained:
+            return answer
+        else:
+            said = str(whole.get("suggestion", ""))
+        return answer | {"suggestion": said}
+
+    def given(self, tool: str, arguments: Mapping[str, Any], *, of_notes: bool = False) -> dict[str, Any]:
+        """The arguments of a tool, as they are written from here, as the project has them.
+        `of_notes`: its tags are people's own words, and a `file` is one that is read or written.
+        """
+        places = _NAMES | {"query"} if tool == "cortex_explore" else _NAMES
+        meant = _LISTS - {"tags"} if of_notes else arguments.keys()
+        return {
+            name: self._argument(name, value, places) if name in meant else value
+            for name, value in arguments.items()
+        }
+
+    def told(self, answer: Mapping[str, Any], *, of_notes: bool = False) -> dict[str, Any]:
+        """An answer of the project in the paths from here; `of_notes`: all else in it is people's
+        own words.
+        """
+        plain = orjson.loads(orjson.dumps(answer))
+        shown: dict[str, Any] = self._notes(plain, "") if of_notes else self._shown(plain, "")
+        return shown
+
+    def _argument(self, name: str, value: Any, places: frozenset[str]) -> Any:
+        if name == "path" and value == "":
+            return self.folder
+        if not value:
+            return value
+        if isinstance(value, str):
+            if name in _GLOBS:
+                return json.dumps([glob for one in read_list(value) for glob in self._globs(str(one))])
+            if name in _LISTS:
+                return ",".join(self._name(one.strip(), name) for one in value.split(","))
+            return self._name(value, name) if name in places else value
+        if isinstance(value, tuple) and name in _GLOBS:
+            return tuple(glob for one in value for glob in self._globs(one))
+        if isinstance(value, tuple) and name in _LISTS:
+            return tuple(self._name(one, name) for one in value)
+        return value
+
+    def _name(self, text: str, argument: str) -> str:
+        """What names a file, a folder or a definition that is here, or begins with `../`; any other
+        text as it is: names mean what is here first (`GraphSearch.within`).
+        """
+        bare = text.strip().strip("\"'`")
+        if not bare or bare.startswith("/") or not bare.isprintable() or " " in bare:
+            return text
+        path, mark, rest = _parted(bare)
+        whole = posixpath.normpath(posixpath.join(self.folder, path))
+        if _is_above(whole):
+            return text
+        outward = _UPWARD.match(path) is not None
+        if outward or path in (".", "./") or self._is_here(whole, path, mark, argument):
+            return f"{'' if whole == '.' else whole}{mark}{rest}"
+        return text
+
+    def _is_here(self, whole: str, path: str, mark: str, argument: str) -> bool:
+        if whole in self._listed:
+            return True
+        if argument == "tags":  # a folder's name is a tag by itself
+            return False
+        if "/" in path or mark == ":":
+            return whole in self._stems or ("/" in path and self.freshness.is_there(whole))
+        return argument == "path" and self.freshness.is_there(whole)
+
+    def _globs(self, glob: str) -> tuple[str, ...]:
+        bare = glob.strip().strip("\"'`")
+        mark, bare = ("!", bare[1:]) if bare.startswith("!") else ("", bare)
+        if f"{bare.removeprefix('file://')}/".startswith(f"{self.root}/"):
+            return (glob,)  # as it is written, of the whole project
+        made = read_globs(bare, "") or (("**",) if bare else ())
+        return tuple(f"{mark}{self._glob(one)}" for one in made)
+
+    def _glob(self, glob: str) -> str:
+        """A glob that is written from here, as the project has it."""
+        upward = _UPWARD.match(glob)
+        folder = posixpath.normpath(posixpath.join(self.folder, upward[0] if upward else ""))
+        if _is_above(folder):
+            return glob  # which means nothing
+        rest = glob[upward.end() :] if upward else glob.lstrip("/")
+        rest = "**" if rest in ("", "*", "**", "**/*") else rest
+        if folder == ".":
+            base, rest = "", "**/*" if rest == "**" else rest  # lest it is read as no filter
+        else:
+            base = "/" + _SPECIAL.sub(r"\\\1", folder)
+        is_name = "/" not in rest.rstrip("/") and rest != "**" and not glob.startswith("/")
+        return f"{base}/{'**/' if is_name else ''}{rest}"
+
+    def _shown(self, value: Any, key: str) -> Any:
+        if isinstance(value, str):
+            return self._text(value, key) if key not in _TEXTS else value
+        if isinstance(value, list):
+            return [self._shown(one, key) for one in value]
+        if isinstance(value, dict) and value.get("source") == "memory":
+            return self._notes(value, key)
+        if isinstance(value, dict):
+            named = self._path(value) if key == "notes" else value
+            return {name: self._shown(one, name) for name, one in named.items()}
+        return value
+
+    def _notes(self, value: Any, key: str) -> Any:
+        if isinstance(value, str):
+            return self._text(value, key) if key in _OF_NOTES else value
+        if isinstance(value, list):
+            return [self._notes(one, key) for one in value]
+        if isinstance(value, dict):
+            return {name: self._notes(one, name) for name, one in value.items()}
+        return value
+
+    def _path(self, places: Mapping[str, Any]) -> dict[str, Any]:
+        return {self._text(path, "path"): one for path, one in places.items()}
+
+    @cached_property
+    def _listed(self) -> Collection[str]:
+        return self.freshness.listed()
+
+    @cached_property
+    def _stems(self) -> Collection[str]:
+        return self.freshness.stems()
+
+    def _text(self, text: str, key: str) -> str:
+        """A path, or a sentence with paths in it, from here."""
+        whole = self._word(text, key)
+        if whole != text or not text:
+            return whole
+        return _WORD.sub(lambda word: self._word(word[0], key), text)
+
+    def _word(self, word: str, key: str) -> str:
+        """A path of the project, or what begins with one, from here; another word as it is."""
+        bare = word.rstrip(".") or word
+        path, mark, rest = _parted(bare)
+        if path.startswith(f"{self.folder}/"):
+            path = path.removeprefix(f"{self.folder}/")
+        elif path == self.folder and (key in _PATHS or "/" in path) and not mark:
+            path = "."
+        elif self._is_elsewhere(path, mark, key):
+            path = posixpath.relpath(f"/{path}", f"/{self.folder}")
+        return f"{path}{mark}{rest}{word[len(bare) :]}"
+
+    def _is_elsewhere(self, path: str, mark: str, key: str) -> bool:
+        if ("/" in path or "." in path or key in _PATHS) and path in self._listed:
+            return True
+        return ("/" in path or mark == ":") and path in self._stems
+
+
+def _is_above(path: str) -> bool:
+    """Whether a path, from the root, leads out of the project."""
+    return path == ".." or path.startswith("../")
+
+
+def _parted(text: str) -> tuple[str, str, str]:
+    """A path, what is between it and the rest, and that: a line, or a name in the file."""
+    at = next((at for at, letter in enumerate(text) if letter in ":#"), len(text))
+    return text[:at], text[at : at + 1], text[at + 1 :]

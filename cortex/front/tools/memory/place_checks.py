@@ -1,0 +1,52 @@
+"""Notes that were found, with what became of the places that they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cortex.ask.query_context import Asking
+
+#: what holds the rows of an answer about observations
+_LISTS = ("results", "observations")
+
+
+async def judged(asking: Asking, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """See `cortex.ask.code_notes.note_freshness`, which is imported for notes with places alone."""
+    if not any(row.get("files") for row in rows):
+        return list(rows)
+    from cortex.ask.code_notes.note_freshness import judge
+
+    return await judge(asking, rows)
+
+
+async def observed(asking: Asking, answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer of a tool of observations with what became of their places: it is one itself, or
+    has rows of them. An index names no files, so memory is asked of each of its rows.
+    """
+    rows = [row for name in _LISTS for row in _rows(answer, name) if _is_observation(row)]
+    rows += [answer] if _is_observation(answer) else []
+    if not rows:
+        return answer
+    from cortex.ask.code_notes.note_freshness import Judgement, judgements_of
+
+    found = await judgements_of(asking, [row["id"] for row in rows])
+    nothing = Judgement()
+
+    def told(row: Any) -> Any:
+        return found.get(row["id"], nothing).told(row) if _is_observation(row) else row
+
+    return {
+        name: [told(row) for row in value] if name in _LISTS and isinstance(value, list | tuple) else value
+        for name, value in told(answer).items()
+    }
+
+
+def _rows(answer: dict[str, Any], name: str) -> Sequence[Any]:
+    rows = answer.get(name)
+    return rows if isinstance(rows, list | tuple) else ()
+
+
+def _is_observation(row: Any) -> bool:
+    """Whether its `id` is the number of a note."""
+    return isinstance(row, dict) and "uuid" in row and isinstance(row.get("id"), int)

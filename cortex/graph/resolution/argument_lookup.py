@@ -1,0 +1,32 @@
+"""What C++ finds by the types of what a call passes: functions beside these, in their name spaces.
+Pure.
+"""
+
+from __future__ import annotations
+
+from cortex.graph.facts.facts import Reference
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.includes import C_HOME
+from cortex.graph.resolution.package_names import in_scope
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.values import Value
+
+
+def associated(project: Project, evaluator: Evaluator, path: str, one: Reference) -> tuple[Value, ...]:
+    """The functions that `save(disk)` may mean where nothing around the place has the name."""
+    found: dict[Value, None] = {}
+    for chain in one.passed:
+        if chain[:1] in "#?":
+            continue
+        for value in evaluator.evaluate(chain, path, one.scope, one.at):
+            if value.tag == "inst" and project.home(value.path) == C_HOME:
+                beside = _space_of(project, project.definition(value.ref).scope)
+                found.update(dict.fromkeys(in_scope(project, C_HOME, beside, one.chain, path)))
+    return tuple(found)
+
+
+def _space_of(project: Project, scope: str) -> str:
+    """The name space around a scope that may be a type's."""
+    while scope and any(project.types_named(C_HOME, scope)):
+        scope = scope.rpartition(".")[0]
+    return scope

@@ -1,0 +1,76 @@
+"""Which of the meanings that a name gets in one scope hold at a place there: references for which
+they are the same say the same.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cortex.graph.facts.blocks import BLOCKS, THIS
+from cortex.graph.facts.chains import EITHER, narrowed
+from cortex.graph.facts.reaching_bindings import Meanings
+from cortex.graph.facts.tables import FileIndex
+
+_ROOT = re.compile(r"[^.\[\]():]+")
+_FIELD = re.compile(r"[^.\[\]():]+\.[^.\[\]():]+")
+
+#: a name, and the meanings of it and of what else a chain depends on; None where each place counts
+#: by itself
+_Marks = tuple[str, tuple[Meanings, ...] | None]
+
+
+class Stages:
+    """Of one file."""
+
+    def __init__(self, index: FileIndex) -> None:
+        self._index = index
+        self._marks: dict[tuple[int, str], _Marks] = {}
+        #: (scope, name) → the meanings of a name and of what blocks around it are called on
+        self._named: dict[tuple[int, str], tuple[Meanings, ...]] = {}
+        self._this: dict[int, tuple[Meanings, ...]] = {}
+        self._firsts: dict[tuple[int, str, tuple[int, ...]], int] = {}
+
+    def at(self, scope: int, chain: str, at: int) -> tuple[str, tuple[int, ...]]:
+        """The name that `chain` begins with, and numbers that are the same where the same meanings
+        hold.
+        """
+        key = (scope, chain)
+        marks = self._marks.get(key)
+        if marks is None:
+            marks = self._marks[key] = self._marks_of(scope, chain)
+        name, meanings = marks
+        if meanings is None:
+            return name, (at,)
+        return name, tuple([one.at(at).number for one in meanings])
+
+    def first(self, scope: int, name: str, stage: tuple[int, ...], at: int) -> int:
+        """The first place asked about where `name` means what it means at `at`: what was found
+        there holds here.
+        """
+        return self._firsts.setdefault((scope, name, stage), at)
+
+    def _marks_of(self, scope: int, chain: str) -> _Marks:
+        """The name that a chain begins with; with its field where tests say more of that."""
+        root = _ROOT.match(chain)
+        if root is None or chain[0] == EITHER:
+            return chain, None
+        index, name = self._index, root[0]
+        key = (scope, name)
+        known = self._named.get(key)
+        if known is None:
+            own = (index.meanings(scope, name),) if index.may_know(name) and index.places(scope, name) else ()
+            known = self._named[key] = (*own, *self._called_on(scope))
+        if index.narrowed and (field := _FIELD.match(chain)):
+            name = field[0]
+            if index.places(scope, told := narrowed(name)):
+                known = (*known, index.meanings(scope, told))
+        return name, known
+
+    def _called_on(self, scope: int) -> tuple[Meanings, ...]:
+        """What blocks in a scope are called on, in languages that have such blocks."""
+        known = self._this.get(scope)
+        if known is None:
+            index = self._index
+            has = index.facts.language in BLOCKS and index.may_know(THIS) and index.places(scope, THIS)
+            known = self._this[scope] = (index.meanings(scope, THIS),) if has else ()
+        return known

@@ -1,0 +1,102 @@
+"""Notes whose places nobody has looked up yet, as they were stored before their project was
+indexed, and what is learned of them later. Opens no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import numpy as np
+from sqlalchemy import String, cast, exists, or_, select
+
+from cortex.memory.catalog import Selection
+from cortex.memory.code_places.places import GIT
+from cortex.memory.library import Library
+from cortex.memory.note import Note, anchored, anchors_of, checked
+from cortex.memory.tables import NOTE, NOTE_FILE
+from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
+from cortex.system.errors import BadRequest, TooLarge
+from cortex.terms.secrets import remove_secrets_in
+
+#: notes that are told of, and that are placed, at once; the newest that are looked through: some
+#: 5 ms of the worker, which answers nothing else meanwhile
+NOTES_MAX, LOOKED = 200, 500
+
+
+class Placed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is known of the places of one note, which read so at the moment `at`."""
+
+    number: int
+    at: int
+    files: tuple[str, ...] = ()
+    anchors: tuple[str, ...] = ()
+    anchored: tuple[str, ...] = ()
+    spoken: dict[str, str] = {}
+
+
+def unplaced(library: Library) -> dict[str, Any]:
+    """{"notes": [{"number", "at", "files", "anchors"}]}: of the newest LOOKED notes those of this
+    project that hold, and name places of which nothing is known; commits, and what a session
+    changed, are none.
+    """
+    named = or_(
+        exists().where(NOTE_FILE.c.note == NOTE.c.number),
+        cast(NOTE.c.metadata, String).contains('"anchors"'),
+    )
+    store, catalog = library.memory.store, library.memory.catalog
+    mask = catalog.mask(Selection(project=library.project))
+    newest = np.flatnonzero(mask)[-LOOKED:].tolist()
+    query = select(NOTE.c.number).where(
+        NOTE.c.number.in_(newest),
+        NOTE.c.project == library.project,
+        NOTE.c.channel.not_in((GIT, CHANGED)),
+        cast(NOTE.c.spoken, String) == "{}",
+        named,
+    )
+    with store.database.read() as connection:
+        placed = query.order_by(NOTE.c.number.desc()).limit(NOTES_MAX)
+        numbers = list(connection.execute(placed).scalars())
+    return {
+        "notes": [
+            {
+                "number": note.number,
+                "at": note.updated_at,
+                "files": list(note.files),
+                "anchors": anchors_of(note.metadata),
+            }
+            for note in store.notes_by_number(numbers)
+        ]
+    }
+
+
+def place(library: Library, *, notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Keep what is known now of the places of notes that still read as they did: {"notes": how
+    many}. What they say stays, and nothing is taken back by `undo`.
+
+    Raises TooLarge, and BadRequest for what is no note.
+    """
+    if len(notes) > NOTES_MAX:
+        raise TooLarge(f"{len(notes)} notes; {NOTES_MAX} are placed at once.")
+    try:
+        told = [msgspec.convert(remove_secrets_in(dict(one))[0], Placed) for one in notes]
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"This is no note with its places: {error}.") from error
+    store, done = library.memory.store, 0
+    with store.changing() as records:
+        there = {note.number: note for note in records.get([one.number for one in told])}
+        for one in told:
+            note = there.get(one.number)
+            if note and note.project == library.project and note.updated_at == one.at and not note.spoken:
+                records.change(note, _placed(note, one))
+                done += 1
+    library.memory.follow()
+    return {"notes": done}
+
+
+def _placed(note: Note, one: Placed) -> Note:
+    metadata = anchored(note.metadata, one.anchors) if one.anchors else note.metadata
+    files = tuple(dict.fromkeys((*one.files, *one.anchored)))
+    return checked(replace(note, files=files, metadata=metadata, spoken=one.spoken))

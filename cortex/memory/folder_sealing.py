@@ -1,0 +1,159 @@
+"""Memory's folder turned from plain to sealed and back: each file by one rename, and what lay plain
+written over. Whatever was broken off goes on at the next start.
+
+Sealed are the database and its copies by SQLCipher, and a file that cannot be read as a database as
+a stream. What is made of the store lies in memory meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cortex.memory.copies import BESIDE, fault_of
+from cortex.memory.copies import FOLDER as BACK_UPS
+from cortex.memory.driver import PLAIN, Driver, is_plain, sqlcipher
+from cortex.sealing.streams import seal, unseal
+from cortex.system import files
+from cortex.system.errors import Damaged
+from cortex.system.wiping import wipe, wipe_tree
+
+#: what is made of the store, and lies in memory where that is sealed
+DERIVED = ("index", "briefings", "run", "shared")
+#: what the old file is called until it is written over, and what one is that was sealed as bytes
+BEFORE, SEALED = ".before", ".sealed"
+#: how the names begin of databases that were moved aside
+MOVED = "damaged-"
+_WHAT = b"cortex-memory-bytes\0"
+
+
+def bring_in_line(database: Path, driver: Driver) -> None:
+    """Have the database, and all beside it, be as this driver reads it; the owner's lock is held.
+
+    Raises Damaged where a plain database cannot be read, and then that stays as it is; OSError.
+    """
+    folder = database.parent
+    for path in (*_beside(folder, f".{database.name}."), *_beside(folder / BACK_UPS, ".")):
+        wipe(path)  # of a process that was killed: the lock is ours
+    for path in (database, *_copies(folder)):
+        wipe_all(path, BEFORE)
+    if not driver.key:
+        return
+    was_plain = is_plain(database)
+    for path in sorted(_beside(folder, MOVED)) if was_plain else ():
+        if not path.name.endswith(SEALED):
+            _seal_bytes(path, driver)
+    for copy in _copies(folder):
+        if is_plain(copy):
+            _turn_or_seal(copy, driver)
+    if was_plain:
+        turn(database, PLAIN, driver)
+    for name in DERIVED:
+        wipe_tree(folder / name)
+
+
+def bring_back(database: Path, driver: Driver) -> None:
+    """Have all that was sealed be plain again; the owner's lock is held. The database comes last:
+    what is broken off before is sealed again by the next start.
+
+    Raises Damaged and OSError.
+    """
+    folder = database.parent
+    for path in (*sorted(_beside(folder, MOVED)), *sorted(_beside(folder / BACK_UPS, ""))):
+        if path.name.endswith(SEALED):
+            _unseal_bytes(path, driver)
+    for copy in _copies(folder):
+        if not is_plain(copy) and not fault_of(copy, driver):
+            turn(copy, driver, PLAIN)
+    if database.exists() and not is_plain(database) and database.stat().st_size:
+        turn(database, driver, PLAIN)
+
+
+def turn(database: Path, source: Driver, target: Driver) -> None:
+    """Write a database anew, as `target` reads it, and over the old one. Raises Damaged where it
+    cannot be read to its end, and then it stays as it is, and OSError, as where no space is left.
+    """
+    module, before = sqlcipher(), database.with_name(database.name + BEFORE)
+    try:
+        with files.replacing_by_name(database) as temporary:
+            with contextlib.suppress(FileNotFoundError):  # it goes when the last connection is closed
+                files.link(f"{database}-wal", f"{before}-wal")
+            _export(database, temporary, source, target)
+            _check_same(database, temporary, source, target)
+            files.link(database, before)
+        files.sync(database.parent)
+    except (module.OperationalError, sqlite3.OperationalError) as error:  # it is whole
+        wipe_all(database, BEFORE)
+        raise OSError(str(error)) from error
+    except (module.DatabaseError, sqlite3.DatabaseError) as error:
+        wipe_all(database, BEFORE)
+        raise Damaged(str(error)) from error
+    wipe_all(database, BEFORE)
+
+
+def wipe_all(database: Path, suffix: str = "") -> None:
+    """Write over what is called so, with its log, and remove it."""
+    for end in BESIDE:
+        wipe(database.with_name(f"{database.name}{suffix}{end}"))
+
+
+def _export(database: Path, temporary: Path, source: Driver, target: Driver) -> None:
+    with contextlib.closing(sqlcipher().connect(database, isolation_level=None)) as connection:
+        connection.execute("PRAGMA cipher_log_level = NONE")
+        if source.key:
+            connection.execute(f'PRAGMA key = "{source.literal}"')
+        connection.execute("ATTACH ? AS other KEY ?", (os.fspath(temporary), target.literal))
+        connection.execute("SELECT sqlcipher_export('other')").fetchall()
+
+
+def _check_same(database: Path, temporary: Path, source: Driver, target: Driver) -> None:
+    """Raises Damaged unless the new file is whole and has as many rows of everything."""
+    if wrong := fault_of(temporary, target):
+        raise Damaged(f"what was written of it is not whole ({wrong})")
+    with source.connected(database) as one, target.connected(temporary) as other:
+        if list(_counted(one)) != list(_counted(other)):
+            raise Damaged("not all of it could be read")
+
+
+def _counted(connection: Any) -> Iterator[tuple[str, int]]:
+    tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    for (name,) in connection.execute(tables).fetchall():
+        yield name, connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608 - a table's name
+
+
+def _turn_or_seal(copy: Path, driver: Driver) -> None:
+    try:
+        turn(copy, PLAIN, driver)
+    except (Damaged, OSError):
+        _seal_bytes(copy, driver)
+
+
+def _seal_bytes(path: Path, driver: Driver) -> None:
+    with files.open_ours(path) as plain, files.replacing(f"{path}{SEALED}", sync=True) as sealed:
+        seal(driver.key, _WHAT + path.name.encode(), plain, sealed)
+    files.sync(path.parent)
+    wipe(path)
+
+
+def _unseal_bytes(path: Path, driver: Driver) -> None:
+    target = path.with_name(path.name.removesuffix(SEALED))
+    with files.open_ours(path) as sealed, files.replacing(target, sync=True) as plain:
+        unseal(driver.key, _WHAT + target.name.encode(), sealed, plain)
+    files.sync(path.parent)
+    files.remove(path)
+
+
+def _copies(folder: Path) -> list[Path]:
+    return sorted(path for path in _beside(folder / BACK_UPS, "") if path.suffix == ".sqlite3")
+
+
+def _beside(folder: Path, prefix: str) -> Iterator[Path]:
+    try:
+        listed = files.names(folder)
+    except FileNotFoundError:
+        return
+    yield from (folder / name for name in listed if name.startswith(prefix))

@@ -1,0 +1,62 @@
+"""A question as it is asked of the library: its bounds, which notes it is about, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cortex.memory.answers import found_of, row_in_time
+from cortex.memory.catalog import Selection
+from cortex.memory.note import State, read_kind, read_labels
+from cortex.memory.recall import Memory
+from cortex.memory.store import STATES
+from cortex.memory.timeline import around
+from cortex.memory.times import read_end
+from cortex.system.errors import BadQuery, BadRequest
+
+#: results of one question
+LIMIT_MAX = 100
+#: what `include` of a question adds to what holds
+INCLUDED: tuple[State, ...] = ("superseded", "archived")
+
+
+def select(
+    project: str, kind: str, tags: Sequence[str], as_of: float | str = 0, include: Sequence[str] = ()
+) -> Selection:
+    """Raises BadRequest for words that name nothing."""
+    if other := [state for state in include if state not in INCLUDED]:
+        raise BadRequest(f"include is {other[0]!r}; it takes {' and '.join(INCLUDED)}.")
+    return Selection(
+        project=project,
+        kinds=(read_kind(kind),) if kind else (),
+        labels=read_labels(tags),
+        states=tuple(state for state in STATES if state == "active" or state in include),
+        as_of=read_end(as_of, "as_of"),
+    )
+
+
+def find(
+    memory: Memory, query: str, limit: int, alpha: float, chosen: Selection, *, explain: bool = False
+) -> list[dict[str, Any]]:
+    """The rows of what is recalled. Raises BadQuery and BadRequest."""
+    if not query.strip():
+        raise BadQuery("The query is empty; say what is to be recalled.")
+    if not 1 <= limit <= LIMIT_MAX:
+        raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
+    return [found_of(one, explain=explain) for one in memory.recall(query, chosen, limit, alpha)]
+
+
+def told_around(  # noqa: PLR0917 - as `Library.timeline` has them
+    memory: Memory, anchor: str | int, query: str, chosen: Selection, before: int, after: int
+) -> dict[str, Any]:
+    """Rows around the anchor, or what the query finds best. Raises NotFound."""
+    if anchor:
+        note = memory.store.need(anchor)
+    else:
+        best = memory.recall(query, chosen, 1)
+        if not best:
+            return {"items": [], "message": "No note is about this; a timeline needs one."}
+        note = best[0].note
+    span = around(memory, note, chosen, before, after)
+    rows = [row_in_time(one) | ({"anchor": True} if one == note else {}) for one in span.notes]
+    return {"items": rows, "anchor": note.id, "earlier": span.before, "later": span.after}

@@ -1,0 +1,229 @@
+"""What became of notes, as it was kept: how a note was worded before, why its edges are there,
+which operations can be taken back, and what was said in a session. Reads only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import func, or_, select
+
+from cortex.memory.answers import titles_of, told
+from cortex.memory.library import Library
+from cortex.memory.note import Note
+from cortex.memory.records import MANY
+from cortex.memory.rows import note_held
+from cortex.memory.tables import EXCHANGE, NOTE, OPERATION, SESSION
+from cortex.memory.times import say_moment
+from cortex.system.errors import BadRequest, NotFound
+
+#: operations that are looked through for those of a note or a project, and the most that are told
+LOOKED_AT, TOLD_MAX = 500, 100
+#: notes that an operation names
+NAMED = 5
+#: revisions of one note that are told, the newest first
+REVISIONS_MAX = 100
+#: exchanges of one page of a session, and characters of each text in it
+EXCHANGES_MAX, SAID_CHARS_MAX = 50, 8_000
+#: operations that are no change to take back, or were taken back
+_NONE = ("undo", "undone", "git")
+#: fields of a note whose change is told, under the names that tools have for them
+_FIELDS = {
+    "title": "title",
+    "subtitle": "subtitle",
+    "body": "body",
+    "facts": "facts",
+    "kind": "kind",
+    "obs_type": "obs_type",
+    "labels": "tags",
+    "files": "files",
+    "importance": "importance",
+    "scope": "scope",
+    "project": "project",
+    "state": "state",
+    "occurred_at": "occurred_at",
+    "valid_until": "valid_until",
+    "feedback": "feedback",
+}
+_MOMENTS = frozenset(("occurred_at", "valid_until"))
+
+
+def history(library: Library, *, node_id: str | int = "", limit: int = 20) -> dict[str, Any]:
+    """Of a note: {"id", "number", "title", "revisions": [{"until", "changed": field → [before,
+    after]}], the newest first, "edges": [{"id", "relation", "from", "to", "weight", "detection",
+    "reason", "created_at", "other": the note at its other end}]}. Always "operations": [{"id",
+    "what", "at", "nodes"}], the newest first, that can be taken back: of the note, or without one
+    of the project.
+
+    Raises NotFound, and BadRequest for a limit out of range.
+    """
+    if not 1 <= limit <= TOLD_MAX:
+        raise BadRequest(f"limit is {limit}; it must be between 1 and {TOLD_MAX}.")
+    store = library.memory.store
+    if not node_id:
+        return {"operations": _operations(library, None, limit)}
+    note = store.need(node_id)
+    [named] = titles_of([note])
+    return named | {
+        "revisions": _revisions(note, store.revisions(note.number)),
+        "edges": _edges(library, note),
+        "operations": _operations(library, note.number, limit),
+    }
+
+
+def _revisions(note: Note, held: Sequence[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """What each change made of the note; those that only counted something are left out."""
+    forms = [note_held(one) for _, one in held] + [note]
+    made = [
+        {"until": say_moment(until), "changed": changed}
+        for (until, _), before, after in zip(held, forms, forms[1:], strict=False)
+        if (changed := _changed(before, after))
+    ]
+    return made[: -REVISIONS_MAX - 1 : -1]
+
+
+def _changed(before: Note, after: Note) -> dict[str, list[Any]]:
+    return {
+        name: [_plain(field, getattr(before, field)), _plain(field, getattr(after, field))]
+        for field, name in _FIELDS.items()
+        if getattr(before, field) != getattr(after, field)
+    }
+
+
+def _plain(field: str, value: Any) -> Any:
+    if field in _MOMENTS:
+        return say_moment(value) if value else ""
+    if isinstance(value, tuple):
+        return [told(one) for one in value]
+    return told(value) if isinstance(value, str) else value
+
+
+def _edges(library: Library, note: Note) -> list[dict[str, Any]]:
+    store = library.memory.store
+    edges = store.edges_of([note.number])
+    ends = [edge.target if edge.source == note.number else edge.source for edge in edges]
+    others = {one.number: one for one in store.notes_by_number(ends)}
+    ids = {number: one.id for number, one in others.items()} | {note.number: note.id}
+    return [
+        {
+            "id": edge.id,
+            "relation": edge.relation,
+            "from": ids[edge.source],
+            "to": ids[edge.target],
+            "weight": edge.weight,
+            "detection": edge.detection,
+            "reason": told(edge.reason),
+            "created_at": say_moment(edge.created_at) if edge.created_at else "",
+            "other": titles_of([others[end]])[0] | {"state": others[end].state},
+        }
+        for edge, end in zip(edges, ends, strict=True)
+        if end in others
+    ]
+
+
+def _operations(library: Library, number: int | None, limit: int) -> list[dict[str, Any]]:
+    """The newest that touched the note, or a note that the project sees."""
+    store = library.memory.store
+    chosen = select(OPERATION.c.id, OPERATION.c.what, OPERATION.c.did, OPERATION.c.created_at)
+    chosen = chosen.where(OPERATION.c.what.not_in(_NONE))
+    chosen = chosen.order_by(OPERATION.c.created_at.desc(), OPERATION.c.id.desc()).limit(LOOKED_AT)
+    with store.database.read() as connection:
+        rows = connection.execute(chosen).all()
+    made = {entry[1] for row in rows for entry in row.did if entry[0] == "edge"}
+    ends = {edge.number: (edge.source, edge.target) for edge in store.edges_by_number(sorted(made))}
+    touched = {row.id: _touched(row.did, ends) for row in rows}
+    seen = _seen(library, {one for numbers in touched.values() for one in numbers})
+    found = [
+        (row, [one for one in touched[row.id] if one in seen])
+        for row in rows
+        if (any(one in seen for one in touched[row.id]) if number is None else number in touched[row.id])
+    ][:limit]
+    notes = store.notes_by_number([one for _, numbers in found for one in numbers[:NAMED]])
+    by_number = {note.number: note for note in notes}
+    return [
+        {
+            "id": row.id,
+            "what": row.what,
+            "at": say_moment(row.created_at),
+            "nodes": titles_of(by_number[one] for one in numbers[:NAMED] if one in by_number),
+            "more": max(0, len(numbers) - NAMED),
+        }
+        for row, numbers in found
+    ]
+
+
+def _touched(did: Iterable[Sequence[Any]], ends: Mapping[int, tuple[int, int]]) -> list[int]:
+    """The numbers of the notes that an operation made, changed, connected or parted, each once."""
+    numbers = dict[int, None]()
+    for what, which, *_ in did:
+        if what == "note":
+            numbers[which] = None
+        elif what == "edge":
+            numbers |= dict.fromkeys(ends.get(which, ()))
+        elif what == "parted":
+            numbers |= dict.fromkeys((which["source"], which["target"]))
+    return list(numbers)
+
+
+def _seen(library: Library, numbers: set[int]) -> set[int]:
+    """Those of them that the project sees; of all projects all."""
+    if not library.project:
+        return numbers
+    own = or_(NOTE.c.project == library.project, NOTE.c.scope == "global")
+    listed, seen = list(numbers), set[int]()
+    with library.memory.store.database.read() as connection:
+        for at in range(0, len(listed), MANY):
+            part = NOTE.c.number.in_(listed[at : at + MANY])
+            seen |= set(connection.execute(select(NOTE.c.number).where(part, own)).scalars())
+    return seen
+
+
+def read_session(library: Library, *, session_id: str, offset: int = 0, limit: int = 20) -> dict[str, Any]:
+    """A session, by its id or the name that its program gave it: {"id", "source_id", "kind",
+    "project", "git_branch", "started_at", "last_msg_at", "exchange_count", "exchanges":
+    [{"exchange", "at", "asked", "said", "tools", "files", "truncated"}], "notes": those that came
+    of it, "next_offset" while there are more}.
+
+    Raises NotFound, and BadRequest for numbers out of range.
+    """
+    if not (1 <= limit <= EXCHANGES_MAX and offset >= 0):
+        raise BadRequest(f"limit must be between 1 and {EXCHANGES_MAX}, and offset 0 or more.")
+    named = or_(SESSION.c.id == session_id, SESSION.c.source_id == session_id)
+    whose = library.memory.projects.all_of(library.project)
+    chosen = select(SESSION).where(named, *([SESSION.c.project.in_(whose)] if any(whose) else []))
+    with library.memory.store.database.read() as connection:
+        row = connection.execute(chosen.order_by(SESSION.c.last_at.desc()).limit(1)).first()
+        if row is None:
+            raise NotFound(f"There is no session {session_id[:80]!r}; list_sessions names them.")
+        part = select(EXCHANGE).where(EXCHANGE.c.session == row.number).order_by(EXCHANGE.c.place)
+        said = connection.execute(part.limit(limit).offset(offset)).all()
+        count = select(func.count()).where(EXCHANGE.c.session == row.number)
+        total: int = connection.execute(count.select_from(EXCHANGE)).scalar_one()
+        made = select(NOTE.c.number).where(NOTE.c.session == row.source_id, NOTE.c.state != "deleted")
+        numbers = list(connection.execute(made.order_by(NOTE.c.number).limit(TOLD_MAX)).scalars())
+    reached = offset + len(said)
+    return {
+        "id": row.id,
+        "source_id": row.source_id,
+        "kind": row.kind,
+        "project": row.project,
+        "git_branch": row.branch,
+        "started_at": say_moment(row.started_at) if row.started_at else "",
+        "last_msg_at": say_moment(row.last_at) if row.last_at else "",
+        "exchange_count": total,
+        "exchanges": [_exchange(one) for one in said],
+        "notes": titles_of(library.memory.store.notes_by_number(sorted(_seen(library, set(numbers))))),
+    } | ({"next_offset": reached} if reached < total else {})
+
+
+def _exchange(row: Any) -> dict[str, Any]:
+    texts = {"asked": told(row.user_text), "said": told(row.assistant_text)}
+    long = any(len(text) > SAID_CHARS_MAX for text in texts.values())
+    return {
+        "exchange": row.place,
+        "at": say_moment(row.at) if row.at else "",
+        **{name: text[:SAID_CHARS_MAX] for name, text in texts.items()},
+        "tools": dict(row.tools),
+        "files": {name: list(paths) for name, paths in row.files.items() if paths},
+    } | ({"truncated": True} if long else {})

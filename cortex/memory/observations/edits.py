@@ -1,0 +1,285 @@
+"""What the tools of observations change: fields, tags, states and importance of notes, and two
+notes made one. Each call is one operation of the store: it is done once, and can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import re2
+from sqlalchemy import or_, select
+
+from cortex.memory.answers import told
+from cortex.memory.catalog import Selection
+from cortex.memory.library import Library
+from cortex.memory.note import Edge, Note, checked, read_changes, read_labels
+from cortex.memory.observations.rows import record_of
+from cortex.memory.records import Records
+from cortex.memory.rows import edge_of
+from cortex.memory.tables import EDGE
+from cortex.system.errors import BadRequest, NotFound
+from cortex.terms.observations import BULK_MAX
+from cortex.terms.secrets import remove_secrets
+
+Given = Mapping[str, Any]
+Answer = dict[str, Any]
+
+#: argument of `edit_observation` → field of a note
+_FIELDS = {
+    "title": "title",
+    "subtitle": "subtitle",
+    "narrative": "body",
+    "facts": "facts",
+    "concepts": "labels",
+    "files_read": "read",
+    "files_modified": "modified",
+    "scope": "scope",
+}
+#: notes that are looked through at once
+_SLICE = 500
+#: bytes that a regular expression may take
+_PATTERN_BYTES = 1 << 20
+
+
+def edit_observation(library: Library, given: Given) -> Answer:
+    """Raises BadRequest when no field is given, NotFound."""
+    memory = library.memory
+    fields = {ours: given[name] for name, ours in _FIELDS.items() if given.get(name) is not None}
+    if not fields:
+        raise BadRequest(f"Say what is to be changed: one of {', '.join(_FIELDS)}.")
+    fields = read_changes(fields)
+    there = memory.store.need(given["id"])
+    if {"read", "modified"} & fields.keys():
+        fields["files"] = _files_of(there, fields)
+    written = memory.store.edit(given["id"], fields, given["operation_id"])
+    memory.follow()
+    observation = record_of(memory.store.need(written.number))
+    changed = sorted(name for name, ours in _FIELDS.items() if given.get(name) is not None)
+    return {"updated": changed, "observation": observation, "vector_resync": "done"} | (
+        {"removed": list(written.removed)} if written.removed else {}
+    )
+
+
+def _files_of(there: Note, fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """All its files: those of which nobody said what was done with them stay."""
+    read, modified = fields.get("read", there.read), fields.get("modified", there.modified)
+    unsaid = (path for path in there.files if path not in (*there.read, *there.modified))
+    return tuple(dict.fromkeys((*unsaid, *modified, *read)))
+
+
+def tag_observation(library: Library, given: Given) -> Answer:
+    """Tags keep their order, each once. Raises BadRequest for no tag to add or remove."""
+    memory, mode = library.memory, given["mode"]
+    tags = read_labels(remove_secrets(tag)[0] for tag in given["tags"])
+    if not tags and mode != "set":
+        raise BadRequest("`tags` is empty; pass at least one, or the mode `set` to remove all.")
+
+    def carry_out(records: Records) -> Answer:
+        there = records.need(given["id"])
+        records.change(there, checked(replace(there, labels=_tagged(there.labels, tags, mode))))
+        return {"number": there.number}
+
+    number = _once(library, given, "tag", carry_out)["number"]
+    current = memory.store.need(number).labels
+    return {"id": number, "mode": mode, "tags_applied": list(tags), "current_tags": list(current)}
+
+
+def _tagged(there: Sequence[str], tags: Sequence[str], mode: str) -> tuple[str, ...]:
+    if mode == "remove":
+        return tuple(label for label in there if label not in tags)
+    return tuple(tags) if mode == "set" else tuple(dict.fromkeys((*there, *tags)))
+
+
+def merge_observations(library: Library, given: Given) -> Answer:
+    """The source's facts, concepts, files and relations go to the target, which supersedes it.
+
+    Raises BadRequest for one with itself, NotFound.
+    """
+
+    def carry_out(records: Records) -> Answer:
+        source, target = records.need(given["source_id"]), records.need(given["target_id"])
+        if source.number == target.number:
+            raise BadRequest(f"Observation {source.number} cannot be merged into itself.")
+        before = target.importance
+        records.change(target, _merged(source, target, given["boost"]))
+        _move_edges(records, source.number, target.number)
+        _end(records, source, target)
+        return {"source": source.number, "target": target.number, "before": before}
+
+    done = _once(library, given, "merge", carry_out)
+    source, target = library.memory.store.notes_by_number([done["source"], done["target"]])
+    return {
+        "merged": True,
+        "source_id": source.number,
+        "source_title": told(source.title),
+        "target_id": target.number,
+        "target_title": told(target.title),
+        "target_old_score": done["before"],
+        "target_new_score": target.importance,
+        "boost_applied": given["boost"],
+    }
+
+
+def _merged(source: Note, target: Note, boost: float) -> Note:
+    def both(name: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*getattr(target, name), *getattr(source, name))))
+
+    return checked(
+        replace(
+            target,
+            facts=both("facts"),
+            labels=both("labels"),
+            files=both("files"),
+            modified=both("modified"),
+            read=both("read"),
+            mtimes={**source.mtimes, **target.mtimes},
+            importance=round(min(1.0, target.importance + boost), 6),
+        )
+    )
+
+
+def _move_edges(records: Records, source: int, target: int) -> None:
+    """What the source is related to, the target is: but not to itself."""
+    ends = or_(EDGE.c.source == source, EDGE.c.target == source)
+    for edge in [edge_of(row) for row in records.connection.execute(select(EDGE).where(ends))]:
+        first, second = (target if end == source else end for end in (edge.source, edge.target))
+        records.part(edge.number)
+        if first != second:
+            records.join(replace(edge, source=first, target=second, id="", number=0))
+
+
+def _end(records: Records, old: Note, heir: Note | None) -> None:
+    """The note holds no more."""
+    if heir is not None:
+        records.join(Edge(heir.number, old.number, "supersedes"))
+    number = heir.number if heir is not None else 0
+    records.change(old, replace(old, state="superseded", superseded_by=number, valid_until=records.now))
+
+
+def bulk_delete_observations(library: Library, given: Given) -> Answer:
+    """Marks only: revisions stay, and the operation can be taken back."""
+
+    def delete(_records: Records, note: Note) -> Note:
+        return replace(note, state="deleted")
+
+    done = _bulk(library, given, "bulk-delete", delete)
+    return {"deleted": done.pop("changed")} | done
+
+
+def bulk_mark_superseded(library: Library, given: Given) -> Answer:
+    """Raises NotFound for an heir that is not there, BadRequest for one that would end itself."""
+
+    def supersede(records: Records, note: Note) -> Note:
+        heir = records.need(given["superseded_by"]) if given["superseded_by"] else None
+        if heir is not None and heir.number == note.number:
+            raise BadRequest(f"Observation {note.number} cannot supersede itself.")
+        if heir is not None:
+            records.join(Edge(heir.number, note.number, "supersedes"))
+        number = heir.number if heir is not None else 0
+        return replace(note, state="superseded", superseded_by=number, valid_until=records.now)
+
+    done = _bulk(library, given, "bulk-supersede", supersede)
+    return {"updated": done.pop("changed")} | done
+
+
+def bulk_boost_observations(library: Library, given: Given) -> Answer:
+    boost = given["boost"]
+
+    def lift(_records: Records, note: Note) -> Note:
+        return replace(note, importance=round(min(1.0, max(0.0, note.importance + boost)), 6))
+
+    done = _bulk(library, given, "bulk-boost", lift)
+    return {"boosted": done.pop("changed"), "boost_used": boost} | done
+
+
+def _bulk(library: Library, given: Given, what: str, change: Callable[[Records, Note], Note]) -> Answer:
+    """{"changed": how many, "total", "errors" where some are not there}.
+
+    Raises BadRequest for none or too many ids, NotFound when not one of them is there.
+    """
+    ids = list(dict.fromkeys(str(one).strip() for one in given["ids"]))
+    if not 1 <= len(ids) <= BULK_MAX:
+        raise BadRequest(f"ids has {len(ids)} of them; pass 1 to {BULK_MAX}.")
+
+    def carry_out(records: Records) -> Answer:
+        numbers = {one: records.find(one) for one in ids}
+        notes = {note.number: note for note in records.get([each for each in numbers.values() if each])}
+        missing = [one for one, number in numbers.items() if number not in notes]
+        if not notes:
+            raise NotFound(
+                f"There is no observation {', '.join(missing[:5])[:200]}; ids are in the answers of searches."
+            )
+        for note in notes.values():
+            records.change(note, change(records, note))
+        return {"changed": len(notes), "missing": missing}
+
+    done = _once(library, given, what, carry_out)
+    errors = [f"There is no observation {one[:80]!r}." for one in done["missing"]]
+    return {"changed": done["changed"], "total": len(ids)} | ({"errors": errors} if errors else {})
+
+
+def batch_tag_by_pattern(library: Library, given: Given) -> Answer:
+    """Raises BadRequest for a pattern that is none, or that anything matches."""
+    memory = library.memory
+    memory.follow()
+    tags = read_labels(remove_secrets(tag)[0] for tag in given["tags"])
+    if not tags:
+        raise BadRequest("`tags` is empty; pass at least one.")
+    matched = list[Note]()
+    for note in _matching(library, _matcher(given["pattern"], regex=given["regex"])):
+        matched.append(note)
+        if len(matched) == given["max_matches"]:
+            break
+    answer: Answer = {
+        "pattern": given["pattern"],
+        "tags": list(tags),
+        "dry_run": given["dry_run"],
+        "matches_found": len(matched),
+        "matches": [{"id": note.number, "title": told(note.title), "score": 1.0} for note in matched],
+    }
+    if given["dry_run"] or not matched:
+        return answer
+
+    def carry_out(records: Records) -> Answer:
+        for note in records.get([note.number for note in matched]):
+            records.change(note, checked(replace(note, labels=_tagged(note.labels, tags, "add"))))
+        return {"tagged": len(matched)}
+
+    return answer | {"tagged_count": _once(library, given, "batch-tag", carry_out)["tagged"]}
+
+
+def _matcher(pattern: str, *, regex: bool) -> Callable[[str], bool]:
+    """Whether a text holds the pattern, in whatever case. Raises BadRequest."""
+    if not pattern.strip():
+        raise BadRequest("The pattern is empty; pass what the observations hold.")
+    if not regex:
+        wanted = pattern.casefold()
+        return lambda text: wanted in text.casefold()
+    options = re2.Options()
+    options.case_sensitive, options.log_errors, options.max_mem = False, False, _PATTERN_BYTES
+    try:
+        found = re2.compile(pattern, options=options)
+    except re2.error as error:
+        raise BadRequest(
+            f"pattern is no regular expression: {error}; without `regex` it is a plain text."
+        ) from error
+    return lambda text: found.search(text) is not None
+
+
+def _matching(library: Library, holds: Callable[[str], bool]) -> Iterator[Note]:
+    """The active notes of the project of which a text holds it, the newest first."""
+    memory = library.memory
+    numbers = memory.catalog.in_time(memory.catalog.mask(Selection(project=library.project)))[::-1].tolist()
+    for at in range(0, len(numbers), _SLICE):
+        for note in memory.store.notes_by_number(numbers[at : at + _SLICE]):
+            if any(holds(text) for text in (note.title, note.subtitle, note.body, *note.facts)):
+                yield note
+
+
+def _once(library: Library, given: Given, what: str, carry_out: Callable[[Records], Answer]) -> Answer:
+    payload = {what: {name: value for name, value in given.items() if name != "operation_id"}}
+    done = library.memory.store.once(given["operation_id"], what, payload, carry_out)
+    library.memory.follow()
+    return done

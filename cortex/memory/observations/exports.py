@@ -1,0 +1,93 @@
+"""Observations written out, page by page: as JSON, as lines that an import reads, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+import yaml
+
+from cortex.memory.exchange import HEADER, note_record
+from cortex.memory.library import Library
+from cortex.memory.note import Note
+from cortex.memory.observations.rows import record_of, type_of
+from cortex.memory.observations.selection import choose
+from cortex.memory.timeline import notes_of
+from cortex.memory.times import say_moment
+from cortex.system.errors import BadRequest
+from cortex.terms.observations import TOKEN_BYTES
+
+Given = Mapping[str, Any]
+
+#: bytes of what stands around the observations of a page
+_ENVELOPE = 128
+
+
+def export_observations(library: Library, given: Given) -> dict[str, Any]:
+    """{"format", "count", "observations" or "data", "next_cursor" where there are more}, the oldest
+    first; `left_out`: the ids of those that are too large for a page. Raises BadRequest for a
+    cursor that no page gave.
+    """
+    memory, form = library.memory, given["format"]
+    memory.follow()
+    mask = memory.catalog.mask(choose(library, given))
+    after = _after(given["cursor"])
+    numbers = [number for number in mask.nonzero()[0].tolist() if number > after]
+    page = notes_of(memory, numbers[: given["limit"]], {})
+    head = "" if form != "jsonl" or given["cursor"] else f"{orjson.dumps(HEADER).decode()}\n"
+    most = given["max_tokens"] * TOKEN_BYTES - _ENVELOPE
+    written, left_out, room, last = list[Any](), list[int](), most - len(orjson.dumps(head)), after
+    for note in page:
+        one = _written(library, note, form)
+        size = len(orjson.dumps(one)) + 1
+        if size > most - len(orjson.dumps(head)):
+            size = len(str(note.number)) + 1
+            if size > room:
+                break
+            left_out.append(note.number)
+        elif size > room:
+            break
+        else:
+            written.append(one)
+        room, last = room - size, note.number
+    told: dict[str, Any] = {"format": form, "count": len(written)}
+    told |= {"observations": written} if form == "json" else {"data": head + "".join(written)}
+    told |= {"left_out": left_out} if left_out else {}
+    return told | ({"next_cursor": str(last)} if numbers and last != numbers[-1] else {})
+
+
+def _after(cursor: str) -> int:
+    if not cursor:
+        return 0
+    if not (cursor.isdecimal() and len(cursor) < 19):
+        raise BadRequest(f"cursor is {cursor[:40]!r}; pass the `next_cursor` of the page before.")
+    return int(cursor)
+
+
+def _written(library: Library, note: Note, form: str) -> dict[str, Any] | str:
+    if form == "json":
+        return record_of(note)
+    if form == "jsonl":
+        return orjson.dumps(note_record(note, library.memory.store.revisions(note.number))).decode() + "\n"
+    return markdown_of(note)
+
+
+def markdown_of(note: Note) -> str:
+    """A page with front matter, which an import reads when it is a file of its own."""
+    about = {
+        "id": note.id,
+        "title": note.title,
+        "kind": note.kind,
+        "type": type_of(note),
+        "tags": list(note.labels),
+        "files": list(note.files),
+        "facts": list(note.facts),
+        "importance": note.importance,
+        "scope": note.scope,
+        "created_at": say_moment(note.created_at),
+    }
+    if note.occurred_at:
+        about["occurred_at"] = say_moment(note.occurred_at)
+    front = yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=1_000)
+    return f"---\n{front}---\n# {note.title}\n\n{note.body}\n\n"

@@ -1,0 +1,89 @@
+"""Projects whose notes are one, in one transaction: how they are joined, parted and taken back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+
+from cortex.memory.note import Note
+from cortex.memory.records import Records, parts
+from cortex.memory.tables import JOINED, NOTE, REVISION
+from cortex.system.errors import BadRequest, NotFound
+
+
+def join(records: Records, project: str, other: str) -> dict[str, Any]:
+    """Have the notes of `project` be those of `other`: {"moved": how many}. Raises NotFound for one
+    without notes, BadRequest when they are one already.
+    """
+    into, home = (_home(records, each) for each in (other, project))
+    if into == home:
+        raise BadRequest(f"The notes of {project} and of {other} are one already.")
+    if not records.connection.execute(select(NOTE.c.number).where(NOTE.c.project == into).limit(1)).first():
+        raise NotFound(
+            f"No notes are kept of {other[:80]!r}; `cortex memory link` lists the projects that have some. To join "
+            "that one to this, link the other way round."
+        )
+    followers = select(JOINED.c.project).where(JOINED.c.into == project)
+    for each in (project, *records.connection.execute(followers).scalars().all()):
+        _point(records, each, into)
+    return {"moved": _move_all(records, project, into)}
+
+
+def part(records: Records, project: str) -> dict[str, Any]:
+    """Have `project` keep notes of its own again: {}. Raises BadRequest when it does."""
+    if _home(records, project) == project:
+        raise BadRequest(f"The notes of {project} are its own already.")
+    _point(records, project, "")
+    return {}
+
+
+def _home(records: Records, project: str) -> str:
+    query = select(JOINED.c.into).where(JOINED.c.project == project)
+    return records.connection.execute(query).scalar() or project
+
+
+def _point(records: Records, project: str, into: str) -> None:
+    """Have the notes of `project` kept by `into`, "" for itself."""
+    own = JOINED.c.project == project
+    before = records.connection.execute(select(JOINED.c.into).where(own)).scalar() or ""
+    records.connection.execute(delete(JOINED).where(own))
+    if into:
+        values = {"project": project, "into": into, "created_at": records.now}
+        records.connection.execute(insert(JOINED), values)
+    records.did.append(["joined", project, before])
+
+
+def _move_all(records: Records, project: str, into: str) -> int:
+    numbers = list(
+        records.connection.execute(select(NOTE.c.number).where(NOTE.c.project == project)).scalars()
+    )
+    for some in parts(numbers):
+        for note in records.get(some):
+            _move(records, note, into)
+    return len(numbers)
+
+
+def _move(records: Records, note: Note, into: str) -> None:
+    """Have the note be of another project, and have been of it: whose it is was never believed."""
+    told = replace(note, project=into)
+    own = NOTE.c.number == note.number
+    records.connection.execute(update(NOTE).where(own).values(project=into, same=told.same))
+    held = select(REVISION.c.number, REVISION.c.held).where(REVISION.c.note == note.number)
+    for number, before in records.connection.execute(held).all():
+        moved = update(REVISION).where(REVISION.c.number == number)
+        records.connection.execute(moved.values(held=before | {"project": into}))
+    records.wrote(told)
+    records.did.append(["moved", note.number, note.project])
+
+
+def take_back(records: Records, what: str, which: Any, before: str) -> None:
+    """Undo one entry of Records.did: ["joined", project, into what before] or ["moved", note's
+    number, project before].
+    """
+    if what == "joined":
+        _point(records, which, before)
+    else:
+        for note in records.get([which]):
+            _move(records, note, before)

@@ -1,0 +1,147 @@
+"""Moving a whole store to another place: into the database of a team, or back into a folder. Ids
+and numbers stay; what arrived is compared with what was read, by count and by hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, RowMapping, Select, Table, func, insert, select, tuple_
+
+from cortex.memory import postgresql
+from cortex.memory.database import Database, count_on
+from cortex.memory.library import Library
+from cortex.memory.postgresql import Server, Shared
+from cortex.memory.tables import METADATA
+from cortex.settings.reference import read_reference
+from cortex.system import files
+from cortex.system.errors import BadRequest, Damaged, Unavailable
+
+#: rows that are read and written at once
+PAGE = 1_000
+#: the folder, below the one that is moved, of the lock of where it is moved to
+MEANWHILE = "moving"
+
+
+def migrate(library: Library, *, to: str, team: str = "") -> Generator[None, None, dict[str, Any]]:
+    """Copy all that is remembered to `to`, the address of a PostgreSQL server (or $NAME of a
+    variable that holds it) or a folder, which holds no memory yet: {"to", "rows": table → how
+    many}. What is here stays as it is.
+
+    Raises BadRequest for a place that holds memory and for a memory that is sealed, Unavailable
+    when something was written here meanwhile; then nothing was copied.
+    """
+    source = library.memory.store.database
+    if source.driver.key:
+        raise BadRequest(
+            f"The memory in {source.folder} is sealed, and where it is moved to it would be plain: set "
+            "security.encrypt_memory to off and say `cortex memory decrypt` first, if that is meant."
+        )
+    settings = library.memory.upkeep.settings
+    target = _open(source.folder, to, team or settings.team)
+    try:
+        before = _state(source)
+        with target.write() as connection:
+            _refuse_filled(connection, target)
+            rows = yield from _copied(source, connection)
+            if isinstance(target, Shared):
+                postgresql.set_key(connection, source.key())
+            else:
+                target.keep_key(source.key())
+            if _state(source) != before:
+                raise Unavailable(
+                    f"Something was written to {source.told} meanwhile, so nothing was moved: ask again."
+                )
+        return {"to": target.told, "rows": rows}
+    finally:
+        target.close()
+        files.remove_tree(source.folder / MEANWHILE)
+
+
+def _open(folder: Path, to: str, team: str) -> Database | Shared:
+    if to.startswith("$") or "://" in to:
+        return Shared(folder / MEANWHILE, Server(read_reference(to, "--to"), team))
+    place = Path(to).expanduser().absolute()
+    if place == folder:
+        raise BadRequest(f"The memory in {folder} cannot be moved to itself: name another folder.")
+    return Database(place)
+
+
+def _state(database: Database | Shared) -> tuple[int, int]:
+    """Changes with everything that is written."""
+    with database.read() as connection:
+        last = connection.execute(select(func.max(METADATA.tables["change"].c.number))).scalar()
+    return database.writes, last or 0
+
+
+def _refuse_filled(connection: Connection, target: Database | Shared) -> None:
+    for name in ("note", "session", "change"):
+        if connection.execute(select(METADATA.tables[name]).limit(1)).first():
+            raise BadRequest(
+                f"There is memory in {target.told} already, and nothing is moved over it: name an empty place, or "
+                "another memory.team; `cortex memory export` and `import` join two memories."
+            )
+
+
+def _copied(source: Database | Shared, target: Connection) -> Generator[None, None, dict[str, int]]:
+    """All rows, table after table: those that others refer to come first."""
+    counts: dict[str, int] = {}
+    for table in METADATA.sorted_tables:
+        name = str(table.name)  # which is of a class of its own, and no key of JSON
+        read = counts[name] = 0
+        for page in _pages(source, table):
+            rows = [_told(row) for row in page]
+            target.execute(insert(table), rows)
+            read = _hash(read, rows)
+            counts[name] += len(page)
+            yield
+        if "number" in table.c:
+            count_on(target, name)
+        _compare(target, table, read, counts[name])
+        yield
+    return counts
+
+
+def _pages(source: Database | Shared, table: Table) -> Iterator[Sequence[RowMapping]]:
+    after: tuple[Any, ...] = ()
+    while True:
+        with source.read() as connection:
+            page = connection.execute(_page(table, after)).mappings().all()
+        if not page:
+            return
+        yield page
+        after = tuple(page[-1][column.name] for column in table.primary_key)
+
+
+def _told(row: RowMapping) -> dict[str, Any]:
+    """Without NUL, which no text of a server's holds: what tools printed may have it."""
+    return {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in row.items()}
+
+
+def _page(table: Table, after: tuple[Any, ...]) -> Select[Any]:
+    key = tuple(table.primary_key)
+    query = select(table).order_by(*key).limit(PAGE)
+    return query.where(tuple_(*key) > after) if after else query
+
+
+def _compare(target: Connection, table: Table, wanted: int, count: int) -> None:
+    """Raises Damaged when what is there is not what was read."""
+    found, arrived, after = 0, 0, tuple[Any, ...]()
+    while page := target.execute(_page(table, after)).mappings().all():
+        found = _hash(found, page)
+        arrived += len(page)
+        after = tuple(page[-1][column.name] for column in table.primary_key)
+    if (found, arrived) != (wanted, count):
+        raise Damaged(
+            f"{arrived} rows of {table.name} arrived where {count} were read, or they are others: nothing was moved."
+        )
+
+
+def _hash(before: int, page: Sequence[Mapping[str, Any] | RowMapping]) -> int:
+    """The sum of the rows' hashes: two databases sort texts in orders of their own."""
+    told = (orjson.dumps(list(row.values()), option=orjson.OPT_SORT_KEYS) for row in page)
+    return sum((int.from_bytes(hashlib.sha256(each).digest()) for each in told), before)

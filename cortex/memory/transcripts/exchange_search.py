@@ -1,0 +1,146 @@
+"""What was said in sessions, found again: the best exchange of each, with the words that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row, func, select
+
+from cortex.memory.store import Store
+from cortex.memory.tables import EXCHANGE, SESSION
+from cortex.memory.text import question_words
+from cortex.memory.times import say_moment
+from cortex.memory.transcripts.excerpts import Marked, mark
+from cortex.memory.transcripts.exchange_index import Hit, Said
+from cortex.system.errors import BadRequest
+
+#: exchanges that are looked at for each session that is wanted, and at least
+PROPOSED, PROPOSED_MIN = 5, 50
+#: what an exchange has to hold of what the words of a question are worth
+SHARE_MIN = 1 / 3
+#: results of one answer
+SEARCH_MAX, LIST_MAX = 50, 100
+
+
+def search(
+    store: Store, said: Said, query: str, projects: Sequence[str], *, limit: int, offset: int = 0
+) -> dict[str, Any]:
+    """{"results": sessions, the best first, each with its best exchange, "total_count", "query",
+    "next_offset" while there are more}; the count is of those up to this page, and one more where
+    there is one. Nothing for a question that nothing is about. `projects`: whose, none for
+    everybody's.
+
+    Raises BadRequest.
+    """
+    _check(limit, SEARCH_MAX)
+    _check_offset(offset)
+    reached = offset + limit
+    words = question_words(query)
+    worth = {word: said.rarity(word) for word in words}
+    hits = said.search(words, max(PROPOSED_MIN, PROPOSED * reached), *projects)
+    rows = _rows(store, hits)
+    found: dict[int, dict[str, Any]] = {}
+    for hit in hits:
+        row = rows.get(hit.number)
+        if row is None:
+            continue
+        if row.session in found:
+            found[row.session]["more"] += 1
+        elif len(found) <= reached:
+            marked = mark(row.user_text, row.assistant_text, worth)
+            if marked.share >= SHARE_MIN:
+                found[row.session] = _told(row, hit, marked)
+    ranked = [row | {"rank": at} for at, row in enumerate(found.values(), 1)]
+    told = {"results": ranked[offset:reached], "total_count": len(ranked), "query": query}
+    return told | ({"next_offset": reached} if len(ranked) > reached else {})
+
+
+def _rows(store: Store, hits: Sequence[Hit]) -> Mapping[int, Row[Any]]:
+    """The exchanges with their sessions."""
+    chosen = (
+        select(
+            EXCHANGE,
+            SESSION.c.id,
+            SESSION.c.kind,
+            SESSION.c.workstation,
+            SESSION.c.project,
+            SESSION.c.project_path,
+            SESSION.c.source_id,
+            SESSION.c.exchange_count,
+        )
+        .join(SESSION, SESSION.c.number == EXCHANGE.c.session)
+        .where(EXCHANGE.c.number.in_([hit.number for hit in hits]))
+    )
+    with store.database.read() as connection:
+        return {row.number: row for row in connection.execute(chosen)}
+
+
+def _told(row: Row[Any], hit: Hit, marked: Marked) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "source_id": row.source_id,
+        "kind": row.kind,
+        "workstation_id": row.workstation,
+        "project": row.project,
+        "project_path": row.project_path,
+        "exchange_count": row.exchange_count,
+        "exchange": row.place,
+        "exchange_id": f"{row.id}:{row.place}",
+        "at": _moment(row.at),
+        "git_branch": row.branch,
+        "score": round(hit.score, 3),
+        "snippet": marked.text,
+        "files_modified": list(row.files.get("modified", ())),
+        "more": 0,
+    }
+
+
+def listed(
+    store: Store, projects: Sequence[str], limit: int, offset: int, workstation: str
+) -> dict[str, Any]:
+    """{"results": sessions, the newest first, "total_count", "next_offset" while there are more}.
+    Raises BadRequest.
+    """
+    _check(limit, LIST_MAX)
+    _check_offset(offset)
+    chosen = select(SESSION)
+    count = select(func.count()).select_from(SESSION)
+    for column, values in ((SESSION.c.project, projects), (SESSION.c.workstation, [workstation])):
+        if any(values):
+            chosen, count = chosen.where(column.in_(values)), count.where(column.in_(values))
+    order = (SESSION.c.last_at.desc(), SESSION.c.number.desc())
+    with store.database.read() as connection:
+        rows = list(connection.execute(chosen.order_by(*order).limit(limit).offset(offset)))
+        total = connection.execute(count).scalar_one()
+    results = [
+        {
+            "id": row.id,
+            "source_id": row.source_id,
+            "kind": row.kind,
+            "workstation_id": row.workstation,
+            "project_id": row.project,
+            "project_path": row.project_path,
+            "exchange_count": row.exchange_count,
+            "git_branch": row.branch,
+            "started_at": _moment(row.started_at),
+            "last_msg_at": _moment(row.last_at),
+        }
+        for row in rows
+    ]
+    more = offset + len(rows)
+    return {"results": results, "total_count": total} | ({"next_offset": more} if more < total else {})
+
+
+def _moment(moment: int) -> str:
+    return say_moment(moment) if moment else ""
+
+
+def _check(limit: int, most: int) -> None:
+    if not 1 <= limit <= most:
+        raise BadRequest(f"limit is {limit}; it must be between 1 and {most}.")
+
+
+def _check_offset(offset: int) -> None:
+    if offset < 0:
+        raise BadRequest(f"offset is {offset}; it is 0 or more.")

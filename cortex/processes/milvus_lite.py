@@ -1,0 +1,74 @@
+"""The process `milvus` for a command that runs where no set does: it serves the file of milvus-lite
+while the command needs it, as in any set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from cortex.processes.names import MILVUS, MODULES
+from cortex.settings.config import Config
+from cortex.settings.home import open_runtime, private_dir
+from cortex.settings.milvus import place_of
+from cortex.system.errors import EXIT_OCCUPIED, Unavailable
+from ipc.locks import holder_of
+
+#: seconds until it serves: its libraries are 200 MB; and that it has to end
+START_S, STOP_S = 30.0, 10.0
+#: seconds between two looks
+LOOK_S = 0.05
+#: what makes it serve where no setting says so
+_ASKED = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
+
+
+@contextlib.contextmanager
+def file_served(config: Config) -> Iterator[None]:
+    """The file that milvus.uri names is served while the `with` lasts, by whatever process; nothing
+    where it names a server. Raises Unavailable, Misconfigured.
+    """
+    place = place_of(config)
+    if place.folder is None:
+        yield
+        return
+    open_runtime(config)
+    private_dir(place.folder)
+    lock, socket = place.folder / "s.lock", place.folder / "s.sock"
+    child = None if holder_of(lock) is not None else _start(config)
+    try:
+        deadline = time.monotonic() + START_S
+        while holder_of(lock) is None or not socket.exists():
+            if child is not None and (code := child.poll()) is not None:
+                if code != EXIT_OCCUPIED:
+                    raise Unavailable(
+                        f"{place.told} could not be served: its process ended with {code}; see above."
+                    )
+                child = None  # a set's own process is about to
+            if time.monotonic() > deadline:
+                raise Unavailable(f"{place.told} was not served within {START_S:.0f} s; try again.")
+            time.sleep(LOOK_S)  # whoever serves it: its lock and its socket tell
+        yield
+    finally:
+        if child is not None:
+            _end(child)
+
+
+def _start(config: Config) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-P", "-m", MODULES["cortex-worker"], MILVUS, "--project", str(config.root)]
+    named = _ASKED | {"CORTEX_MILVUS_URI": config.milvus.uri}
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=os.environ | named)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """By its life line; what does not end is ended."""
+    if child.stdin is not None:
+        child.stdin.close()
+    try:
+        child.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait(STOP_S)

@@ -1,0 +1,276 @@
+"""One chunk file: read, checked, and each chunk told from what it was. What is served is not known
+here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+import numpy as np
+import orjson
+
+from cortex.generation.contract import FROM_TEXT, unpack
+from cortex.generation.current import FileRef
+from cortex.generation.write import DIGEST_BYTES
+from cortex.system import files
+from cortex.system.arrays import Array
+from cortex.system.errors import Damaged
+
+#: bytes of one chunk file: 50 000 chunks with vectors as numbers. Shards of the indexer stay far
+#: below; a clone may bring one of zeros
+FILE_BYTES_MAX = 512 * 1024 * 1024
+#: what a chunk says of when it was made
+_TIMES = frozenset(("created_at", "updated_at"))
+
+
+@dataclass(frozen=True, slots=True)
+class FiledChunk:
+    """A chunk as it stands in a chunk file. `body` has no embedding; `vector` is float32 of unit
+    length or None.
+    """
+
+    id: str
+    body: dict[str, Any]
+    vector: Array | None
+    model: str
+    file: str
+    digest: bytes
+
+    @property
+    def updated_at(self) -> str:
+        return str(self.body.get("updated_at") or "")
+
+    @property
+    def source(self) -> str:
+        """The source file that it is of; "" for none."""
+        return str((self.body.get("metadata") or {}).get("file_path") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFile:
+    """A chunk file as it was read. `kept` holds its chunks that stand unchanged, unread, by id:
+    they are rarely needed again.
+    """
+
+    name: str
+    ref: FileRef
+    chunks: dict[str, FiledChunk]
+    sequence: int
+    generator: str
+    model: str = ""
+    warnings: tuple[str, ...] = ()
+    kept: dict[str, msgspec.Raw] = field(default_factory=dict)
+    #: as `read_chunk_file` has it
+    timeless: bool = False
+    #: whether vectors were left out that the model makes again
+    from_text: bool = False
+
+    @property
+    def ids(self) -> set[str]:
+        return {*self.chunks, *self.kept}
+
+    def read_kept(self, chunk_id: str, dimensions: int) -> FiledChunk:
+        """One of `kept`, read after all."""
+        raw = self.kept[chunk_id]
+        digest = _digest(raw, self.model, timeless=self.timeless)
+        return _check_chunk(self.name, 0, raw, model=self.model, dimensions=dimensions, digest=digest)
+
+
+class _Parts(msgspec.Struct):
+    """A chunk file whose chunks are not read yet: of many files most chunks are as they were."""
+
+    chunks: list[msgspec.Raw]
+    metadata: Any = msgspec.field(name="_metadata", default=None)
+
+
+def read_chunk_file(
+    path: Path,
+    dimensions: int,
+    known: Mapping[bytes, str] = MappingProxyType({}),
+    *,
+    name: str = "",
+    timeless: bool = False,
+) -> ChunkFile:
+    """Read and check one chunk file: an object with `_metadata` and `chunks`, or a bare array of
+    chunks. It is called `name`, that of its path when that is not given.
+
+    `known`: digest → id of the chunks that are served of it; those that are in it unchanged were
+    checked when they were read first, and are not read. `timeless`: a chunk whose times alone
+    differ is the same, because another machine made it. Raises Damaged naming file, chunk and
+    field; OSError when the file cannot be read.
+    """
+    name = name or path.name
+    ref, raw = _read(path, name)
+    metadata, chunks = _split(name, raw)
+    declared = metadata.get("dimensions")
+    if declared is not None and declared != dimensions:
+        raise Damaged(f"{name}: its vectors have {declared} dimensions, the embedder has {dimensions}.")
+    sequence = metadata.get("sequence")
+    made = ChunkFile(
+        name=name,
+        ref=ref,
+        chunks={},
+        sequence=sequence if isinstance(sequence, int) else 0,
+        generator=str(metadata.get("generator") or ""),
+        model=str(metadata.get("model") or ""),
+        from_text=metadata.get("embeddings") == FROM_TEXT,
+        timeless=timeless,
+    )
+    return _filled(made, chunks, dimensions, known)
+
+
+def _read(path: Path, name: str) -> tuple[FileRef, bytes]:
+    """(which file it is, its bytes). Raises Damaged, OSError."""
+    with files.open_plain(path) as file:
+        info = os.fstat(file.fileno())
+        if info.st_size > FILE_BYTES_MAX:
+            raise Damaged(
+                f"{name}: {info.st_size} bytes are more than a chunk file may have ({FILE_BYTES_MAX})."
+            )
+        try:
+            raw = unpack(path.name, file.read(FILE_BYTES_MAX), FILE_BYTES_MAX)
+        except ValueError as error:
+            raise Damaged(f"{name}: {error}.") from error
+    return FileRef(size=info.st_size, mtime_ns=info.st_mtime_ns, sha256=""), raw
+
+
+def _filled(
+    made: ChunkFile, chunks: list[msgspec.Raw], dimensions: int, known: Mapping[bytes, str]
+) -> ChunkFile:
+    """`made` with its chunks; of those with the same id the newest. Raises Damaged."""
+    out, kept = dict[str, FiledChunk](), dict[str, msgspec.Raw]()
+    warnings: list[str] = []
+
+    def read(at: int, chunk: msgspec.Raw, digest: bytes) -> FiledChunk:
+        return _check_chunk(made.name, at, chunk, model=made.model, dimensions=dimensions, digest=digest)
+
+    for at, chunk in enumerate(chunks):
+        digest = _digest(chunk, made.model, timeless=made.timeless)
+        same = known.get(digest)
+        if same is not None and same not in out and same not in kept:
+            kept[same] = chunk
+            continue
+        filed = read(at, chunk, digest)
+        if filed.id in kept:
+            before = kept.pop(filed.id)
+            out[filed.id] = read(at, before, _digest(before, made.model, timeless=made.timeless))
+        if filed.id in out:
+            warnings.append(f"{made.name}: chunk id {filed.id!r} stands twice; the newest is used.")
+            if out[filed.id].updated_at > filed.updated_at:
+                continue
+        out[filed.id] = filed
+    return replace(made, chunks=out, kept=kept, warnings=tuple(warnings))
+
+
+def _split(name: str, raw: bytes) -> tuple[dict[str, Any], list[msgspec.Raw]]:
+    """(metadata, chunks) of a chunk file. Raises Damaged."""
+    try:
+        if raw.lstrip()[:1] == b"[":
+            return {}, msgspec.json.decode(raw, type=list[msgspec.Raw])
+        parts = msgspec.json.decode(raw, type=_Parts)
+    except (ValueError, RecursionError):  # of another form, or no JSON
+        parts = _read_whole(name, raw)
+    return (parts.metadata if isinstance(parts.metadata, dict) else {}), parts.chunks
+
+
+def _read_whole(name: str, raw: bytes) -> _Parts:
+    """As `_split`, by the parser that says what is wrong."""
+    try:
+        data = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise Damaged(f"{name}: not valid JSON ({error}).") from error
+    metadata, chunks = (None, data) if isinstance(data, list) else (None, None)
+    if isinstance(data, dict):
+        metadata, chunks = data.get("_metadata"), data.get("chunks")
+    if not isinstance(chunks, list):
+        raise Damaged(f"{name}: must be an array of chunks, or an object whose field 'chunks' is one.")
+    return _Parts([msgspec.Raw(orjson.dumps(chunk)) for chunk in chunks], metadata)
+
+
+def _person(model: str) -> bytes:
+    """What makes digests of two models differ."""
+    return model.encode()[-16:]
+
+
+def _digest(raw: msgspec.Raw, model: str, *, timeless: bool) -> bytes:
+    """What tells a chunk as it stands in its file from another, or from an older one."""
+    told: bytes | msgspec.Raw = raw
+    if timeless:
+        with contextlib.suppress(orjson.JSONDecodeError, AttributeError):  # told when it is checked
+            chunk = orjson.loads(memoryview(raw))
+            told = orjson.dumps({key: value for key, value in chunk.items() if key not in _TIMES})
+    return hashlib.blake2b(told, digest_size=DIGEST_BYTES, person=_person(model)).digest()
+
+
+def _check_chunk(
+    name: str, at: int, raw: msgspec.Raw, *, model: str, dimensions: int, digest: bytes
+) -> FiledChunk:
+    try:
+        chunk = orjson.loads(memoryview(raw))
+    except orjson.JSONDecodeError as error:
+        raise Damaged(f"{name}: chunk {at} is not valid JSON ({error}).") from error
+    if not isinstance(chunk, dict):
+        raise Damaged(f"{name}: chunk {at} is a {type(chunk).__name__}, not an object.")
+    where = f"{name}: chunk {chunk.get('id') or at!r}"
+    if chunk.get("chunk_type") in (None, ""):  # it may be left out
+        chunk["chunk_type"] = "code"
+    for key in ("id", "chunk_type", "text"):
+        if not isinstance(chunk.get(key), str) or (key == "id" and not chunk[key]):
+            raise Damaged(f"{where} has no field {key!r}, or it is not a string.")
+    tags, metadata = chunk.get("tags"), chunk.get("metadata")
+    if tags is not None and not (isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)):
+        raise Damaged(f"{where}: field 'tags' must be an array of strings.")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise Damaged(f"{where}: field 'metadata' must be an object.")
+    embedding = chunk.pop("embedding", None)
+    chunk.setdefault("title", chunk["id"])
+    vector = _vector(f"{name}: chunk {chunk['id']!r}", embedding, dimensions)
+    return FiledChunk(chunk["id"], chunk, vector, model, name, digest)
+
+
+def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
+    """float32 [dimensions] of unit length from an array of numbers or base64 of float16 or float32;
+    None without.
+    """
+    if embedding is None or embedding in ("", []):
+        return None
+    if isinstance(embedding, str):
+        try:
+            raw = base64.b64decode(embedding, validate=True)
+        except binascii.Error as error:
+            raise Damaged(f"{where}: field 'embedding' is not base64 ({error}).") from error
+        if len(raw) not in (2 * dimensions, 4 * dimensions):
+            raise Damaged(
+                f"{where}: its embedding has {len(raw)} bytes, {dimensions} dimensions need 2 or 4 each."
+            )
+        vector = np.frombuffer(raw, "<f2" if len(raw) == 2 * dimensions else "<f4").astype(np.float32)
+    else:
+        try:
+            vector = np.array(embedding, np.float32)
+        except (TypeError, ValueError) as error:
+            raise Damaged(
+                f"{where}: field 'embedding' must be an array of numbers or a base64 string."
+            ) from error
+        if vector.shape != (dimensions,):
+            raise Damaged(
+                f"{where}: its embedding has {vector.size} dimensions, the embedder has {dimensions}."
+            )
+    return of_unit_length(where, vector)
+
+
+def of_unit_length(where: str, vector: Array) -> Array | None:
+    """A float32 vector; None for one of zeros. Raises Damaged."""
+    norm = float(np.linalg.norm(vector))
+    if not np.isfinite(norm):
+        raise Damaged(f"{where}: its embedding holds a number that is not finite.")
+    return vector / norm if norm > 0 else None

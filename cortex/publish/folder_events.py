@@ -1,0 +1,170 @@
+"""Hears from the system what happens to the folders that the watcher reads and writes: chunk files
+and graph files, what is published, and the marks of readers. Reads and decides nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import os
+import selectors
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from socket import socketpair
+
+from cortex.generation.contract import PACKED, PLAIN, chunk_folders, graph_folders, is_linked
+from cortex.generation.damage import MARK
+from cortex.settings.config import Config
+from cortex.system.inotify import CREATED, INSIDE, ITSELF, MOVED_TO, Notice, Notices
+from cortex.system.mounts import FOREIGN, file_system
+
+log = logging.getLogger(__name__)
+
+#: seconds between two looks at the disk by the clock, for what no event tells (a mapped file that
+#: is written, another name of a file); and where there are no events, or they do not tell all
+LOOK_S, BLIND_LOOK_S = 10.0, 1.0
+#: part of a core that looks by the clock take at most, and the seconds between two of them then, at
+#: most: a look at 367 000 chunks takes 40 ms
+LOOK_SHARE, LOOK_MAX_S = 1 / 2000, 60.0
+#: what is asked of a folder in which another one is to appear, and of that of the marks
+APPEARS = CREATED | MOVED_TO | ITSELF
+
+
+class Following:
+    """Use it in one thread; `stop` may be called by any."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        #: whether chunk files or graph files changed, and when the last one did (monotonic)
+        self.changed, self.changed_at = False, 0.0
+        #: how often chunk files or graph files changed since who uses this set it to 0
+        self.heard = 0.0
+        #: whether something happened to what is published
+        self.touched = False
+        #: whether a reader calls something damaged
+        self.marked = False
+        #: whether the indexer has said how far it is
+        self.told = False
+        self._notices: Notices | None = None
+        #: what is watched → its device and inode, and the bits that were asked for
+        self._watched: dict[Path, tuple[int, int, int]] = {}
+        self._sources: frozenset[Path] = frozenset()
+        self._published: frozenset[Path] = frozenset()
+        #: folders that are not there, and those on the way to them
+        self._awaited: set[Path] = set()
+        #: what the system refused to watch, as it was
+        self._refused: dict[Path, tuple[int, int, int]] = {}
+        self._foreign = False
+        self._ended, self._end = socketpair()
+
+    @property
+    def by_events(self) -> bool:
+        """Whether the system tells all that happens."""
+        return self._notices is not None and not self._foreign
+
+    @property
+    def look_s(self) -> float:
+        """Seconds between two looks by the clock."""
+        return LOOK_S if self.by_events else BLIND_LOOK_S
+
+    def follow(self, published: Iterable[Path]) -> None:
+        """Hear of the folders as they are now, and of the folders `published`. What happened before
+        in one that is heard of from now on, is told as a change.
+        """
+        sources = [*chunk_folders(self._config), *graph_folders(self._config)]
+        self._sources = frozenset(one.path for one in sources if not is_linked(one.path, one.root))
+        self._published, self._awaited = frozenset(published), set()
+        wanted: dict[Path, int] = {}
+        for path in (*self._sources, *self._published, self._config.run_dir):
+            self._want(wanted, path)
+        found: dict[Path, tuple[int, int, int]] = {}
+        for path, bits in wanted.items():
+            with contextlib.suppress(OSError):
+                info = path.stat()
+                found[path] = info.st_dev, info.st_ino, bits
+        if found == self._refused:
+            return
+        try:
+            self._watch(found)
+            self._refused = {}
+        except OSError as error:
+            log.warning("cannot watch the folders by events (%s); looking by the clock", error)
+            self._refused = found
+            self.close()
+
+    def _want(self, wanted: dict[Path, int], path: Path) -> None:
+        """Have `path` be watched; where it is not there, the folder in which it is to appear."""
+        bits = INSIDE if path != self._config.run_dir else APPEARS
+        while not os.path.isdir(path) and path != path.parent:
+            self._awaited.add(path)
+            path, bits = path.parent, APPEARS
+        wanted[path] = wanted.get(path, 0) | bits
+
+    def _watch(self, found: dict[Path, tuple[int, int, int]]) -> None:
+        self._notices = notices = self._notices or Notices()
+        for path, known in list(self._watched.items()):
+            if found.get(path, ())[:2] != known[:2] or os.fspath(path) not in notices.paths:
+                del self._watched[path]
+                notices.leave(path)
+        for path, known in found.items():
+            before = self._watched.get(path)
+            if before == known:
+                continue
+            try:
+                notices.watch(path, known[2])
+            except (FileNotFoundError, NotADirectoryError):
+                self.touched = True  # it went meanwhile
+                continue
+            self._watched[path] = known
+            if before is None:
+                self._foreign = self._foreign or file_system(path) in FOREIGN
+                self.touched = True
+                if path in self._sources:
+                    self.changed, self.changed_at = True, time.monotonic()
+
+    def wait(self, seconds: float) -> None:
+        """Take in what happened, at most so long after now; returns with the first of it."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._ended, selectors.EVENT_READ)
+            if self._notices is not None:
+                selector.register(self._notices, selectors.EVENT_READ)
+            selector.select(max(0.0, seconds))
+        for notice in self._notices.take() if self._notices is not None else ():
+            self._take(notice)
+
+    def _take(self, notice: Notice) -> None:
+        path = Path(notice.path)
+        if not notice.path:  # more happened than the system could keep
+            self.changed, self.changed_at = True, time.monotonic()
+            self.heard = math.inf
+            self.touched = self.marked = self.told = True
+        elif path == self._config.run_dir and notice.name:
+            self.marked = self.marked or MARK.fullmatch(notice.name) is not None
+            self.told = self.told or notice.name == self._config.indexer_state.name
+        elif path in self._sources and notice.name:
+            if notice.name.endswith((PLAIN, PACKED)) and not notice.name.startswith("."):
+                self.changed, self.changed_at = True, time.monotonic() - _age(path, notice.name)
+                self.heard += 1
+        elif not notice.name or path in self._published or path / notice.name in self._awaited:
+            self.touched = True
+
+    def stop(self) -> None:
+        """End a `wait`, also the next one."""
+        self._end.send(b"x")
+
+    def close(self) -> None:
+        """Hear of nothing any more; safe to call twice."""
+        if self._notices is not None:
+            self._notices.close()
+        self._notices, self._watched = None, {}
+
+
+def _age(folder: Path, name: str) -> float:
+    """Seconds since something was done to a file in a folder: it may have waited to be heard of."""
+    newest = 0.0
+    with contextlib.suppress(OSError):
+        newest = folder.stat().st_mtime
+        newest = max(newest, (folder / name).lstat().st_ctime)
+    return max(0.0, time.time() - newest)

@@ -1,0 +1,143 @@
+"""Whether what is published is still as it was written, and what of it has to be made again.
+
+Nothing is written here; the builder publishes what it takes up from here as a generation of its
+own, so that none names a damaged file for longer than a look by the clock takes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from cortex.engines import Engine
+from cortex.generation.current import CURRENT, Generation, graph_segment, read_current, segment_files
+from cortex.generation.damage import Seal, is_damage, look, take_marks
+from cortex.generation.read import Rows
+from cortex.generation.segment import open_segment
+from cortex.generation.write import DIGEST_BYTES, Row
+from cortex.system.errors import CortexError
+
+log = logging.getLogger(__name__)
+
+#: seconds after a mending in which marks of readers are left alone: the first time, and at most; it
+#: doubles while marks go on (a disk that returns other bytes than were written)
+PAUSE_S, PAUSE_MAX_S = 1.0, 60.0
+
+
+class Intact:
+    """Knows how the files of the current generation were; asked before each look at the sources."""
+
+    def __init__(
+        self, index_dir: Path, run_dir: Path, engines: Mapping[str, Engine], pause_s: float = PAUSE_S
+    ) -> None:
+        self._dir = index_dir
+        self._run_dir = run_dir
+        self._engines = engines
+        self._seen: dict[Path, Seal | None] = {}
+        #: those that hold the files which are to stay as they are
+        self.folders = frozenset((index_dir,))
+        self._current: Generation | None = None
+        self._usual_pause_s = self._pause_s = pause_s
+        self._quiet_until = 0.0
+
+    def take_in(self, generation: Generation) -> None:
+        """From here on the files of `generation` are to stay as they are, CURRENT among them;
+        nothing, when it is EMPTY.
+        """
+        self._seen = look(self._files(generation))
+        self.folders = frozenset((self._dir, *(path.parent for path in self._seen)))
+        self._current = generation if generation.number else None
+
+    def _files(self, generation: Generation) -> Iterator[Path]:
+        yield from (self._dir / "segments" / name for name in segment_files(generation))
+        for name, engine in self._engines.items():
+            yield from engine.files(generation.tokens.get(name, ""))
+
+    def changed(self) -> list[Path]:
+        """The files that are not as they were. Raises OSError when CURRENT cannot be read for a
+        reason that says nothing about it.
+        """
+        now = look(self._seen)
+        found = [path for path, seen in self._seen.items() if now[path] != seen]
+        return found if self._is_current() else [self._dir / CURRENT, *found]
+
+    def _is_current(self) -> bool:
+        try:
+            return self._current is None or read_current(self._dir) == self._current
+        except (CortexError, OSError, ValueError) as error:
+            if not is_damage(error):
+                raise
+            return False
+
+    @property
+    def pauses(self) -> bool:
+        """Whether marks are left alone; they are looked at soon afterwards."""
+        return time.monotonic() < self._quiet_until + self._usual_pause_s
+
+    def marked(self, generation: Generation) -> dict[str, str]:
+        """Engine → why a reader says that it cannot read what was built for `generation`."""
+        now = time.monotonic()
+        if now < self._quiet_until:
+            return {}
+        marks = take_marks(self._run_dir, self._engines)
+        found = {name: one.why for name, one in marks.items() if one.generation == generation.number}
+        if found:
+            again = now - self._quiet_until < PAUSE_MAX_S
+            self._pause_s = min(2 * self._pause_s, PAUSE_MAX_S) if again else self._usual_pause_s
+            self._quiet_until = now + self._pause_s
+        return found
+
+
+def without_damaged(generation: Generation, segments: Path) -> Generation:
+    """`generation` without those graph files and counts of references whose segment cannot be read;
+    itself when all can. Raises OSError that says nothing about a file.
+    """
+    graph = {
+        name: ref
+        for name, ref in generation.graph_files.items()
+        if _reads(segments / graph_segment(ref.sha256))
+    }
+    references = generation.references
+    if references and not _reads(segments / references):
+        references = ""
+    if references == generation.references and len(graph) == len(generation.graph_files):
+        return generation
+    return dataclasses.replace(generation, graph_files=graph, references=references)
+
+
+def _reads(segment: Path) -> bool:
+    try:
+        open_segment(segment)
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        log.warning("made again: %s", error)
+        return False
+    return True
+
+
+def rows_of(rows: Rows, at: int) -> list[Row]:
+    """The live rows of segment `at` as they were written."""
+    segment, start = rows.segments[at], int(rows.starts[at])
+    arrays, names = segment.arrays, segment.meta["chunk_file_names"]
+    digests, models = segment.bytes_of("digests"), segment.meta["model_names"]
+    found = []
+    for row in np.flatnonzero(rows.live[start : start + len(arrays["keys"])]).tolist():
+        vector = arrays["vectors"][row].astype(np.float32) if arrays["has_vector"][row] else None
+        found.append(
+            Row(
+                key=int(arrays["keys"][row]),
+                chunk=orjson.loads(rows.chunk(start + row)),
+                chunk_file=names[arrays["chunk_file"][row]],
+                digest=bytes(digests[row * DIGEST_BYTES : (row + 1) * DIGEST_BYTES]),
+                vector=vector,
+                model=models[arrays["model"][row]],
+            )
+        )
+    return found

@@ -1,0 +1,94 @@
+"""The watcher of an index that Milvus keeps: it looks at what is current there, brings its small
+files here, and announces it. Nothing is built here.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import zmq
+
+from cortex import __version__
+from cortex.publish.milvus_publisher import Mirror
+from cortex.settings.config import Config
+from cortex.settings.home import open_home
+from cortex.system.errors import CortexError
+from ipc.events import Announcer
+from ipc.messages import Message, Reload, Status
+from ipc.service import Identity
+
+log = logging.getLogger(__name__)
+
+#: seconds between two looks at the document, one row that is asked for by its key; and while there
+#: is none yet, or Milvus is away
+LOOK_S, AGAIN_S = 2.0, 1.0
+
+
+class MirrorWorker:
+    """Brings in a thread of its own; the serving thread answers GetStatus meanwhile."""
+
+    def __init__(self, config: Config) -> None:
+        open_home(config)
+        self._config = config
+        self._identity = Identity("watcher", __version__, config.hash())
+        self._mirror = Mirror(config)
+        self._stop = threading.Event()
+        self._fault = ""
+        self._thread = threading.Thread(target=self._work, name="mirror")
+        self.handlers: dict[type, Callable[[Any], Message]] = {}
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._mirror.close()
+
+    def reload(self) -> bool:
+        return False
+
+    def status(self) -> Status:
+        generation = self._mirror.current
+        info = {
+            "rows": generation.rows,
+            "segments": len(generation.segments),
+            "deleted": generation.deleted_count,
+            "vectors": sum(segment.vectors for segment in generation.segments),
+            "chunk_files": len(generation.files),
+            "sequence": generation.sequence,
+            "model": generation.model,
+            "watching": "milvus",
+            "warnings": list(generation.warnings),
+            "foreign_files": [],
+            "fault": self._fault,
+        }
+        return self._identity.status(generation.number, info)
+
+    def _work(self) -> None:
+        context: zmq.Context[Any] = zmq.Context()
+        announcer = Announcer(context, self._config.runtime_dir)
+        try:
+            while not self._stop.is_set():
+                try:
+                    if self._mirror.refresh():
+                        announcer.announce(Reload(self._mirror.current.number))
+                        log.info("generation %d is here", self._mirror.current.number)
+                    self._fault = self._mirror.fault
+                    self._stop.wait(LOOK_S if self._mirror.current.number else AGAIN_S)
+                except (OSError, ValueError, CortexError) as error:
+                    if str(error) != self._fault:
+                        log.warning("%s", error)
+                    self._fault = str(error)
+                    self._stop.wait(AGAIN_S)
+                except Exception as error:  # nobody would bring anything any more, and nobody say so
+                    if str(error) != self._fault:
+                        log.exception("what is current in Milvus could not be brought")
+                    self._fault = str(error) or type(error).__name__
+                    self._stop.wait(AGAIN_S)
+        finally:
+            announcer.close()
+            context.term()

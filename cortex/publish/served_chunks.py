@@ -1,0 +1,190 @@
+"""Which chunks are served, chunk file by chunk file, in some 70 bytes each. Reads no file.
+
+A watcher knows of each chunk that is served which row it has become and of what bytes it was made.
+As objects that would be half a kilobyte a chunk, most of what a watcher of a large project holds.
+So what a chunk file holds lies packed, and is read when that file is; of all chunks there is a hash
+of the id, which tells the file that one may be in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+
+from cortex.generation.read import Rows
+from cortex.generation.write import DIGEST_BYTES
+from cortex.system import zstd
+from cortex.system.arrays import Array
+
+#: bytes of the ids of one chunk file
+_IDS_BYTES_MAX = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A chunk that is served: its row key, what it was made of, and the source file that it is
+    of.
+    """
+
+    key: int
+    digest: bytes
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The chunks of one chunk file, column by column; `of`: which of `sources` each is of."""
+
+    ids: Sequence[str]
+    sources: Sequence[str]
+    keys: Array  #: u64 [n]
+    of: Array  #: integers [n]
+    digests: bytes  #: u8 [n, DIGEST_BYTES]
+
+    @classmethod
+    def of_chunks(cls, chunks: Mapping[str, Chunk]) -> _Columns:
+        sources: dict[str, int] = {}
+        of = [sources.setdefault(one.source, len(sources)) for one in chunks.values()]
+        keys = np.array([one.key for one in chunks.values()], np.uint64)
+        digests = b"".join(one.digest for one in chunks.values())
+        return cls(list(chunks), list(sources), keys, np.array(of, np.uint32), digests)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Columns as they are kept: `names` are ids and sources, packed JSON."""
+
+    names: bytes
+    keys: bytes
+    digests: bytes
+    of: bytes
+
+    @classmethod
+    def pack(cls, columns: _Columns) -> _Held:
+        names = zstd.pack(msgspec.json.encode((columns.ids, columns.sources)))
+        keys, of = columns.keys.astype("<u8").tobytes(), columns.of.astype("<u4").tobytes()
+        return cls(names, keys, columns.digests, of)
+
+    def read_names(self) -> tuple[list[str], list[str]]:
+        """(ids, sources)"""
+        raw = zstd.unpack(self.names, _IDS_BYTES_MAX)
+        return msgspec.json.decode(raw, type=tuple[list[str], list[str]])
+
+    def read(self) -> dict[str, Chunk]:
+        ids, sources = self.read_names()
+        keys, of = np.frombuffer(self.keys, "<u8").tolist(), np.frombuffer(self.of, "<u4").tolist()
+        return {
+            name: Chunk(key, self.digests[at * DIGEST_BYTES : (at + 1) * DIGEST_BYTES], sources[source])
+            for at, (name, key, source) in enumerate(zip(ids, keys, of, strict=True))
+        }
+
+
+class Served:
+    """Used by one thread. An id is in one chunk file at most."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, _Held] = {}
+        #: the numbers of chunk files; those of files that are gone are kept
+        self._numbers: dict[str, int] = {}
+        #: i64, ascending: hashes of all ids; i32: the numbers of the files that these are in
+        self._hashes, self._files = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        #: source file → how many chunk files have chunks of it
+        self.sources: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    @property
+    def files(self) -> Collection[str]:
+        """The chunk files that have chunks which are served."""
+        return self._held.keys()
+
+    def of(self, file: str) -> dict[str, Chunk]:
+        """The chunks of a chunk file, by id."""
+        held = self._held.get(file)
+        return {} if held is None else held.read()
+
+    def ids(self, file: str) -> list[str]:
+        """Those of the chunks of a chunk file."""
+        held = self._held.get(file)
+        return [] if held is None else held.read_names()[0]
+
+    def owners(self, ids: Iterable[str]) -> dict[str, str]:
+        """Those of `ids` that are served, each with its chunk file."""
+        asked = list(ids)
+        hashes = _hashed(asked)
+        first, end = (np.searchsorted(self._hashes, hashes, side) for side in ("left", "right"))
+        wanted: dict[int, set[str]] = {}
+        for at in np.flatnonzero(end > first).tolist():
+            for number in self._files[first[at] : end[at]].tolist():
+                wanted.setdefault(number, set()).add(asked[at])
+        names = list(self._numbers) if wanted else []
+        return {
+            name: names[number]
+            for number, some in wanted.items()
+            for name in some.intersection(self.ids(names[number]))
+        }
+
+    def take(self, files: Mapping[str, Mapping[str, Chunk]]) -> None:
+        """Take these as all the chunks of the chunk files `files`."""
+        self._put((file, _Columns.of_chunks(chunks)) for file, chunks in files.items())
+
+    def add_rows(self, rows: Rows) -> None:
+        """Take the live ones of `rows` as all the chunks of their chunk files."""
+        self._put(_columns_in(rows))
+
+    def _put(self, files: Iterable[tuple[str, _Columns]]) -> None:
+        gone: list[int] = []
+        hashes, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+        for file, columns in files:
+            number = self._numbers.setdefault(file, len(self._numbers))
+            if (before := self._held.pop(file, None)) is not None:
+                gone.append(number)
+                self._count(before.read_names()[1], -1)
+            if columns.ids:
+                self._held[file] = _Held.pack(columns)
+                hashes.append(_hashed(columns.ids))
+                numbers.append(np.full(len(columns.ids), number, np.int32))
+                self._count(columns.sources, 1)
+        kept = ~np.isin(self._files, gone)
+        together = np.concatenate((self._hashes[kept], *hashes))
+        order = np.argsort(together, kind="stable")
+        self._hashes = together[order]
+        self._files = np.concatenate((self._files[kept], *numbers))[order]
+
+    def _count(self, sources: Iterable[str], by: int) -> None:
+        for source in filter(None, sources):
+            self.sources[source] += by
+            if self.sources[source] <= 0:
+                del self.sources[source]
+
+
+def _columns_in(rows: Rows) -> Iterator[tuple[str, _Columns]]:
+    """Of each chunk file what `rows` hold."""
+    numbers: dict[str, int] = {}
+    files = [np.zeros(0, np.int64)]
+    for segment in rows.segments:
+        own = [numbers.setdefault(name, len(numbers)) for name in segment.meta["chunk_file_names"]]
+        files.append(np.array(own, np.int64)[segment.arrays["chunk_file"]])
+    live = np.flatnonzero(rows.live)
+    file = np.concatenate(files)[live]
+    order = np.argsort(file, kind="stable")
+    edges = np.searchsorted(file[order], np.arange(len(numbers) + 1)).tolist()
+    digests = rows.column("digests")
+    for name, (begin, end) in zip(numbers, pairwise(edges), strict=True):
+        if begin < end:
+            ordinals = live[order[begin:end]]
+            sources, of = np.unique(rows.columns["path"][ordinals], return_inverse=True)
+            paths = [rows.path_names[path] for path in sources.tolist()]
+            made = digests[ordinals].tobytes()
+            yield name, _Columns(rows.ids(ordinals), paths, rows.keys[ordinals], of, made)
+
+
+def _hashed(ids: Collection[str]) -> Array:
+    """i64 [n]: of this process alone."""
+    return np.fromiter(map(hash, ids), np.int64, len(ids))

@@ -1,0 +1,55 @@
+"""What leaves the machine with a configuration, in a sentence. Sends nothing itself."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+from cortex.settings.config import Config
+from cortex.settings.home import is_loopback
+from cortex.settings.milvus import SCHEMES
+from cortex.settings.reference import read_reference
+from cortex.system.errors import Misconfigured
+
+
+def say_leaving(config: Config) -> str:
+    """What is sent to another machine, and where; "" where nothing is."""
+    return " ".join(filter(None, (_of_sources(config), _of_index(config), _of_memory(config))))
+
+
+def _of_index(config: Config) -> str:
+    uri = config.milvus.uri
+    if not config.remote or not uri.startswith(SCHEMES) or is_loopback(uri):
+        return ""
+    return (
+        f"The index is kept in Milvus at {uri} (milvus.uri): questions are sent there, and `cortex index --to milvus` "
+        "sends the text of this project's files; of secrets in it, those of known formats are masked."
+    )
+
+
+def _of_sources(config: Config) -> str:
+    endpoint = config.embedding.endpoint
+    if config.embedding.provider != "http" or not endpoint or is_loopback(endpoint):
+        return ""
+    return (
+        f"The text of this project's files and of every question about it is sent to {endpoint} "
+        "(embedding.endpoint); of secrets in it, those of known formats are masked. With embedding.provider static "
+        "nothing leaves this machine."
+    )
+
+
+def _of_memory(config: Config) -> str:
+    named = config.memory.database
+    if not named:
+        return ""
+    try:
+        address = urlsplit(read_reference(named, "memory.database"))
+    except (Misconfigured, ValueError):  # whoever opens it says so
+        return ""
+    hosts = [address.hostname or "", *parse_qs(address.query).get("host", [])]
+    elsewhere = [host for host in hosts if host and host[0] != "/" and not is_loopback(f"http://{host}")]
+    if not elsewhere:
+        return ""
+    return (
+        f"What is noted and said in sessions is kept on {elsewhere[0]} (memory.database); of secrets in it, those of known "
+        "formats are taken out."
+    )

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""In which order code and notes answer together: questions about this repository's code, and about
+its commits, asked of both at once, for each rule of merging.
+
+    scripts/bench/code_notes.py [--json]
+
+Code: the questions of tests/golden/quality whose files are in this repository. Notes: the newest
+commits, stored without their first lines; the question is that line, which the note does not hold.
+Told is the mean of 1 / rank of what is asked for among ten of the merged list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import orjson
+import report
+
+from cortex.ask.code_notes.merged_order import STRONG, order
+from cortex.ask.freshness import Freshness
+from cortex.ask.query_context import Asking
+from cortex.ask.questions import Search
+from cortex.ask.search import find
+from cortex.engines import LOCAL
+from cortex.engines.serving import EngineWorker
+from cortex.indexer.run import index
+from cortex.memory.library import Library
+from cortex.publish.builder import Builder
+from cortex.settings.config import Config
+from ipc.codec import decode, encode
+from workers import vector
+
+#: what of this repository is asked about
+SOURCES = ("cortex", "ipc", "workers", "docs", "README.md")
+QUERIES = report.ROOT / "tests" / "golden" / "quality" / "queries.json"
+#: notes, and how many of them are asked for; words of one
+NOTES, ASKED, WORDS_MIN = 600, 80, 8
+#: results of each source, and of the merged list
+LIMIT, DEPTH = 10, 10
+#: scores of the best note from which it counts as the best code does; 0: always
+STRONGS = (0.0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2)
+
+Rule = Callable[[Sequence[float], Sequence[float]], list[tuple[bool, int]]]
+
+
+class Workers:
+    """The project's workers in this process."""
+
+    def __init__(self, config: Config) -> None:
+        self.workers: dict[str, Any] = {name: EngineWorker(name, config) for name in LOCAL}
+        self.workers["vector"] = vector.make(config)
+        for worker in self.workers.values():
+            worker.reload()
+
+    async def ask(self, worker: str, message: Any, _deadline_s: float) -> Any:
+        request: Any = decode(encode(message, 1))
+        reply = self.workers[worker].handlers[type(request)](request)
+        return decode(encode(reply, 1))
+
+
+def weave(code: Sequence[float], notes: Sequence[float]) -> list[tuple[bool, int]]:
+    """One of each in turn."""
+    places = [(False, at) for at in range(len(code))] + [(True, at) for at in range(len(notes))]
+    return sorted(places, key=lambda one: (one[1], one[0]))
+
+
+def rules() -> dict[str, Rule]:
+    found: dict[str, Rule] = {"in turn": weave}
+    for strong in STRONGS:
+        found[f"shares, strong {strong:g}"] = functools.partial(order, strong=strong)
+    return found
+
+
+def commits() -> list[tuple[str, str]]:
+    """(first line, the rest) of the newest commits that have more than a line."""
+    command = ["git", "log", f"-{NOTES}", "--no-merges", "--format=%s%x1f%b%x1e"]
+    told = subprocess.run(command, cwd=report.ROOT, capture_output=True, text=True, check=True).stdout
+    found = []
+    for record in told.split("\x1e"):
+        title, _, body = record.strip().partition("\x1f")
+        told = " ".join(body.split())[:256]
+        if len(told.split()) >= WORDS_MIN:
+            found.append((title, told))
+    return found
+
+
+def rank_of(places: Sequence[tuple[bool, int]], right: Callable[[bool, int], bool]) -> float:
+    """1 / rank of the first that is right, 0 when none of DEPTH is."""
+    ranks = [rank for rank, place in enumerate(places[:DEPTH], 1) if right(*place)]
+    return 1.0 / ranks[0] if ranks else 0.0
+
+
+def ask(asking: Asking, library: Library, query: str) -> tuple[list[tuple[str, float]], list[dict[str, Any]]]:
+    """((path, score) of code, rows of notes), the best first."""
+    _, found = asyncio.run(find(asking, Search(query=query, limit=LIMIT, detail="location")))
+    assert found is not None
+    return [(one.hit.path, one.score) for one in found.hits], library.search(query, limit=LIMIT)
+
+
+def measure(asking: Asking, library: Library, told: list[tuple[str, str]]) -> report.Figures:
+    code_queries = [
+        one
+        for one in orjson.loads(QUERIES.read_bytes())["queries"]
+        if any(path.startswith(SOURCES) and (report.ROOT / path).exists() for path in one["relevant"])
+    ]
+    asked: list[tuple[str, str, set[str]]] = [
+        ("code", one["query"], set(one["relevant"])) for one in code_queries
+    ]
+    asked += [("notes", title, {rest}) for title, rest in told[:ASKED]]
+    scores: dict[str, dict[str, list[float]]] = {name: {"code": [], "notes": []} for name in rules()}
+    for kind, query, wanted in asked:
+        code, notes = ask(asking, library, query)
+
+        def right(is_note: bool, at: int) -> bool:
+            return (notes[at]["title"] if is_note else code[at][0]) in wanted  # noqa: B023
+
+        for name, rule in rules().items():
+            places = rule([score for _, score in code], [row["score"] for row in notes])
+            scores[name][kind].append(rank_of(places, right))
+    return {
+        name: {kind: round(sum(each) / max(1, len(each)), 3) for kind, each in found.items()}
+        | {"questions": [len(found["code"]), len(found["notes"])]}
+        for name, found in scores.items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    report.add_json(parser)
+    arguments = parser.parse_args()
+    figures, began = report.begin("meeting"), time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "project"
+        ignored = shutil.ignore_patterns("__pycache__", "*.npy", "vocab*", "cortex_static_*")
+        for name in SOURCES:
+            source = report.ROOT / name
+            copy = shutil.copytree if source.is_dir() else shutil.copy
+            root.mkdir(exist_ok=True)
+            copy(source, root / name, **({"ignore": ignored} if source.is_dir() else {}))
+        config = Config(root=root)
+        index(config)
+        with closing(Builder(config)) as builder:
+            while builder.refresh() is not None:
+                pass
+        asking = Asking(config, Workers(config), Freshness(config), time.monotonic() + 3_600.0)
+        told = commits()
+        with Library.open(Path(folder) / "data", project="here") as library:
+            library.import_records([{"note": {"title": title, "kind": "event"}} for _, title in told])
+            figures["rules"] = measure(asking, library, told)
+    figures["seconds"] = round(time.perf_counter() - began, 1)
+    figures["chosen"] = STRONG
+    for name, one in figures["rules"].items():
+        both = (one["code"] + one["notes"]) / 2
+        sys.stdout.write(f"{name:20}  code {one['code']:.3f}  notes {one['notes']:.3f}  mean {both:.3f}\n")
+    if arguments.json:
+        report.write(figures)
+
+
+if __name__ == "__main__":
+    main()

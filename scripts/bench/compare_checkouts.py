@@ -1,0 +1,192 @@
+"""One benchmark of this checkout beside the same one of another: medians, ratios, a verdict.
+
+    scripts/bench/compare_checkouts.py OTHER_CHECKOUT [--runs 3] [--json] -- PROGRAM ARGUMENTS…
+    scripts/bench/compare_checkouts.py ../before -- latency.py --chunks 10000
+
+The two take turns, each with the interpreter in its own .venv, so that a machine that becomes
+slower meanwhile does so for both. The verdict is over the times of the product but those of the
+slowest calls (p95, p99, max); times of peers (ripgrep, grep, semble) are shown, and say how much
+the machine itself differed. Ends with 1 when a median is slower than it may be, with 0 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from report import ROOT, Figures, add_json, begin, commit, print_machine, print_table, write
+
+#: how much slower a median may be: what the same code differs by on a quiet machine
+SLOWER_MAX = 1.03
+#: what says nothing about speed: when, where and on what was measured
+ABOUT = frozenset(
+    "bench benchmark date commit machine versions cortex python numpy processor system cores load "
+    "load_average load_before runs".split()
+)
+#: what tells the rows of a list from each other
+NAMING = ("case", "repository", "process", "debounce_ms")
+#: a name that says milliseconds or seconds; a rate ends with per_s
+TIME = re.compile(r"(?<!per)(?:^|[_ ])(?:ms|s|seconds)(?=[_ ]|$)")
+TAIL = re.compile(r"p9\d|max")
+PEER = re.compile(r"grep|semble")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One figure of both checkouts, each the median of its runs. `spread`: the largest of the runs
+    of one checkout less its smallest, as a share of their median. `counts`: for the verdict.
+    """
+
+    name: str
+    this: float
+    other: float
+    spread: float
+    time: bool
+    counts: bool
+    slower: bool
+
+    @property
+    def ratio(self) -> float | None:
+        """Below 1: this checkout is the smaller. None where the other has 0."""
+        return round(self.this / self.other, 3) if self.other else None
+
+
+def flatten(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], float]]:
+    """(names from the outermost to the innermost, number) of every number that was measured."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name not in ABOUT and name not in NAMING:
+                yield from flatten(inner, (*path, name))
+    elif isinstance(value, list):
+        for row in value:
+            if isinstance(row, dict):
+                name = " ".join(str(row[key]) for key in NAMING if key in row)
+                yield from flatten(row, (*path, name))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield path, value
+
+
+def compare(this: Sequence[Figures], other: Sequence[Figures]) -> list[Compared]:
+    """The figures that all results of both checkouts have, in their order."""
+    ours, theirs = _gather(this), _gather(other)
+    return [_compare(path, ours[path], theirs[path]) for path in ours if path in theirs]
+
+
+def _gather(results: Sequence[Figures]) -> dict[tuple[str, ...], list[float]]:
+    found: dict[tuple[str, ...], list[float]] = {}
+    for result in results:
+        for path, value in flatten(result):
+            found.setdefault(path, []).append(value)
+    return {path: values for path, values in found.items() if len(values) == len(results)}
+
+
+def _compare(path: tuple[str, ...], ours: list[float], theirs: list[float]) -> Compared:
+    this, other = statistics.median(ours), statistics.median(theirs)
+    time = any(TIME.search(part) for part in path)
+    counts = time and not any(TAIL.search(part) or PEER.search(part) for part in path)
+    # Of small figures the last digit alone can be more than the allowed share.
+    beyond = this - other > 1.01 * min(map(_step, (*ours, *theirs)))
+    spreads = [_spread(values) for values in (ours, theirs)]
+    slower = counts and beyond and this > SLOWER_MAX * other
+    return Compared(" / ".join(path), this, other, max(spreads), time, counts, slower)
+
+
+def _step(value: float) -> float:
+    """The smallest difference that can be told with the digits that `value` is written with."""
+    digits = len(repr(float(value)).partition(".")[2])
+    return 1.0 if value == int(value) else 10.0**-digits
+
+
+def _spread(values: list[float]) -> float:
+    middle = statistics.median(values)
+    return round((max(values) - min(values)) / middle, 3) if middle else 0.0
+
+
+def verdict(compared: Sequence[Compared]) -> str:
+    allowed = f"{SLOWER_MAX - 1:.0%}".replace("%", " %")
+    slower = [f"{one.name} ({one.ratio})" for one in compared if one.slower]
+    if not any(one.counts for one in compared):
+        return "nothing to compare: the results have no median in common"
+    if not slower:
+        return f"no median slower by more than {allowed}"
+    return f"slower by more than {allowed}: {', '.join(slower)}"
+
+
+def run(checkout: Path, program: str, arguments: Sequence[str]) -> Figures:
+    """What a benchmark of `checkout` measures. Its file of figures is read and not kept: a checkout
+    is left as it was.
+    """
+    folder = checkout / "scripts" / "bench"
+    before = _read(folder / "results")
+    command = [checkout / ".venv" / "bin" / "python", folder / program, *arguments, "--json"]
+    subprocess.run(command, cwd=checkout, check=True, stdout=subprocess.DEVNULL)
+    made = [(path, raw) for path, raw in _read(folder / "results").items() if before.get(path) != raw]
+    if len(made) != 1:
+        raise SystemExit(f"{program} of {checkout} wrote {len(made)} files of figures, not one")
+    ((path, raw),) = made
+    if path in before:
+        path.write_bytes(before[path])
+    else:
+        path.unlink()
+    figures: Figures = orjson.loads(raw)
+    return figures
+
+
+def _read(folder: Path) -> Mapping[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.glob("*.json")}
+
+
+def show(compared: Sequence[Compared]) -> None:
+    header = ("figure", "this", "other", "this ÷ other", "spread", "")
+    times = [one for one in compared if one.time]
+    others = [one for one in compared if not one.time and one.this != one.other]
+    for rows in filter(None, (times, others)):
+        print_table(header, [_row(one) for one in rows])
+        print()
+
+
+def _row(one: Compared) -> tuple[Any, ...]:
+    mark = "slower" if one.slower else "" if one.counts or not one.time else "not counted"
+    ratio = None if one.ratio is None else f"{one.ratio:.3f}"
+    return one.name, f"{one.this:g}", f"{one.other:g}", ratio, f"{one.spread:.1%}", mark
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("other", type=Path, metavar="OTHER_CHECKOUT")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each checkout")
+    parser.add_argument("command", nargs="+", metavar="PROGRAM ARGUMENTS", help="after --")
+    add_json(parser)
+    options = parser.parse_args()
+    program, *arguments = options.command
+    other = options.other.resolve()
+    head = begin(f"against-{Path(program).stem}")
+    results: dict[Path, list[Figures]] = {ROOT: [], other: []}
+    for number in range(options.runs):
+        for checkout, found in results.items():
+            print(f"run {number + 1} of {options.runs}: {checkout}", file=sys.stderr, flush=True)
+            found.append(run(checkout, program, arguments))
+    compared = compare(results[ROOT], results[other])
+    print_machine(head)
+    print(f"this: {head['commit']}, other: {commit(other)}, {options.runs} runs of each\n")
+    show(compared)
+    print(verdict(compared))
+    if options.json:
+        about = {"other": commit(other), "command": options.command, "runs": options.runs}
+        figures = [asdict(one) | {"ratio": one.ratio} for one in compared]
+        write(head | about | {"verdict": verdict(compared), "figures": figures})
+    return int(any(one.slower for one in compared))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,299 @@
+"""What a sealed project costs beside a plain one, and whether the disk says anything of it:
+
+    private.py PROJECT [--rounds N] [--strings N] [--kills N] [--harms N] [--notes N] [--json]
+
+Two copies of the project are indexed in turns, one of them sealed: seconds of a first index, of the
+first answer of a set that has to start, and of questions. Then the disk is searched for distinctive
+words of the sources, while sets are killed; and what is sealed is damaged in drawn places, each of
+which has to be refused by name, and the index to be whole again afterwards. Last, a memory is
+sealed and made plain again, and asked in both forms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import product
+import psutil
+import report
+
+from cortex.memory.library import Library
+from cortex.memory.sealed import driver_of, seal_folder, unseal_folder
+from cortex.processes import attach
+from cortex.sealing import plain_folder
+from cortex.sealing.keys import project_key
+from cortex.sealing.mirror import LIST, OBJECTS, Mirror
+from cortex.settings import config as configuration
+from cortex.settings.config import Config
+from cortex.settings.data import DataFolder
+from cortex.system.errors import Damaged
+
+#: characters of a word that counts as distinctive, when it is in one file alone
+WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{9,}")
+#: questions that are timed, in each round
+QUESTIONS = 40
+#: seconds after its start at which a set is killed, at most
+KILL_S = 3.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("project", type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--strings", type=int, default=200)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--harms", type=int, default=500)
+    parser.add_argument("--notes", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    report.add_json(parser)
+    options = parser.parse_args()
+    figures = report.begin("private") | {"project": options.project.name}
+    chance = random.Random(options.seed)
+    with (
+        tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
+        both(options.project, Path(folder)) as (plain, sealed),
+    ):
+        figures |= times(plain, sealed, options.rounds)
+        words = distinctive(sealed.root, options.strings, chance)
+        figures |= {"strings": len(words), "readable": readable(Path(folder), sealed, words)}
+        figures |= kills(Path(folder), sealed, words, options.kills, chance)
+        figures |= harms(sealed, options.harms, chance)
+        figures |= memories(Path(folder), options.notes)
+    report.print_machine(figures)
+    report.print_figures({name: value for name, value in figures.items() if name != "machine"})
+    if options.json:
+        report.write(figures)
+    bad = figures["readable"] + figures["readable_after_kills"] + figures["believed"]
+    sys.exit(1 if bad or not figures["healed"] else 0)
+
+
+@contextlib.contextmanager
+def both(source: Path, folder: Path) -> Iterator[tuple[Config, Config]]:
+    """Two copies of the project, the second of which asks by its own file to be sealed."""
+    settings = {"security_key_path": folder / "keys" / "master", "memory_data_dir": folder / "memory"}
+    with product.surroundings(folder / "cache", server_idle_exit_s=1, **settings):
+        made = []
+        for name in ("plain", "sealed"):
+            root = (folder / name / source.name).resolve()
+            shutil.copytree(source, root, symlinks=True)
+            (root / ".git").mkdir(exist_ok=True)
+            if name == "sealed":
+                (root / ".cortex").mkdir(exist_ok=True)
+                (root / ".cortex" / "config.yml").write_text("security:\n  encrypt_index: true\n")
+            made.append(configuration.load(str(root)))
+        plain, sealed = made
+        assert sealed.sealing is not None
+        try:
+            yield plain, sealed
+        finally:
+            for one in made:
+                attach.stop(one)
+            rest(sealed)
+            shutil.rmtree(sealed.sealing.base, ignore_errors=True)
+
+
+def rest(config: Config) -> None:
+    """Until no process of the project is left, and nothing of it is plain in memory."""
+    until = time.monotonic() + 60
+    while product.processes_of(config.root) and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def times(plain: Config, sealed: Config, rounds: int) -> dict[str, Any]:
+    """Medians in turns: a first index, the first answer of a set that starts, a question."""
+    found: dict[str, list[float]] = {}
+
+    def note(what: str, config: Config, seconds: float) -> None:
+        found.setdefault(f"{what}_{'sealed' if config.sealing else 'plain'}_s", []).append(seconds)
+
+    for count in range(rounds):
+        for config in (plain, sealed) if count % 2 else (sealed, plain):
+            attach.stop(config)
+            rest(config)
+            shutil.rmtree(config.sealing.store if config.sealing else config.home, ignore_errors=True)
+            shutil.rmtree(configuration.cache_base() / "embeddings", ignore_errors=True)
+            started = time.perf_counter()
+            run = [product.CORTEX, "index", "--project", str(config.root)]
+            subprocess.run(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+            note("first_index", config, time.perf_counter() - started)
+        for config in (plain, sealed):
+            attach.stop(config)
+            rest(config)
+            first, questions = asyncio.run(ask(config))
+            note("warm_start", config, first)
+            for seconds in questions:
+                note("question", config, seconds)
+    medians = {name: round(statistics.median(values), 4) for name, values in found.items()}
+    ratios = {
+        f"{what}_ratio": round(medians[f"{what}_sealed_s"] / medians[f"{what}_plain_s"], 3)
+        for what in ("first_index", "warm_start", "question")
+    }
+    return medians | ratios
+
+
+async def ask(config: Config) -> tuple[float, list[float]]:
+    """(seconds to the first whole answer of a set that starts, seconds of questions)."""
+    started = time.perf_counter()
+    async with product.connect(config.root) as front:
+        while True:
+            answer = await front.call("cortex_search", query="parse the options", limit=5)
+            if answer.get("results") and not answer["index"]["degraded"]:
+                break
+        first = time.perf_counter() - started
+        took = []
+        for number in range(QUESTIONS):
+            began = time.perf_counter()
+            await front.call("cortex_search", query=f"where is value {number} read", limit=5)
+            took.append(time.perf_counter() - began)
+        return first, took
+
+
+def distinctive(root: Path, count: int, chance: random.Random) -> list[bytes]:
+    """Words that stand in one file of the sources alone, and the files' own paths."""
+    seen: Counter[bytes] = Counter()
+    paths = [path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts]
+    for path in paths:
+        seen.update(set(WORD.findall(path.read_bytes()[: 1 << 20])))
+    once = sorted(word for word, files in seen.items() if files == 1)
+    names = sorted(path.relative_to(root).as_posix().encode() for path in paths if len(path.name) > 9)
+    return chance.sample(once, min(count, len(once))) + chance.sample(names, min(count // 4, len(names)))
+
+
+def readable(folder: Path, sealed: Config, words: list[bytes]) -> int:
+    """How many of the words are in any byte, or name, of what is on the disk, beside the sources
+    and what is kept of the plain copy.
+    """
+    form = re.compile(b"|".join(map(re.escape, words)))
+    places = [folder / "cache" / "sealed", folder / "cache" / "embeddings", sealed.root / ".cortex"]
+    found = set()
+    for place in places:
+        for path in place.rglob("*"):
+            with contextlib.suppress(FileNotFoundError):
+                raw = path.read_bytes() if path.is_file() else b""
+                found |= set(form.findall(raw)) | set(form.findall(os.fsencode(path.name)))
+    old = [path for path in (folder / "cache" / "projects").iterdir() if sealed.root_id in path.name]
+    return len(found) + len(old)
+
+
+def kills(
+    folder: Path, sealed: Config, words: list[bytes], count: int, chance: random.Random
+) -> dict[str, Any]:
+    """Sets that are killed at drawn moments while they index and seal a change; none of the words
+    is on the disk then, and the next set answers.
+    """
+    seen, unanswered = 0, 0
+    for number in range(count):
+        (sealed.root / "zz_changed.py").write_text(f"def changed_{number}():\n    return {number}\n" * 50)
+        run = [product.CORTEX, "search", "changed", "--project", str(sealed.root)]
+        process = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.random() * KILL_S)
+        for one in product.processes_of(sealed.root):
+            with contextlib.suppress(psutil.Error):
+                one.kill()
+        process.wait()
+        rest(sealed)
+        seen += readable(folder, sealed, words)
+    try:
+        asyncio.run(asyncio.wait_for(product.wait_whole(sealed.root), 300))
+    except (TimeoutError, SystemExit):
+        unanswered = 1
+    return {"kills": count, "readable_after_kills": seen, "unanswered_after_kills": unanswered}
+
+
+def harms(sealed: Config, count: int, chance: random.Random) -> dict[str, Any]:
+    """Drawn damages; each has to be refused by the name of the file, and one of them, met by a set,
+    to be healed from the sources.
+    """
+    attach.stop(sealed)
+    rest(sealed)
+    place = sealed.sealing
+    assert place is not None
+    plain_folder.close(place.base)
+    key = project_key(place.store, place.key_path)
+    files = [place.store / LIST, *sorted((place.store / OBJECTS).iterdir())]
+    believed = 0
+    for number in range(count):
+        path, other = chance.sample(files, 2)
+        raw = path.read_bytes()
+        at = chance.randrange(len(raw))
+        flipped = raw[:at] + bytes([raw[at] ^ (1 << chance.randrange(8))]) + raw[at + 1 :]
+        path.write_bytes(chance.choice((flipped, raw[:at], other.read_bytes(), raw + b"\0")))
+        with tempfile.TemporaryDirectory(prefix="cortex-bench-", dir="/dev/shm") as home:
+            mirror = Mirror(place.store, Path(home), key)
+            try:
+                mirror.read()
+                mirror.restore()
+                believed += 1
+            except Damaged as error:
+                believed += path.name not in str(error)
+        if number < count - 1:
+            path.write_bytes(raw)
+    with contextlib.suppress(TimeoutError, SystemExit):
+        asyncio.run(asyncio.wait_for(product.wait_whole(sealed.root), 300))
+        return {"harms": count, "believed": believed, "healed": True}
+    return {"harms": count, "believed": believed, "healed": False}
+
+
+def memories(folder: Path, count: int) -> dict[str, Any]:
+    """A memory of so many notes, plain and sealed in turns: processor time of opening, of a note
+    that is stored and of a question; then seconds of sealing the plain one, and back.
+    """
+    found: dict[str, Any] = {"notes": count}
+    key_path, data = str(folder / "keys" / "memory"), folder / "memory-of-notes"
+    plain = DataFolder(data)
+    library = Library.open(data)
+    for number in range(count):
+        library.store(f"Decision {number}: service {number % 97} keeps {number % 89} copies")
+    library.close()
+    sealed = DataFolder(data, seals=True, key_path=key_path)
+    for name, one in (("plain", plain), ("sealed", sealed)):
+        started = time.perf_counter()
+        one.make()
+        seal_folder(one)
+        found[f"memory_{name}_turned_s"] = round(time.perf_counter() - started, 2)
+        found |= {f"memory_{name}_{what}": value for what, value in _memory(one).items()}
+    started = time.perf_counter()
+    unseal_folder(sealed)
+    return found | {"memory_unsealed_s": round(time.perf_counter() - started, 2)}
+
+
+def _memory(data: DataFolder) -> dict[str, float]:
+    """Milliseconds of processor time, medians; bytes of the database."""
+    opening, storing, asking = [], [], []
+    for number in range(QUESTIONS):
+        started = time.process_time()
+        library = Library.open(data.root, home=data.home, driver=driver_of(data))
+        opening.append(time.process_time() - started)
+        started = time.process_time()
+        library.store(f"Another decision {number} of {data.is_sealed}")
+        storing.append(time.process_time() - started)
+        started = time.process_time()
+        library.recall(f"how many copies keeps service {number}")
+        asking.append(time.process_time() - started)
+        size = library.stats()["db_bytes"]
+        library.close()
+    told = {"open_cpu_ms": opening, "store_cpu_ms": storing, "recall_cpu_ms": asking}
+    return {name: round(1000 * statistics.median(values), 2) for name, values in told.items()} | {
+        "database_bytes": size
+    }
+
+
+if __name__ == "__main__":
+    main()

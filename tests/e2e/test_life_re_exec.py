@@ -1,0 +1,119 @@
+"""Processes that have grown begin anew in their place: what is saved meanwhile is served."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from cortex.generation.current import read_current
+from cortex.generation.read import open_rows
+from cortex.system.errors import CortexError
+from cortex.system.re_exec import own_bytes
+from tests.wait_until import BOUND_S, until
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not own_bytes(), reason="the system does not say what memory is a process's own"),
+]
+
+#: how often each is to begin anew
+TIMES = 3
+#: what has a process rest as soon as it has nothing to do, and any work count as growth
+_SOON = (
+    "import os, sys, ipc.service, cortex.system.re_exec as anew, cortex.indexer.watch as following, workers.watcher as watcher\n"
+    ""
+    "anew.GROWN_BYTES = -(1 << 40)\n"
+    "watcher.WatcherWorker._look_s = lambda _self: 0.1\n"
+    "ipc.service.CHECK_S = 0.1\n"
+    "watcher.QUIET_S = watcher.SETTLED_S = 0.2\n"
+    "following.watch.__defaults__ = (following.Pace(rest_s=0.2, heartbeat_s=0.1), None)\n"
+    "print('begun with', *sorted(os.listdir('/proc/self/fd')), flush=True)\n"
+)
+INDEXER = f"{_SOON}from cortex.front.cli.main import main\nsys.exit(main(['index', '--watch', '--project', sys.argv[1]]))"
+WATCHER = f"{_SOON}from workers.__main__ import main\nsys.exit(main(['watcher', '--project', sys.argv[1]]))"
+
+
+class Program:
+    """A process as its supervisor has it: with a life line, and a log."""
+
+    def __init__(self, code: str, project, log: Path) -> None:
+        self.log = log
+        command = [sys.executable, "-P", "-c", code, str(project.root)]
+        with log.open("ab") as out:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=out,
+                cwd=os.sep,
+                env=os.environ | project.environment,
+            )
+
+    def begun(self) -> list[str]:
+        """What each begin of its program says: the descriptors that are open then."""
+        return [line for line in self.log.read_text().splitlines() if line.startswith("begun with")]
+
+    def turns(self) -> int:
+        """How often it has begun, and ended to begin anew."""
+        return len(self.begun()) + self.log.read_text().count("begins anew")
+
+    def end(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return self.process.wait(BOUND_S)
+
+
+@contextlib.contextmanager
+def running(project, folder: Path) -> Iterator[tuple[Program, Program]]:
+    programs = (
+        Program(INDEXER, project, folder / "indexer.log"),
+        Program(WATCHER, project, folder / "watcher.log"),
+    )
+    try:
+        yield programs
+    finally:
+        for one in programs:
+            one.process.kill()
+            one.process.wait()
+
+
+def served(project) -> str:
+    """All that is served, as one text; "" while a generation is replaced under us."""
+    try:
+        rows = open_rows(read_current(project.config.index_dir), project.config.index_dir)
+        return "\n".join(rows.text(ordinal) for ordinal in np.flatnonzero(rows.live).tolist())
+    except (CortexError, OSError):
+        return ""
+
+
+def test_what_is_saved_while_processes_begin_anew_is_served(project, tmp_path):
+    with running(project, tmp_path) as programs:
+        saved, before = 0, 0
+
+        def save_whenever_one_ends_or_begins() -> bool:
+            nonlocal saved, before
+            now = sum(one.turns() for one in programs)
+            if now != before:
+                saved, before = saved + 1, now
+                path = project.root / f"saved_{saved}.py"
+                path.write_text(f"def saved_number_{saved}():\n    return {saved}\n")
+            assert all(one.process.poll() is None for one in programs)
+            return all(len(one.begun()) > TIMES for one in programs)
+
+        until(save_whenever_one_ends_or_begins, "both to begin anew")
+        wanted = {f"saved_number_{number}()" for number in range(1, saved + 1)}
+        until(
+            lambda: (text := served(project)) and all(each in text for each in wanted), "all that was saved"
+        )
+        assert not any(psutil.Process(one.process.pid).children() for one in programs)
+        assert [one.end() for one in programs] == [0, 0]
+        assert [len(set(one.begun())) for one in programs] == [1, 1]  # no descriptor is left open
+    project.nothing_left()

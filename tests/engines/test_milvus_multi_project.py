@@ -1,0 +1,111 @@
+"""A thousand projects in one collection of a real milvus-lite: each finds its own rows alone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+import pytest
+
+from cortex.engines.milvus.collection import Collection
+from cortex.engines.milvus.engine import MilvusEngine
+from cortex.engines.milvus.entries import entry
+from cortex.engines.vector.usearch import KEPT_MAX
+from cortex.generation.write import Row
+from cortex.ranking import rank, weigh
+from cortex.ranking.multi_project import join_meaning, join_words, told_by
+from cortex.settings.milvus import place_of
+from ipc.messages import ExactSearch, Filters, TextSignals, VectorSearch
+from tests.engines.forest import DIMENSIONS, TREES, World, chunk, vector
+from tests.milvus_lite import far
+
+PROJECTS = 1_000
+
+
+class Crowded(MilvusEngine):
+    """The engine over the tests' own file, in a collection that only this module fills."""
+
+    def __init__(self, config):
+        super().__init__(far(config, os.environ["CORTEX_TESTS_MILVUS"], collection="crowd"))
+
+
+def neighbours(count):
+    """A row of each of so many projects, all of the files and words that ours has, too."""
+    for number in range(count):
+        tree = TREES[number % len(TREES)]
+        body = {name: value for name, value in chunk(tree).items() if name != "embedding"}
+        yield entry(
+            f"crowd-{number:04}", Row(1, body, "chunks.json", b"x", vector(tree), "m@1"), 1, DIMENSIONS
+        )
+
+
+@pytest.fixture(scope="module")
+def worlds(milvus, tmp_path_factory):
+    """Two projects among a thousand: one has all trees, one the oak alone."""
+    folder = tmp_path_factory.mktemp("crowd")
+    with contextlib.ExitStack() as stack:
+        made = [stack.enter_context(contextlib.closing(World(folder / name, Crowded))) for name in "ab"]
+        made[0].publish(*TREES)
+        collection = Collection(place_of(made[0].make()._config))
+        stack.callback(collection.close)
+        collection.insert(neighbours(PROJECTS - len(made)))
+        made[1].publish("oak")
+        # its own alone: made a second time, the collection holds two worlds of before as well
+        assert collection.count('project like "crowd-%"') == PROJECTS - len(made)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def opened(worlds):
+    return [world.open() for world in worlds]
+
+
+QUESTIONS = {
+    "words": lambda tree: TextSignals(tree, 10),
+    "meaning": lambda tree: VectorSearch(vector(tree), "m@1", 10),
+    "exact": ExactSearch,
+}
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_among_a_thousand_projects_each_finds_its_own_rows_alone(opened, kind):
+    for handlers, trees in zip(opened, (TREES, ("oak",)), strict=True):
+        for tree in trees:
+            asked = QUESTIONS[kind](tree)
+            hits = handlers[type(asked)](asked).hits
+            assert hits[0].path == f"{tree}.py"
+            assert {hit.path for hit in hits} <= {f"{one}.py" for one in trees}
+            assert len(hits) == len({hit.key for hit in hits}) <= len(trees)
+
+
+def test_what_filters_keep_is_remembered_for_the_last_few_of_them(opened):
+    search = opened[0][VectorSearch]
+    for number in range(2 * KEPT_MAX):
+        filters = Filters(exclude_paths=(f"{number}.py",))
+        assert search(VectorSearch(vector("oak"), "m@1", 10, filters)).hits[0].path == "oak.py"
+    assert 0 < len(search.__self__.known) <= KEPT_MAX
+
+
+def test_a_change_of_one_project_among_a_thousand_is_seen_by_it_alone(worlds, opened):
+    world = worlds[0]
+    world.publish("oak", "birch")
+    handlers = world.open()
+    assert not handlers[TextSignals](TextSignals("maple", 10)).hits
+    assert [hit.path for hit in handlers[TextSignals](TextSignals("oak", 10)).hits] == ["oak.py"]
+    # who still has the generation before sees what that held, and the neighbours all of theirs
+    assert [hit.path for hit in opened[0][TextSignals](TextSignals("maple", 10)).hits] == ["maple.py"]
+    assert [hit.path for hit in opened[1][TextSignals](TextSignals("oak", 10)).hits] == ["oak.py"]
+
+
+def test_two_of_a_thousand_that_are_asked_together_are_ranked_once(opened):
+    text = {number: one[TextSignals](TextSignals("oak", 90)) for number, one in enumerate(opened)}
+    near = {
+        number: one[VectorSearch](VectorSearch(vector("oak"), "m@1", 45)) for number, one in enumerate(opened)
+    }
+    found = rank("oak", join_words(text, 90), join_meaning(near, 45), weigh(vectors=True), 2)
+    assert {(told_by(one.hit)[0], told_by(one.hit)[1].path) for one in found} == {
+        (0, "oak.py"),
+        (1, "oak.py"),
+    }
+    # the meaning is the same; how rare a word is, milvus-lite tells of each project alone
+    assert found[0].values[found[0].names.index("smax")] == found[1].values[found[1].names.index("smax")]

@@ -1,0 +1,165 @@
+"""Several projects of one server: asked together, and unknown to tokens that are for others."""
+
+import re
+
+import orjson
+import pytest
+
+from cortex.front.http.tokens import Bearer, add_named
+from cortex.system.errors import Unavailable
+from tests.front.http.conftest import Here, serving
+
+NAMES = ("api-orders", "api-users", "hidden")
+
+
+@pytest.fixture
+def city(serve, tmp_path):
+    """A server of three projects, and its links by name."""
+    served = {}
+    for name in NAMES:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "rotate.py").write_text(f"def rotate_{name.replace('-', '_')}(key):\n    return key\n")
+        (folder / "other.py").write_text("def wait():\n    return None\n")
+        served[name] = serve(folder)
+    links = {}
+
+    def make(config):
+        return links.setdefault(config.root.name, Here(served[config.root.name]))
+
+    first = served[NAMES[0]]
+    with serving(first, configs=[served[name].config for name in NAMES], make=make) as server:
+        server.links = links
+        yield server
+
+
+def search(server, *projects, **more):
+    status, _, answer = server.ask(
+        "POST", "/v1/tools/cortex_search", {"query": "rotate a key", "projects": projects, **more}
+    )
+    return status, answer
+
+
+def whose(answer):
+    return {one["project"] for one in answer["results"]}
+
+
+def restrict(server, *projects):
+    server.token = add_named("some", "read", 0.0, projects)
+
+
+def test_one_question_goes_to_all_that_it_names_and_each_hit_says_whose_it_is(city):
+    status, answer = search(city, "*")
+    assert status == 200
+    assert whose(answer) == set(NAMES)
+    assert set(answer["index"]["generations"]) == set(NAMES)
+    assert whose(search(city, "api-*")[1]) == {"api-orders", "api-users"}
+    assert whose(search(city, "hidden", "api-users", detail="location")[1]) == {"hidden", "api-users"}
+    found = city.ask("POST", "/v1/search", {"query": "rotate a key", "projects": ["api-*"]})[2]["hits"]
+    assert {one["project"] for one in found} == {"api-orders", "api-users"}
+    lines = city.ask("POST", "/v1/tools/cortex_exact", {"query": "rotate*", "projects": ["*"]})[2]
+    assert whose(lines) == set(NAMES)
+    assert lines["total_found"] >= 3
+
+
+def test_a_project_that_is_away_is_named_and_the_others_answer(city):
+    search(city, "*")
+    city.links["hidden"].fault = Unavailable("The workers are still being started.")
+    status, answer = search(city, "*")
+    assert status == 200
+    assert whose(answer) == {"api-orders", "api-users"}
+    assert answer["index"]["degraded"] == ["hidden"]
+    assert "hidden: The workers are still being started." in answer["index"]["message"]
+
+
+def test_a_filter_that_leaves_nothing_is_named_over_all_projects(city):
+    answer = search(city, "*", paths=["nowhere/**"])[1]
+    assert answer["results"] == []
+    assert answer["suggestion"].startswith(
+        'Nothing matches with paths=["nowhere/**"]; without it there would be'
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"projects": ["api-*"], "project": "hidden"}, "Pass `project` for one project or `projects`"),
+        ({"projects": ["api-*"], "scope": "all"}, "`projects` asks for code alone"),
+        ({"projects": ["api-*"], "kind": "decision"}, "`projects` asks for code alone"),
+        ({"projects": ["nope"]}, "There is no project 'nope'; there are: api-orders, api-users, hidden."),
+        ({"projects": ["hiden"]}, r"There is no project 'hiden' \(did you mean 'hidden'\?\)"),
+        ({"projects": 7}, "There is no project '7'"),
+    ],
+)
+def test_what_cannot_be_asked_together_is_one_sentence(city, arguments, why):
+    status, _, answer = city.ask("POST", "/v1/tools/cortex_search", {"query": "rotate"} | arguments)
+    assert status == 400
+    assert re.search(why, answer["error"]["message"])
+
+
+def test_a_token_for_some_projects_asks_those_alone_whatever_it_says(city):
+    restrict(city, "api-*")
+    assert whose(search(city, "*")[1]) == {"api-orders", "api-users"}
+    assert whose(search(city, "api-users", "*-orders")[1]) == {"api-orders", "api-users"}
+    restrict(city, "api-users", "hidden")
+    assert whose(search(city, "*")[1]) == {"api-users", "hidden"}
+    restrict(city, "hidden")
+    assert whose(search(city, "*")[1]) == {"hidden"}
+
+
+def test_to_a_token_another_project_is_as_one_that_is_not_there(city):
+    restrict(city, "api-*")
+    for name in ("hidden", "absent"):
+        told = f"There is no project {name!r}"
+        assert search(city, name)[0] == 400
+        for status, _, answer in (
+            city.ask("POST", "/v1/search", {"query": "x", "project": name}),
+            city.ask("GET", f"/v1/indexStatus?project={name}"),
+            city.ask("GET", f"/v1/tools?project={name}"),
+            city.ask("GET", f"/v1/events?project={name}"),
+            city.ask("GET", f"/openapi.json?project={name}"),
+        ):
+            assert status == 404
+            assert answer["error"]["message"].startswith(told)
+            assert answer["error"]["message"].endswith("there are: api-orders, api-users.")
+
+
+def test_nothing_that_a_token_gets_holds_the_name_of_another_project(city):
+    search(city, "*")  # all of them are open
+    restrict(city, "api-*")
+    asked = [
+        city.ask("GET", "/v1/tools"),
+        city.ask("GET", "/v1/indexStatus"),
+        city.ask("GET", "/openapi.json"),
+        city.ask("GET", "/health"),
+        city.ask("POST", "/v1/tools/cortex_search", {"query": "rotate", "projects": ["*"]}),
+        city.ask("POST", "/v1/tools/cortex_search", {"query": "rotate", "projects": ["hid*"]}),
+        city.ask("POST", "/v1/tools/cortex_search", {"query": "rotate", "projects": ["hiddn"]}),
+        city.ask("POST", "/v1/tools/cortex_exact", {"query": "rotate", "project": "hiddn"}),
+        city.ask("GET", "/v1/indexStatus?project=hiddn"),
+        city.ask("GET", "/metrics"),
+    ]
+    for _, _, answer in asked:
+        text = answer if isinstance(answer, (bytes, str)) else orjson.dumps(answer).decode()
+        assert "hidden" not in str(text)
+    assert "api-users" in str(asked[-1][2])
+
+
+def test_a_token_that_is_for_none_of_the_projects_is_told_no_name(city):
+    restrict(city, "elsewhere-*")
+    for status, _, answer in (
+        city.ask("POST", "/v1/search", {"query": "x"}),
+        city.ask("POST", "/v1/search", {"query": "x", "project": "hidden"}),
+    ):
+        assert status == 403
+        assert not any(name in answer["error"]["message"] for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    ("projects", "knows", "not_"),
+    [((), "any", None), (("a",), "a", "ab"), (("a*",), "ab", "ba"), (("a[1]",), "a[1]", "a2")],
+)
+def test_a_token_knows_what_its_names_and_globs_mean(projects, knows, not_):
+    bearer = Bearer("t", "read", projects)
+    assert bearer.knows(knows)
+    assert not_ is None or not bearer.knows(not_)

@@ -1,0 +1,146 @@
+"""A command and the first index of its project: it is waited for, with its progress, and nothing
+else is.
+"""
+
+import asyncio
+import hashlib
+import io
+import os
+import time
+
+import orjson
+import pytest
+from rich.console import Console
+
+from cortex.front.cli import commands, exploration, render, serving
+from cortex.front.cli.activity import under_way
+from cortex.front.cli.first_index import first_index
+from cortex.front.link import Link
+from cortex.generation import current as generations
+from cortex.generation.current import FileRef, Generation, SegmentRef
+from cortex.settings.config import Config, Server
+from cortex.terms.records import IndexerState
+from tests.wait_until import until
+
+#: seconds after which a wait counts as one that hangs
+HANGS_S = 60.0
+
+
+def wait(link, patience_s=10 * HANGS_S):
+    """Whether anything was waited for."""
+
+    async def bounded():
+        async with asyncio.timeout(HANGS_S):
+            return await first_index(link, patience_s)
+
+    return asyncio.run(bounded())
+
+
+def test_a_command_waits_until_all_of_a_project_is_served_that_was_not(tmp_path, serve):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text(f"def {name}():\n    return 1\n")
+    link = Link(Config(root=tmp_path))
+
+    async def both():
+        async with asyncio.timeout(HANGS_S):
+            waited, _ = await asyncio.gather(
+                first_index(link, 10 * HANGS_S), asyncio.to_thread(serve, tmp_path)
+            )
+            return waited, link.freshness.current().sources
+
+    assert asyncio.run(both()) == (True, 2)
+
+
+def test_a_command_does_not_wait_where_all_is_served(tmp_path):
+    config = Config(root=tmp_path)
+    config.index_dir.mkdir(parents=True)
+    generations.publish(config.index_dir, Generation(1, segments=(SegmentRef("s", 3, 3),), sources=12))
+    assert not wait(Link(config))
+
+
+def test_a_command_does_not_wait_for_what_nobody_makes(tmp_path):
+    assert not wait(Link(Config(root=tmp_path, server=Server(auto_index=False))))
+    config = Config(root=tmp_path)
+    config.indexer_state.parent.mkdir(parents=True)
+    told = IndexerState("idle", 0, 0, 1, time.time(), os.getpid(), message="There are too many files.")
+    config.indexer_state.write_bytes(orjson.dumps(told))
+    assert not wait(Link(config))
+
+
+def test_a_graph_file_of_the_same_size_is_waited_for_and_one_that_was_touched_is_not(tmp_path):
+    path = tmp_path / "code-graph.json"
+    path.write_bytes(b"one")
+    served = {path.name: FileRef(3, path.stat().st_mtime_ns, hashlib.sha256(b"one").hexdigest())}
+    assert serving._graph_waiting(tmp_path, served) == []
+    os.utime(path, ns=(1, 1))
+    assert serving._graph_waiting(tmp_path, served) == []
+    path.write_bytes(b"two")
+    assert serving._graph_waiting(tmp_path, served) == [path.name]
+
+
+def test_the_patience_of_a_command_has_an_end(tmp_path):
+    assert wait(Link(Config(root=tmp_path)), 0.1)
+
+
+def test_the_progress_of_others_is_said(capsys):
+    clock = iter(range(0, 100, 4))
+    with render.Progress(clock=lambda: next(clock)) as progress:
+        progress.follow(1, 0, 10)
+        progress.follow(5, 2, 10)
+    said = "waiting for the first index: 5 of 10 files read, 2 served"
+    assert capsys.readouterr().err.splitlines() == [said]
+
+
+@pytest.mark.parametrize(("symbol", "head"), [("src/a.py:9", "src/a.py:9"), ("run", "src/a.py:9  run")])
+def test_lines_that_no_definition_holds_have_their_place_as_a_head_once(symbol, head, capsys):
+    shown = {"symbol": symbol, "file": "src/a.py", "start_line": 9, "end_line": 9, "text": "x = 1"}
+    exploration.print_picture({"functions": [shown]})
+    assert capsys.readouterr().out.splitlines() == [head, "    x = 1"]
+
+
+class Terminal(io.StringIO):
+    """Standard error as a person sees it."""
+
+    def isatty(self):
+        return True
+
+
+def test_what_takes_longer_than_a_moment_says_so_on_a_terminal_and_nowhere_else(monkeypatch, capsys):
+    with under_way("`cortex doctor`", 0.0):
+        pass
+    assert capsys.readouterr().err == ""
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    with under_way("`cortex doctor`", HANGS_S):
+        pass
+    assert screen.getvalue() == ""
+    with under_way("`cortex doctor`", 0.001):
+        until(lambda: screen.getvalue().count("\n") >= 2, "two lines")
+    first, second, *_ = screen.getvalue().splitlines()
+    assert first == "cortex: `cortex doctor` is under way …"
+    assert second == "cortex: `cortex doctor` is under way, 0 s …"
+
+
+#: commands that show what they are at, ask a person, do next to nothing, or go on until they are
+#: ended; what is asked of workers says by itself that it waits
+SHOW = {
+    "init", "index", "install", "uninstall", "mcp", "up", "trust", "clean", "version", "upgrade", "manual", "completion",
+    "complete", "memory up", "memory encrypt", "memory decrypt", "memory follow", "hook install", "hook uninstall",
+    "serve", "open", "token", "key forget", "key recovery", "key recover", "embed serve",
+}  # fmt: skip
+
+
+def test_every_other_command_says_that_it_is_at_work():
+    assert {command.name for command in commands.COMMANDS if not command.silent} == SHOW
+
+
+@pytest.mark.parametrize(("columns", "bars"), [(40, False), (80, True), (200, True)])
+def test_what_is_said_beside_a_bar_is_whole_at_any_width(columns, bars):
+    screen = Console(file=io.StringIO(), force_terminal=True, width=columns, color_system=None)
+    with render.Progress(screen, serves=True) as progress:
+        progress(400, 482, 7383)
+        progress.serve(482, 482, waits=True)
+    shown = screen.file.getvalue()
+    said = "serving 400 of 482 files read, 482 of 482 served, taking up the graph"
+    assert said in " ".join(shown.replace("━", " ").split())
+    assert ("━" in shown) is bars

@@ -1,0 +1,68 @@
+"""The tools of observations after the life of a project: each answers what is known of it."""
+
+from shutil import copytree
+
+import pytest
+
+from cortex.memory.library import Library, finish
+from cortex.memory.operations import carry_out
+from cortex.terms.observations import ROWS
+from tests.expected_observations import CHECKS, Known
+from tests.front.conftest import Window
+from tests.front.test_code_notes import Desk
+from tests.generated_life import BEGIN, DAY_MS, live, plant, tell, write_project
+
+LIFE = live(observations=110)
+PLANTED = plant(LIFE)
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory, serve, empty):
+    """That life, told to a memory that was looked after, beside its project."""
+    root = tmp_path_factory.mktemp("life") / "project"
+    write_project(root)
+    with Library.open(copytree(empty, root.parent / "data")) as library:
+        numbers = tell(library, LIFE)
+        done = {"remaining": 1}
+        while done["remaining"]:
+            done = finish(carry_out(library, "run_consolidation", {}, project="shop"))
+        desk = Desk(serve(root), Window(library, root, project="shop").memory)
+        yield Known(desk.ask, LIFE, PLANTED, numbers)
+
+
+def test_there_is_a_check_for_each_tool():
+    assert set(CHECKS) == set(ROWS)
+
+
+@pytest.mark.parametrize("tool", ROWS)
+def test_a_tool_answers_what_is_known_of_a_life(known, tool):
+    CHECKS[tool](known)
+
+
+def test_fields_are_anded_whatever_they_are(known):
+    middle = BEGIN + LIFE.days * DAY_MS // 2
+    told = known.found(
+        "search",
+        obs_type="bugfix,feature",
+        concepts="network,storage",
+        files="src/net,src/cart",
+        dateStart=str(middle),
+    )
+    assert told == known.titles(
+        type=lambda note: note["obs_type"] in ("bugfix", "feature"),
+        tag=lambda note: {"network", "storage"} & set(note["tags"]),
+        file=lambda note: any(path.startswith(("src/net/", "src/cart/")) for path in note["files"]),
+        time=lambda note: note["at"] >= middle,
+    )
+
+
+def test_what_was_believed_is_told_of_every_moment(known):
+    assert LIFE.replaced
+    assert LIFE.doubled
+    for old, (new, moment) in LIFE.replaced.items():
+        query = f"what did we decide on for {LIFE.notes[old]['topic']}"
+        before = [row["title"] for row in known.ask("search", query=query, as_of=str(moment - 1))["results"]]
+        after = [row["title"] for row in known.ask("search", query=query, as_of=str(moment))["results"]]
+        assert old in before
+        assert new not in before
+        assert old not in after

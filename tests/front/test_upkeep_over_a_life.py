@@ -1,0 +1,90 @@
+"""Upkeep after the life of a project: it finds what was planted there, and tells it."""
+
+import orjson
+import pytest
+
+from cortex.memory.library import Library, finish
+from cortex.memory.operations import carry_out
+from tests.generated_life import SECRET, live, plant, tell
+
+LIFE = live(days=3, sessions=3, observations=40, seed=4)
+PLANTED = plant(LIFE)
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory):
+    """(the memory after that life, title → number, what upkeep said, each in its turn)."""
+    with Library.open(tmp_path_factory.mktemp("planted") / "memory") as library:
+        numbers, shop = tell(library, LIFE), library.of(project="shop")
+        said = [
+            finish(carry_out(shop, f"observation.{name}", asked))
+            for name, asked in (
+                ("suggest_consolidations", {"min_similarity": 0.9, "limit": 50}),
+                ("run_consolidation", {}),
+                ("run_consolidation", {}),
+            )
+        ]
+        yield library, numbers, said
+
+
+@pytest.fixture
+def ask(lived, open_window):
+    window = open_window(project="shop")
+    window.memory.library = lived[0]
+    return window.ask
+
+
+def pairs(lived, relation):
+    """(the older title, the newer) of each relation of that kind."""
+    titles = {number: title for title, number in lived[1].items()}
+    edges = lived[0].memory.store.edges_after(0, 10_000)
+    return {(titles[edge.target], titles[edge.source]) for edge in edges if edge.relation == relation}
+
+
+def test_what_says_nearly_the_same_is_suggested_and_nothing_else(lived):
+    groups = [
+        {one["title"] for one in (group["primary"], *group["similar"])} for group in lived[2][0]["groups"]
+    ]
+    near = [group for group in groups if not group <= PLANTED.recurring]
+    planted = PLANTED.alike | PLANTED.contradicted | PLANTED.undone
+    assert sorted(map(sorted, near)) == sorted(sorted(pair) for pair in planted)
+
+
+def test_what_was_corrected_is_contradicted_and_nothing_else(ask, lived):
+    assert pairs(lived, "contradicts") == PLANTED.contradicted
+    for old, new in PLANTED.contradicted:
+        told = ask("get_observation_relationships", id=str(lived[1][old]), max_depth=1)["relations"]
+        assert (new, "contradicts") in {(one["source_title"], one["type"]) for one in told}
+
+
+def test_what_was_undone_is_ended_by_what_undid_it(ask, lived):
+    assert pairs(lived, "supersedes") == PLANTED.undone
+    for old, new in PLANTED.undone:
+        assert ask("get_observation", id=str(lived[1][old]))["superseded_by"] == lived[1][new]
+        files = ask("get_observation", id=str(lived[1][new]))["files"]
+        rows = ask("find_by_file", files=files[0])["results"]
+        assert [row["title"] for row in rows] == [new]
+
+
+def test_what_only_says_the_same_stays(ask, lived):
+    for title in {one for pair in PLANTED.alike for one in pair} | PLANTED.recurring:
+        assert ask("get_observation", id=str(lived[1][title]))["state"] == "active"
+
+
+def test_what_happened_in_several_sessions_is_one_pattern(ask, lived):
+    numbers = {lived[1][title] for title in PLANTED.recurring}
+    found = [one for one in ask("get_patterns")["patterns"] if numbers & set(one["observation_ids"])]
+    assert [set(one["observation_ids"]) for one in found] == [numbers]
+    assert (found[0]["type"], found[0]["frequency"]) == ("bug", len(numbers))
+
+
+def test_a_second_run_changes_nothing(lived):
+    assert lived[2][1]["changes"]
+    assert (lived[2][2]["changes"], lived[2][2]["remaining"]) == (0, 0)
+
+
+def test_nothing_that_was_planted_tells_its_secret(ask, lived):
+    for title in {one for pair in PLANTED.alike | PLANTED.undone for one in pair}:
+        told = ask("get_observation", id=str(lived[1][title]))
+        assert told["facts"]
+        assert SECRET not in orjson.dumps(told).decode()

@@ -1,0 +1,261 @@
+"""The life of a project, made up from a seed: sessions over some weeks, with what is known of each
+observation. Duplicates, decisions that were replaced, files that were changed since, secrets and
+another project are among them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cortex.ask.code_notes.fingerprints import Text
+from cortex.memory.library import Library, finish
+from cortex.memory.note import Source
+from cortex.memory.operations import carry_out
+
+DAY_MS, MINUTE_MS = 86_400_000, 60_000
+BEGIN = 1_760_000_000_000  # 2025-10-09T08:53:20Z, a Thursday
+TYPES = ("bugfix", "feature", "refactor", "change", "discovery", "decision")
+CONCEPTS = ("network", "storage", "gotcha", "security", "how-it-works", "testing", "performance")
+FILES = tuple(
+    f"src/{room}/{name}.py" for room in ("net", "cart", "auth", "ui") for name in ("main", "store", "queue")
+)
+#: files that were changed after all was told
+CHANGED = frozenset(FILES[::3])
+PARTS = "cart checkout login search invoice upload export mailer scheduler cache router parser".split()
+VERBS = (
+    "retries drops keeps reads writes rounds copies sorts counts hides".split()
+)  # none is the opposite of another
+THINGS = "sessions prices tokens images totals headers rows letters orders cookies addresses labels".split()
+TOPICS = "database queue language hosting logging testing styling search mail payments".split()
+CHOICES = "Alpha Bravo Charlie Delta Echo Foxtrot Golf Hotel".split()
+SECRET = "AKIAIOSFODNN7EXAMPLE"
+
+
+@dataclass
+class Life:
+    """`told`: what is stored, in order: arguments, moment, session, project. What is known of the
+    project "shop": its `notes` by title, `replaced` (the old title → the new one, and when), and
+    titles that were told twice.
+    """
+
+    days: int
+    told: list[dict[str, Any]] = field(default_factory=list)
+    notes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    replaced: dict[str, tuple[str, int]] = field(default_factory=dict)
+    doubled: set[str] = field(default_factory=set)
+    end: int = 0
+
+
+def live(days: int = 9, sessions: int = 8, observations: int = 160, seed: int = 15) -> Life:
+    """The same life for the same numbers."""
+    chance = random.Random(seed)
+    life = Life(days, end=BEGIN + days * DAY_MS)
+    starts = sorted(
+        chance.randrange(BEGIN, life.end - 2 * 60 * MINUTE_MS, MINUTE_MS) for _ in range(sessions)
+    )
+    counted = 0
+    for at, start in enumerate(starts):
+        share = observations * (at + 1) // sessions - observations * at // sessions
+        for moment in _moments(chance, start, share):
+            counted += 1
+            _tell(life, chance, counted, moment, f"session-{at}")
+    return life
+
+
+def _moments(chance: random.Random, start: int, count: int) -> Iterator[int]:
+    """Some of an hour, each once, in order."""
+    yield from sorted(start + second * 1000 for second in chance.sample(range(3_600), count))
+
+
+def _tell(life: Life, chance: random.Random, number: int, moment: int, session: str) -> None:
+    roll = chance.random()
+    if roll < 0.08 and life.notes:
+        _tell_again(life, chance, moment, session)
+    elif roll < 0.16:
+        _decide(life, chance, moment, session)
+    else:
+        _observe(life, chance, number, moment, session, "bank" if roll > 0.94 else "shop")
+
+
+def _observe(  # noqa: PLR0917
+    life: Life, chance: random.Random, number: int, moment: int, session: str, project: str
+) -> None:
+    title = f"The {chance.choice(PARTS)} {chance.choice(VERBS)} {chance.choice(THINGS)} in step {number}"
+    modified, read = chance.sample(FILES, chance.randint(0, 2)), chance.sample(FILES, chance.randint(0, 1))
+    secret = f" with the key {SECRET}" if chance.random() < 0.05 else ""
+    obs_type = chance.choice(TYPES[:-1])
+    note = {
+        "title": title,
+        "body": f"Seen while working on {chance.choice(THINGS)}{secret}." if chance.random() < 0.8 else "",
+        "kind": "fact" if obs_type == "discovery" else "event",
+        "obs_type": obs_type if chance.random() < 0.7 or obs_type not in ("change", "discovery") else "",
+        "tags": chance.sample(CONCEPTS, chance.randint(0, 3)),
+        "facts": [f"Fact {at} of step {number}" for at in range(chance.randint(0, 3))],
+        "files": list(dict.fromkeys((*modified, *read))),
+        "importance": round(chance.uniform(0.2, 0.8), 2),
+    }
+    life.told.append({"note": note, "at": moment, "session": session, "project": project})
+    if project == "shop":
+        life.notes[title] = note | {
+            "obs_type": obs_type,
+            "at": moment,
+            "session": session,
+            "state": "active",
+            "step": number,
+        }
+
+
+def _tell_again(life: Life, chance: random.Random, moment: int, session: str) -> None:
+    """An observation that there is, spelled otherwise, with another tag."""
+    title = chance.choice([one for one in life.notes if life.notes[one]["state"] == "active"])
+    known = life.notes[title]
+    note = {
+        "title": title.upper().replace(" ", "  "),
+        "kind": known["kind"],
+        "tags": ["testing"],
+        "importance": 0.1,
+    }
+    life.told.append({"note": note, "at": moment, "session": session, "project": "shop"})
+    known["tags"] = list(dict.fromkeys((*known["tags"], "testing")))
+    life.doubled.add(title)
+
+
+def _decide(life: Life, chance: random.Random, moment: int, session: str) -> None:
+    """What was decided of a topic; what was decided before holds no more."""
+    topic = chance.choice(TOPICS)
+    before = [
+        one for one, note in life.notes.items() if note.get("topic") == topic and note["state"] == "active"
+    ]
+    used = {note["choice"] for note in life.notes.values() if note.get("topic") == topic}
+    free = [choice for choice in CHOICES if choice not in used]
+    if not free:
+        return
+    choice = chance.choice(free)
+    title = f"We decided on {choice} for {topic}"
+    note = {
+        "title": title,
+        "kind": "decision",
+        "obs_type": "decision",
+        "tags": ["architecture"],
+        "importance": 0.7,
+        "body": f"{choice} is what the team knows best when it comes to {topic}.",
+    }
+    life.told.append(
+        {"note": note, "at": moment, "session": session, "project": "shop", "supersedes": before}
+    )
+    life.notes[title] = note | {
+        "at": moment,
+        "session": session,
+        "state": "active",
+        "topic": topic,
+        "choice": choice,
+        "files": [],
+        "facts": [],
+    }
+    for old in before:
+        life.notes[old]["state"] = "superseded"
+        life.replaced[old] = (title, moment)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Titles that were planted into a life, as an older and a newer one: what the newer corrects
+    (`contradicted`), undoes (`undone`) or says again in other words (`alike`); and `recurring`:
+    one thing that happened in several sessions.
+    """
+
+    contradicted: frozenset[tuple[str, str]]
+    undone: frozenset[tuple[str, str]]
+    alike: frozenset[tuple[str, str]]
+    recurring: frozenset[str]
+
+
+_CORRECTED = (
+    ("Sessions are kept in Redis", "Sessions are no longer kept in Redis"),
+    ("Invoices are rounded on each line", "Invoices are no longer rounded on each line"),
+)
+_UNDONE = (
+    ("Added the rate limiter to the gateway", "Removed the rate limiter from the gateway", "edge/limit.py"),
+    ("Enabled the preview of large photographs", "Disabled the preview of large photographs", "ui/photo.py"),
+)
+_ALIKE = (
+    ("The staging database runs PostgreSQL 15", "Staging runs on PostgreSQL 15"),
+    ("Attachments above ten megabytes bounce", "Attachments bounce above ten megabytes"),
+)
+_RECURRING = tuple(f"Flaky test around midnight in {what}" for what in ("invoices", "reports", "exports"))
+
+
+def plant(life: Life) -> Planted:
+    """Tell them after all else, the older ones in one session and the newer ones a day later in
+    another; each says its secret in a fact.
+    """
+    old = [(one, "fact", "", ()) for one, _ in (*_CORRECTED, *_ALIKE)]
+    old += [(one, "event", "feature", (path,)) for one, _, path in _UNDONE]
+    new = [(other, "fact", "", ()) for _, other in (*_CORRECTED, *_ALIKE)]
+    new += [(other, "event", "change", (path,)) for _, other, path in _UNDONE]
+    for at, told in enumerate((old, new)):
+        told += [(one, "event", "bugfix", ()) for one in _RECURRING[at * 2 : at * 2 + 2]]
+        for place, (title, kind, obs_type, files) in enumerate(told):
+            note = {"title": title, "kind": kind, "obs_type": obs_type, "files": list(files)}
+            moment = life.end + at * DAY_MS + place * MINUTE_MS
+            note |= {"facts": [f"The password is {SECRET}"]}
+            life.told.append({"note": note, "at": moment, "session": f"planted-{at}", "project": "shop"})
+            state = "superseded" if title in {old for old, *_ in (*_CORRECTED, *_UNDONE)} else "active"
+            more = {"at": moment, "state": state, "tags": [], "importance": 0.5, "body": ""}
+            life.notes[title] = (
+                note | more | {"obs_type": obs_type or "discovery", "session": f"planted-{at}"}
+            )
+    life.end += 2 * DAY_MS
+    return Planted(
+        frozenset(_CORRECTED),
+        frozenset((one, other) for one, other, _ in _UNDONE),
+        frozenset(_ALIKE),
+        frozenset(_RECURRING),
+    )
+
+
+def write_project(root: Path) -> None:
+    """The files of the project as they are in the end."""
+    for path in FILES:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(_text(path, "later" if path in CHANGED else "first"))
+
+
+def _text(path: str, when: str) -> bytes:
+    return f'"""{path}."""\n\nWHEN = "{when}"\nPLACE = "{path}"\n'.encode()
+
+
+def tell(library: Library, life: Life) -> dict[str, int]:
+    """Store all that was told, each at its moment, and what was said in the sessions: title →
+    number.
+    """
+    numbers: dict[str, int] = {}
+    for one in life.told:
+        _set_clock(library, one["at"])
+        whose = library.of(project=one["project"], source=Source("claude", one["session"], "mcp", "agent"))
+        said = {path: Text.of(_text(path, "first")).all_spoken() for path in one["note"].get("files", ())}
+        supersedes = [numbers[title] for title in one.get("supersedes", ())]
+        made = whose.store(**one["note"], spoken=said, supersedes=supersedes)
+        numbers.setdefault(one["note"]["title"], made["number"])
+    _set_clock(library, life.end)
+    for at, name in enumerate(sorted({one["session"] for one in life.told})):
+        asked = f"Please reach milestone{word_of(at)} and tell me"
+        part = {"begins": True, "at": BEGIN + at, "user": asked, "assistant": f"It is done, {name}."}
+        session = {"kind": "claude", "source_id": name, "workstation": "w", "file": f"/{name}"}
+        portion = {"session": session, "start": 0, "place": {"offset": 9, "size": 9, "tail": ""}}
+        finish(carry_out(library, "take_session", {"portion": portion | {"parts": [part]}}, project="shop"))  # type: ignore[arg-type]
+    library.memory.said.commit(wait=True)
+    return numbers
+
+
+def _set_clock(library: Library, moment: int) -> None:
+    library.memory.now = library.memory.store._now = lambda: moment  # type: ignore[misc]
+
+
+def word_of(number: int) -> str:
+    """A word that stands for a number."""
+    return "".join("bcdfghklmn"[int(digit)] + "aeiou"[int(digit) % 5] for digit in str(number))

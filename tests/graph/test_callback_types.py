@@ -1,0 +1,210 @@
+"""What a name is that no declaration of its own says: a parameter of a function that is passed on,
+a part of what a function gives, what an object literal that is returned holds; and which of
+several imports of one name holds.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import decode, digest
+from tests.graph.small_graphs import project_of
+
+_SHOP = (
+    "export class Disk { save() {} }\nexport class Tape { save() {} }\n"
+    "export type Worker = (disk: Disk, next: () => void) => void;\nexport type Any = Worker | string;\n"
+    "export interface Options { each?: (tape: Tape) => void }\n"
+    "export interface App { get(path: string, worker: Any): void; set(options: Options): void;\n"
+    "  (name: string): void; (...workers: Worker[]): void }\n"
+    "export declare function app(): App;\n"
+)
+
+#: what is shown → (path → text, lines of the last file and the targets of its calls and references)
+CASES = {
+    "functions passed to what says what it passes them, in TypeScript": (
+        {
+            "shop.ts": _SHOP,
+            "a.ts": (
+                "import { app, type Worker } from './shop';\nconst one = app();\n"
+                "one.get('/', (x) => x.save());\none.set({ each: (x) => x.save() });\n"
+                "one(function (x) {\n  x.save();\n});\nconst own: Worker = (x) => x.save();\n"
+                "unknown((x) => x.save());\n"
+            ),
+        },
+        {
+            (2, "shop:app"),
+            (3, "shop:App.get"),
+            (3, "shop:Disk.save"),
+            (4, "shop:App.set"),
+            (4, "shop:Tape.save"),
+            (5, "shop:App.call~2"),
+            (6, "shop:Disk.save"),
+            (8, "shop:Disk.save"),
+            (9, "shop:Disk.save | shop:Tape.save"),
+        },
+    ),
+    "what a returned object holds, in JavaScript": (
+        {
+            "made.js": (
+                "function make() {\n  function begin() {}\n  items.map(function () { return { lost() {} } })\n"
+                "  return { begin, end() {}, again: begin }\n}\nmodule.exports.make = make\n"
+            ),
+            "a.js": (
+                "const { make } = require('./made')\nconst one = make()\none.begin()\none.end()\none.again()\none.lost()\n"
+            ),
+        },
+        {(2, "made:make"), (3, "made:make.begin"), (4, "made:make.end"), (5, "made:make.begin")},
+    ),
+    "a script and the file of declarations beside it, on an unknown receiver": (
+        {
+            "disk.d.ts": "export interface Disk {\n  spinUp(fast: boolean): void;\n}\n",
+            "disk.js": "class Platter {\n  spinUp() {}\n}\n",
+            "a.js": "function run(x) {\n  x.y.spinUp();\n}\n",
+        },
+        {(2, "disk.d:Disk.spinUp"), (2, "disk:Platter.spinUp")},
+    ),
+    "parts of what a function gives, in Rust": (
+        {
+            "a.rs": (
+                "struct Disk; impl Disk { fn save(&self) {} }\nstruct Tape; impl Tape { fn save(&self) {} }\n"
+                "fn both() -> Result<(Disk, Tape), String> { todo() }\nfn f(z: Option<Disk>) {\n"
+                "  let (x, y) = both()?;\n  x.save();\n  y.save();\n  let Some(w) = z else { return };\n  w.save();\n}\n"
+            ),
+        },
+        {(5, "a:both"), (6, "a:Disk.save"), (7, "a:Tape.save"), (9, "a:Disk.save")},
+    ),
+    "parts of what a function gives, in Python": (
+        {
+            "a.py": (
+                "class Disk:\n    def save(self): ...\nclass Tape:\n    def save(self): ...\n"
+                "def both() -> tuple[Disk, Tape]: ...\ndef f(z: Tape):\n    x, y = both()\n    x.save()\n"
+                "    y.save()\n    v, w = z, Disk()\n    v.save()\n    w.save()\n"
+            ),
+        },
+        {
+            (7, "a:both"),
+            (8, "a:Disk.save"),
+            (9, "a:Tape.save"),
+            (10, "a:Disk"),
+            (11, "a:Tape.save"),
+            (12, "a:Disk.save"),
+        },
+    ),
+    "macros at the top that are given a type, in C++": (
+        {
+            "a.h": "namespace shop {\nclass Disk { public: void save() {} };\nint weigh(int x) { return x; }\n}\n",
+            "a.cpp": (
+                '#include "a.h"\nSHOP_FLAG(bool, shop, true,\n          "Whether (or not) to sell");\n'
+                'SHOP_FLAG(int32_t, disks, -1, "How many");\nnamespace shop {\nnamespace {\nvoid f(Disk& x) {\n'
+                "  x.save();\n  shop::weigh(1);\n}\n}\n}\n"
+            ),
+        },
+        {(8, "a.h:shop.Disk.save"), (9, "a.h:shop.weigh")},
+    ),
+    "variants of an enum, made and matched, in Rust": (
+        {
+            "a.rs": (
+                "enum Shape { Circle(u8), Empty }\nimpl Shape { fn draw(&self) {} }\nfn f() {\n"
+                "  let x = Shape::Circle(1);\n  x.draw();\n  match x {\n    Shape::Circle(r) => {}\n    Shape::Empty => {}\n"
+                "  }\n}\n"
+            ),
+        },
+        {(4, "a:Shape.Circle"), (5, "a:Shape.draw"), (7, "a:Shape.Circle, a value")},
+    ),
+    "an import that only a switch of the build's own turns on, in Rust": (
+        {
+            "src/node.rs": "pub fn req() {}\n",
+            "src/util.rs": "pub fn req() {}\n",
+            "src/main.rs": (
+                "mod node;\nmod util;\nuse util::*;\n#[cfg(test_node)]\nuse node::req;\nfn f() {\n  req();\n}\n"
+            ),
+        },
+        {(7, "src/util:req")},
+    ),
+}
+
+
+#: what is edited → (path → text, the file, what is replaced in it and by what)
+EDITS = {
+    "a type between a function that is passed on and a constructor": (
+        {
+            "shop.ts": "export class Disk { save() {} }\nexport class Tape { save() {} }\n",
+            "item.ts": "import { Disk, Tape } from './shop';\nexport type Item = Disk;\n",
+            "worker.ts": "import { Item } from './item';\nexport type Worker = (item: Item) => void;\n",
+            "app.ts": "import { Worker } from './worker';\nexport class App { constructor(x: Worker) {} }\n",
+            "a.ts": "import { App } from './app';\nnew App((x) => x.save());\n",
+        },
+        ("item.ts", "= Disk", "= Tape"),
+    ),
+    "another name of what a block is called on": (
+        {
+            "shop.kt": "package a\nclass Disk {\n fun save() {}\n}\nclass Tape {\n fun save() {}\n}\n",
+            "item.kt": "package a\ntypealias Item = Disk\n",
+            "ext.kt": "package a\nfun build(block: Item.() -> Unit) {}\n",
+            "a.kt": "package a\nfun f() {\n build { save() }\n}\n",
+        },
+        ("item.kt", "= Disk", "= Tape"),
+    ),
+    "a package alone": (
+        {
+            "shop.kt": "package a\nfun save() {}\n",
+            "a.kt": "package a\nfun f() {\n save()\n}\n",
+        },
+        ("shop.kt", "package a", "package b"),
+    ),
+}
+
+
+def _facts(path, text):
+    return facts_of(decode(path, text.encode()), digest(text.encode()))
+
+
+def _edges(project, path):
+    return set(edges_of(project, Evaluator(project), path))
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_of_what_a_name_is_by_reaches_who_says_the_name(edit):
+    files, (edited, old, new) = EDITS[edit]
+    project, last = Project(), list(files)[-1]
+    project.update({path: _facts(path, text) for path, text in files.items()})
+    before = _edges(project, last)
+    again = project.update({edited: _facts(edited, files[edited].replace(old, new))})
+    assert _edges(project, last) != before
+    assert last in again
+
+
+#: lines of Kotlin → the definitions that are called, by the lines on which they stand
+CALLED = {
+    'fun f(a: Int, b: String) {}\nfun f(a: String, b: Int) {}\nfun g() { f(a = 1, "x") }\n': {"a:f"},
+    "class A {\n fun x() {}\n}\nclass B {\n fun x() {}\n}\nfun f(a: Int): A = A()\nfun f(a: Int, b: Int): B = B()\n"
+    "fun g() { f(/* a */ 1).x() }\n": {"a:A.x", "a:f"},
+}
+
+
+@pytest.mark.parametrize("text", CALLED)
+def test_arguments_are_counted_by_their_places(text):
+    project = Project()
+    project.update({"a.kt": _facts("a.kt", text)})
+    line = text.count("\n")
+    calls = [one for one in _edges(project, "a.kt") if one.type == "calls" and one.location.line == line]
+    assert {one.target for one in calls} == CALLED[text]
+
+
+@pytest.mark.parametrize("shown", CASES)
+def test_a_name_is_what_those_around_it_say(shown):
+    files, wanted = CASES[shown]
+    project = project_of(files)
+    found = {
+        (
+            edge.location.line,
+            (edge.target or " | ".join(edge.candidates)) + ", a value" * (edge.type == "references"),
+        )
+        for edge in edges_of(project, Evaluator(project), list(files)[-1])
+        if edge.type in ("calls", "references")
+    }
+    assert found == wanted

@@ -1,0 +1,66 @@
+"""What the system is asked to watch: the folders that were entered, each by itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from cortex.indexer.folder_watch import Changes, Folders
+from cortex.indexer.scan import Scanner
+from cortex.settings.config import Config
+from tests.wait_until import until
+
+
+def watched() -> int:
+    """How many inotify watches this process holds."""
+    found = 0
+    for descriptor in Path("/proc/self/fdinfo").iterdir():
+        try:
+            if os.readlink(f"/proc/self/fd/{descriptor.name}") == "anon_inode:inotify":
+                found += descriptor.read_text().count("inotify wd:")
+        except FileNotFoundError:  # the descriptor of this listing itself
+            continue
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere one recursive watch costs nothing")
+def test_each_folder_takes_one_watch_and_an_ignored_one_none(tmp_path):
+    for folder in ("src/deep", "node_modules/many/more"):
+        (tmp_path / folder).mkdir(parents=True)
+    before = watched()
+    folders = Folders(tmp_path, Changes())
+    try:
+        folders.follow(["", "src", "src/deep"])
+        assert watched() - before == 3, (
+            "watchdog's inotify reader is not what cortex/indexer/folder_watch.py takes it for"
+        )
+        folders.follow(["", "src"])
+        assert watched() - before == 2
+        assert folders.complete
+    finally:
+        folders.close()
+
+
+def test_what_is_saved_behind_the_walk_is_told(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+    changes = Changes()
+    folders = Folders(tmp_path, changes)
+    entered: list[str] = []
+
+    def enter(folder: str) -> None:
+        folders.enter(folder)
+        entered.append(folder)
+        if len(entered) == 3:  # the root, and the folder that has been listed
+            (tmp_path / entered[1] / "saved.py").write_text("saved = 1\n")
+
+    try:
+        scan = Scanner(Config(root=tmp_path)).walk(enter)
+        assert not scan.files
+        folders.follow(scan.folders)
+        until(lambda: f"{entered[1]}/saved.py" in changes.waiting())
+    finally:
+        folders.close()

@@ -1,0 +1,123 @@
+"""Clones: a project's notes are those of another when a person says so, and not before."""
+
+import itertools
+
+import pytest
+
+from cortex.embedders.static import open_static
+from cortex.memory.library import Library, finish
+from cortex.memory.note import Source
+from cortex.memory.operations import carry_out
+from cortex.memory.recall import Memory
+from cortex.system.errors import BadRequest, NotFound
+
+SHOP, CLONE, OTHER = "shop-0123456789abcdef", "shop-clone-fedcba9876543210", "other-0000000000000000"
+
+
+@pytest.fixture
+def library(data):
+    moments = itertools.count(1_700_000_000_000, 1000)
+    with Library(Memory(data, open_static(), lambda: next(moments))) as library:
+        yield library
+
+
+def ask(library, project, name, *, operation_id="", **arguments):
+    return carry_out(library, name, arguments, project=project, operation_id=operation_id)
+
+
+def titles(library, whose, **others):
+    found = carry_out(library, "search", {"query": "which port"} | others, project=whose)["results"]
+    return {row["title"] for row in found}
+
+
+def filled(library):
+    for project, port in ((SHOP, 8080), (CLONE, 9090), (OTHER, 7070)):
+        ask(library, project, "store", title=f"The port is {port}")
+    return library
+
+
+def test_a_clone_has_notes_of_its_own_until_it_is_linked(library):
+    filled(library)
+    assert titles(library, CLONE) == {"The port is 9090"}
+    told = ask(library, CLONE, "link", other=SHOP)
+    assert (told["project"], told["home"], told["moved"]) == (CLONE, SHOP, 1)
+    both = {"The port is 8080", "The port is 9090"}
+    assert titles(library, CLONE) == titles(library, SHOP) == both
+    ask(library, CLONE, "store", title="The port was 6060 once")
+    assert titles(library, SHOP) == {*both, "The port was 6060 once"}
+    assert titles(library, SHOP, project=CLONE) == titles(library, SHOP)
+    assert titles(library, OTHER) == {"The port is 7070"}
+    assert ask(library, CLONE, "stats")["node_count"] == 3
+
+
+def test_a_note_that_both_have_is_one_for_whoever_tells_it_again(library):
+    filled(library)
+    ask(library, CLONE, "link", other=SHOP)
+    assert ask(library, CLONE, "store", title="the PORT is 8080")["deduplicated"]
+
+
+def test_what_was_believed_before_a_link_is_still_known(library):
+    number = ask(library, CLONE, "store", title="The port is 9090")["number"]
+    then = library._memory.now()
+    ask(library, CLONE, "store", id=number, title="The harbour is closed")
+    ask(library, SHOP, "store", title="Another note")
+    ask(library, CLONE, "link", other=SHOP)
+    assert titles(library, SHOP, as_of=then) == {"The port is 9090"}
+
+
+def test_a_link_is_one_operation_that_can_be_taken_back(library):
+    filled(library)
+    done = ask(library, CLONE, "link", other=SHOP, operation_id="one")
+    assert ask(library, CLONE, "link", other=SHOP, operation_id="one") == done
+    assert ask(library, CLONE, "undo")["what"] == "link"
+    assert titles(library, CLONE) == {"The port is 9090"}
+    assert titles(library, SHOP) == {"The port is 8080"}
+
+
+def test_a_link_ends_and_what_was_joined_stays(library):
+    filled(library)
+    ask(library, CLONE, "link", other=SHOP)
+    assert ask(library, CLONE, "link", remove=True)["home"] == CLONE
+    assert titles(library, CLONE) == set()
+    ask(library, CLONE, "store", title="The port is 5050")
+    assert titles(library, SHOP) == {"The port is 8080", "The port is 9090"}
+    with pytest.raises(BadRequest, match="its own already"):
+        ask(library, CLONE, "link", remove=True)
+
+
+def test_who_is_joined_goes_along_when_that_project_is_joined(library):
+    filled(library)
+    ask(library, CLONE, "link", other=SHOP)
+    ask(library, SHOP, "link", other=OTHER)
+    assert titles(library, CLONE) == titles(library, OTHER)
+    assert len(titles(library, OTHER)) == 3
+    with pytest.raises(BadRequest, match="one already"):
+        ask(library, OTHER, "link", other=CLONE)
+
+
+def test_links_are_there_after_a_restart_and_the_indexes_agree(library, data):
+    filled(library)
+    ask(library, CLONE, "link", other=SHOP)
+    assert finish(library.doctor(mend=False))["findings"] == []
+    library.close()
+    with Library.open(data) as again:
+        assert len(titles(again, CLONE)) == 2
+
+
+@pytest.mark.parametrize(
+    ("project", "arguments", "error", "sentence"),
+    [
+        (CLONE, {"other": "nobody"}, NotFound, "No notes are kept of 'nobody'"),
+        (CLONE, {"other": CLONE}, BadRequest, "one already"),
+        ("", {"other": SHOP}, BadRequest, "ask from a project's folder"),
+    ],
+)
+def test_what_cannot_be_linked_is_a_sentence(library, project, arguments, error, sentence):
+    filled(library)
+    with pytest.raises(error, match=sentence):
+        ask(library, project, "link", **arguments)
+
+
+def test_no_agent_can_link(library):
+    with pytest.raises(BadRequest, match="cortex memory link"):
+        carry_out(library, "link", {}, source=Source(channel="mcp"))

@@ -1,0 +1,56 @@
+"""A real milvus-lite behind its process, as a set has it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import importlib.util
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cortex.engines.milvus.engine import MilvusEngine
+from cortex.processes.milvus_lite import file_served
+from cortex.settings.config import Config
+from cortex.settings.table import Engines, Milvus
+
+#: where the tests' own file is, once it is served
+_SERVED = "CORTEX_TESTS_MILVUS"
+
+
+def far(config: Config, file: Path | str, **settings: object) -> Config:
+    """`config`, whose index is in that file; the project is called by its folder's whole path."""
+    named = hashlib.sha256(os.fsencode(config.root)).hexdigest()[:12]
+    there = Milvus(uri=str(file), project=f"{config.root.name}-{named}")
+    return dataclasses.replace(
+        config, engines=Engines("milvus", "milvus"), milvus=dataclasses.replace(there, **settings)
+    )
+
+
+class LiteEngine(MilvusEngine):
+    """The engine over the tests' own file."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(far(config, os.environ[_SERVED]))
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Path]:
+    """A file of milvus-lite, served while the `with` lasts."""
+    if importlib.util.find_spec("milvus_lite") is None:
+        pytest.skip("milvus-lite is not installed here: scripts/requirements.lock brings it")
+    project, file = folder / "project", folder / "lite.db"
+    project.mkdir(parents=True, exist_ok=True)
+    with file_served(far(Config(root=project), file)):
+        os.environ[_SERVED] = str(file)
+        yield file
+
+
+@pytest.fixture(scope="session")
+def milvus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The file of a milvus-lite that is served."""
+    with serving(tmp_path_factory.mktemp("milvus")) as file:
+        yield file

@@ -1,0 +1,239 @@
+"""The fork server: what it forks stands as what is started plainly, and its own end is nobody
+else's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import psutil
+import pytest
+
+from cortex.processes import attach, starting
+from cortex.processes.child import SetSpec
+from cortex.processes.fork_client import ForkServer, may_fork
+from cortex.processes.forkserver import NEEDED
+from cortex.processes.names import KINDS
+from cortex.settings.config import Config
+from tests.left_processes import processes_of
+from tests.processes.tiny_sets import child, member, running, start
+from tests.wait_until import BOUND_S, until
+
+pytestmark = pytest.mark.skipif(not may_fork(), reason="nothing is forked here")
+
+#: says how it stands, and what it is then to do is its last argument
+PROGRAM = """
+import gc, json, os, signal, sys
+from pathlib import Path
+from cortex.system import re_exec
+
+root, name, does = sys.argv[2:]
+told = Path(root) / f"{name}.json"
+begun = told.exists()
+stands = {
+    "program": [__name__, sys.argv[0], *sys.argv[1:2], sys.orig_argv[:4]],
+    "command": [part for part in Path("/proc/self/cmdline").read_text().split(chr(0)) if part][:5],
+    "folder": os.getcwd(),
+    "leads": os.getsid(0) == os.getpgid(0) == os.getpid(),
+    "number": os.getpid(),
+    "threads": len(os.listdir("/proc/self/task")),
+    "open": {place: os.readlink(f"/proc/self/fd/{place}").partition(":")[0].replace(name, "")
+             for place in ("0", "1", "2")},
+    "others": sorted(set(os.listdir("/proc/self/fd")) - {"0", "1", "2"}),
+    "signals": [str(signal.getsignal(number)) for number in (1, 2, 13, 15, 17)],
+    "blocked": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())),
+    "variables": dict(os.environ),
+    "collects": gc.isenabled(),
+    "stdout": [sys.stdout.encoding, sys.stdout.write_through],
+}
+told.with_suffix(".new").write_text(json.dumps(stands))
+told.with_suffix(".new").rename(told)
+if does == "refuse":
+    print("first", flush=True)
+    print("The model is missing.", file=sys.stderr)
+    sys.exit(2)
+if does == "begin anew" and not begun:
+    sys.exit(re_exec.begin())
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def made(config: Config, monkeypatch: pytest.MonkeyPatch) -> SetSpec:
+    """The `text` of this set is forked, its `vector` is not."""
+    modules = config.root.parent / "modules"
+    modules.mkdir()
+    (modules / "tiny.py").write_text(PROGRAM)
+    monkeypatch.setenv("PYTHONPATH", str(modules))
+    return of_tiny(config)
+
+
+def of_tiny(config: Config, does: str = "wait") -> SetSpec:
+    line = [
+        *starting.kind_of(config).command_line(KINDS["project"].processes[0], str(config.root))[:3],
+        "tiny",
+    ]
+    commands = {name: [*line, "of", str(config.root), name, does] for name in ("text", "vector")}
+    whole = starting.spec_of(config, idle_exit=False)
+    return dataclasses.replace(whole, commands=commands, forked=("text",))
+
+
+def said(config: Config, name: str) -> Any:
+    path = config.root / f"{name}.json"
+    until(path.exists, f"{name} to say how it stands")
+    return json.loads(path.read_text())
+
+
+def fork_server(config: Config) -> int:
+    """Its number, once it forks."""
+    found = until(lambda: attach.set_status(config).get("fork_server"), "a fork server")
+    assert isinstance(found, int)
+    return found
+
+
+def no_zombies(config: Config) -> bool:
+    children = psutil.Process(attach.set_status(config)["pid"]).children(recursive=True)
+    return all(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in children)
+
+
+def test_what_is_forked_stands_as_what_is_started_plainly(config: Config, made: SetSpec) -> None:
+    start(made)
+    forked, plain = said(config, "text"), said(config, "vector")
+    status = attach.set_status(config)
+    for pid in (forked.pop("number"), plain.pop("number")):  # who forked it may be about to end yet
+        until(lambda pid=pid: psutil.Process(pid).ppid() == status["pid"], "it to be the supervisor's child")
+    assert forked == plain
+    assert psutil.Process(status["fork_server"]).num_threads() == 1
+    shared = psutil.Process(running(config, "text")["pid"]).memory_maps()
+    assert any("numpy" in one.path for one in shared)  # it was forked: its program imports none
+
+
+def test_a_program_that_is_forked_says_nothing_of_how_it_was_begun(config: Config) -> None:
+    line = starting.kind_of(config).command_line(KINDS["project"].processes[0], str(config.root))
+    needed = NEEDED[KINDS["project"].processes[0].name]
+    asks = [*line[:4], "--help"]
+    program = (
+        "import importlib; from cortex.processes import forkserver\n"
+        f"for one in {needed!r}: importlib.import_module(one)\n"
+        f"forkserver._run({asks!r})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], check=False, capture_output=True, timeout=BOUND_S
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"usage" in done.stdout
+
+
+def test_a_forked_process_that_is_killed_is_replaced(config: Config, made: SetSpec) -> None:
+    start(made)
+    first = running(config, "text")
+    os.kill(first["pid"], signal.SIGKILL)
+    until(lambda: member(config, "text").get("pid") not in (0, None, first["pid"]), "another process")
+    assert member(config, "text")["restarts"] == 1
+    until(lambda: no_zombies(config), "no zombie left")
+
+
+def test_a_forked_process_that_ends_with_2_is_not_started_again(config: Config, made: SetSpec) -> None:
+    start(of_tiny(config, "refuse"))
+    for name in ("text", "vector"):
+        until(lambda name=name: member(config, name).get("state") == "failed", f"{name} failed")
+        assert member(config, name)["last_error"] == "The model is missing."
+
+
+def test_a_forked_process_that_is_to_begin_anew_is_forked_again_at_once(
+    config: Config, made: SetSpec, capfd: pytest.CaptureFixture[str]
+) -> None:
+    start(of_tiny(config, "begin anew"))
+    told = ""
+
+    def has_begun_anew() -> bool:
+        nonlocal told
+        told += capfd.readouterr().err
+        return "text: begins anew. text: started as process" in told
+
+    until(has_begun_anew, "it to begin anew")
+    found = running(config, "text")
+    assert found["restarts"] == 0
+    assert not found["last_error"]
+    until(lambda: no_zombies(config), "no zombie left")
+
+
+def test_the_end_of_the_fork_server_ends_nobody_else_and_another_one_follows(
+    config: Config, made: SetSpec
+) -> None:
+    start(made)
+    first = running(config, "text")
+    gone = fork_server(config)
+    os.kill(gone, signal.SIGKILL)
+    until(lambda: attach.set_status(config)["fork_server"] not in (0, gone), "another fork server")
+    assert running(config, "text")["pid"] == first["pid"]
+    os.kill(first["pid"], signal.SIGTERM)
+    until(lambda: member(config, "text").get("pid") not in (0, None, first["pid"]), "another process")
+    until(lambda: no_zombies(config), "no zombie left")
+
+
+def test_a_process_is_started_plainly_while_there_is_no_fork_server(config: Config, made: SetSpec) -> None:
+    start(made)
+    first = running(config, "text")
+    os.kill(fork_server(config), signal.SIGSTOP)  # it answers no more
+    os.kill(first["pid"], signal.SIGKILL)
+    until(lambda: member(config, "text").get("pid") not in (0, None, first["pid"]), "another process")
+    until(lambda: no_zombies(config), "no zombie left")
+
+
+def test_nothing_is_left_of_a_set_that_is_stopped_or_whose_supervisor_is_killed(
+    config: Config, made: SetSpec
+) -> None:
+    for end in (lambda _one: attach.stop(config), lambda one: one.kill()):
+        supervisor = start(made)
+        running(config, "text")
+        gone = fork_server(config)
+        end(supervisor)
+        supervisor.wait(BOUND_S)
+        until(lambda: not processes_of(config.root), "nothing left running")
+        until(lambda gone=gone: not psutil.pid_exists(gone), "the fork server's end")
+
+
+#: leaves a child of its child behind, which ends once its parent has, and says its number
+ORPHAN = """
+import os, sys
+theirs, ours = os.pipe()
+if not os.fork():
+    if not (number := os.fork()):
+        os.close(ours)
+        os.read(theirs, 1)
+        os._exit(0)
+    with open(sys.argv[1] + "/orphan.new", "w") as file:
+        file.write(str(number))
+    os._exit(0)
+os.wait()
+os.rename(sys.argv[1] + "/orphan.new", sys.argv[1] + "/orphan.json")
+os.close(ours)
+sys.stdin.read()
+"""
+
+
+def test_an_orphan_that_is_left_to_the_supervisor_leaves_no_zombie(config: Config, made: SetSpec) -> None:
+    """Whoever adopts orphans has to take notice of their ends."""
+    commands = dict(made.commands or {}) | {"vector": child(ORPHAN, config)}
+    start(dataclasses.replace(made, commands=commands))
+    orphan = said(config, "orphan")
+    running(config, "vector")
+    until(lambda: not psutil.pid_exists(orphan), "the system to forget the orphan")
+
+
+def test_the_fork_server_knows_what_each_process_needs_and_has_room_for_its_command_line(
+    config: Config,
+) -> None:
+    kind = starting.kind_of(config)
+    forked = [one for one in kind.processes if one.forked]
+    assert {one.name for one in forked} == set(NEEDED)
+    for one in forked:
+        server = ForkServer([one.name], (kind.option, str(config.root)), "", {})
+        assert sum(map(len, kind.command_line(one, str(config.root)))) <= sum(map(len, server.command))

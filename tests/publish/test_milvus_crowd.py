@@ -1,0 +1,206 @@
+"""Three hundred projects of a real milvus-lite in one question of `cortex serve`: what is sent, and
+what runs, do not grow with them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import time
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from cortex.ask.freshness import Freshness
+from cortex.ask.memory import Caller
+from cortex.ask.multi_project.fan_out import NAMED_MAX
+from cortex.ask.query_context import Asking
+from cortex.engines.milvus.collection import Collection
+from cortex.front.http.metrics import Metrics
+from cortex.front.http.projects import Projects
+from cortex.front.http.tokens import Bearer
+from cortex.front.tools import TOOLS
+from cortex.system.errors import BadRequest
+from ipc.codec import decode, encode
+from ipc.service import answer
+from tests.publish.test_milvus_publisher import SOURCES, Machine
+from tests.wait_until import BOUND_S
+from workers.text import make as make_text
+from workers.vector import make as make_vector
+
+PROJECTS = 300
+#: as many as one question is compared with
+FEW = 20
+ALL = Bearer("everybody", "read")
+SPECIAL = {"lib/zebra.py": "def zebra_crossing(street):\n    return street.stripes\n"}
+
+
+class Served:
+    """As a Link; the workers are in this process."""
+
+    made = []  # noqa: RUF012 - of all that are made
+
+    def __init__(self, config):
+        Served.made.append(self)
+        self.config, self.freshness = config, Freshness(config)
+        self.workers = {"text": make_text(config), "vector": make_vector(config)}
+
+    def open(self):
+        pass
+
+    async def close(self):
+        pass
+
+    async def reach(self, until):
+        return Asking(self.config, self, self.freshness, until)
+
+    async def ask(self, worker, message, _deadline_s):
+        return decode(encode(answer(self.workers[worker], encode(message))))
+
+    async def call(self, tool, arguments, _caller=None, others=None):
+        until = time.monotonic() + 60.0
+        asking = replace(await self.reach(until), others=lambda names: others(names, until))
+        return await tool.call(asking, tool.check(arguments))
+
+
+def copy_project(collection, names):
+    """All that Milvus has of the collection's project once more, under each of `names`."""
+    own, place = collection.project, collection.place.project
+    fields = [one["name"] for one in collection._connected().describe_collection(collection.rows)["fields"]]
+    rows = collection.find(own, [name for name in fields if not name.endswith("_bm25")])
+    parts = collection.parts_like('pk != ""', ["pk", "content"])
+
+    def renamed(some, name):
+        return ({**one, "project": name, "pk": one["pk"].replace(place, name, 1)} for one in some)
+
+    collection.insert(one for name in names for one in renamed(rows, name))
+    collection.insert_parts(one for name in names for one in renamed(parts, name))
+    for name in (collection.rows, collection.parts):  # milvus-lite sorts what it has in memory anew each time
+        collection._connected().flush(name)
+
+
+@pytest.fixture(scope="module")
+def configs(milvus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("crowd")
+    names = [f"p{number:03}" for number in range(PROJECTS)]
+
+    def machine(name, sources):
+        made = Machine(folder / f"made-{name}" / name, milvus, name, sources)
+        made.config = replace(made.config, milvus=replace(made.config.milvus, collection="crowded"))
+        return made
+
+    first, special = machine(names[0], SOURCES), machine("p123", SPECIAL)
+    first.publish()
+    special.publish()
+    with contextlib.closing(first.collection) as collection:
+        copy_project(collection, [name for name in names if name not in ("p000", "p123")])
+    out = []
+    for name in names:
+        root = folder / "served" / name
+        root.mkdir(parents=True)
+        named = replace(first.config.milvus, project=name)
+        out.append(dataclasses.replace(first.config, root=root, milvus=named))
+    out = [replace(one, server=replace(one.server, deadline_s=60.0)) for one in out]
+    return [*out, dataclasses.replace(out[0], root=folder, milvus=replace(named, project="nobody"))]
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """What is sent to Milvus."""
+    found = []
+    for name in ("search", "get", "find", "count"):
+        ask = getattr(Collection, name)
+
+        def counted(self, *given, _ask=ask, _name=name, **more):
+            found.append(_name)
+            return _ask(self, *given, **more)
+
+        monkeypatch.setattr(Collection, name, counted)
+    return found
+
+
+@pytest.fixture(scope="module")
+def served(configs):
+    Served.made.clear()
+    return Projects(configs[:PROJECTS], Metrics(), make=Served)
+
+
+def ask(front, tool, bearer=ALL, **arguments):
+    hosted = front.find("", bearer)
+    caller = Caller(session="s", channel="http")
+
+    async def whole():
+        """The first question to so many may not have all of them."""
+        async with asyncio.timeout(BOUND_S):
+            while True:
+                found = await front.ask(hosted, TOOLS[tool], arguments, bearer, caller)
+                if "being brought" not in found["index"].get("message", ""):
+                    return orjson.loads(orjson.dumps(found))
+
+    return asyncio.run(whole())
+
+
+def whose(found):
+    return [(one["project"], one["chunk"]["metadata"]["file_path"]) for one in found["results"]]
+
+
+@pytest.mark.parametrize("detail", ["auto", "full"])
+def test_one_question_to_three_hundred_projects_finds_the_one_that_knows(served, detail):
+    found = ask(served, "cortex_search", query="zebra crossing stripes", projects=["*"], detail=detail)
+    assert whose(found)[0] == ("p123", "lib/zebra.py")
+    assert "street.stripes" in found["results"][0]["chunk"]["text"]
+    assert found["index"]["projects"] == PROJECTS
+    assert found["index"]["degraded"] == []
+    assert found["index"]["generations"].keys() == {name for name, _ in whose(found)}
+    assert len(Served.made) == 1
+
+
+def test_searches_and_reads_do_not_grow_with_the_projects(served, sent):
+    few = [f"p{number:03}" for number in (0, *range(123, 122 + FEW))]
+    counts = []
+    for projects in (few, ["*"]):
+        ask(served, "cortex_search", query="zebra stripes", projects=projects, detail="full")
+        sent.clear()
+        ask(served, "cortex_search", query="crossing a street", projects=projects, detail="full")
+        counts.append({name: sent.count(name) for name in ("search", "find", "count", "get")})
+    assert counts[0]["search"] == counts[1]["search"] > 0
+    assert counts[1]["count"] == 0
+    assert all(counts[1][name] <= counts[0][name] + 1 for name in ("find", "get"))
+    assert len(Served.made) == 1
+
+
+def test_words_are_found_in_all_of_them_and_said_whose_they_are(served):
+    found = ask(served, "cortex_exact", query="zebra_crossing", projects=["*"])
+    assert set(whose(found)) == {("p123", "lib/zebra.py")}
+    assert found["results"][0]["chunk"]["text"].startswith("1: def zebra_crossing")
+    every = ask(served, "cortex_exact", query="checkout", projects=["p0*"], detail="full", limit=100)
+    assert every["total_found"] == 100
+    assert {name for name, _ in whose(every)} == {f"p{number:03}" for number in range(100)}
+
+
+def test_the_flat_answer_says_whose_each_hit_is(served):
+    found = ask(served, "code_context", query="zebra crossing stripes", projects=["p1*"])
+    assert (found["hits"][0]["project"], found["hits"][0]["file"]) == ("p123", "lib/zebra.py")
+
+
+def test_a_token_finds_nothing_in_what_it_may_not_ask(served):
+    bearer = Bearer("some", "read", ("p00*",))
+    found = ask(
+        served, "cortex_search", bearer, query="zebra crossing stripes", projects=["*"], detail="full"
+    )
+    assert {name for name, _ in whose(found)} <= {f"p00{number}" for number in range(10)}
+    assert found["index"]["generations"].keys() == {f"p00{number}" for number in range(10)}
+    assert "p123" not in str(ask(served, "cortex_exact", bearer, query="zebra_crossing", projects=["*"]))
+    with pytest.raises(BadRequest, match="There is no project 'p123'"):
+        ask(served, "cortex_search", bearer, query="zebra", projects=["p123"])
+
+
+def test_a_project_that_milvus_has_not_is_named_and_the_others_answer(configs):
+    with_nobody = Projects([*configs[120:124], configs[-1]], Metrics(), make=Served)
+    found = ask(with_nobody, "cortex_search", query="zebra crossing stripes", projects=["*"])
+    assert whose(found)[0] == ("p123", "lib/zebra.py")
+    assert found["index"]["degraded"] == [configs[-1].root.name]
+    assert "Milvus has nothing of a project nobody" in found["index"]["message"]
+    assert len(found["index"]["generations"]) == 4 <= NAMED_MAX

@@ -1,0 +1,88 @@
+"""Which chunks are served: as a plain dictionary would say it, in a fraction of the memory."""
+
+import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cortex.generation.read import assemble
+from cortex.generation.segment import open_segment
+from cortex.generation.write import Row, write_rows
+from cortex.publish.served_chunks import Chunk, Served
+
+FILES = st.sampled_from(["a.json", "b.json", "c.json"])
+IDS = st.text("xyé", min_size=1, max_size=3)
+SOURCES = st.sampled_from(["", "one.py", "two.py"])
+
+
+def digest(number):
+    return number.to_bytes(16, "little")
+
+
+@given(st.lists(st.dictionaries(FILES, st.dictionaries(IDS, SOURCES, max_size=5), max_size=3), max_size=6))
+def test_what_was_taken_is_told_again(steps):
+    served, plain, key = Served(), {}, 0
+    for step in steps:
+        taken = {id_ for file, chunks in plain.items() if file not in step for id_ in chunks}
+        change = {}
+        for file, ids in step.items():
+            change[file] = {}
+            for id_, source in ids.items():
+                if id_ not in taken:  # an id is in one file at most
+                    taken.add(id_)
+                    key += 1
+                    change[file][id_] = Chunk(key, digest(key), source)
+        served.take(change)
+        plain |= change
+    assert {file: served.of(file) for file in served.files} == {f: held for f, held in plain.items() if held}
+    assert all(served.ids(file) == list(held) for file, held in plain.items())
+    asked = ["x", "y", "xy", "é", *(id_ for held in plain.values() for id_ in held)]
+    owner = {id_: file for file, held in plain.items() for id_ in held}
+    assert served.owners(asked) == {id_: owner[id_] for id_ in asked if id_ in owner}
+    sources = {one.source for held in plain.values() for one in held.values()} - {""}
+    assert set(served.sources) == sources
+    assert len(served) == len(owner)
+
+
+def body(id_, path):
+    metadata = {"file_path": path, "start_line": 1, "end_line": 2}
+    return {"id": id_, "chunk_type": "code", "title": id_, "text": "x = 1", "tags": [], "metadata": metadata}
+
+
+def test_rows_say_what_is_served(tmp_path):
+    segments = []
+    for number, keys in enumerate([range(1, 6), range(6, 9)]):
+        path = tmp_path / f"rows-{number}.seg"
+        rows = [
+            Row(key, body(f"id{key}", f"f{key % 3}.py"), f"{key % 2}.json", digest(key), None, "")
+            for key in keys
+        ]
+        write_rows(path, rows, 0)
+        segments.append(open_segment(path))
+    live = assemble(1, "", 0, tuple(segments), segments[0].arrays["keys"][1:3])
+    served = Served()
+    served.add_rows(live)
+    wanted = {
+        file: {f"id{key}": Chunk(key, digest(key), f"f{key % 3}.py") for key in keys}
+        for file, keys in {"0.json": (4, 6, 8), "1.json": (1, 5, 7)}.items()
+    }
+    assert {file: served.of(file) for file in served.files} == wanted
+    assert served.owners(["id2", "id4", "id7"]) == {"id4": "0.json", "id7": "1.json"}
+    assert served.sources == {"f0.py": 1, "f1.py": 2, "f2.py": 2}
+
+
+def test_a_chunk_costs_tens_of_bytes():
+    served = Served()
+    for at in range(20):
+        chunks = {
+            f"code-cortex/publish/folder_{at}/file_{n // 9}.py#Builder.method_{n}~1": Chunk(
+                1000 * at + n,
+                digest(7919 * (1000 * at + n) ** 3),
+                f"cortex/publish/folder_{at}/file_{n // 9}.py",
+            )
+            for n in range(150)
+        }
+        served.take({f"{at}.json": chunks})
+    held = [part for one in served._held.values() for part in (one.names, one.keys, one.digests, one.of)]
+    size = sum(map(sys.getsizeof, held)) + served._hashes.nbytes + served._files.nbytes
+    assert size / len(served) < 64

@@ -1,0 +1,348 @@
+"""The ranking over objects, plainly: what cortex.ranking.rank, over columns, is compared with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import attrgetter
+
+import numpy as np
+
+from cortex.ranking.candidates import TOP_CHUNKS
+from cortex.ranking.evidence import ASKED_PENALTY, Z_MAX, Z_SCALE
+from cortex.ranking.fusion import STEEPNESS
+from cortex.ranking.names import SHORT, is_short_form
+from cortex.ranking.ranked_hits import Source
+from cortex.ranking.weights import Weights
+from cortex.system.arrays import Array
+from cortex.terms import tokens
+from cortex.terms.paths import (
+    EMPTY_STEMS,
+    asks_for_build,
+    asks_for_build_alone,
+    asks_for_documents,
+    asks_for_tests,
+    is_build,
+    is_example,
+    is_foreign,
+    is_test,
+    may_ask_for_documents,
+    question_words,
+    say,
+    superseded,
+)
+from cortex.terms.records import covers
+from ipc.messages import Hit, Signals
+
+_LANES = ("body", "path", "defs", "comments", "defx", "cosine")
+#: what both workers tell of each chunk, found by words or not
+_ABOUT = ("file_references", "foreign")
+#: what the question names (pasted.py): files, and lines of them
+_NAMED = ("cited", "line")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One signal of an explained hit; `value × weight` are what is added up."""
+
+    name: str
+    value: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A hit, its score (0-1, higher is better, falling along the list) and the terms that made it.
+
+    `place` is 1 for the best chunk of its file, 2 for the next; from 2 on the score is `factor` ×
+    the lowest score of a first place. `total` is the sum of `terms`.
+    """
+
+    hit: Hit
+    score: float
+    source: Source
+    terms: tuple[Term, ...]
+    total: float
+    place: int = 1
+    factor: float = 1.0
+    #: the score of a sum of 0
+    base: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Every chunk that a lane named, by id, as columns; `file` is its file's place in `paths`."""
+
+    hits: list[Hit]
+    lanes: dict[str, Array]  #: float64 [n]; "cosine" is NaN where the vector lane has none
+    covering: Array  #: bool [n]: of the kinds that hold each line of a file once
+    file: Array  #: int64 [n]
+    paths: list[str]
+
+    def source(self, at: int) -> Source:
+        if math.isnan(self.lanes["cosine"][at]):
+            return "lex"
+        return "both" if any(self.lanes[lane][at] > 0 for lane in (*_LANES[:-1], "cited")) else "vec"
+
+    def best(self, values: Array) -> Array:
+        """The highest of `values` in each file."""
+        out = np.full(len(self.paths), -np.inf)
+        np.maximum.at(out, self.file, values)
+        return out
+
+    def top(self, lane: str) -> Array:
+        """Each file's TOP_CHUNKS best (covering ones if it has any) added, ÷ the largest sum."""
+        has = np.zeros(len(self.paths), bool)
+        has[self.file[self.covering]] = True
+        values = np.where(self.covering | ~has[self.file], self.lanes[lane], 0.0)
+        order = np.lexsort((-values, self.file))
+        files = self.file[order]
+        place = np.arange(len(order)) - np.searchsorted(files, files)
+        kept = order[place < TOP_CHUNKS]
+        return _shares(np.bincount(self.file[kept], weights=values[kept], minlength=len(self.paths)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cosines:
+    """The distribution that makes cosines comparable: `missing` stands for a chunk that the lane
+    did not return.
+    """
+
+    mean: float
+    deviation: float
+    missing: float
+
+    def z(self, cosines: Array) -> Array:
+        if self.deviation <= 0:
+            return np.zeros(len(cosines))
+        return np.clip((cosines - self.mean) / self.deviation, -Z_MAX, Z_MAX) / Z_SCALE
+
+
+def rank(
+    question: str,
+    text: Signals | None,
+    vector: Signals | None,
+    weights: Weights,
+    limit: int,
+    *,
+    named: Sequence[Signals] = (),
+) -> list[Ranked]:
+    """The best `limit` chunks: distinct files first, each with its best chunk, then more chunks of
+    the same files.
+
+    A lane that did not answer is None. `named` are the signals of what the question names
+    (pasted.py). Scores fall along the list.
+    """
+    found = _collect([signals for signals in (text, vector, *named) if signals is not None])
+    if not found.hits:
+        return []
+    cosines = _distribution(vector)
+    cosine = np.where(np.isnan(found.lanes["cosine"]), cosines.missing, found.lanes["cosine"])
+    signals = _signals(question, found, cosines.z(found.best(cosine)))
+    scales = np.array([getattr(weights, name) for name in signals])
+    values = np.array(list(signals.values()))
+    # These come on top: a question that names no file and no kind of file loses nothing by them.
+    usual = np.array([name not in ("cited", "asked") for name in signals])
+    positive = float(scales[usual & (scales > 0)].sum()) or 1.0
+    # One after the other: `sum` adds in another order where there is one file alone.
+    totals = np.add.accumulate(values * scales[:, None], axis=0)[-1]
+    # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
+    strength = _shares(found.lanes["body"]) + cosine
+    shown = _pick(found, strength)
+    order = np.lexsort((shown, -totals))
+    terms = {
+        at: tuple(
+            Term(name, float(value), float(scale))
+            for name, value, scale in zip(signals, values[:, at], scales, strict=True)
+        )
+        for at in order[:limit].tolist()
+    }
+    first = [
+        Ranked(
+            hit=found.hits[shown[at]],
+            score=_squash(float(totals[at]), positive),
+            source=found.source(shown[at]),
+            terms=terms[at],
+            total=float(totals[at]),
+            base=_squash(0.0, positive),
+        )
+        for at in order[:limit].tolist()
+    ]
+    if len(first) == limit:
+        return first
+    by_file = dict(zip(order.tolist(), first, strict=True))
+    return first + _more(found, by_file, strength, np.setdiff1d(np.arange(len(strength)), shown), limit)
+
+
+def _collect(replies: Sequence[Signals]) -> _Candidates:
+    """One candidate for each row key that any lane names. In order of the ids: the replies' own
+    order has no say.
+    """
+    found = {hit.key: hit for signals in replies for hit in signals.hits}
+    hits = sorted(found.values(), key=attrgetter("id", "key"))
+    places = {hit.key: at for at, hit in enumerate(hits)}
+    lanes = {lane: np.zeros(len(hits)) for lane in (*_LANES, *_ABOUT, *_NAMED)}
+    lanes["cosine"].fill(np.nan)
+    for signals in replies:
+        at = [places[hit.key] for hit in signals.hits]
+        for name, row in zip(signals.names, signals.values, strict=True):
+            if name in lanes:
+                lanes[name][at] = np.fmax(lanes[name][at], row)
+    files: dict[str, int] = {}
+    # A chunk without a path stands for itself.
+    file = [files.setdefault(hit.path or f"\0{hit.id}", len(files)) for hit in hits]
+    return _Candidates(
+        hits=hits,
+        lanes=lanes,
+        covering=np.array([covers(hit.chunk_type) for hit in hits], bool),
+        file=np.array(file, np.int64),
+        paths=[path if path[0] != "\0" else "" for path in files],
+    )
+
+
+def _distribution(vector: Signals | None) -> _Cosines:
+    if vector is None or not vector.hits:
+        return _Cosines(0.0, 0.0, 0.0)
+    mean = vector.stats.get("cosine_mean", 0.0)
+    missing = mean
+    if len(vector.hits) < vector.stats.get("rows", 0.0):
+        # The lane was cut: what it left out lies between the mean and its last cosine.
+        missing = (mean + float(vector.values[vector.names.index("cosine")].min())) / 2
+    return _Cosines(mean, vector.stats.get("cosine_std", 0.0), missing)
+
+
+def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]:
+    """Signal → its value for each file, in the order in which they are explained."""
+    penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
+    # Of an ordinary question it says nothing, and is not among what is explained.
+    rare = {"cited": found.best(found.lanes["cited"])} if found.lanes["cited"].any() else {}
+    build, documents = asks_for_build(question), asks_for_documents(question)
+    if build or documents:
+        texts = [found.top("body")]
+        if asks_for_build_alone(question):
+            texts += [_shares(found.best(found.lanes[name])) for name in ("comments", "path")]
+        rare["asked"] = np.array(
+            [
+                max(
+                    texts[0][at] if documents and alone > 0 else 0.0,
+                    max(float(one[at]) for one in texts) if build and is_build(path) else 0.0,
+                )
+                for at, (alone, path) in enumerate(zip(_documents(found).tolist(), found.paths, strict=True))
+            ]
+        )
+    return {
+        "ctop3": found.top("body"),
+        "path": _shares(found.best(found.lanes["path"])),
+        "sshare": np.array([_share(_stem(path), question) for path in found.paths]),
+        "folders": np.array([_share(_folders(path), question) for path in found.paths]),
+        "defs": found.top("defs"),
+        "comments": _shares(found.best(_comments(found))),
+        "defx": found.best(found.lanes["defx"]),
+        "smax": smax,
+        "refs": _shares(np.log1p(found.best(found.lanes["file_references"]))),
+        "test": penalty * np.array([is_test(path) for path in found.paths], float),
+        "example": penalty * np.array([is_example(path) for path in found.paths], float),
+        "document": (ASKED_PENALTY if may_ask_for_documents(question) else penalty) * _documents(found),
+        "foreign": _foreign(found),
+        "superseded": np.array(superseded(map(say, found.paths), question), float),
+        **rare,
+    }
+
+
+def _documents(found: _Candidates) -> Array:
+    """1 for a file of which only documents were found."""
+    code = {
+        file
+        for file, hit in zip(found.file.tolist(), found.hits, strict=True)
+        if hit.chunk_type != "documentation"
+    }
+    return np.array([bool(code) and file not in code for file in range(len(found.paths))], float)
+
+
+def _foreign(found: _Candidates) -> Array:
+    """1 for a file whose chunks are tagged as generated or vendored, or whose path says so."""
+    return np.fmax(found.best(found.lanes["foreign"]), [is_foreign(path) for path in found.paths])
+
+
+def _comments(found: _Candidates) -> Array:
+    """The comments' BM25 of each chunk. A document is all comment, which would count its text
+    twice; so it has none, unless the candidates are documents only.
+    """
+    documents = np.array([hit.chunk_type == "documentation" for hit in found.hits], bool)
+    return found.lanes["comments"] if documents.all() else np.where(documents, 0.0, found.lanes["comments"])
+
+
+def _shares(values: Array) -> Array:
+    most = values.max(initial=0.0)
+    return values / most if most > 0 else values
+
+
+def _pick(found: _Candidates, strength: Array) -> Array:
+    """Each file's place of the chunk that stands for it: the one with the named line, else of those
+    that hold the asked definition, if any, the best.
+    """
+    defx = found.lanes["defx"]
+    other = defx < found.best(defx)[found.file]
+    order = np.lexsort((~found.covering, -strength, other, -found.lanes["line"], found.file))
+    _, starts = np.unique(found.file[order], return_index=True)
+    return order[starts]
+
+
+def _more(
+    found: _Candidates, by_file: dict[int, Ranked], strength: Array, rest: Array, limit: int
+) -> list[Ranked]:
+    """Further chunks of the shown files, best first, below the lowest score of a first place."""
+    floor = min(one.score for one in by_file.values())
+    rest = rest[np.lexsort((~found.covering[rest], -strength[rest]))][: limit - len(by_file)]
+    places: dict[int, int] = {}
+    out = []
+    for at in rest.tolist():
+        file = int(found.file[at])
+        places[file] = places.get(file, 1) + 1
+        factor = min(1.0, max(0.0, float(strength[at]) / 2))
+        out.append(
+            Ranked(
+                hit=found.hits[at],
+                score=floor * factor,
+                source=found.source(at),
+                terms=by_file[file].terms,
+                total=by_file[file].total,
+                place=places[file],
+                factor=factor,
+                base=by_file[file].base,
+            )
+        )
+    return out
+
+
+def _squash(total: float, positive: float) -> float:
+    """A sum of any size → 0-1, strictly rising; `positive` is the sum of a file whose every good
+    signal is 1.
+    """
+    return 1.0 / (1.0 + math.exp(-STEEPNESS * (total / positive - 0.5)))
+
+
+def _share(parts: Sequence[str], question: str) -> float:
+    return sum(_held(part, question) for part in parts) / len(parts) if parts else 0.0
+
+
+def _held(part: str, question: str) -> float:
+    words = [word for word in tokens.part_words(question) if word not in tokens.STOP_WORDS]
+    if part in [one + other for one, other in pairwise(words)]:
+        return 1.0
+    if tokens.lane_text([part]) in question_words(question):
+        return 1.0
+    return SHORT if any(is_short_form(part, word) for word in words) else 0.0
+
+
+def _stem(path: str) -> list[str]:
+    *folders, name = path.split("/")
+    stem = name[: name.rindex(".")] if "." in name[1:] else name
+    return tokens.part_words(folders[-1] if stem.lower() in EMPTY_STEMS and folders else stem)
+
+
+def _folders(path: str) -> list[str]:
+    parts = (part for folder in path.split("/")[:-1] for part in tokens.part_words(folder))
+    return list({tokens.lane_text([part]): part for part in reversed(list(parts))}.values())[::-1]

@@ -1,0 +1,67 @@
+"""A project whose sessions with agents are told line by line, and who reads them."""
+
+import asyncio
+import json
+
+from cortex.front.transcript_reader import Follower
+from cortex.memory.library import finish
+from cortex.settings.identity import identity_of
+from cortex.settings.table import Memory
+from ipc.messages import MemoryCall
+
+
+class Life:
+    """A project, the sessions of its agents, and who reads them."""
+
+    def __init__(self, worker, shop, folder):
+        self.worker, self.shop, self.folder = worker, shop, folder
+        self.project = identity_of(shop)
+        (folder / "-shop").mkdir(parents=True)
+        self.spool = shop.with_name("spool")
+        self.again()
+
+    def again(self, sessions="project"):
+        """Another reader, who knows nothing."""
+        self.follower = Follower(self.call, Memory(sessions=sessions), {"claude": self.folder}, self.spool)
+
+    async def call(self, operation, arguments, writes, project, number):
+        return self.ask(
+            operation, writes=writes, project=project, channel="sessions", number=number, **arguments
+        )
+
+    def ask(self, operation, *, writes=False, project=None, channel="cli", number="", **arguments):
+        given = json.loads(json.dumps(arguments))
+        whose = self.project if project is None else project
+        request = MemoryCall(operation, given, writes, number, whose, "", "", channel)
+        told = self.worker.call(request)
+        return (finish(told) if not hasattr(told, "answer") else told).answer
+
+    def read(self):
+        taken = asyncio.run(self.follower.look())
+        self.worker.ready().memory.said.close()
+        return taken
+
+    def write(self, name, *lines, anew=False):
+        path = self.folder / "-shop" / f"{name}.jsonl"
+        raw = "".join(json.dumps(line) + "\n" for line in (one(self, name) for one in lines)).encode()
+        path.write_bytes((b"" if anew or not path.exists() else path.read_bytes()) + raw)
+        return path
+
+    def found(self, query, **more):
+        return self.ask("search_sessions", query=query, **more)["results"]
+
+
+def said(kind, content, at, **more):
+    def line(life, name):
+        base = {"type": kind, "sessionId": name, "cwd": str(life.shop), "gitBranch": "main", "timestamp": at}
+        return base | {"message": {"role": kind, "content": content}} | more
+
+    return line
+
+
+def user(content, at="2026-03-01T10:00:00Z", **more):
+    return said("user", content, at, **more)
+
+
+def agent(content, at="2026-03-01T10:01:00Z"):
+    return said("assistant", [{"type": "text", "text": content}], at)

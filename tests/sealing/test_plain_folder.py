@@ -1,0 +1,332 @@
+"""Who opens the plain folder of a sealed project, and who closes it."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+
+from cortex.sealing import keys, places, plain_folder
+from cortex.sealing.keys import project_key
+from cortex.sealing.mirror import LIST, OBJECTS, Mirror
+from cortex.sealing.places import Place
+from cortex.sealing.plain_folder import (
+    OPEN,
+    TURN,
+    USED,
+    close,
+    give_up,
+    remove_dead,
+    reseal,
+    sealed_fault,
+    use,
+)
+from cortex.system.errors import Damaged, Misconfigured, Unavailable
+from ipc.locks import share, try_lock
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    plain = tmp_path / "memory" / "cortex-0" / "plain"
+    monkeypatch.setattr(plain_folder, "plain_base", lambda: plain)
+    one = Place(
+        tmp_path / "cache" / "sealed" / "a",
+        plain / ("0" * 16),
+        tmp_path / "cache" / "projects" / "a",
+        str(tmp_path / "key"),
+    )
+    yield one
+    plain_folder._leave(one.base)
+
+
+def leave(place):
+    """As at the end of a process."""
+    plain_folder._leave(place.base)
+    return close(place.base)
+
+
+def put(place, text, name="manifest.json"):
+    (place.home / name).write_text(text)
+
+
+def test_the_last_to_leave_seals_and_removes_what_is_plain(place):
+    use(place)
+    other = share(place.base / USED)
+    put(place, "one")
+    assert not leave(place)
+    assert place.home.is_dir()
+    other.release()
+    assert close(place.base)
+    assert sorted(os.listdir(place.base)) == sorted([TURN, USED])
+    use(place)
+    assert (place.home / "manifest.json").read_text() == "one"
+
+
+def test_what_is_plain_is_private_on_each_level(place):
+    use(place)
+    for folder in (place.base.parent.parent, place.base.parent, place.base, place.home):
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert (place.base / OPEN).stat().st_mode & 0o777 == 0o600
+
+
+def test_what_killed_processes_left_is_removed_at_the_next_start(place):
+    use(place)
+    put(place, "one")
+    assert reseal(place.base)
+    put(place, "never sealed")
+    plain_folder._leave(place.base)
+    assert remove_dead() == [place.base]
+    assert not place.home.exists()
+    use(place)
+    assert (place.home / "manifest.json").read_text() == "one"
+
+
+def test_what_a_killed_process_left_is_never_taken_up(place):
+    use(place)
+    put(place, "one")
+    reseal(place.base)
+    put(place, "never sealed")
+    plain_folder._leave(place.base)
+    use(place)
+    assert (place.home / "manifest.json").read_text() == "one"
+
+
+def test_a_folder_that_is_used_stays_when_what_others_left_is_removed(place):
+    use(place)
+    assert remove_dead() == []
+    assert place.home.is_dir()
+
+
+def test_an_opening_that_was_broken_off_is_begun_anew(place):
+    use(place)
+    put(place, "one")
+    reseal(place.base)
+    (place.base / OPEN).unlink()  # it is written last
+    put(place, "half")
+    other = share(place.base / USED)
+    use(place)
+    assert (place.home / "manifest.json").read_text() == "one"
+    other.release()
+
+
+def test_two_processes_that_open_at_once_have_one_folder(place, tmp_path):
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom cortex.sealing.plain_folder import use\n"
+        "from cortex.sealing.places import Place\n"
+        "use(Place(*map(Path, sys.argv[1:4]), sys.argv[4]))\nprint('open', flush=True)\nsys.stdin.read()\n"
+    )
+    words = [*map(str, (place.store, place.base, place.old)), place.key_path]
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-P", "-c", program, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for one in both:
+        assert one.stdout.readline() == "open\n"
+    put(place, "one")
+    for one in both:
+        one.communicate("")
+        assert one.returncode == 0
+    assert not place.home.exists()
+    use(place)
+    assert (place.home / "manifest.json").read_text() == "one"
+
+
+@pytest.mark.parametrize("harm", ["list", "object", "key"])
+def test_what_was_damaged_is_named_and_begun_anew(place, harm):
+    use(place)
+    put(place, "one")
+    leave(place)
+    path = {
+        "list": place.store / LIST,
+        "object": next((place.store / OBJECTS).iterdir()),
+        "key": place.store / "KEY",
+    }[harm]
+    raw = path.read_bytes()
+    path.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+    use(place)
+    assert path.name in sealed_fault(place.base)
+    assert list(place.home.iterdir()) == []
+    put(place, "again")
+    leave(place)
+    use(place)
+    assert sealed_fault(place.base) == ""
+    assert (place.home / "manifest.json").read_text() == "again"
+
+
+def test_without_its_key_nothing_is_opened_and_nothing_deleted(place, tmp_path):
+    use(place)
+    put(place, "one")
+    leave(place)
+    before = {path: path.read_bytes() for path in place.store.rglob("*") if path.is_file()}
+    key = (tmp_path / "key").read_bytes()
+    (tmp_path / "key").unlink()
+    with pytest.raises(Misconfigured, match="nothing was deleted"):
+        use(place)
+    assert {path: path.read_bytes() for path in place.store.rglob("*") if path.is_file()} == before
+    assert not place.home.exists()
+    (tmp_path / "key").write_bytes(key)
+    (tmp_path / "key").chmod(0o600)
+    use(place)
+    assert (place.home / "manifest.json").read_text() == "one"
+
+
+def test_too_little_memory_is_said_before_anything_is_opened(place, monkeypatch):
+    use(place)
+    put(place, "x" * 1000)
+    leave(place)
+    monkeypatch.setattr(places, "FIRST_BYTES", 1 << 60)
+    with pytest.raises(Misconfigured, match=r"has \d+ MB free, and the index needs \d+ MB in memory"):
+        use(place)
+    assert not place.home.exists()
+
+
+def test_without_a_file_system_in_memory_it_says_so(monkeypatch):
+    monkeypatch.setattr(places, "IN_MEMORY", frozenset())
+    monkeypatch.setattr(places, "_permitted", [])  # a test that read such settings may have been here
+    places._plain_base.cache_clear()
+    with pytest.raises(Misconfigured, match=r"neither /dev/shm nor \$XDG_RUNTIME_DIR is a tmpfs"):
+        places.plain_base()
+    places._plain_base.cache_clear()
+
+
+def test_a_plain_folder_that_is_a_link_or_anothers_is_refused(place, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    place.base.parent.mkdir(parents=True)
+    place.base.symlink_to(elsewhere)
+    with pytest.raises(Misconfigured, match="must be a real folder owned by you"):
+        use(place)
+    assert not list(elsewhere.iterdir())
+
+
+def test_what_lay_plain_on_the_disk_goes_when_a_project_is_sealed(place):
+    for name in ("index/9/CURRENT", "chunks/a.json", "run/usage.jsonl"):
+        (place.old / name).parent.mkdir(parents=True, exist_ok=True)
+        (place.old / name).write_text("plain")
+    vectors = place.old.parent.parent / "embeddings"
+    vectors.mkdir()
+    (vectors / "model.sqlite").write_text("plain")
+    writer = try_lock(place.old / "index" / "9" / "writer.lock")
+    use(place)
+    assert place.old.is_dir()  # it is still written
+    writer.release()
+    use(place)
+    assert not place.old.exists()
+    assert not vectors.exists()
+
+
+def test_what_lies_plain_on_the_disk_stays_where_the_project_cannot_be_sealed(place, tmp_path):
+    (tmp_path / "key").write_text("no key")
+    (tmp_path / "key").chmod(0o600)
+    (place.old / "index").mkdir(parents=True)
+    vectors = place.old.parent.parent / "embeddings"
+    vectors.mkdir()
+    with pytest.raises(Misconfigured, match="is no key"):
+        use(place)
+    assert place.old.is_dir()
+    assert vectors.is_dir()
+
+
+def test_what_is_given_up_is_gone_and_not_while_it_is_used(place):
+    use(place)
+    put(place, "one")
+    other = share(place.base / USED)
+    with pytest.raises(Unavailable, match="in use"):
+        give_up(place)
+    other.release()
+    give_up(place)
+    assert not place.store.exists()
+    assert not place.home.exists()
+
+
+def test_where_nothing_is_in_memory_plain_bytes_lie_on_the_disk_if_that_is_permitted_and_are_written_over(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(places, "IN_MEMORY", frozenset())
+    monkeypatch.setattr(places, "_permitted", [])
+    places._plain_base.cache_clear()
+    with pytest.raises(Misconfigured, match=r"security\.plain_runtime: true"):
+        places.plain_base()
+    places.permit_disk(tmp_path / "cache")
+    store = places.sealed_base(tmp_path / "cache") / "a"
+    place = Place(store, places.plain_of(store), None, str(tmp_path / "key"))
+    assert place.base.is_relative_to(tmp_path / "cache")
+    for end in (lambda: leave(place), lambda: (plain_folder._leave(place.base), remove_dead())):
+        use(place)
+        put(place, "plain words")
+        with (place.home / "manifest.json").open("rb") as file:
+            assert end()
+            assert not any(file.read())
+        assert not place.home.exists()
+    places._plain_base.cache_clear()
+
+
+def test_all_is_sealed_by_another_key_and_opens_wherever_that_is_broken_off(place, monkeypatch):
+    use(place)
+    put(place, "one")
+    put(place, "two", "other")
+    leave(place)
+    first = project_key(place.store, place.key_path)
+    write, replace = keys.write_note, Mirror._replace
+
+    def at(broken, where, name, real):
+        def then(*given):
+            if broken == "before":
+                raise KeyboardInterrupt
+            real(*given)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(where, name, then)
+
+    for where, name, real in ((keys, "write_note", write), (Mirror, "_replace", replace)):
+        for broken in ("before", "after"):
+            at(broken, where, name, real)
+            with pytest.raises(KeyboardInterrupt):
+                plain_folder.seal_anew(place)
+            monkeypatch.setattr(where, name, real)
+            use(place)
+            assert (place.home / "manifest.json").read_text() == "one"
+            assert (place.home / "other").read_text() == "two"
+            assert not plain_folder.sealed_fault(place.base)
+            leave(place)
+    older = project_key(place.store, place.key_path)
+    before = {path: path.read_bytes() for path in place.store.rglob("*") if path.is_file()}
+    plain_folder.seal_anew(place)
+    assert project_key(place.store, place.key_path) not in (first, older)
+    assert not any(path.exists() and path.read_bytes() == raw for path, raw in before.items())
+    with pytest.raises(Damaged):
+        Mirror(place.store, place.home, older).read()
+    use(place)
+    assert (place.home / "other").read_text() == "two"
+
+
+def test_a_disk_that_is_full_while_all_is_sealed_by_another_key_costs_nothing(place, monkeypatch):
+    use(place)
+    put(place, "one")
+    leave(place)
+
+    def full(*_given):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    replace = Mirror._replace
+    monkeypatch.setattr(Mirror, "_replace", full)
+    with pytest.raises(OSError, match="no space"):
+        plain_folder.seal_anew(place)
+    monkeypatch.setattr(Mirror, "_replace", replace)
+    use(place)
+    assert (place.home / "manifest.json").read_text() == "one"
+    assert not plain_folder.sealed_fault(place.base)
+
+
+def test_what_is_in_use_is_not_sealed_anew(place):
+    use(place)
+    other = share(place.base / USED)
+    with pytest.raises(Unavailable, match="in use"):
+        plain_folder.seal_anew(place)
+    other.release()

@@ -1,0 +1,53 @@
+"""Who sends text elsewhere says so: in the first answer, and in `cortex doctor`."""
+
+import pytest
+
+from cortex.front.cli import doctor
+from cortex.front.link import Link
+from cortex.settings.config import Config
+from cortex.settings.egress import say_leaving
+from cortex.settings.table import Embedding, Engines, Milvus
+
+FAR = Embedding(provider="http", endpoint="https://vectors.example.org/embed")
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [
+        Embedding(),
+        Embedding(provider="http"),
+        Embedding(provider="http", endpoint="http://127.0.0.1:8121"),
+        Embedding(provider="local"),
+    ],
+)
+def test_where_nothing_leaves_the_machine_nothing_is_said(tmp_path, embedding):
+    assert say_leaving(Config(root=tmp_path, embedding=embedding)) == ""
+
+
+def test_the_first_answer_says_where_text_is_sent_and_the_second_does_not(tmp_path):
+    link = Link(Config(root=tmp_path, embedding=FAR))
+    first, second = (link._with_news({"index": {"message": "Whole."}})["index"]["message"] for _ in "12")
+    assert (
+        f"is sent to {FAR.endpoint} (embedding.endpoint); of secrets in it, those of known formats are masked"
+        in first
+    )
+    assert first.endswith(" Whole.")
+    assert second == "Whole."
+
+
+def test_doctor_says_what_leaves_the_machine(tmp_path):
+    assert doctor.network(Config(root=tmp_path)) == ("fine", "nothing leaves this machine")
+    state, said = doctor.network(Config(root=tmp_path, embedding=FAR))
+    assert (state, FAR.endpoint in said) == ("odd", True)
+
+
+def test_an_index_in_milvus_on_another_machine_is_said_and_its_token_is_not(tmp_path):
+    def there(uri):
+        return Config(
+            root=tmp_path, engines=Engines("milvus", "milvus"), milvus=Milvus(uri, token="secret-of-ours")
+        )
+
+    said = say_leaving(there("https://milvus.example:19530"))
+    assert "https://milvus.example:19530 (milvus.uri)" in said
+    assert "secret-of-ours" not in said + repr(there("https://milvus.example"))
+    assert say_leaving(there("http://127.0.0.1:19530")) == say_leaving(there("/a/file.db")) == ""

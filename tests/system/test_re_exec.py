@@ -1,0 +1,38 @@
+"""When a process that rests begins anew."""
+
+import mmap
+
+import pytest
+
+from cortex.system import re_exec
+
+pytestmark = pytest.mark.skipif(
+    not re_exec.own_bytes(), reason="the system does not say what memory is a process's own"
+)
+
+
+def grow() -> mmap.mmap:
+    """Memory that is the system's again at once when it is closed, whatever an allocator keeps."""
+    held = mmap.mmap(-1, 2 * re_exec.GROWN_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for page in range(0, len(held), mmap.PAGESIZE):
+        held[page] = 1
+    return held
+
+
+def test_what_a_process_needs_that_did_nothing_is_no_growth():
+    growth = re_exec.Growth()
+    held = grow()
+    assert not growth.is_too_much()
+    growth.work()
+    assert not growth.is_too_much()
+    held.close()
+
+
+def test_what_work_has_left_behind_is_growth_until_it_is_given_back():
+    growth = re_exec.Growth()
+    growth.work()
+    assert not growth.is_too_much()
+    held = grow()
+    assert growth.is_too_much()
+    held.close()
+    assert not growth.is_too_much()
