@@ -446,7 +446,7 @@ def crash(parser, raw, *about):
         raise MemoryError
     return parsed(parser, raw, *about)
 
-parse._parsed, here.FILE_S = crash, 1
+parse._parsed, inline_builds.FILE_S = crash, 1
 if len(sys.argv) == 2:
     pool.serve()
 pool.Pool.__init__.__defaults__ = ((sys.executable, "-P", __file__, "dies"),)
