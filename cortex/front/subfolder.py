@@ -30,11 +30,18 @@ Ask = Callable[[], Awaitable[dict[str, Any]]]
 _NAMES = frozenset(("file", "file_path", "path", "target", "to"))
 _LISTS = frozenset(("files", "anchors", "files_read", "files_modified", "tags"))
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns", "scope"))
-#: what an answer holds of other people's words, in which nothing is a path of ours; and names that
-#: are told from the folder already (`NameSearch.within`)
-_TEXTS = frozenset(("text", "query", "pattern", "signature", "highlights", "variables", "values"))
-#: what is a path, or a path and a line, and nothing else
+#: fields of an answer that are a path, or a path and a line, and nothing else
 _PATHS = frozenset(("file", "file_path", "path", "at", "defined", "from", "files", "pending", "more"))
+#: fields of an answer that Cortex fills with places: paths, ids of symbols, names before a place.
+#: All others may quote a file (`text`, `comment_text`, `doc`, `variables`, ...): they stay unchanged
+_PLACES = _PATHS | frozenset(
+    (
+        "calls", "callers", "candidates", "candidates_of", "defines", "id", "moved", "not_indexed", "symbol",
+        "target", "tests", "twins", "via",
+    )
+)  # fmt: skip
+#: fields of an answer that are a sentence of Cortex, which may name places
+_SENTENCES = frozenset(("message", "next", "note", "suggestion", "why"))
 #: what an answer of memory says of places
 _OF_NOTES = _PATHS | {"anchors", "changed", "gone", "moved", "files_read", "files_modified"}
 #: a word of a sentence: what stands between spaces, quotes, commas and brackets
@@ -164,7 +171,7 @@ class Part:
 
     def _shown(self, value: Any, key: str) -> Any:
         if isinstance(value, str):
-            return self._text(value, key) if key not in _TEXTS else value
+            return self._rendered(value, key)
         if isinstance(value, list):
             return [self._shown(one, key) for one in value]
         if isinstance(value, dict) and value.get("source") == "memory":
@@ -173,6 +180,13 @@ class Part:
             named = self._path(value) if key == "notes" else value
             return {name: self._shown(one, name) for name, one in named.items()}
         return value
+
+    def _rendered(self, text: str, key: str) -> str:
+        """The value of one field: only places are rewritten, never the text of a file."""
+        if key == "title":  # a path, and a symbol or a heading of the file
+            path, space, name = text.partition(" ")
+            return f"{self._word(path, 'path')}{space}{name}"
+        return self._text(text, key) if key in _PLACES or key in _SENTENCES else text
 
     def _notes(self, value: Any, key: str) -> Any:
         if isinstance(value, str):
