@@ -33,7 +33,7 @@ _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns", "scope"))
 #: fields of an answer that are a path, or a path and a line, and nothing else
 _PATHS = frozenset(("file", "file_path", "path", "at", "defined", "from", "files", "pending", "more"))
 #: fields of an answer that Cortex fills with places: paths, ids of symbols, names before a place.
-#: All others may quote a file (`text`, `comment_text`, `doc`, `variables`, ...): they stay unchanged
+#: All others may quote a file (`text`, `comment_text`, `doc`, `variables`): they stay unchanged
 _PLACES = _PATHS | frozenset(
     (
         "calls", "callers", "candidates", "candidates_of", "defines", "id", "moved", "not_indexed", "symbol",
