@@ -95,6 +95,17 @@ def test_the_example_of_a_chunk_file_is_read(tmp_path):
     assert not read.warnings
 
 
+def test_each_word_of_the_glossary_names_a_part_of_the_code_that_exists():
+    rows = re.findall(r"^\| .+? \| .+? \| (.+) \|$", (DOCS / "GLOSSARY.md").read_text(), re.MULTILINE)
+    names = {name for cell in rows for name in re.findall(r"`([\w.]+)`", cell)}
+    paths = [path for room in ("ipc", "cortex", "workers") for path in (ROOT / room).rglob("*.py")]
+    modules = {part for path in paths for part in path.relative_to(ROOT).with_suffix("").parts}
+    source = "\n".join(path.read_text() for path in paths)
+    defined = set(re.findall(r"^ *(?:class |def |async def |)(\w+)(?=[ :=(\[])", source, re.MULTILINE))
+    assert len(names) > 40
+    assert {part for name in names for part in name.split(".")} <= modules | defined
+
+
 def test_every_document_is_a_page_of_the_site_and_linked_from_its_first() -> None:
     documents = {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
     _, use, inside = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
