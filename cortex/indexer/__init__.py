@@ -1,4 +1,4 @@
-"""SOURCE → CHUNK FILES and graph files: walks the tree, reads changed files, writes the results, and
+"""SOURCE → CHUNK FILES and graph files: walks the tree, reads changed files, writes the results,
 follows further changes.
 
 `syntax/` reads one file, `chunkers/` cut it, `store/` keeps the results on disk. The modules beside
