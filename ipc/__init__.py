@@ -1,4 +1,7 @@
-"""How two processes talk: messages, frames, asking, answering, events, locks. Imports no room.
+"""How two processes talk: messages, frames, requests, replies, events, locks.
 
-What the messages of search and of the graph mean is known elsewhere; here they only have a shape.
+`messages/` holds every message as a frozen dataclass, `codec` turns it into one frame and back.
+`client` sends requests with deadlines and replicas, `service` runs a table of handlers, `events`
+announces, `locks` and `lifeline` tie processes together, `places` finds the socket of a name.
+The content of questions about code is unknown here; messages only have a shape. docs/PROTOCOL.md.
 """

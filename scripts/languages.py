@@ -27,8 +27,8 @@ PLACE = Path(__file__).parent.parent / "docs" / "LANGUAGES.md"
 TEXT = """\
 # Languages
 
-What is indexed, how it is cut, and what is left out. Written by `scripts/languages.py` from the code: change that, run it,
-and never edit this file. Chunks of version {version}.
+For users: the files that Cortex indexes, how it cuts them into chunks, and the files that it leaves out. `scripts/languages.py` writes this page
+from the code; edit that script, not the page. Version of the chunks: {version}. Their fields are in [CHUNKS.md](CHUNKS.md).
 
 To add a language: one row in `cortex/terms/languages.py`, a query file `cortex/indexer/syntax/queries/<name>.scm` (its captures
 are described in `parse.py`), the grammar's wheel in `pyproject.toml`, and a sample with its golden file in
@@ -38,16 +38,16 @@ are described in `parse.py`), the grammar's wheel in `pyproject.toml`, and a sam
 
 Every language has `code` chunks, which cover each line exactly once. Files with definitions also have the views `symbols`
 (an overview) and `definitions` (signatures and type bodies), and `data` where the language has constants, enums or globals.
-`graph`: callers, callees and the like are resolved (docs/GRAPH.md), or only definitions are in it.
+Column `graph`: either the code graph resolves calls and types ([GRAPH.md](GRAPH.md)), or it has definitions only.
 
 | language | files | definitions | data | graph |
 |---|---|---|---|---|
 {parsed}
 
-HTML, Vue and Svelte have the definitions of what is embedded in them: scripts and style sheets, each read in its own language.
+HTML, Vue and Svelte have the definitions of their embedded scripts and style sheets, each read in its own language.
 
-The grammar of SQL takes 14 MB and is an extra (`pip install 'cortex-context-engine[sql]'`). Without it such files are cut into windows
-of lines, and a remark says so; once it is there they are cut again.
+The grammar of SQL takes 14 MB and is an extra (`pip install 'cortex-context-engine[sql]'`). Without it SQL files are cut into windows
+of lines, with a remark in the report; after its installation they are cut again.
 
 ## Configuration, one block for each key
 
@@ -67,69 +67,46 @@ cells, code cells in the notebook's language, with the lines of their source; ou
 {documents}
 
 PDF and office files are read where the extra is installed (`pip install 'cortex-context-engine[documents]'`: pypdf, python-docx,
-python-pptx and openpyxl), and listed as left out with that sentence where it is not. Each is read by a process of its own, with 20 s,
-1 GB, 1 000 pages and 2 000 000 characters at most, so that a damaged or hostile one costs its own text. Lines are those of the text;
-`[page 3]` stands above each page of a PDF, `[slide 3]` above the text, tables and notes of a slide, `[sheet Name]` above the rows of a sheet.
+python-pptx and openpyxl). Without it they are listed as left out, with that command. A separate process reads each file, with 20 s,
+1 GB, 1 000 pages and 2 000 000 characters at most, so a damaged or hostile file costs only its own text. Line numbers count lines of the extracted text;
+`[page 3]` precedes each page of a PDF, `[slide 3]` the text, tables and notes of a slide, `[sheet Name]` the rows of a sheet.
 
 ## Everything else that is text: windows of lines
 
-Named so that they can be filtered by language; cut where indentation and blank lines suggest it. Any other text likewise.
+These names serve as filters by language. The cuts follow indentation and blank lines. Any other text file is cut in the same way.
 
 | language | files |
 |---|---|
 {windows}
 
-## What the metadata of a chunk says
-
-| field | of | what |
-|---|---|---|
-| `file_path`, `language`, `package` | all | the file; the package by its declaration, in Python by its folder |
-| `start_line`, `end_line` | all | the exact lines, 1-based and inclusive |
-| `symbols` | all | names defined in these lines |
-| `definitions` | code, views | each of them with kind, enclosing scope, first and last line |
-| `scope` | code | the path of the definition that encloses the chunk (`Class.method`), "" at the top |
-| `signature` | code | that of the enclosing definition |
-| `doc` | code | its doc comment, where the chunk does not hold it |
-| `comment_text` | code, views | the words of comments and docstrings in these lines |
-| `imports`, `imports_count` | symbols; all | imports as written; how many |
-| `types_count`, `functions_count` | all | of the whole file |
-| `parent` | code, documentation, views | the id of the chunk that this one continues or that holds it |
-| `is_test` | all | whether the path says so |
-| `origin`, `origin_reason` | all | `generated` or `vendored`, and how that is known |
-| `section_index`, `chunk_index`, `headings` | documentation | where in the document |
-| `cell` | notebooks | the number of the cell |
-
-Without a grammar `definitions` and `comment_text` are missing: nobody has looked, and readers find them by the usual words.
-The file's path and the scope stand before the text that is embedded, not in the text that is shown.
-
 ## How long a chunk is
 
-At most `indexing.chunk_tokens` (300) tokens of the embedder's own tokenizer. A longer function is cut where the fewest syntax
-nodes are cut through: between its statements; only a single line that is too long is cut inside.
+At most `indexing.chunk_tokens` (300) tokens of the embedder's own tokenizer. A longer function is cut between statements, at
+the place that splits the fewest syntax nodes. Only a line that is longer than a chunk is cut inside.
 
-## What is left out, and what counts less
+## Files that are left out, and files that count less
 
-Each file that is left out or read with a reservation is listed by `cortex index --verbose` and counted by `cortex status`.
+`cortex index --verbose` lists each file that is left out or read with a reservation, and `cortex status` counts them.
 
-* Ignored, without a word: what `.gitignore` (nested, above the project, `.git/info/exclude`, `core.excludesFile`),
-  `.cortexignore` and `indexing.ignore` say, what `indexing.include` and `indexing.languages` do not take in, and the folders
+* Ignored and not listed: matches of `.gitignore` (nested, above the project, `.git/info/exclude`, `core.excludesFile`),
+  `.cortexignore` and `indexing.ignore`; files outside `indexing.include` and `indexing.languages`; and the folders
   {folders}.
 * Left out: symbolic links (no loop can arise), unreadable files and folders, files that a chunker stumbles over, files over `indexing.max_file_kb`, binary files,
-  files that may hold secrets, data that programs write ({generated}; {suffixes}), minified files (a line of more than
+  files that may hold secrets, data written by programs ({generated}; {suffixes}), minified files (a line of more than
   {line_chars} characters; {scripts} with more than {minified} characters a line).
-* Marked `generated`: by name (`*_pb2.py`, `*.pb.go`, `zz_generated.*`, …) or a remark in the first {head_lines} lines
-  (`@generated`, `DO NOT EDIT`, …). Marked `vendored`: below {vendored}. They are found, but the ranking
-  puts them behind the project's own code that answers about as well (`foreign` in RANKING.md); the chunk's `origin_reason` says why,
-  and both words are tags to filter by.
-* Read with a reservation: what is not UTF-8 is read as Latin-1; files with syntax errors keep what the parser made out; a file
-  that takes a parser more than {steps} steps and one for each {each} bytes, or ends it, is cut into windows of lines.
+* Marked `generated`: by file name (`*_pb2.py`, `*.pb.go`, `zz_generated.*`, …) or a remark in the first {head_lines} lines
+  (`@generated`, `DO NOT EDIT`, …). Marked `vendored`: below {vendored}. Searches find them, but rank them
+  behind the project's own code of about the same relevance (`foreign` in [RANKING.md](RANKING.md)). The chunk's `origin_reason` names the evidence,
+  and both words are tags for filters.
+* Read with a reservation: text that is not UTF-8 is read as Latin-1; a file with syntax errors keeps every part that the parser understood; a file
+  that needs more than {steps} parser steps and one more for each {each} bytes, or crashes the parser, is cut into windows of lines.
 
-## Where the time goes
+## Time
 
-Of a cold run over Python with the default embedder, in shares of the processor time: parsing 15 %, the outline (one query and
+Shares of the processor time of a first run over Python with the default embedder: parsing 15 %, the outline (one query and
 its captures) 20 %, cutting and counting tokens 8 %, the graph's facts (another query) 22 %, embedding 10 %, reading and
-writing files 5 %, resolving the graph's names 20 %. All of it runs in one process for each core; resolving begins when
-everything is read. An unchanged tree costs one walk over its files. A saved file costs its own work and the rewriting of its
+writing files 5 %, resolving the graph's names 20 %. All of it runs in one process for each core; resolution begins after
+the last file is read. An unchanged tree costs one walk over its files. A saved file costs its own work and a new copy of its
 shard (about 96 files). Figures: `scripts/bench/results/*-index.json`, measured by `scripts/bench/index.py`.
 """
 

@@ -14,7 +14,9 @@ from cortex.generation.current import Generation
 from cortex.generation.graph import write_graph
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
+from cortex.publish.chunk_file_reader import read_chunk_file
 from cortex.system.errors import BY_CODE
+from cortex.terms.records import CHUNK_TYPES, VIEW_TYPES
 from ipc.messages import PROTOCOL, Message
 
 ROOT = Path(__file__).parent.parent
@@ -64,13 +66,44 @@ def test_the_table_of_languages_is_what_the_code_gives():
 
 
 def test_every_field_of_a_chunks_metadata_is_described():
-    text = (DOCS / "LANGUAGES.md").read_text()
-    told = set(re.findall(r"`(\w+)`", text[text.index("| field | of | what |") :].partition("\n\n")[0]))
-    found: set[str] = set()
+    text = (DOCS / "CHUNKS.md").read_text()
+    described = first_column(text.partition("## Metadata")[2])
+    written: set[str] = set()
     for golden in (ROOT / "tests" / "golden" / "indexer").glob("*.json"):
         for chunk in orjson.loads(golden.read_bytes()):
-            found |= chunk["metadata"].keys()
-    assert found - {"source"} <= told
+            written |= chunk["metadata"].keys()
+    assert written - {"source"} <= described
+
+
+def test_every_kind_of_chunk_is_described_and_its_views_are_named():
+    text = (DOCS / "CHUNKS.md").read_text().partition("## Kinds")[2].partition("\n## ")[0]
+    kinds = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE))
+    assert kinds.keys() == set(CHUNK_TYPES)
+    assert {kind for kind, meaning in kinds.items() if meaning.startswith("a view")} == VIEW_TYPES
+
+
+def test_the_example_of_a_chunk_file_is_read(tmp_path):
+    text = (DOCS / "CHUNKS.md").read_text()
+    example = orjson.loads(re.findall(r"```json\n(.*?)```", text, re.DOTALL)[0])
+    for chunk in example["chunks"]:
+        chunk["embedding"] = [1.0] * example["_metadata"]["dimensions"]
+    path = tmp_path / "definitions.json"
+    path.write_bytes(orjson.dumps(example))
+    read = read_chunk_file(path, example["_metadata"]["dimensions"])
+    assert list(read.chunks) == [chunk["id"] for chunk in example["chunks"]]
+    assert read.sequence == example["_metadata"]["sequence"]
+    assert not read.warnings
+
+
+def test_each_word_of_the_glossary_names_a_part_of_the_code_that_exists():
+    rows = re.findall(r"^\| .+? \| .+? \| (.+) \|$", (DOCS / "GLOSSARY.md").read_text(), re.MULTILINE)
+    names = {name for cell in rows for name in re.findall(r"`([\w.]+)`", cell)}
+    paths = [path for room in ("ipc", "cortex", "workers") for path in (ROOT / room).rglob("*.py")]
+    modules = {part for path in paths for part in path.relative_to(ROOT).with_suffix("").parts}
+    source = "\n".join(path.read_text() for path in paths)
+    defined = set(re.findall(r"^ *(?:class |def |async def |)(\w+)(?=[ :=(\[])", source, re.MULTILINE))
+    assert len(names) > 40
+    assert {part for name in names for part in name.split(".")} <= modules | defined
 
 
 def test_every_document_is_a_page_of_the_site_and_linked_from_its_first() -> None:

@@ -1,4 +1,9 @@
-"""TEXT → MATRIX: one file for each embedder, all with the contract of `protocol.Embedder`."""
+"""TEXT → MATRIX: one file for each embedder, all with the contract of `protocol.Embedder`.
+
+`static` with `builtin` is the default, a table that is part of the package; `shipped` knows its
+size and name without loading it. `http` asks a server of embeddings, `local` starts one,
+`onnx` runs a model in this process. A new embedder is a module and a line of EMBEDDERS.
+"""
 
 from __future__ import annotations
 

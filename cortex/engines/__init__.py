@@ -1,4 +1,9 @@
-"""QUESTION → HITS: one folder for each engine, all with the contract of `protocol.Engine`."""
+"""QUESTION → HITS: one folder for each engine, all with the contract of `protocol.Engine`.
+
+`text/` searches words with tantivy and tables of words, `vector/` neighbours by scan and HNSW,
+`graph/` structure, `milvus/` rows of all projects in one collection. `chunks/` fetches and shows
+chunks for all of them. A new engine is a folder and a line of ENGINES.
+"""
 
 from __future__ import annotations
 

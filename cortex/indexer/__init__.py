@@ -1,6 +1,7 @@
-"""SOURCE → CHUNK FILES and graph files: walks the tree, reads what changed, writes it, and follows
-further changes.
+"""SOURCE → CHUNK FILES and graph files: walks the tree, reads changed files, writes the results,
+follows further changes.
 
-`syntax/` reads one file, `chunkers/` cut it, `store/` is what is on disk. The modules beside them
-drive these: one run (`run.py`, its processes in `pool.py`), or a run for every change (`watch.py`).
+`syntax/` reads one file, `chunkers/` cut it, `store/` keeps the results on disk. The modules beside
+them drive these: `scan` walks the tree by the ignore rules, `order` puts important files first,
+`run` is one pass with its processes in `pool`, `watch` a pass for every change.
 """

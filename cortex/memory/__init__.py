@@ -1,4 +1,16 @@
-"""What agents learned: notes and edges, the store that keeps them, and what finds them again."""
+"""What agents learned: notes and edges, the store that keeps them, and the search that finds them.
+
+`store` writes in transactions, each a list of `records`; `intake` is the bulk path of imports.
+`driver` opens the database, plain or by SQLCipher; `postgresql` keeps the same tables for a team.
+`operations` is the one list of all questions, `serving` the worker that answers them. Words and
+vectors index the notes; an index that is behind reads the log of changes. Long work is a generator
+with one slice for each step.
+
+`observations/` serves the forty observation tools from the same store. `transcripts/` reads
+sessions with agents, one module for each format. `upkeep/` relates, merges and fades notes in
+slices while the worker is idle. `meeting/` finds the notes about given files. `migrations/` holds
+the versions of the store. docs/MEMORY.md.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Reading and checking chunk files, and what changed since the last reading. Builds nothing,
 publishes nothing.
 
-Chunk files are the contract between whoever indexes and whoever serves (docs/ARCHITECTURE.md,
-"Chunk files").
+Chunk files are the contract between whoever indexes and whoever serves (docs/CHUNKS.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Pure ranking: signals of the lanes in, ranked chunks out. No file, no clock, no socket."""
+"""Pure ranking: signals of the lanes in, ranked chunks out. No file, no clock, no socket.
+
+`candidates` holds the chunks of all lanes as columns, `evidence` computes the signals of a file,
+`weights` their weights, `fusion` the sum and the order, `ranked` a hit with its explanation.
+`names` compares a question with file names, `pasted` and `traces` read stack traces, `lines`
+chooses lines of a function, `together` joins the candidates of several projects. docs/RANKING.md.
+"""
 
 from cortex.ranking.evidence import tell_speaking
 from cortex.ranking.fusion import rank, rank_by_cosine

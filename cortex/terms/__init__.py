@@ -1,1 +1,6 @@
-"""The words that all rooms share: kinds, languages, tokens, ids, paths."""
+"""Vocabulary of all rooms, pure: languages, kinds, chunk records, ids, tokens.
+
+`languages` has one row for each language, `paths` answers every question about a path alone,
+`tokens` cuts words and stems for indexes, queries and highlights, `secrets` finds keys in a text,
+`suggestions` corrects mistyped words, `observations` is the table of the forty observation tools.
+"""

@@ -1,6 +1,6 @@
 """The nouns inside a process: chunks and what they are made of. No I/O.
 
-The JSON forms are in docs/ARCHITECTURE.md ("Chunk files").
+docs/CHUNKS.md describes the JSON forms.
 """
 
 from __future__ import annotations
