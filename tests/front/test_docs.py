@@ -42,6 +42,11 @@ def test_every_tool_is_documented_with_its_command(name):
     assert f"| `cortex {command.name} {usage}` |" in row
 
 
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_name_of_a_tool_is_snake_case(name):
+    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", name)
+
+
 def test_every_field_of_the_index_block_is_documented():
     text = (DOCS / "TOOLS.md").read_text()
     for field in ("generation", "pending", "pending_count", "degraded", "indexing", "message", "stale"):
