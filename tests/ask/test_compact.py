@@ -81,7 +81,7 @@ def assert_same(row, full, operation, file):
 
 
 def test_a_compact_name_with_the_path_of_its_place_is_a_target_again(served):
-    for row in ask(served, "callers", "ask/asking:Turn.stale", max_results=5)["results"]:
+    for row in ask(served, "callers", "ask/query_context:Turn.stale", max_results=5)["results"]:
         target = f"{row['at'].rpartition(':')[0]}:{row['name']}"
         again = ask(served, "callees", target)
         assert again["target"].rpartition(":")[2] == row["name"]
@@ -99,7 +99,7 @@ def test_a_path_is_told_by_definitions_and_where_each_is_left(served):
 
 
 def test_what_is_around_a_line_is_only_what_its_definition_holds(served):
-    asked = {"target": "ask/asking:Turn.stale", "context_lines": 20}
+    asked = {"target": "ask/query_context:Turn.stale", "context_lines": 20}
     whole = ask(served, "callers", **asked, detail="full")["results"]
     for row, full in zip(ask(served, "callers", **asked)["results"], whole, strict=True):
         numbers = [int(line.partition(":")[0]) for line in row["text"].splitlines()]

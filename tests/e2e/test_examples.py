@@ -25,11 +25,6 @@ DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 #: how an example begins that is not run here → why
 NOT_RUN = {
     "uv tool install .": "installs from the network; tests of the wheel do it without",
-    "scripts/demo": "runs the whole of it for minutes",
-    "scripts/test": "this is it",
-    ".venv/bin/cortex install": "the program of a clone's environment; `cortex install` is run",
-    ".venv/bin/cortex doctor": "the program of a clone's environment; `cortex doctor` is run",
-    ".venv/bin/cortex uninstall": "the program of a clone's environment; tests/front/test_install.py",
     "claude mcp add": "another's program; tests/e2e/test_two_commands.py starts what it writes down",
     "cortex up": "stays until Ctrl-C; its form with --detach is run",
     "honcho start": "stays until Ctrl-C; tests/processes start the Procfile's processes",

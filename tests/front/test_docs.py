@@ -16,6 +16,9 @@ from cortex.front.mcp.server import describe
 from cortex.front.tools import TOOLS, choose, instruct
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from cortex.settings.config import ALIASES, SECTIONS
+from cortex.terms.observations import ROWS
+from scripts import tools_page
+from tests.front.tools_page import section_of
 
 CODE = choose(("code",))
 INSTRUCTIONS = instruct(CODE)
@@ -24,10 +27,23 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_every_tool_and_argument_is_documented(name):
-    text = (DOCS / "TOOLS.md").read_text()
-    section = text[text.index(f"### `{name}`") :].split("\n### ")[0]
     for argument in TOOLS[name].schema["properties"]:
-        assert f"`{argument}`" in section, argument
+        assert f"`{argument}`" in section_of(name), argument
+
+
+def test_the_page_of_tools_is_what_the_code_and_its_template_give():
+    assert (DOCS / "TOOLS.md").read_text() == tools_page.render(), "run scripts/tools_page.py"
+
+
+def test_the_tools_of_observations_are_rows_of_one_table():
+    lines = (DOCS / "TOOLS.md").read_text().splitlines()
+    rows = [
+        number
+        for number, line in enumerate(lines)
+        for name in ROWS
+        if line.startswith(f"| `{name}` | `cortex")
+    ]
+    assert rows == list(range(rows[0], rows[0] + len(ROWS)))
 
 
 @pytest.mark.parametrize("name", TOOLS)

@@ -4,10 +4,8 @@ what it sent amiss.
 
 import asyncio
 import itertools
-import re
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import orjson
 import pytest
@@ -17,6 +15,7 @@ from cortex.front.tools import TOOLS, choose, instruct
 from cortex.front.tools.memory.fence import fenced, shown_rows, unfenced
 from cortex.settings.table import Server
 from cortex.system.errors import BadRequest, CortexError, NotFound, TooLarge, Unavailable
+from tests.front.tools_page import example_of, section_of
 from tests.wait_until import until
 
 #: tokens (bytes of JSON / 4) of both default toolsets with their instructions
@@ -400,21 +399,12 @@ def test_an_edit_under_one_number_is_done_once(window):
     assert window.ask("memory_show", node_id=second)["state"] == "superseded"
 
 
-def examples():
-    """Tool → the call that docs/TOOLS.md shows of it."""
-    text = (Path(__file__).parents[2] / "docs" / "TOOLS.md").read_text()
-    text = text[text.index("## Tools of memory") :]
-    shown = re.findall(r"^### `(\w+)`.*?```json\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
-    return {name: orjson.loads(call) for name, call in shown}
-
-
 @pytest.mark.parametrize("name", [name for name in choose(("memory",)) if name != "cortex_search"])
 def test_the_call_in_the_documents_answers_what_they_say(window, name):
-    window.ask("cortex_store", **examples()["cortex_store"])
+    window.ask("cortex_store", **example_of("cortex_store"))
     window.ask("cortex_store", title="The payment provider allows twenty calls a second")
-    answer = window.ask(name, **examples()[name])
-    text = (Path(__file__).parents[2] / "docs" / "TOOLS.md").read_text()
-    section = text[text.index(f"### `{name}`: ") :].split("\n### ")[0]
+    answer = window.ask(name, **example_of(name))
+    section = section_of(name)
     assert answer
     for field in answer:
         assert f"`{field}`" in section or f'"{field}"' in section, field

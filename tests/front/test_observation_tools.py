@@ -2,9 +2,7 @@
 What their origin did wrong is named by the tests that hold it.
 """
 
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import orjson
 import pytest
@@ -13,9 +11,8 @@ from cortex.front.mcp.server import describe
 from cortex.front.tools import TOOLSETS, choose
 from cortex.system.errors import BadQuery, BadRequest, NotFound
 from cortex.terms.observations import ROWS
+from tests.front.tools_page import example_of
 from tests.shop import BEGIN, DAY_MS, record, titles
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.usefixtures("shop")
@@ -321,12 +318,6 @@ def test_another_agents_window_has_the_same_observations(open_window, window):
     other = open_window()
     other.memory.source = replace(other.memory.source, session="another")
     assert titles(other.ask("search", query="lighthouse")) == ["The lighthouse is green"]
-
-
-def example_of(name):
-    """The call that the page shows of a tool."""
-    section = (DOCS / "TOOLS.md").read_text().partition(f"### `{name}`")[2].split("\n### ")[0]
-    return orjson.loads(re.search(r"```json\n(.*?)\n```", section, re.DOTALL)[1])
 
 
 @pytest.mark.usefixtures("shop")

@@ -107,7 +107,7 @@ class MilvusEngine:
         return open_handlers(asking, self._exact, takes_unnamed=self._takes_unnamed)
 
     def prune(self, tokens: Group[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
-        """Nothing: rows go by the document's clock, see `cortex/publish/far`."""
+        """Nothing: rows go by the document's clock, see `cortex/publish/milvus_publisher`."""
         return []
 
     def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
