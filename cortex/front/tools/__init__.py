@@ -47,7 +47,7 @@ def _observing(name: str, title: str, *, writes: bool = False) -> Line:
 #: tools of observations that everybody has who has memory, and all others
 _COMMON = (
     _observing("search", "Search observations"),
-    _observing("timeline", "Show observations in order of time"),
+    _observing("timeline", "Show observations by time"),
     _observing("get_observation", "Show an observation"),
     _observing("search_sessions", "Search earlier sessions"),
 )
@@ -95,25 +95,25 @@ _OBSERVATIONS = (
 TOOLSETS: dict[str, tuple[Line, ...]] = {
     "code": (
         Line(
-            "cortex.front.tools.code.explore:cortex_explore", "Show the code, callers and tests of a question"
+            "cortex.front.tools.code.explore:cortex_explore", "Show the code behind a question"
         ),
         Line(_SEARCH, "Search code and documents by meaning", also="IN_CODE"),
         Line("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword"),
-        Line("cortex.front.tools.code.graph:cortex_graph", "Find callers, implementations and dependencies"),
+        Line("cortex.front.tools.code.graph:cortex_graph", "Find callers and dependencies"),
         Line("cortex.front.tools.code.outline:cortex_outline", "Outline a file, a folder or the project"),
         Line("cortex.front.tools.code.pattern:cortex_pattern", "Find code by its syntax"),
         Line("cortex.front.tools.code.context:code_context", "Find excerpts by meaning"),
         Line(
             "cortex.front.tools.code.related:find_related",
-            "Find code, callers, tests and documents near a place",
+            "Find related code, tests and documents",
         ),
     ),
     "memory": (
         Line(f"{_MEMORY}.store:cortex_store", "Store a note", False, True, "memory", also="ALSO"),
         Line(_SEARCH, "Search notes by meaning", also="IN_MEMORY"),
         Line(f"{_MEMORY}.recall:cortex_recall", "Find notes and their neighbours", asks="memory"),
-        Line(f"{_MEMORY}.briefing:cortex_briefing", "Summarise the notes of the project", asks="memory"),
-        Line(f"{_MEMORY}.traverse:cortex_traverse", "Follow the edges of a note", asks="memory"),
+        Line(f"{_MEMORY}.briefing:cortex_briefing", "Summarise the notes", asks="memory"),
+        Line(f"{_MEMORY}.traverse:cortex_traverse", "Follow a note's edges", asks="memory"),
         Line(f"{_MEMORY}.relate:cortex_relate", "Add an edge between two notes", reads=False, asks="memory"),
         *_COMMON,
     ),
