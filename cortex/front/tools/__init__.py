@@ -94,9 +94,7 @@ _OBSERVATIONS = (
 #: command loads what one tool needs
 TOOLSETS: dict[str, tuple[Line, ...]] = {
     "code": (
-        Line(
-            "cortex.front.tools.code.explore:cortex_explore", "Show the code behind a question"
-        ),
+        Line("cortex.front.tools.code.explore:cortex_explore", "Show the code behind a question"),
         Line(_SEARCH, "Search code and documents by meaning", also="IN_CODE"),
         Line("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword"),
         Line("cortex.front.tools.code.graph:cortex_graph", "Find callers and dependencies"),
