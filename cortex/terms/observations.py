@@ -47,79 +47,81 @@ _TOKENS = Between(TOKENS, 100, TOKENS_MAX)
 #: of what is no page of rows: its names alone take some
 _WHOLE = Between(TOKENS, 300, TOKENS_MAX)
 
-_Csv = Annotated[str, Meta(description="Any of, by commas.")]
+_Csv = Annotated[str, Meta(description="Comma-separated.")]
 _Id = Annotated[str, Meta(description="Number or id.")]
 _Ids = Annotated[tuple[str, ...], Meta(description="Numbers or ids, at most 1 000.")]
 _Date = Annotated[str, Meta(description="ISO 8601 or ms.")]
-_Count = Annotated[int, Meta(description="At most.")]
-_Texts = Annotated[tuple[str, ...] | None, Meta(description="In place of those that there are.")]
-_Text = Annotated[str | None, Meta(description="In place of what there is.")]
+_Count = Annotated[int, Meta(description="Most results.")]
+_Texts = Annotated[tuple[str, ...] | None, Meta(description="Replaces the old ones.")]
+_Text = Annotated[str | None, Meta(description="Replaces the old text.")]
 _Share = Annotated[float, Meta(description="0 to 1.")]
 
 #: argument → its type, with what agents read: one name means one thing in all tools
 ARGUMENTS: Mapping[str, Any] = {
     "query": Annotated[str, Meta(description="Question or words.")],
     "type": _Csv,
-    "project": Annotated[str, Meta(description='Another\'s, or "all".')],
-    "obs_type": Annotated[str, Meta(description="As decision,bugfix.")],
+    "project": Annotated[str, Meta(description='Another project, or "all".')],
+    "obs_type": Annotated[str, Meta(description="Types: decision,bugfix.")],
     "concepts": _Csv,
-    "files": Annotated[str, Meta(description="Paths or folders, by commas.")],
-    "match": Annotated[Literal["any", "all"], Meta(description="Of the concepts.")],
+    "files": Annotated[str, Meta(description="Paths, comma-separated.")],
+    "match": Annotated[Literal["any", "all"], Meta(description="Match any or all concepts.")],
     "dateStart": _Date,
     "dateEnd": _Date,
     "date_start": _Date,
     "date_end": _Date,
     "orderBy": Annotated[
         Literal["relevance", "date_desc", "date_asc"] | None,
-        Meta(description="Else relevance."),
+        Meta(description="Order of results."),
     ],
     "limit": _Count,
-    "offset": Annotated[int, Meta(description="First row.")],
+    "offset": Annotated[int, Meta(description="Rows to skip.")],
     "cursor": Annotated[str, Meta(description="The `next_cursor` of the page before.")],
-    "format": Annotated[Literal["index", "full"], Meta(description="With texts?")],
-    "max_tokens": Annotated[int, Meta(description="Of the answer.")],
+    "format": Annotated[Literal["index", "full"], Meta(description="full: with texts.")],
+    "max_tokens": Annotated[int, Meta(description="Answer size.")],
     "as_of": Annotated[str, Meta(description="A date: what was believed then.")],
     "include": Annotated[str, Meta(description="superseded, archived.")],
-    "anchor_id": Annotated[str, Meta(description="In the middle.")],
-    "before": Annotated[int, Meta(description="Older ones.")],
-    "after": Annotated[int, Meta(description="Newer ones.")],
+    "anchor_id": Annotated[str, Meta(description="Middle note.")],
+    "before": Annotated[int, Meta(description="Older notes.")],
+    "after": Annotated[int, Meta(description="Newer notes.")],
     "min_similarity": _Share,
     "min_confidence": _Share,
     "id": _Id,
     "ids": _Ids,
-    "source_id": Annotated[str, Meta(description="The one that ends.")],
-    "target_id": Annotated[str, Meta(description="The one that stays.")],
-    "superseded_by": Annotated[str, Meta(description="What holds in their place.")],
+    "source_id": Annotated[str, Meta(description="Note to supersede.")],
+    "target_id": Annotated[str, Meta(description="Note to keep.")],
+    "superseded_by": Annotated[str, Meta(description="Note that replaces them.")],
     "title": _Text,
     "subtitle": _Text,
     "narrative": _Text,
     "facts": _Texts,
     "files_read": _Texts,
     "files_modified": _Texts,
-    "scope": Annotated[Literal["project", "global"] | None, Meta(description="Or for all projects.")],
-    "tags": Annotated[tuple[str, ...], Meta(description="The tags.")],
-    "tag": Annotated[str, Meta(description="Exactly this one.")],
-    "mode": Annotated[Literal["add", "remove", "set"], Meta(description="What to do with them.")],
+    "scope": Annotated[Literal["project", "global"] | None, Meta(description="global: all projects.")],
+    "tags": Annotated[tuple[str, ...], Meta(description="Tags.")],
+    "tag": Annotated[str, Meta(description="Tag, exactly.")],
+    "mode": Annotated[Literal["add", "remove", "set"], Meta(description="Change of the tags.")],
     "boost": Annotated[float, Meta(description="Added to the importance.")],
     "delete_vectors": Annotated[
         bool, Meta(description="Accepted and without effect: nothing deleted is ever found.")
     ],
     "top_n": _Count,
-    "days": Annotated[int, Meta(description="Up to today.")],
-    "group_by": Annotated[Literal["day", "week", "hour_of_day"], Meta(description="Of UTC; ISO weeks.")],
-    "max_depth": Annotated[int, Meta(description="Steps.")],
+    "days": Annotated[int, Meta(description="Number of days, up to today.")],
+    "group_by": Annotated[
+        Literal["day", "week", "hour_of_day"], Meta(description="Unit of time, in UTC; ISO weeks.")
+    ],
+    "max_depth": Annotated[int, Meta(description="Steps from the note.")],
     "max_matches": _Count,
     "pattern": Annotated[str, Meta(description="In title, subtitle, narrative and facts.")],
     "regex": Annotated[bool, Meta(description="The pattern is a regular expression.")],
-    "dry_run": Annotated[bool, Meta(description="Only say what would be done.")],
+    "dry_run": Annotated[bool, Meta(description="Report the changes, and make none.")],
     "cycle": Annotated[
-        Literal["all", "decay", "associations", "forgetting"], Meta(description="All of it, or one part.")
+        Literal["all", "decay", "associations", "forgetting"], Meta(description="All steps, or one.")
     ],
-    "workstation_id": Annotated[str, Meta(description="As it is in these rows.")],
-    "project_id": Annotated[str, Meta(description="Another project's.")],
-    "include_top_scored": Annotated[bool, Meta(description="Or leave them out.")],
-    "include_most_retrieved": Annotated[bool, Meta(description="Or leave them out.")],
-    "include_concept_weights": Annotated[bool, Meta(description="Or leave them out.")],
+    "workstation_id": Annotated[str, Meta(description="Workstation id, as in the rows.")],
+    "project_id": Annotated[str, Meta(description="Id of another project.")],
+    "include_top_scored": Annotated[bool, Meta(description="Include this part.")],
+    "include_most_retrieved": Annotated[bool, Meta(description="Include this part.")],
+    "include_concept_weights": Annotated[bool, Meta(description="Include this part.")],
 }
 #: arguments of one tool that mean something else there
 _OWN: Mapping[tuple[str, str], Any] = {

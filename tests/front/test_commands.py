@@ -11,12 +11,15 @@ from msgspec import Meta
 
 from cortex import __version__
 from cortex.front.cli import main as cli
+from cortex.front.cli.command_groups import GROUPS, HEADINGS, headings_of
+from cortex.front.cli.command_names import ALIASES, command_name
 from cortex.front.cli.commands import all_commands, find, run
-from cortex.front.cli.generated import FORMS, PLAIN, command_name, make_command
+from cortex.front.cli.generated import FORMS, PLAIN, make_command
 from cortex.front.tool import make_tool
 from cortex.front.tools import PEOPLE, TOOLS, choose
-from cortex.system.errors import EXIT_OK, BadRequest
+from cortex.system.errors import EXIT_OK, EXIT_USAGE, BadRequest
 from cortex.system.installation import how_to_upgrade
+from cortex.terms.observations import ROWS
 
 ROOT = Path(__file__).parents[2]
 
@@ -145,6 +148,11 @@ def test_what_is_not_given_is_left_to_the_tool(tool):
         ("memory_timeline", "12 --before 3", {"anchor": "12", "before": "3"}),
         ("memory_timeline", "retries", {"query": "retries"}),
         ("memory_show", "12 --data-dir /x", {"node_id": "12"}),
+        ("memory_edit", "12 --title T --tag a", {"node_id": "12", "title": "T", "tags": ["a"]}),
+        ("search", "retries --limit 3", {"query": "retries", "limit": "3"}),
+        ("timeline", "retries", {"query": "retries"}),
+        ("timeline", "12 --before 3", {"anchor_id": "12", "before": "3"}),
+        ("get_patterns", "retries", {"query": "retries"}),
     ],
 )
 def test_options_and_words_become_the_arguments_of_the_tool(name, words, arguments):
@@ -303,6 +311,8 @@ def test_completion_is_printed_for_each_shell(shell, tmp_path, capsys):
         (["cortex", "search", "--mode", "sem"], ["semantic"]),
         (["cortex", "graph", "calle"], ["callees", "callers"]),
         (["cortex", "memory", "re"], ["recall", "relate", "restore"]),
+        (["cortex", "memory", "find"], []),
+        (["cortex", "memory", "tool", "find-by-f"], ["find-by-file"]),
     ],
 )
 def test_bash_completes_commands_options_and_values(words, completed, tmp_path, capsys):
@@ -339,7 +349,95 @@ def test_a_clone_is_upgraded_as_a_clone(capsys):
     assert f"git -C {ROOT} pull && {ROOT}/scripts/setup" in capsys.readouterr().out
 
 
-def test_the_version_is_told_in_both_ways(capsys):
-    assert run(["--version"]) == run(["version"]) == EXIT_OK
-    one, other = capsys.readouterr().out.splitlines()
-    assert one == other == f"cortex {__version__}"
+def test_the_version_is_printed_by_command_and_by_option(capsys):
+    assert run(["--version"]) == run(["-v"]) == run(["version"]) == EXIT_OK
+    assert capsys.readouterr().out == f"cortex {__version__}\n" * 3
+
+
+def words_of(group):
+    """The command words in a group, those of its inner groups included."""
+    start = f"{group} ".lstrip()
+    names = {*(command.name for command in all_commands()), *GROUPS} - {group}
+    return {name.removeprefix(start).split()[0] for name in names if name.startswith(start)}
+
+
+def printed(capsys, *words):
+    """The output of a command that prints help."""
+    assert cli.main(list(words)) == EXIT_OK
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("group", HEADINGS)
+def test_each_command_is_under_one_heading_of_the_help(group, capsys):
+    headings = headings_of(group)
+    listed = [word for words in headings.values() for word in words]
+    assert sorted(listed) == sorted(words_of(group))
+    lines = printed(capsys, *group.split(), "--help").splitlines()
+    assert [line[:-1] for line in lines if line.endswith(":") and line != "options:"] == list(headings)
+    assert [line.split()[0] for line in lines if line[:2] == "  " and line[2] not in " -"] == listed
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("memory",), ("memory", "tool"), ("search",), ("memory", "store"), ("key",)]
+)
+def test_help_is_a_command_too(words, capsys):
+    assert printed(capsys, "help", *words) == printed(capsys, *words, "--help")
+
+
+def test_help_of_no_command_is_wrong_usage(capsys):
+    assert cli.main(["help", "serach"]) == EXIT_USAGE
+    assert capsys.readouterr().err.rstrip().endswith("(did you mean 'search'?)")
+
+
+@pytest.mark.parametrize(("alias", "tool"), ALIASES.items())
+def test_a_former_spelling_runs_the_command_of_its_tool(alias, tool, capsys):
+    assert find(alias).name == command_name(tool)
+    assert printed(capsys, *alias.split(), "--help") == printed(capsys, *command_name(tool).split(), "--help")
+
+
+def test_every_observation_keeps_its_former_spelling():
+    former = {"search": "find", "timeline": "around"}
+    assert {f"memory {former.get(name, name.replace('_', '-'))}" for name in ROWS} <= ALIASES.keys()
+    assert ALIASES["memory find"] == "search"
+    assert ALIASES["memory tool find_by_file"] == "find_by_file"
+
+
+def test_a_hidden_alias_is_in_no_help_no_completion_and_no_manual(capsys):
+    names = {command.name for command in all_commands()}
+    assert not names & ALIASES.keys()
+    manual = printed(capsys, "manual").replace("\\-", "-").splitlines()
+    assert not {f".SS cortex {alias}" for alias in ALIASES} & set(manual)
+    assert "find-by-file" not in printed(capsys, "memory", "--help")
+    script = printed(capsys, "completion", "fish")
+    assert "'memory timeline'" in script
+    assert not [alias for alias in ALIASES if f"'{alias}'" in script]
+
+
+def without_words():
+    """The commands, aliases among them, that take options alone."""
+    for name in (*(command.name for command in all_commands()), *ALIASES):
+        parser = find(name).parser()
+        if all(action.option_strings and not action.required for action in parser._actions):
+            yield name
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *([*name.split(), "zzz"] for name in without_words()),
+        ["down", "--", "zzz"],
+        ["completion", "bash", "zzz"],
+        ["why", "a.py", "question", "zzz"],
+    ],
+    ids=" ".join,
+)
+def test_a_word_too_many_is_named_alone(words, capsys):
+    """An inner `--` that argparse leaves unread is no word of the person's."""
+    assert cli.main(words) == EXIT_USAGE
+    assert capsys.readouterr().err.rstrip().endswith("error: unrecognized arguments: zzz")
+
+
+@pytest.mark.parametrize("alias", ["memory find", "memory around", "memory tool find", "memory get-patterns"])
+def test_free_text_after_an_alias_is_its_query(alias):
+    read = find(alias).parser().read(["retries", "--limit", "3"] if "around" not in alias else ["retries"])
+    assert read.words == ["retries"]

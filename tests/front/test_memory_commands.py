@@ -210,3 +210,28 @@ def test_what_became_of_a_note_is_told_with_the_number_that_takes_it_back(shell,
     assert lines[2].strip() == "title: The port is 8080 → The port is 9090"
     assert [line.split()[:2] for line in lines[3:]] == [["b", "edit,"], ["a", "put,"]]
     assert shell("memory_undo", "b")[1] == "Taken back (edit): 1 The port is 8080\n"
+
+
+def test_the_newest_notes_are_listed_page_by_page(shell, window):
+    assert shell("memory_list") == (EXIT_NOTHING, "", "There are no such notes.\n")
+    for day in range(1, 4):
+        window.ask("cortex_store", title=f"On day {day} it rained", occurred_at=f"2026-01-0{day}")
+    window.ask("cortex_store", title="Retries use back-off", kind="decision", occurred_at="2026-01-04")
+    code, out, hint = shell("memory_list", "--limit", "2")
+    assert code == EXIT_OK
+    assert [line.split()[2] for line in out.splitlines()] == ["4", "3"]
+    assert hint == "There are more: --offset 2.\n"
+    _, out, _ = shell("memory_list", "--kind", "fact", "--offset", "2")
+    assert [line.split()[2] for line in out.splitlines()] == ["1"]
+
+
+def test_a_note_is_edited_field_by_field(shell, window, monkeypatch):
+    window.ask("cortex_store", title="The port is 8080", tags=["net"])
+    assert shell("memory_edit", "1", "--title", "The port is 9090")[:2] == (EXIT_OK, "1  Changed: title.\n")
+    piped(monkeypatch, b"The proxy took the former port.\n")
+    assert shell("memory_edit", "1", "--body", "-", "--tag", "ops")[0] == EXIT_OK
+    note = window.ask("memory_show", node_id="1")
+    assert (note["title"], note["tags"]) == ("The port is 9090", ["ops"])
+    assert "the former port" in note["body"]
+    with pytest.raises(CortexError, match="Nothing to change"):
+        shell("memory_edit", "1")

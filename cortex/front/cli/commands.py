@@ -32,6 +32,7 @@ from cortex.front.cli import options as options_of
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.activity import under_way
+from cortex.front.cli.command_groups import GROUPS, headings_of
 from cortex.front.cli.parser import Command, make_tree
 from cortex.processes import attach
 from cortex.settings import config as configuration
@@ -50,29 +51,22 @@ from cortex.system.errors import (
 from cortex.system.terminal import shown
 
 #: other names of commands
-ALIASES = {"stdio": "mcp", "--version": "version", "-V": "version"}
+ALIASES = {"stdio": "mcp", "--version": "version", "-v": "version", "-V": "version"}
 #: options that every command takes → how many arguments they are
 EVERYWHERE = {"--project": 2, "--yes-really": 1, "--no-pager": 1}
-#: first words of commands that have two
-GROUPS = {
-    "embed": "The embedding model as a service.",
-    "key": "The key of what is sealed on the disk (security.encrypt_index).",
-    "hook": "What agents' programs tell by themselves.",
-    "memory": "What was learned in earlier sessions: store it, find it, correct it.",
-}
 
 
 def run(arguments: list[str]) -> int:
     """Run one command; the exit code. Raises CortexError, and SystemExit for wrong usage."""
     before, words = _before_command(arguments)
-    named = 2 if words[:1] and words[0] in GROUPS else 1
-    if command := find(" ".join(words[:named])):
-        options = command.parser().read([*before, *words[named:]])
+    count = next((n for n in (3, 2) if " ".join(words[: n - 1]) in GROUPS), 1)
+    if command := find(" ".join(words[:count])):
+        options = command.parser().read([*before, *words[count:]])
         with under_way(f"`cortex {command.name}`") if command.silent else contextlib.nullcontext():
             return command.run(options)
-    everything, _ = make_tree(all_commands(), GROUPS)
-    chosen = everything.parse_args(arguments)  # help, or no command of ours: ends here
-    chosen.shown.print_help(sys.stderr)
+    everything, _ = make_tree(all_commands(), GROUPS, headings_of)
+    parsed = everything.parse_args(words)  # ends here for help and for an unknown command
+    parsed.shown.print_help(sys.stderr)
     return EXIT_USAGE
 
 
@@ -97,10 +91,10 @@ def find(name: str) -> Command | None:
 
 
 def all_commands() -> tuple[Command, ...]:
-    """Every command, in the order of the help."""
-    from cortex.front.cli import generated
+    """Every command but hidden aliases."""
+    from cortex.front.cli import command_names, generated
 
-    return (*COMMANDS, *filter(None, map(generated.find, generated.NAMES)))
+    return (*COMMANDS, *filter(None, map(generated.find, command_names.NAMES)))
 
 
 def init(options: Namespace) -> int:
@@ -262,6 +256,11 @@ def upgrade(_options: Namespace) -> int:
     return EXIT_OK
 
 
+def show_help(options: Namespace) -> int:
+    """Run the command with --help, which ends the process."""
+    return run([*options.words, "--help"])
+
+
 def version(_options: Namespace) -> int:
     print(f"cortex {__version__}")
     return EXIT_OK
@@ -277,7 +276,7 @@ def manual(_options: Namespace) -> int:
 
 def completion(options: Namespace) -> int:
     """Commands and options are in it; `cortex complete` runs where a path or a symbol is wanted."""
-    print(shell_completion.script(*make_tree(all_commands(), GROUPS), options.shell))
+    print(shell_completion.script(*make_tree(all_commands(), GROUPS, headings_of), options.shell))
     return EXIT_OK
 
 
@@ -300,189 +299,199 @@ def uninstall(options: Namespace) -> int:
 
 
 COMMANDS = (
-    Command("init", "Make .cortex/config.yml with the defaults, and show how to connect an agent.", init),
+    Command("init", "Write .cortex/config.yml with the defaults.", init),
     Command(
-        "index", "Index the project, and return when all of it is served.", index, options_of.index_options
+        "index", "Index the project, and wait until the index is served.", index, options_of.index_options
     ),
     Command(
         "install",
-        "Connect the coding agents that are there: shows each change of their files, and asks.",
+        "Connect coding agents; shows each change, and asks.",
         install,
         options_of.install_options,
         bare_project=True,
     ),
     Command(
         "uninstall",
-        "Take out of agents' files exactly what `cortex install` put in.",
+        "Remove the entries of `cortex install` from agents' files.",
         uninstall,
         options_of.uninstall_options,
     ),
-    Command("mcp", "Serve MCP over standard input and output (alias: stdio).", mcp, options_of.mcp_options),
+    Command("mcp", "Serve MCP on standard input and output (alias: stdio).", mcp, options_of.mcp_options),
     Command(
         "up",
-        "Start the project's workers, in the foreground until Ctrl-C, or with --detach until `cortex down`.",
+        "Start the project's workers: until Ctrl-C, or detached.",
         sets.up,
         sets.declare_project_up,
     ),
     Command(
         "down",
-        "Stop the project's workers; memory's, which all projects share, go on.",
+        "Stop the project's workers; the memory worker goes on.",
         sets.down,
         silent=True,
     ),
     Command(
         "status",
-        "What runs, what is indexed, and what is amiss.",
+        "Show processes, state of the index and problems.",
         status,
         options_of.json_option,
         silent=True,
     ),
     Command(
         "doctor",
-        "Check everything that Cortex needs, and say what to do about what is missing.",
+        "Check the installation and project; suggests repairs.",
         doctor,
         options_of.json_option,
         silent=True,
     ),
     Command(
         "why",
-        "Say why a file is indexed or not, or at which place a question finds it, and by which signals.",
+        "Explain why a file is indexed or not, or its rank.",
         why,
         options_of.why_options,
         silent=True,
     ),
     Command(
         "trust",
-        "Show what of the project's own configuration needs your consent, and ask for it.",
+        "Show project settings that need your consent, and ask for it.",
         trusting.trust,
         trusting.declare,
     ),
     Command(
         "projects",
-        "List the projects that are indexed or have a name: size, last use, and whether they are served.",
+        "List projects with size, last use and state.",
         projects.list_all,
         projects.declare_list,
         silent=True,
     ),
     Command(
         "clean",
-        "Remove what is kept of projects whose folder is gone, or that nobody used; shows it, and asks.",
+        "Remove indexes of deleted or unused projects; asks.",
         projects.clean,
         projects.declare_clean,
     ),
     Command(
         "stats",
-        "What was asked in the last 30 days, what the answers took and what reading the files would have.",
+        "Show calls, latency and tokens saved in the last 30 days.",
         figures.stats,
         figures.declare,
         silent=True,
     ),
-    Command("version", "The version (also --version).", version),
-    Command("upgrade", "Say how this installation is brought to the newest version.", upgrade),
+    Command(
+        "help",
+        "Show the help of a command (also --help).",
+        show_help,
+        options_of.command_words,
+        usage="[COMMAND]",
+    ),
+    Command("version", "Print the version (also -v, --version).", version),
+    Command("upgrade", "Show the command that upgrades this installation.", upgrade),
     Command("manual", "Print the manual page: cortex manual | man -l -", manual),
     Command(
         "completion",
-        "Print what makes Tab complete commands, options, and the project's paths and symbols.",
+        "Print the completion script of a shell.",
         completion,
         options_of.shell_word,
     ),
     Command(
         "complete",
-        "Print the project's paths or symbols that begin so, where its workers run.",
+        "Complete a path or symbol (needs running workers).",
         shell_completion.complete,
         shell_completion.declare,
     ),
     Command(
         "memory up",
-        "Start memory's worker, in the foreground until Ctrl-C, or with --detach until `cortex memory down`.",
+        "Start the memory worker: until Ctrl-C, or detached.",
         sets.memory_up,
         options_of.memory_up_options,
     ),
     Command(
         "memory down",
-        "Stop memory's worker, whoever uses it; the next call starts it.",
+        "Stop the memory worker; the next call starts it.",
         sets.memory_down,
         options_of.data_dir_option,
         silent=True,
     ),
     Command(
         "memory status",
-        "Where memory is, what runs for it, and what is amiss.",
+        "Show the folder, the processes and the problems of memory.",
         sets.memory_status,
         options_of.memory_status_options,
         silent=True,
     ),
     Command(
         "memory encrypt",
-        "Seal memory on the disk, from now on, and show a recovery key for it.",
+        "Encrypt memory on disk, and show a recovery key.",
         sealed_memory.encrypt,
         sealed_memory.declare,
     ),
-    Command("memory decrypt", "Have memory lie plain again.", sealed_memory.decrypt, sealed_memory.declare),
+    Command("memory decrypt", "Decrypt memory.", sealed_memory.decrypt, sealed_memory.declare),
     Command(
         "memory follow",
-        "Read sessions with agents as they go on; memory's set runs it.",
+        "Read agents' sessions as they grow; runs with the worker.",
         memory_follow,
         options_of.follow_options,
     ),
     Command(
         "hook install",
-        "Have Claude Code tell what happens in its sessions, and brief each at its start.",
+        "Install hooks: record sessions of Claude Code, and brief each one.",
         hooks.install,
         hooks.declare_install,
     ),
     Command(
         "hook uninstall",
-        "Take the hooks of `cortex hook install` out again.",
+        "Remove the hooks of `cortex hook install`.",
         hooks.uninstall,
         hooks.declare_uninstall,
     ),
     Command(
         "serve",
-        "Serve the project over HTTP: /v1 for scripts and editors, MCP for agents, with a token.",
+        "Serve HTTP: /v1 for programs, MCP for agents.",
         server.serve,
         server.declare_serve,
     ),
     Command(
         "open",
-        "Open the page of a running `cortex serve` in the browser, by a link that works once.",
+        "Open the page of `cortex serve` in a browser.",
         open_page.run,
         open_page.declare,
     ),
     Command(
-        "token", "Print the token of `cortex serve`, or make named ones.", server.token, server.declare_token
+        "token",
+        "Print the token of `cortex serve`, or manage named tokens.",
+        server.token,
+        server.declare_token,
     ),
     Command(
-        "key show-location", "Say where the master key is, and what it wraps.", key.show_location, silent=True
+        "key show-location", "Show the place of the master key, and its keys.", key.show_location, silent=True
     ),
     Command(
         "key rotate",
-        "Make another master key, and wrap the projects' keys by it.",
+        "Replace the master key, and wrap all keys with it.",
         key.rotate,
         key.declare_rotate,
         silent=True,
     ),
     Command(
         "key forget",
-        "Give up the key, and with it all that is sealed; it is made anew, with another key.",
+        "Delete the master key; encrypted indexes are built again.",
         key.forget,
         key.declare_forget,
     ),
     Command(
         "key recovery",
-        "Make a recovery key for memory, and show it; an older one counts no more.",
+        "Make a new recovery key for memory; the old one ends.",
         sealed_memory.show_recovery,
         sealed_memory.declare,
     ),
     Command(
         "key recover",
-        "Open memory by its recovery key, when the master key is lost.",
+        "Open memory with its recovery key.",
         sealed_memory.recover_memory,
         sealed_memory.declare_recover,
     ),
     Command(
         "embed serve",
-        "Offer the embedding model over HTTP (POST /embed).",
+        "Serve the embedding model over HTTP (POST /embed).",
         embed_serve,
         options_of.serve_options,
     ),

@@ -19,12 +19,14 @@ import orjson
 
 from cortex.front.cli import answers, exploration, memory, memory_history, streams
 from cortex.front.cli.activity import under_way
+from cortex.front.cli.command_names import ALIASES as HIDDEN
+from cortex.front.cli.command_names import MEMORY, NAMES, command_name
 from cortex.front.cli.first_index import first_index
 from cortex.front.cli.paging import paged
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.project_selection import asks_several
 from cortex.front.tool import Tool
-from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
+from cortex.front.tools import PEOPLE, TOOLS
 from cortex.settings import config as configuration
 from cortex.system import hosts
 from cortex.system.errors import (
@@ -39,14 +41,6 @@ from cortex.terms.observations import REQUIRED, ROWS, fields_of
 if TYPE_CHECKING:
     from cortex.front.link import Link
 
-#: what the names of tools begin with, and the names of their commands do not
-PREFIXES = ("cortex_", "code_", "find_")
-#: tools whose commands have two words; `cortex search` asks both
-MEMORY = {line.name for line in TOOLSETS["memory-all"]} - {line.name for line in TOOLSETS["code"]} | set(
-    PEOPLE
-)
-#: tool → its command, where people have another one of that name
-NAMED = {"search": "memory find", "timeline": "memory around"}
 #: seconds that people wait for memory, whose set may have to be started; and for long work on it
 PATIENCE_S, LONG_S = 30.0, 3_600.0
 #: seconds in which a command asks again while the workers are starting: on a busy machine, or one
@@ -205,6 +199,8 @@ FORMS = {
     "memory_session": Form(
         memory_history.print_session, found=_always, words=(Word("session_id", "session"),)
     ),
+    "memory_list": Form(memory.print_timeline, found=lambda answer: bool(answer["items"])),
+    "memory_edit": Form(memory.print_written, found=_always, words=(_NOTE,), text="body"),
     "memory_show": Form(memory.print_node, found=_always, words=(_NOTE,)),
     "memory_forget": Form(memory.print_written, found=_always, words=(_NOTE,)),
     "memory_rate": Form(
@@ -232,13 +228,16 @@ FORMS |= {
     name: replace(
         PLAIN,
         words=tuple(
-            Word(argument, argument.replace("_", " "))
+            Word(argument, argument.replace("_", " "), optional=default is not REQUIRED)
             for argument, _, default in fields_of(name)
-            if default is REQUIRED
+            if default is REQUIRED or argument == "query"
         ),
     )
     for name in ROWS
 }
+FORMS["timeline"] = replace(
+    PLAIN, words=(Word("query", "query", optional=True, other="anchor_id", is_other=str.isdecimal),)
+)
 
 
 class _Offered(tuple[str, ...]):
@@ -333,17 +332,6 @@ def make_command(tool: Tool, ask: Ask = ask_workers) -> Command:
     )
 
 
-def command_name(tool: str) -> str:
-    if tool in NAMED:
-        return NAMED[tool]
-    group = "memory " if tool in MEMORY else ""
-    if tool in ROWS:
-        return group + tool.replace("_", "-")
-    for prefix in (*PREFIXES, "memory_") if group else PREFIXES:
-        tool = tool.removeprefix(prefix)
-    return group + tool.replace("_", "-")
-
-
 def _declare(tool: Tool, form: Form, parser: Parser) -> None:
     properties = tool.schema["properties"]
     if form.words:
@@ -354,7 +342,7 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
             nargs="*",
             metavar=" ".join(word.people.upper() for word in form.words),
             choices=_Offered(choices) if choices else None,
-            help=f"also as options: {', '.join(_option(word.argument) for word in form.words)}",
+            help=f"or by option: {', '.join(_option(word.argument) for word in form.words)}",
         )
     for name, schema in properties.items():
         parser.add_named(
@@ -369,9 +357,9 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
         )
     if tool.name in MEMORY:
         parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print exactly the tool's answer")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print the tool's answer as JSON")
     if form.places:
-        told = 'print one {"file", "start", "end", "score"} a line'
+        told = "print a line of JSON for each result: file, start, end, score"
         parser.add_argument("--jsonl", dest="as_jsonl", action="store_true", help=told)
 
 
@@ -479,11 +467,7 @@ def _once(tool: Tool, word: Word) -> str:
     return f"For `cortex {name}` pass one {word.people}, as an argument or with {option}."
 
 
-#: command → its tool
-NAMES = {command_name(tool): tool for tool in (*TOOLS, *PEOPLE)}
-
-
 def find(name: str) -> Command | None:
-    """The command of this name; only its tool is loaded."""
-    tool = NAMES.get(name)
+    """The command of this name or hidden alias; only its tool is loaded."""
+    tool = NAMES.get(name) or HIDDEN.get(name)
     return make_command(PEOPLE[tool] if tool in PEOPLE else TOOLS[tool]) if tool else None

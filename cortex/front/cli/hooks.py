@@ -43,8 +43,10 @@ def declare_install(parser: Parser) -> None:
 
 
 def declare_uninstall(parser: Parser) -> None:
-    parser.add_argument("-y", "--yes", action="store_true", help="write without asking")
-    parser.add_argument("--print", dest="only_print", action="store_true", help="show it, and write nothing")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before writing")
+    parser.add_argument(
+        "--print", dest="only_print", action="store_true", help="print the changes, and write nothing"
+    )
 
 
 def own_arguments(data_dir: str | None = None) -> list[str]:

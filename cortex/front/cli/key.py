@@ -40,15 +40,15 @@ def declare_index(parser: Parser) -> None:
     how.add_argument(
         "--encrypt",
         action="store_true",
-        help="seal what is made of the project on the disk, from now on (security.encrypt_index)",
+        help="encrypt the index of the project on disk (security.encrypt_index)",
     )
-    how.add_argument("--decrypt", action="store_true", help="give that up, and make it anew, plain")
+    how.add_argument("--decrypt", action="store_true", help="decrypt the index: build it again, unencrypted")
 
 
 def declare_forget(parser: Parser) -> None:
-    parser.add_argument("--yes", action="store_true", help="do it without being asked")
+    parser.add_argument("--yes", action="store_true", help="do not ask before deleting")
     parser.add_argument(
-        "--memory", action="store_true", help="also the key of memory, which nothing makes anew"
+        "--memory", action="store_true", help="also delete the key of memory, which cannot be rebuilt"
     )
 
 
@@ -101,7 +101,7 @@ def declare_rotate(parser: Parser) -> None:
     parser.add_argument(
         "--reseal",
         action="store_true",
-        help="also seal everything of the projects anew, each by another key of its own",
+        help="also encrypt each project again, with a new key of its own",
     )
 
 

@@ -23,8 +23,12 @@ START_S, LOOK_S = 20.0, 0.1
 
 
 def declare(parser: Parser) -> None:
-    parser.add_argument("--server", metavar="URL", default="", help="the server; default: this project's")
-    parser.add_argument("--print", dest="only_print", action="store_true", help="print the link alone")
+    parser.add_argument(
+        "--server", metavar="URL", default="", help="URL of the server (default: this project's)"
+    )
+    parser.add_argument(
+        "--print", dest="only_print", action="store_true", help="print the link, and open nothing"
+    )
 
 
 def run(options: Namespace) -> int:

@@ -1,4 +1,4 @@
-"""What options the commands have that people give: one function for each set of them."""
+"""The options of the commands: one function declares the options of one command."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from cortex.front.cli.parser import DATA_DIR, Parser, absolute, declare_sandbox
 
 
 def index_options(parser: Parser) -> None:
-    parser.add_folder(
-        "path", nargs="?", help="the project's folder, or https://… of a repository to be fetched and read"
-    )
+    parser.add_folder("path", nargs="?", help="folder of the project, or https://… of a repository to fetch")
     parser.add_argument(
-        "--dependencies", action="store_true", help="also the sources of its installed packages, to be read"
+        "--dependencies", action="store_true", help="also index the sources of installed packages"
     )
-    parser.add_argument("--watch", action="store_true", help="go on, and follow every saved file")
+    parser.add_argument("--watch", action="store_true", help="keep running, and index every saved file")
     parser.add_argument(
-        "--no-wait", action="store_true", help="write the chunk files only, and wait for nobody to serve them"
+        "--no-wait", action="store_true", help="write the chunk files, and do not wait until they are served"
     )
-    parser.add_argument("--force", action="store_true", help="read and embed every file anew")
+    parser.add_argument("--force", action="store_true", help="read and embed every file again")
     parser.add_folder(
         "--chunks-dir",
         metavar="DIR",
-        help="write the chunk files to this folder of the project, as .cortex/chunks, and wait for nobody",
+        help="write the chunk files to this folder in the project, such as .cortex/chunks; do not wait",
     )
     key.declare_index(parser)
     subfolders.declare(parser)
-    parser.add_argument(
-        "--to", choices=("milvus",), help="publish the index there (milvus.uri), for all who serve it"
-    )
+    parser.add_argument("--to", choices=("milvus",), help="publish the index to a Milvus server (milvus.uri)")
     parser.add_argument(
         "--single-writer",
         action="store_true",
-        help="with --to: nobody else indexes this project at the same time, I see to that",
+        help="with --to: confirm that no other job indexes this project",
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="list the files that were left out")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list the excluded files")
+
+
+def command_words(parser: Parser) -> None:
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, such as `memory store`")
 
 
 def data_dir_option(parser: Parser) -> None:
@@ -42,19 +42,21 @@ def data_dir_option(parser: Parser) -> None:
 
 def follow_options(parser: Parser) -> None:
     data_dir_option(parser)
-    parser.add_argument("--stay", action="store_true", help="wait for the end where nothing is to be read")
+    parser.add_argument("--stay", action="store_true", help="keep running if there is nothing to read")
 
 
 def mcp_options(parser: Parser) -> None:
-    parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
+    parser.add_argument("--toolsets", help="toolsets, separated by commas (default: server.toolsets)")
     data_dir_option(parser)
     subfolders.declare(parser)
-    parser.add_argument("--server", metavar="URL", help="ask that `cortex serve`; --project is a name there")
+    parser.add_argument(
+        "--server", metavar="URL", help="ask that `cortex serve`; --project names a project there"
+    )
     declare_sandbox(parser)
 
 
 def json_option(parser: Parser) -> None:
-    parser.add_argument("--json", dest="as_json", action="store_true", help="as JSON")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print JSON")
 
 
 def memory_up_options(parser: Parser) -> None:
@@ -73,29 +75,31 @@ def serve_options(parser: Parser) -> None:
 
 
 def shell_word(parser: Parser) -> None:
-    parser.add_argument("shell", choices=shell_completion.SHELLS, help="the shell")
+    parser.add_argument("shell", choices=shell_completion.SHELLS, help="the shell to print a script for")
 
 
 def install_options(parser: Parser) -> None:
-    agent_options(parser, "the agents to connect; default: those that are there")
-    parser.add_argument("--user", action="store_true", help="for all your projects (the default)")
+    agent_options(parser, "agents to connect (default: all on this machine)")
+    parser.add_argument("--user", action="store_true", help="connect them for all projects (the default)")
     parser.add_argument(
-        "--memory-hooks", action="store_true", help="also have Claude Code tell what happens in its sessions"
+        "--memory-hooks", action="store_true", help="also record sessions of Claude Code in memory"
     )
-    parser.add_argument("--list", action="store_true", help="list the agents that are known, and end")
+    parser.add_argument("--list", action="store_true", help="list all agents, and end")
 
 
 def uninstall_options(parser: Parser) -> None:
-    agent_options(parser, "the agents to disconnect; default: all that were connected")
+    agent_options(parser, "agents to disconnect (default: all connected ones)")
 
 
 def agent_options(parser: Parser, agents: str) -> None:
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=agents)
-    parser.add_argument("-y", "--yes", action="store_true", help="write without asking")
-    parser.add_argument("--print", dest="only_print", action="store_true", help="show it, and write nothing")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before writing")
+    parser.add_argument(
+        "--print", dest="only_print", action="store_true", help="print the changes, and write nothing"
+    )
 
 
 def why_options(parser: Parser) -> None:
-    told = "a file, a chunk's id, or a question"
-    parser.add_named("path", "what", metavar="PATH|ID|QUESTION", help=told)
-    parser.add_argument("question", nargs="?", default="", help="the question that should find the file")
+    described = "a file, the id of a chunk, or a question"
+    parser.add_named("path", "what", metavar="PATH|ID|QUESTION", help=described)
+    parser.add_argument("question", nargs="?", default="", help="a question that should find the file")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,7 +19,7 @@ from cortex.system.errors import BadRequest
 from cortex.terms.suggestions import hint_for
 
 #: what --data-dir is, wherever it is
-DATA_DIR = "the folder of memory; default: memory.data_dir"
+DATA_DIR = "folder of memory (default: memory.data_dir)"
 
 #: seconds of the units in which a time is said
 _UNITS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
@@ -28,6 +28,13 @@ _CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
 _OPTION = re.compile(r"unrecognized arguments: (--[\w-]+)")
 _WORD = re.compile(r"[\w-]+")
 _TIME = re.compile(r"(\d{1,5})([hdw])")
+
+
+class _Listing(argparse.RawDescriptionHelpFormatter):
+    """Commands and their help lines in two columns, however long the names are."""
+
+    def __init__(self, *names: Any, **settings: Any) -> None:
+        super().__init__(*names, **{**settings, "max_help_position": 38})
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,6 +48,8 @@ class Parser(argparse.ArgumentParser):
         self.folders: list[argparse.Action] = []
         #: those that name something of the project, and what: a path or a symbol
         self.named: list[tuple[argparse.Action, str]] = []
+        #: heading → commands under it, where the help lists commands
+        self.headings: dict[str, list[str]] = {}
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
 
     def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
@@ -63,6 +72,31 @@ class Parser(argparse.ArgumentParser):
         """An option's help as `--help` shows it."""
         return self._get_formatter()._expand_help(action)  # noqa: SLF001 - argparse tells it nowhere else
 
+    def add_commands(self, headings: dict[str, list[str]]) -> Any:
+        """The group that the parsers of the commands are added to; `headings` order the help."""
+        self.headings = headings
+        self.formatter_class = _Listing
+        return self.add_subparsers(metavar="COMMAND", title="commands", parser_class=Parser)
+
+    def format_help(self) -> str:
+        """The help; commands are listed by heading where there are headings."""
+        if not self.headings or self._subparsers is None:
+            return super().format_help()
+        [commands] = self._subparsers._group_actions  # noqa: SLF001 - argparse has no other list of them
+        lines = {line.dest: line for line in commands._choices_actions}  # type: ignore[attr-defined]  # noqa: SLF001
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        for heading, words in self.headings.items():
+            formatter.start_section(heading)
+            formatter.add_arguments([lines[word] for word in words])
+            formatter.end_section()
+        formatter.start_section("options")
+        formatter.add_arguments(self._get_optional_actions())
+        formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
+
     def error(self, message: str) -> NoReturn:
         """Ends the process, and says which word or option was meant where one is near."""
         super().error(message + self._meant(message))
@@ -82,7 +116,12 @@ class Parser(argparse.ArgumentParser):
         Ends the process with a usage message where they are wrong (SystemExit, 2).
         """
         options, words = self._parted(arguments)
-        return self.parse_args([*options, "--", *words] if words else options)
+        parsed, extra = self.parse_known_args([*options, "--", *words] if words else options)
+        if words and "--" in extra:  # the one above: argparse leaves it where no words are declared
+            extra.remove("--")
+        if extra:
+            self.error(f"unrecognized arguments: {' '.join(extra)}")
+        return parsed
 
     def _parted(self, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
         """(options, words); a value is joined to its option, as in `-q=-test`.
@@ -151,7 +190,7 @@ class _Sandbox(argparse.Action):
 def declare_sandbox(parser: Parser) -> None:
     """For commands that may start a set."""
     parser.add_argument(
-        "--sandbox", action=_Sandbox, help="run what is started in a sandbox (security.sandbox)"
+        "--sandbox", action=_Sandbox, help="start the workers in a sandbox (security.sandbox)"
     )
 
 
@@ -199,36 +238,45 @@ class Command:
         self.declare(parser)
         project: dict[str, Any] = {"nargs": "?", "const": ".", "metavar": "=DIR"} if self.bare_project else {}
         parser.add_folder(
-            "--project", help="the project's folder; default: found from the working folder", **project
+            "--project",
+            help="folder of the project (default: searched upwards from the working folder)",
+            **project,
         )
         parser.add_argument(
             "--yes-really",
             action=_Really,
-            help="take the project's folder even if it is / or the home folder",
+            help="accept / or the home folder as a project",
         )
-        parser.add_argument(
-            "--no-pager", action=_NoPager, help="print long answers on a terminal as they are"
-        )
+        parser.add_argument("--no-pager", action=_NoPager, help="do not page long answers on a terminal")
 
 
-def make_tree(commands: Iterable[Command], groups: dict[str, str]) -> tuple[Parser, list[Parser]]:
-    """(all commands as one parser, each command's own), for the help of the program and for
-    completion.
+def make_tree(
+    commands: Iterable[Command],
+    groups: Mapping[str, str],
+    headings_of: Callable[[str], dict[str, list[str]]],
+) -> tuple[Parser, list[Parser]]:
+    """(a parser of all commands, the parser of each command), for help and completion.
 
-    `groups`: what the first words of commands with two words are for. `shown` of what is parsed is
-    the parser whose commands are to choose from.
+    `groups`: group → its help line; `headings_of`: group → the headings of its help. `shown` of the
+    parsed arguments is the parser of the group.
     """
-    root = Parser(prog="cortex", description="A local context engine for coding agents.")
+    root = Parser(
+        prog="cortex",
+        description="A local context engine for coding agents.",
+        epilog="`cortex help COMMAND` shows the options of a command.",
+    )
+    root.add_argument("-v", "--version", action="store_true", help="print the version")
     root.set_defaults(shown=root)
-    places = {"": root.add_subparsers(metavar="COMMAND", title="commands", parser_class=Parser)}
-    parsers = []
-    for command in commands:
-        group = command.name.rpartition(" ")[0]
+    places = {"": root.add_commands(headings_of(""))}
+
+    def place_of(group: str) -> Any:
         if group not in places:
-            parser = places[""].add_parser(
-                group, prog=f"cortex {group}", help=groups[group], description=groups[group]
+            outer, _, word = group.rpartition(" ")
+            parser = place_of(outer).add_parser(
+                word, prog=f"cortex {group}", help=groups[group], description=groups[group]
             )
             parser.set_defaults(shown=parser)
-            places[group] = parser.add_subparsers(metavar="COMMAND", title="commands", parser_class=Parser)
-        parsers.append(command.add_to(places[group]))
-    return root, parsers
+            places[group] = parser.add_commands(headings_of(group))
+        return places[group]
+
+    return root, [command.add_to(place_of(command.name.rpartition(" ")[0])) for command in commands]

@@ -26,7 +26,7 @@ _NOBODYS_S = 86_400
 
 
 def declare_list(parser: Parser) -> None:
-    parser.add_argument("--json", dest="as_json", action="store_true", help="as JSON")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print JSON")
 
 
 def list_all(options: Namespace) -> int:
@@ -94,10 +94,13 @@ def _ago(seconds: float) -> str:
 
 def declare_clean(parser: Parser) -> None:
     parser.add_argument(
-        "--older-than", default="", metavar="TIME", help="also what nobody used for that long, as 30d or 8w"
+        "--older-than",
+        default="",
+        metavar="TIME",
+        help="also remove projects unused for this long, such as 30d or 8w",
     )
-    parser.add_argument("-y", "--yes", action="store_true", help="remove it without asking, for scripts")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="list it as JSON, and end")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask before removing, for scripts")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="list them as JSON, and end")
 
 
 def clean(options: Namespace) -> int:

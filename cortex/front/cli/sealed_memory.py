@@ -31,7 +31,7 @@ def declare(parser: Parser) -> None:
 
 
 def declare_recover(parser: Parser) -> None:
-    parser.add_argument("--memory", action="store_true", required=True, help="the key of memory")
+    parser.add_argument("--memory", action="store_true", required=True, help="recover the key of memory")
     declare(parser)
 
 

@@ -15,18 +15,26 @@ from cortex.system.terminal import shown
 
 
 def declare_serve(parser: Parser) -> None:
-    parser.add_folder("also", nargs="*", help="further projects' folders")
+    parser.add_folder("also", nargs="*", help="folders of further projects")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, help="port (default: 37777, or the next that is free)")
-    parser.add_argument("--sse-port", type=int, help="port of the older transport, HTTP+SSE (default: 37778)")
-    parser.add_argument("--tls-cert", default="", metavar="FILE", help="certificate, for other machines")
-    parser.add_argument("--tls-key", default="", metavar="FILE", help="its key")
-    parser.add_argument("--behind-proxy", action="store_true", help="a proxy before this server ends TLS")
+    parser.add_argument("--port", type=int, help="port (default: 37777, or the next free one)")
+    parser.add_argument("--sse-port", type=int, help="port of the older HTTP+SSE transport (default: 37778)")
     parser.add_argument(
-        "--name", action="append", default=[], metavar="HOST", help="a name by which others reach it"
+        "--tls-cert", default="", metavar="FILE", help="TLS certificate, for clients on other machines"
+    )
+    parser.add_argument("--tls-key", default="", metavar="FILE", help="key of the TLS certificate")
+    parser.add_argument(
+        "--behind-proxy", action="store_true", help="a proxy in front of this server terminates TLS"
     )
     parser.add_argument(
-        "--print-entry", action="store_true", help="print what an agent's configuration needs, and end"
+        "--name",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="host name that clients use for this server",
+    )
+    parser.add_argument(
+        "--print-entry", action="store_true", help="print the entry for an agent's configuration, and end"
     )
     declare_sandbox(parser)
 
@@ -73,21 +81,28 @@ def bridge(options: Namespace) -> int:
 
 
 def declare_token(parser: Parser) -> None:
-    parser.add_argument("name", nargs="?", default="", help="a named token; without it, your own")
-    parser.add_argument("--new", action="store_true", help="make a new one in its place")
-    parser.add_argument("--right", choices=("read", "write", "admin"), default="read", help="of a named one")
-    parser.add_argument("--read-only", action="store_true", help="make a new one that may only read")
-    parser.add_argument("--expires", default="", metavar="TIME", help="its end, as 12h, 30d or 8w")
+    parser.add_argument("name", nargs="?", default="", help="name of a token (default: your own token)")
+    parser.add_argument("--new", action="store_true", help="replace the token by a new one")
+    parser.add_argument(
+        "--right",
+        choices=("read", "write", "admin"),
+        default="read",
+        help="right of a named token (default: read)",
+    )
+    parser.add_argument("--read-only", action="store_true", help="make a new token that can only read")
+    parser.add_argument(
+        "--expires", default="", metavar="TIME", help="lifetime of a named token, such as 12h, 30d or 8w"
+    )
     parser.add_argument(
         "--for",
         dest="projects",
         action="append",
         default=[],
         metavar="PROJECT",
-        help="only that, or those: 'api-*'",
+        help="limit a named token to these projects, such as 'api-*'",
     )
-    parser.add_argument("--revoke", action="store_true", help="take it back")
-    parser.add_argument("--list", dest="listed", action="store_true", help="list the named ones")
+    parser.add_argument("--revoke", action="store_true", help="revoke the named token")
+    parser.add_argument("--list", dest="listed", action="store_true", help="list the named tokens")
 
 
 def token(options: Namespace) -> int:

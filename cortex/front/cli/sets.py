@@ -28,13 +28,13 @@ SESSIONS = {
 
 
 def declare_up(parser: Parser) -> None:
-    parser.add_argument("-d", "--detach", action="store_true", help="leave the workers running and return")
+    parser.add_argument("-d", "--detach", action="store_true", help="return, and leave the workers running")
     declare_sandbox(parser)
 
 
 def declare_project_up(parser: Parser) -> None:
     declare_up(parser)
-    parser.add_argument("--http", action="store_true", help="and the server of HTTP (`cortex serve`)")
+    parser.add_argument("--http", action="store_true", help="also start the HTTP server (`cortex serve`)")
 
 
 def up(options: Namespace) -> int:

@@ -57,8 +57,8 @@ def script(everything: Parser, parsers: Iterable[Parser], shell: str) -> str:
 
 
 def declare(parser: Parser) -> None:
-    parser.add_argument("kind", choices=KINDS, help="what is to be completed")
-    parser.add_argument("word", nargs="?", default="", help="how it begins")
+    parser.add_argument("kind", choices=KINDS, help="the kind of name to complete")
+    parser.add_argument("word", nargs="?", default="", help="the beginning of the name")
 
 
 def complete(options: Namespace) -> int:

@@ -23,9 +23,9 @@ QUESTIONS = 10
 
 def declare(parser: Parser) -> None:
     parser.add_argument(
-        "--days", type=int, default=DAYS, help=f"of so many days, today's among them (default: {DAYS})"
+        "--days", type=int, default=DAYS, help=f"days to count, including today (default: {DAYS})"
     )
-    parser.add_argument("--json", dest="as_json", action="store_true", help="as JSON")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print JSON")
 
 
 def stats(options: Namespace) -> int:

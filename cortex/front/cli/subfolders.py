@@ -22,7 +22,7 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--own-index",
         action="store_true",
-        help="of a folder in a project that is indexed: make one of its own, and keep it",
+        help="give a folder of an indexed project an index of its own, and keep it",
     )
 
 

@@ -15,11 +15,9 @@ from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
 
 def declare(parser: Parser) -> None:
-    parser.add_argument("--yes", action="store_true", help="agree without being asked, for scripts")
-    parser.add_argument(
-        "--show", action="store_true", help="only show what needs consent, and whether it is given"
-    )
-    parser.add_argument("--revoke", action="store_true", help="take the consent back")
+    parser.add_argument("--yes", action="store_true", help="consent without a question, for scripts")
+    parser.add_argument("--show", action="store_true", help="show the settings that need consent, and end")
+    parser.add_argument("--revoke", action="store_true", help="withdraw the consent")
 
 
 def trust(options: Namespace) -> int:

@@ -26,7 +26,7 @@ Paths = Annotated[
 ]
 ExcludePaths = Annotated[
     tuple[str, ...],
-    Meta(description="None of these."),
+    Meta(description="Not these globs."),
 ]
 Projects = Annotated[
     tuple[str, ...],
@@ -40,10 +40,10 @@ Shape = Annotated[
     Literal["auto", "full", "snippet", "location"],
     Meta(description='"auto": the lines that answer.'),
 ]
-Size = Annotated[int | None, Meta(description="Of the answer; 1 500 for auto.")]
+Size = Annotated[int | None, Meta(description="Tokens; 1 500 for auto.")]
 MaxTokens = Annotated[
     int,
-    Meta(description="Of the answer."),
+    Meta(description="Answer size."),
 ]
 
 

@@ -29,7 +29,7 @@ MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 async def cortex_exact(
     asking: Asking,
     *,
-    query: Annotated[str, Meta(description="In this syntax.")],
+    query: Annotated[str, Meta(description="Query, as above.")],
     limit: Limit = LIMIT,
     offset: Annotated[int, Meta(description="Results to skip.")] = 0,
     match_type: Annotated[

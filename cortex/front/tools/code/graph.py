@@ -17,18 +17,18 @@ from ipc.messages import GraphOperation
 async def cortex_graph(
     asking: Asking,
     *,
-    operation: Annotated[GraphOperation, Meta(description="What.")],
+    operation: Annotated[GraphOperation, Meta(description="Query type.")],
     target: Annotated[str, Meta(description="Symbol or path.")],
-    to: Annotated[str, Meta(description="The end.")] = "",
-    scope: Annotated[str, Meta(description="Glob.")] = "",
+    to: Annotated[str, Meta(description="End of `path`.")] = "",
+    scope: Annotated[str, Meta(description="Path glob.")] = "",
     exclude_patterns: Annotated[tuple[str, ...], Meta(description="Globs.")] = (),
-    include_context: Annotated[bool, Meta(description="Lines.")] = True,
+    include_context: Annotated[bool, Meta(description="Show lines.")] = True,
     context_lines: Annotated[int, Meta(description="0 to 20.")] = 2,
     depth: Annotated[int, Meta(description="1 to 10.")] = 1,
     max_results: Annotated[int, Meta(description="1 to 500.")] = 100,
     max_per_level: Annotated[int, Meta(description="1 to 100.")] = 50,
-    offset: Annotated[int, Meta(description="Skip.")] = 0,
-    detail: Annotated[Literal["compact", "full"], Meta(description="Shape.")] = "compact",
+    offset: Annotated[int, Meta(description="Results to skip.")] = 0,
+    detail: Annotated[Literal["compact", "full"], Meta(description="full: with text.")] = "compact",
 ) -> dict[str, Any]:
     """Who calls, implements or depends on a definition or file; no text search.
 

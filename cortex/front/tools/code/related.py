@@ -17,11 +17,11 @@ async def find_related(
     *,
     file: Annotated[
         str,
-        Meta(description="Its path."),
+        Meta(description="Path."),
     ] = "",
-    line: Annotated[int, Meta(description="0: all of it.")] = 0,
-    chunk_id: Annotated[str, Meta(description="A result's, in place of file.")] = "",
-    limit: Annotated[int, Meta(description="Of each kind.")] = 10,
+    line: Annotated[int, Meta(description="0: whole file.")] = 0,
+    chunk_id: Annotated[str, Meta(description="Id of a result, for file.")] = "",
+    limit: Annotated[int, Meta(description="Per kind.")] = 10,
     detail: Shape = "auto",
     max_tokens: Size = None,
 ) -> dict[str, Any]:

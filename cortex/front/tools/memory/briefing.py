@@ -13,8 +13,8 @@ from cortex.front.tools.memory.fence import fenced
 async def cortex_briefing(
     asking: Asking,
     *,
-    agent_id: Annotated[str, Meta(description="Whose preferences.")] = "default",
-    compact: Annotated[bool, Meta(description="A quarter of it.")] = False,
+    agent_id: Annotated[str, Meta(description="For preferences.")] = "default",
+    compact: Annotated[bool, Meta(description="A quarter as long.")] = False,
 ) -> dict[str, Any]:
     """Brief yourself at the start of a session: preferences, goals, open questions, decisions,
     patterns and recent events that were noted of this project.

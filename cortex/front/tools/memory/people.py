@@ -1,6 +1,4 @@
-"""What people ask of memory and agents do not: each is a command `cortex memory …`, made as the
-commands of tools are.
-"""
+"""The operations of memory for people alone: each is a command `cortex memory …` and no tool."""
 
 from __future__ import annotations
 
@@ -13,31 +11,82 @@ from cortex.ask.query_context import Asking
 from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, given
 from cortex.front.tools.memory.place_checks import judged
+from cortex.front.tools.memory.store import cortex_store
 from cortex.settings.identity import identity_of
 from cortex.settings.reference import read_reference
 from cortex.system.errors import BadRequest, NotFound
 
-Id = Annotated[str, Meta(description="A note's number or id.")]
+Id = Annotated[str, Meta(description="Number or id of a note.")]
 
 
 async def memory_search(
     asking: Asking,
     *,
-    query: Annotated[str, Meta(description="A question, or words.")],
+    query: Annotated[str, Meta(description="A question or words.")],
     limit: Limit = LIMIT,
-    kind: Annotated[str, Meta(description="Notes of this kind alone.")] = "",
-    tags: Annotated[tuple[str, ...], Meta(description="Notes with any of these.")] = (),
+    kind: Annotated[str, Meta(description="Only notes of this kind.")] = "",
+    tags: Annotated[tuple[str, ...], Meta(description="Only notes with any of these tags.")] = (),
     as_of: AsOf = "",
     project: Whose = "",
 ) -> dict[str, Any]:
-    """Search notes by meaning and words, without what is connected to them."""
+    """Search notes by words and meaning, without their neighbours."""
     return await cortex_search(
         asking, query=query, scope="memory", limit=limit, kind=kind, tags=tags, as_of=as_of, project=project
     )
 
 
+async def memory_list(
+    asking: Asking,
+    *,
+    kind: Annotated[str, Meta(description="Only notes of this kind.")] = "",
+    tags: Annotated[tuple[str, ...], Meta(description="Only notes with any of these tags.")] = (),
+    limit: Limit = 20,
+    offset: Annotated[int, Meta(description="Notes to skip.")] = 0,
+    project: Whose = "",
+) -> dict[str, Any]:
+    """List notes, the newest first."""
+    page = {"limit": limit, "offset": offset, "newest_first": True}
+    answer = await asking.remember("timeline", given(kind=kind, tags=tags or None, project=project) | page)
+    return answer if answer["items"] else answer | {"message": "There are no such notes."}
+
+
+async def memory_edit(
+    asking: Asking,
+    *,
+    node_id: Id,
+    title: Annotated[str, Meta(description="New title.")] = "",
+    body: Annotated[str | None, Meta(description="New body; - reads standard input.")] = None,
+    kind: Annotated[str, Meta(description="New kind, such as fact or decision.")] = "",
+    tags: Annotated[tuple[str, ...] | None, Meta(description="New tags, in place of the old ones.")] = None,
+    importance: Annotated[float | None, Meta(description="New importance, 0 to 1.")] = None,
+    facts: Annotated[tuple[str, ...] | None, Meta(description="New facts, in place of the old ones.")] = None,
+    files: Annotated[tuple[str, ...] | None, Meta(description="New paths, in place of the old ones.")] = None,
+    scope: Annotated[
+        Literal["project", "global"] | None, Meta(description="Projects that see the note.")
+    ] = None,
+    state: Annotated[
+        Literal["active", "superseded", "archived", "deleted"] | None, Meta(description="New state.")
+    ] = None,
+) -> dict[str, Any]:
+    """Change fields of a note; `history` shows the former values, `undo` restores them."""
+    fields = given(
+        title=title,
+        body=body,
+        kind=kind,
+        tags=tags,
+        importance=importance,
+        facts=facts,
+        files=files,
+        scope=scope,
+        state=state,
+    )
+    if not fields:
+        raise BadRequest("Nothing to change. Pass a field of the note, such as --title or --body.")
+    return await cortex_store(asking, id=node_id, **fields)
+
+
 async def memory_show(asking: Asking, *, node_id: Id) -> dict[str, Any]:
-    """Show a note whole, with its edges and the notes at their other ends."""
+    """Show a note with its edges and the notes at their other ends."""
     [told] = await judged(asking, [await asking.remember("node", {"node_id": node_id})])
     return told
 
@@ -46,20 +95,18 @@ async def memory_forget(
     asking: Asking,
     *,
     node_id: Annotated[
-        str, Meta(description="A note's number or id; with --hard also the id of a session or an exchange.")
+        str, Meta(description="Number or id of a note; with --hard also the id of a session or an exchange.")
     ],
     hard: Annotated[
         bool,
         Meta(
-            description="For good: its history, index entries and edges too, and what was said for it in a session; no "
-            "import and no transcript brings it back."
+            description="Delete for good: also history, index entries, edges and the exchanges of a session; no import "
+            "and no transcript restores it."
         ),
     ] = False,
-    backups: Annotated[bool, Meta(description="With --hard: out of the back-ups as well.")] = False,
+    backups: Annotated[bool, Meta(description="With --hard: delete from the back-ups as well.")] = False,
 ) -> dict[str, Any]:
-    """Mark a note as deleted: no question finds it any more; `show` still does, and `undo` brings
-    it back.
-    """
+    """Mark a note as deleted: no query finds it, `show` still prints it, `undo` restores it."""
     if hard:
         return await asking.remember("erase", {"node_ids": [node_id], "back_ups": backups}, writes=True)
     if backups:
@@ -69,7 +116,7 @@ async def memory_forget(
     except NotFound as error:
         if "-" not in node_id:
             raise
-        raise NotFound(f"{error} What was said in a session is forgotten for good alone: --hard.") from error
+        raise NotFound(f"{error} To delete a session or an exchange, add --hard.") from error
 
 
 async def memory_import(
@@ -79,16 +126,16 @@ async def memory_import(
         str,
         Meta(
             description="An export, memory.json of the reference memory server, a Markdown file or a folder; - "
-            "is standard input."
+            "reads standard input."
         ),
     ],
     trusted: Annotated[
-        bool, Meta(description="Believe what the file says about who wrote its notes: an export of your own.")
+        bool, Meta(description="Accept the authors that the file names; for exports of your own.")
     ] = False,
     project: Whose = "",
 ) -> dict[str, Any]:
-    """Store the notes of a file; what is there already stays. Lines that cannot be read are named,
-    the others are in.
+    """Store the notes of a file; notes in the store stay. Unreadable lines are reported, all others
+    are stored.
     """
     asked = given(file=_place(file), trusted=trusted or None, project=project)
     return await asking.remember("import", asked, writes=True)
@@ -97,16 +144,16 @@ async def memory_import(
 async def memory_export(
     asking: Asking,
     *,
-    file: Annotated[str, Meta(description="The file to write, lines of JSON; - is standard output.")],
+    file: Annotated[str, Meta(description="The file to write, as lines of JSON; - writes standard output.")],
     project: Whose = "",
 ) -> dict[str, Any]:
-    """Write the notes of this project, with their edges and history, to a file for `import`."""
+    """Write the notes of this project, with edges and history, to a file for `import`."""
     return await asking.remember("export", given(file=_place(file), project=project))
 
 
 async def memory_backup(asking: Asking) -> dict[str, Any]:
-    """Copy the store to its folder `backups`, of which the newest three stay. One is made every day
-    on which something changed.
+    """Copy the store to its folder `backups`, which keeps the newest three copies. A copy is also
+    made on each day with changes.
     """
     return await asking.remember("backup")
 
@@ -114,11 +161,9 @@ async def memory_backup(asking: Asking) -> dict[str, Any]:
 async def memory_restore(
     asking: Asking,
     *,
-    file: Annotated[
-        str, Meta(description="A back-up by its name; by default the newest that is whole.")
-    ] = "",
+    file: Annotated[str, Meta(description="Name of a back-up; by default the newest complete one.")] = "",
 ) -> dict[str, Any]:
-    """Put a back-up in the place of a damaged store, which is kept beside it."""
+    """Replace a damaged store by a back-up; the damaged file stays next to it."""
     return await asking.remember("restore", given(file=file), writes=True)
 
 
@@ -128,14 +173,14 @@ async def memory_migrate(
     to: Annotated[
         str,
         Meta(
-            description="The address of a PostgreSQL server, $NAME of a variable that holds it, or a folder; no memory "
-            "is there yet."
+            description="Address of a PostgreSQL server, $NAME of a variable with the address, or a folder; without a "
+            "memory."
         ),
     ],
-    team: Annotated[str, Meta(description="Whose memory it is there; by default memory.team.")] = "",
+    team: Annotated[str, Meta(description="Team that owns the memory there; by default memory.team.")] = "",
 ) -> dict[str, Any]:
-    """Copy all of memory to another place, ids and numbers kept, and compare what arrived. What is
-    here stays; afterwards set memory.database (or memory.data_dir) to the new place.
+    """Copy memory to another place with its ids and numbers, and compare both. The source does not
+    change; afterwards set memory.database (or memory.data_dir) to the new place.
     """
     place = read_reference(to, "--to")
     asked = given(to=place if "://" in place else _place(place), team=team)
@@ -145,9 +190,9 @@ async def memory_migrate(
 async def memory_doctor(
     asking: Asking,
     *,
-    mend: Annotated[bool, Meta(description="Make again what can be made again.")] = True,
+    mend: Annotated[bool, Meta(description="Repair the indexes.")] = True,
 ) -> dict[str, Any]:
-    """Compare the store with its indexes and mend what differs."""
+    """Compare the store with its indexes, and repair differences."""
     return await asking.remember("doctor", {"mend": mend})
 
 
@@ -165,20 +210,20 @@ def _place(file: str) -> str:
 async def memory_timeline(
     asking: Asking,
     *,
-    query: Annotated[str, Meta(description="What the note in the middle is about.")] = "",
-    anchor: Annotated[str, Meta(description="The note in the middle, by number or id.")] = "",
-    before: Annotated[int, Meta(description="Notes earlier than that one.")] = 10,
-    after: Annotated[int, Meta(description="Notes later than that one.")] = 10,
-    since: Annotated[str, Meta(description="Without one in the middle: from this date on.")] = "",
-    until: Annotated[str, Meta(description="Until this date.")] = "",
-    kind: Annotated[str, Meta(description="Notes of this kind alone.")] = "",
-    tags: Annotated[tuple[str, ...], Meta(description="Notes with any of these.")] = (),
-    limit: Annotated[int, Meta(description="Notes between two dates.")] = 20,
-    offset: Annotated[int, Meta(description="The page's first.")] = 0,
-    newest_first: Annotated[bool, Meta(description="The latest first.")] = False,
+    query: Annotated[str, Meta(description="A question that finds the note in the middle.")] = "",
+    anchor: Annotated[str, Meta(description="Number or id of the note in the middle.")] = "",
+    before: Annotated[int, Meta(description="Number of earlier notes.")] = 10,
+    after: Annotated[int, Meta(description="Number of later notes.")] = 10,
+    since: Annotated[str, Meta(description="First date, without a note in the middle.")] = "",
+    until: Annotated[str, Meta(description="Last date.")] = "",
+    kind: Annotated[str, Meta(description="Only notes of this kind.")] = "",
+    tags: Annotated[tuple[str, ...], Meta(description="Only notes with any of these tags.")] = (),
+    limit: Annotated[int, Meta(description="Most notes between two dates.")] = 20,
+    offset: Annotated[int, Meta(description="Notes to skip.")] = 0,
+    newest_first: Annotated[bool, Meta(description="Newest notes first.")] = False,
     project: Whose = "",
 ) -> dict[str, Any]:
-    """Show notes in the order in which things happened: around one, or between two dates."""
+    """Show notes in order of time: before and after one note, or between two dates."""
     asked = given(
         query=query, anchor=anchor, since=since, until=until, kind=kind, tags=tags or None, project=project
     )
@@ -189,12 +234,14 @@ async def memory_timeline(
 async def memory_history(
     asking: Asking,
     *,
-    node_id: Annotated[str, Meta(description="A note's number or id; none: what was done last.")] = "",
-    limit: Annotated[int, Meta(description="Operations, 1 to 100.")] = 20,
+    node_id: Annotated[
+        str, Meta(description="Number or id of a note; by default the latest operations.")
+    ] = "",
+    limit: Annotated[int, Meta(description="Most operations, 1 to 100.")] = 20,
     project: Whose = "",
 ) -> dict[str, Any]:
-    """Show what became of a note: its revisions, why its edges are there, and which operations on
-    it can be taken back; without a note the latest operations.
+    """Show the revisions of a note, the reasons of its edges, and the operations that `undo` can
+    revert; without a note the latest operations.
     """
     return await asking.remember("history", given(node_id=node_id, limit=limit, project=project))
 
@@ -202,12 +249,12 @@ async def memory_history(
 async def memory_session(
     asking: Asking,
     *,
-    session_id: Annotated[str, Meta(description="A session's id, or its program's name for it.")],
-    offset: Annotated[int, Meta(description="The page's first exchange.")] = 0,
-    limit: Annotated[int, Meta(description="Exchanges, 1 to 50.")] = 20,
+    session_id: Annotated[str, Meta(description="Id of a session, ours or that of the agent.")],
+    offset: Annotated[int, Meta(description="Exchanges to skip.")] = 0,
+    limit: Annotated[int, Meta(description="Most exchanges, 1 to 50.")] = 20,
     project: Whose = "",
 ) -> dict[str, Any]:
-    """Read what was said in a session, and which notes came of it."""
+    """Show the exchanges of a session, and the notes from it."""
     asked = {"session_id": session_id, "offset": offset, "limit": limit}
     return await asking.remember("read_session", asked | given(project=project))
 
@@ -215,9 +262,9 @@ async def memory_session(
 async def memory_undo(
     asking: Asking,
     *,
-    undone: Annotated[str, Meta(description="An operation's number; the latest by default.")] = "",
+    undone: Annotated[str, Meta(description="Number of an operation; by default the latest.")] = "",
 ) -> dict[str, Any]:
-    """Take back what was last written, or one operation by its number."""
+    """Revert the latest operation, or another by its number."""
     return await asking.remember("undo", given(undone=undone), writes=True)
 
 
@@ -225,22 +272,20 @@ async def memory_rate(
     asking: Asking,
     *,
     node_id: Id,
-    value: Annotated[int, Meta(description="1: useful, -1: of no use, 0: neither.")] = 1,
+    value: Annotated[int, Meta(description="1: useful, -1: useless, 0: neither.")] = 1,
 ) -> dict[str, Any]:
-    """Say what a note is worth; by default that it is useful."""
+    """Rate a note; by default as useful."""
     return await asking.remember("rate", {"node_id": node_id, "value": value}, writes=True)
 
 
 async def memory_link(
     asking: Asking,
     *,
-    other: Annotated[
-        str, Meta(description="The other project: its folder, or its name as it is listed without this.")
-    ] = "",
-    remove: Annotated[bool, Meta(description="From now on this project keeps notes of its own.")] = False,
+    other: Annotated[str, Meta(description="Folder of the other project, or its name in the list.")] = "",
+    remove: Annotated[bool, Meta(description="Give this project notes of its own again.")] = False,
 ) -> dict[str, Any]:
-    """Say that this folder is a clone of another project: their notes are one from now on. Without
-    the other: list the projects that have notes.
+    """Share notes with another clone of this project. Without the other project: list the projects
+    that have notes.
     """
     if other and remove:
         raise BadRequest("Pass the other project, or `remove`: not both.")
@@ -248,7 +293,7 @@ async def memory_link(
     return await asking.remember("link", asked, writes=True)
 
 
-DryRun = Annotated[bool, Meta(description="Say what would be done, and do nothing.")]
+DryRun = Annotated[bool, Meta(description="Report the changes, and make none.")]
 
 
 async def memory_consolidate(
@@ -256,23 +301,23 @@ async def memory_consolidate(
     *,
     cycle: Annotated[
         Literal["all", "decay", "associations", "forgetting"],
-        Meta(description="All of it, or what fades, what is related, what may be forgotten."),
+        Meta(description="All steps, or one of them."),
     ] = "all",
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Look after memory: relate what changed, flag what contradicts, find what recurs, let what is
-    not used fade. At most 500 notes at a time.
+    """Run upkeep: relate changed notes, flag contradictions, find patterns, fade unused notes. One
+    run takes at most 500 notes.
     """
     return await asking.remember("run_consolidation", {"cycle": cycle, "dry_run": dry_run}, writes=True)
 
 
 async def memory_maintain(asking: Asking, *, dry_run: DryRun = False) -> dict[str, Any]:
-    """Mark as deleted what is older than the settings allow, once that was shown, and keep the
-    store quick.
+    """Mark notes as deleted that are older than the settings allow, once a run has listed them, and
+    compact the store.
     """
     return await asking.remember("trigger_maintenance", {"dry_run": dry_run}, writes=True)
 
 
 async def memory_stats(asking: Asking) -> dict[str, Any]:
-    """How much is remembered of this project, by kind and state."""
+    """Count the notes of this project by kind and state."""
     return await asking.remember("stats")

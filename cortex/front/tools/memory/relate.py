@@ -13,8 +13,8 @@ from cortex.front.tools.memory.arguments import OperationId
 async def cortex_relate(
     asking: Asking,
     *,
-    from_id: Annotated[str, Meta(description="A note's.")],
-    to_id: Annotated[str, Meta(description="Another's.")],
+    from_id: Annotated[str, Meta(description="Note id.")],
+    to_id: Annotated[str, Meta(description="Other note id.")],
     relation: Annotated[
         str,
         Meta(

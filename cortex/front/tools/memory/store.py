@@ -26,20 +26,20 @@ async def cortex_store(
     tags: Annotated[tuple[str, ...] | None, Meta(description="To filter by.")] = None,
     importance: Annotated[float | None, Meta(description="0 to 1.")] = None,
     facts: Annotated[tuple[str, ...] | None, Meta(description="One sentence each.")] = None,
-    files: Annotated[tuple[str, ...] | None, Meta(description="Paths that it is about.")] = None,
+    files: Annotated[tuple[str, ...] | None, Meta(description="Paths.")] = None,
     anchors: Annotated[tuple[str, ...] | None, Meta(description='As "src/auth:Session.refresh".')] = None,
     obs_type: Annotated[str, Meta(description="bugfix, feature, refactor, discovery …")] = "",
     scope: Annotated[
         Literal["project", "global"] | None,
-        Meta(description="Or for all projects."),
+        Meta(description="Visibility."),
     ] = None,
-    project: Annotated[str, Meta(description="Another than this.")] = "",
+    project: Annotated[str, Meta(description="Another project.")] = "",
     occurred_at: Annotated[str, Meta(description="A date, if not now.")] = "",
     supersedes: Annotated[tuple[str, ...] | None, Meta(description="Ids of notes that it replaces.")] = None,
-    id: Annotated[str, Meta(description="Of a note to edit.")] = "",  # noqa: A002 - its name on the wire
+    id: Annotated[str, Meta(description="Note to edit.")] = "",  # noqa: A002 - its name on the wire
     state: Annotated[
         Literal["active", "superseded", "archived", "deleted"] | None,
-        Meta(description="Of the note to edit."),
+        Meta(description="New state."),
     ] = None,
     operation_id: OperationId = "",
 ) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from cortex.terms.bounds import clamp
 async def cortex_traverse(
     asking: Asking,
     *,
-    node_id: Annotated[str, Meta(description="A note's.")],
+    node_id: Annotated[str, Meta(description="Note id.")],
     depth: Annotated[int, Meta(description="Steps, 1 to 6.")] = 2,
     direction: Annotated[Literal["outgoing", "incoming", "both"], Meta(description="Of the edges.")] = "both",
 ) -> dict[str, Any]:
