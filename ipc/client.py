@@ -35,7 +35,7 @@ _events = cast("Callable[[zmq.Socket[bytes], int], int]", zmq.backend.Socket.get
 _READABLE = int(zmq.POLLIN)
 
 
-class _Gone(Exception):  # noqa: N818
+class _ReplicaGone(Exception):  # noqa: N818
     """The replica with the request went away before it answered; `sent`: it may have seen it."""
 
     def __init__(self, *, sent: bool) -> None:
@@ -89,7 +89,7 @@ class _Replica:
                 return await future
         except zmq.Again:
             self.connected.clear()  # the pipe is gone, the monitor's event is on its way
-            raise _Gone(sent=False) from None
+            raise _ReplicaGone(sent=False) from None
         finally:
             self._waiting.pop(request, None)
 
@@ -98,7 +98,7 @@ class _Replica:
 
         Also called after sending: the descriptor tells of each change only once.
         """
-        for frame, *_ in _arrived(self._socket):
+        for frame, *_ in _receive_all(self._socket):
             try:
                 request, _ = read_envelope(frame)
             except CortexError as error:
@@ -113,7 +113,7 @@ class _Replica:
                 future.set_exception(error)
 
     def _follow(self) -> None:
-        for frames in _arrived(self._monitor):
+        for frames in _receive_all(self._monitor):
             event = parse_monitor_message(frames)
             if event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED:
                 self.connected.set()
@@ -121,7 +121,7 @@ class _Replica:
                 self.connected.clear()
                 for future in self._waiting.values():
                     if not future.done():
-                        future.set_exception(_Gone(sent=True))
+                        future.set_exception(_ReplicaGone(sent=True))
 
     def close(self) -> None:
         for socket in (self._socket, self._monitor):
@@ -131,7 +131,7 @@ class _Replica:
         self._socket.close(0)
 
 
-def _arrived(socket: zmq.Socket[bytes]) -> Iterator[list[bytes]]:
+def _receive_all(socket: zmq.Socket[bytes]) -> Iterator[list[bytes]]:
     while not socket.closed and _events(socket, zmq.EVENTS) & _READABLE:
         yield socket.recv_multipart(zmq.NOBLOCK)
 
@@ -161,7 +161,7 @@ class Client:
             replica = await self._choose(worker, min(deadline, time.monotonic() + CONNECT_S), sent=sent)
             try:
                 reply = await replica.ask(message, next(self._requests), deadline)
-            except _Gone as gone:
+            except _ReplicaGone as gone:
                 tries -= gone.sent
                 sent |= gone.sent
                 continue
@@ -193,13 +193,13 @@ class Client:
                 raise Silent(
                     f"The {worker} worker is not running; see `cortex status`.", sent=sent, absent=True
                 )
-            await _first([replica.connected.wait() for replica in replicas], min(left, REGISTRY_S))
+            await _wait_first([replica.connected.wait() for replica in replicas], min(left, REGISTRY_S))
 
     def _registered(self, worker: str) -> list[_Replica]:
         now = time.monotonic()
-        here = [replica for replica in self._replicas.values() if replica.worker == worker]
-        if now - self._looked_at < REGISTRY_S and any(replica.connected.is_set() for replica in here):
-            return here
+        replicas = [replica for replica in self._replicas.values() if replica.worker == worker]
+        if now - self._looked_at < REGISTRY_S and any(replica.connected.is_set() for replica in replicas):
+            return replicas
         self._looked_at = now
         present = {address_of(path): path for path in sorted(self._folder.glob("*.sock"))}
         for address in [address for address in self._replicas if address not in present]:
@@ -218,7 +218,7 @@ class Client:
         self._context.destroy(0)
 
 
-async def _first(waits: list[Any], timeout_s: float) -> None:
+async def _wait_first(waits: list[Any], timeout_s: float) -> None:
     """Return when one of `waits` is done, or after `timeout_s`."""
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     if not tasks:

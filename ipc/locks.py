@@ -125,7 +125,7 @@ def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, w
         if lock := try_lock(path):
             return lock
         if time.monotonic() >= deadline:
-            raise refusal(str(_written_in(path) or "unknown"))
+            raise refusal(str(_read_holder(path) or "unknown"))
         time.sleep(POLL_S)  # to wait in the lock itself knows no deadline
 
 
@@ -141,19 +141,19 @@ def holder_of(path: str | os.PathLike[str]) -> int | None:
         # Shared, so that two who look do not take each other for a holder.
         hosts.lock(descriptor, shared=True)
     except OSError:
-        return _number_in(descriptor)
+        return _holder_number(descriptor)
     finally:
         os.close(descriptor)
     return None
 
 
-def _written_in(path: str | os.PathLike[str]) -> int:
+def _read_holder(path: str | os.PathLike[str]) -> int:
     try:
         descriptor = _open(path, os.O_RDONLY)
     except OSError:
         return 0
     try:
-        return _number_in(descriptor)
+        return _holder_number(descriptor)
     finally:
         os.close(descriptor)
 
@@ -174,7 +174,7 @@ def _open(path: str | os.PathLike[str], flags: int) -> int:
     raise OSError(errno.EINVAL, "Is no lock of ours", os.fspath(path))
 
 
-def _number_in(descriptor: int) -> int:
+def _holder_number(descriptor: int) -> int:
     """The holder's number; 0 where it is unknown, and of a process in a sandbox seen from outside:
     its number there is that of any other process here.
     """

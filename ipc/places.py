@@ -15,7 +15,7 @@ from cortex.system.errors import Misconfigured
 from ipc.locks import clear_place
 
 
-class _Known:
+class _SingleKey:
     """Lets in who has the one key."""
 
     def __init__(self, key: bytes) -> None:
@@ -41,13 +41,13 @@ def bind(context: zmq.Context[Any], socket: zmq.Socket[bytes], path: Path) -> Ca
     gate = ThreadAuthenticator(context)
     gate.start()
     try:
-        gate.configure_curve_callback("*", _Known(client))
+        gate.configure_curve_callback("*", _SingleKey(client))
         socket.setsockopt(zmq.CURVE_SERVER, 1)
         socket.setsockopt(zmq.CURVE_SECRETKEY, server_secret)
-        _bind(socket, f"tcp://{sockets.HERE}:*")
+        _bind(socket, f"tcp://{sockets.LOOPBACK_HOST}:*")
         keys = {"server": server, "client": client, "secret": client_secret}
         address = socket.getsockopt_string(zmq.LAST_ENDPOINT)
-        sockets.note(path, {"address": address} | {name: key.decode() for name, key in keys.items()})
+        sockets.write_note(path, {"address": address} | {name: key.decode() for name, key in keys.items()})
     except BaseException:
         gate.stop()  # a context with its sockets never ends
         raise
@@ -66,7 +66,7 @@ def address_of(path: Path) -> str:
     where it is a port.
     """
     try:
-        return f"ipc://{path}" if sockets.is_socket(path) else str(sockets.noted(path)["address"])
+        return f"ipc://{path}" if sockets.is_socket(path) else str(sockets.read_note(path)["address"])
     except (OSError, ValueError, KeyError):
         return ""
 
@@ -78,11 +78,11 @@ def connect(socket: zmq.Socket[bytes], path: Path) -> str:
         socket.connect(address)
     elif address:
         try:
-            told = {name: str(value).encode() for name, value in sockets.noted(path).items()}
-            address = told["address"].decode()
-            socket.setsockopt(zmq.CURVE_SERVERKEY, told["server"])
-            socket.setsockopt(zmq.CURVE_PUBLICKEY, told["client"])
-            socket.setsockopt(zmq.CURVE_SECRETKEY, told["secret"])
+            keys = {name: str(value).encode() for name, value in sockets.read_note(path).items()}
+            address = keys["address"].decode()
+            socket.setsockopt(zmq.CURVE_SERVERKEY, keys["server"])
+            socket.setsockopt(zmq.CURVE_PUBLICKEY, keys["client"])
+            socket.setsockopt(zmq.CURVE_SECRETKEY, keys["secret"])
             socket.connect(address)
         except (OSError, ValueError, KeyError, zmq.ZMQError):
             return ""

@@ -372,7 +372,9 @@ def answer(worker: Worker, frame: bytes, allotted_s: float = 0.0) -> Message | S
             return worker.status()
         if isinstance(message, Several):
             with allotted(allotted_s):
-                return Answers(tuple(_answer_one_of(worker, one) for one in message.requests))
+                return Answers(
+                    tuple(_answer_nested(worker, request_frame) for request_frame in message.requests)
+                )
         handler = worker.handlers.get(type(message))
         if handler is None:
             return Failure("bad_request", f"This worker does not answer {type(message).__name__}.")
@@ -382,7 +384,7 @@ def answer(worker: Worker, frame: bytes, allotted_s: float = 0.0) -> Message | S
         return failure_of(error)
 
 
-def _answer_one_of(worker: Worker, frame: bytes) -> bytes:
+def _answer_nested(worker: Worker, frame: bytes) -> bytes:
     """The frame of the reply to one of several requests; long work is none of them."""
     reply = answer(worker, frame)
     if isinstance(reply, Generator):

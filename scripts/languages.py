@@ -19,7 +19,7 @@ from cortex.indexer.syntax.origins import HEAD_LINES
 from cortex.indexer.syntax.parse import PARSE_STEPS_MIN, PARSE_STEPS_PER_BYTE
 from cortex.indexer.syntax.source import LINE_CHARS_MAX, MINIFIED_CHARS_MIN, SCRIPTS
 from cortex.terms.kinds import DATA_KINDS
-from cortex.terms.languages import KEYED, NAMED, PARSED, Language
+from cortex.terms.languages import KEYED, PARSED, WINDOWED, Language
 from cortex.terms.paths import VENDORED_FOLDERS
 
 PLACE = Path(__file__).parent.parent / "docs" / "LANGUAGES.md"
@@ -112,13 +112,13 @@ shard (about 96 files). Figures: `scripts/bench/results/*-index.json`, measured 
 
 
 def render() -> str:
-    documents = [language for language in (*PARSED, *NAMED) if language.kind == "document"]
+    documents = [language for language in (*PARSED, *WINDOWED) if language.kind == "document"]
     return TEXT.format(
         version=CHUNKERS_VERSION,
         parsed=_rows((one, *_kinds(one)) for one in PARSED if one.kind != "document"),
         keyed=_rows((one,) for one in KEYED),
         documents=_rows((one,) for one in documents),
-        windows=_rows((one,) for one in NAMED if one.kind == "code"),
+        windows=_rows((one,) for one in WINDOWED if one.kind == "code"),
         folders=_words(FOLDERS_SKIPPED),
         generated=_words(GENERATED),
         suffixes=_words(GENERATED_SUFFIXES),

@@ -136,7 +136,7 @@ def look(config: Config) -> None:
     freshness.progress()
     asyncio.run(status.collect(config))
     attach.set_status(config)
-    attach._last_words(config)
+    attach._last_log_line(config)
     doctor.examine(str(config.root))
 
 

@@ -40,7 +40,7 @@ from cortex.ranking import evidence
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home, open_runtime
 from cortex.system import files
-from cortex.terms.paths import say
+from cortex.terms.paths import path_traits
 from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.codec import encode
 from ipc.messages import ExactSearch, Filters, GraphSearch, OutlineSearch, Show, VectorSearch
@@ -114,7 +114,7 @@ def test_a_search_asks_each_lane_once_and_fetches_once(served):
 
 def test_what_a_path_says_to_a_ranking_is_worked_out_once_for_all_questions(served, monkeypatch):
     read = Counter()
-    monkeypatch.setattr(evidence, "say", lambda path: read.update([path]) or say(path))
+    monkeypatch.setattr(evidence, "path_traits", lambda path: read.update([path]) or path_traits(path))
     evidence.about.cache_clear()
     for query in ("where is the lock taken", "parts of the machine", "use of a lock"):
         asked(served, "cortex_search", query=query, limit=5)
@@ -192,7 +192,7 @@ def test_a_worker_that_nobody_asks_forgets_the_files_that_it_has_shown(served, m
 
 def test_a_worker_gives_memory_back_after_questions_that_others_answer_in_it(served, monkeypatch):
     given_back = []
-    monkeypatch.setattr(serving.allocator, "let_go", given_back.append)
+    monkeypatch.setattr(serving.allocator, "release_mapped_files", given_back.append)
     text = EngineWorker("text", served.config)
     text.answer_also({GraphSearch: lambda request: request})
     text.reload()
@@ -343,8 +343,8 @@ def test_a_file_is_parsed_once_for_its_chunks_and_its_graph(tmp_path, monkeypatc
     for at in range(5):
         (tmp_path / f"part_{at}.py").write_text(f"def lock_{at}():\n    return {at}\n")
     (tmp_path / "Part.swift").write_text("struct Part { func lock() -> Int? { nil } }\n")
-    parsed, parse_all = [], parse._parsed
-    monkeypatch.setattr(parse, "_parsed", lambda *about: parsed.append(about[1]) or parse_all(*about))
+    parsed, parse_all = [], parse._parse_tree
+    monkeypatch.setattr(parse, "_parse_tree", lambda *about: parsed.append(about[1]) or parse_all(*about))
     config = configuration.load(tmp_path)
     open_home(config)
     assert index(config).files == 6
@@ -535,7 +535,7 @@ def test_a_watcher_that_rests_waits_for_the_system_and_not_for_a_clock(large, mo
             wait(0.0)
 
         monkeypatch.setattr(watcher._following, "wait", waited)
-        watcher._heard()
+        watcher._has_changed_files()
         assert min(waits) > RESTING_S - 1
         watcher._published_at, watcher._round_s = 0.0, 0.02  # as a look at a large project takes
         assert watcher._look_s() > 3 * RESTING_S
@@ -555,7 +555,7 @@ def test_an_indexer_that_rests_waits_for_the_system_and_not_for_a_clock(tmp_path
         follower._dirty.clear()
         follower._sweep_at += 3600.0
         assert follower._patience() >= RESTING_S
-        follower._worked, follower._look_took_s = 0.0, 0.02  # as a look at a large project takes
+        follower._worked_at, follower._look_took_s = 0.0, 0.02  # as a look at a large project takes
         assert follower._patience() > 3 * RESTING_S
         assert follower._pace.heartbeat_s >= RESTING_S
     finally:

@@ -26,7 +26,7 @@ from cortex.system.errors import (
     Occupied,
     Unavailable,
 )
-from cortex.system.terminal import in_line, log_to_stderr
+from cortex.system.terminal import escape_in_line, log_to_stderr
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,24 +45,24 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         owner: Config | DataFolder
         if options.name in MEMORY.workers:
-            named = {"memory": {"data_dir": options.data_dir}} if options.data_dir else None
-            owner = configuration.load_data(named)
+            flags = {"memory": {"data_dir": options.data_dir}} if options.data_dir else None
+            owner = configuration.load_data(flags)
         else:
             owner = configuration.load(options.project)
         open_runtime(owner)
         run = importlib.import_module(f"workers.{options.name}").run
         code: int = run(owner, replica=options.replica, bind=options.bind)
     except Occupied as error:
-        print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
+        print(escape_in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_OCCUPIED
     except Misconfigured as error:
-        print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
+        print(escape_in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_USAGE
     except Unavailable as error:
-        print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
+        print(escape_in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_UNAVAILABLE
     except CortexError as error:
-        print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
+        print(escape_in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_FAILED
     return re_exec.begin() if code == ANEW else code
 

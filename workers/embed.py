@@ -32,23 +32,23 @@ class EmbedWorker:
         self._config = config
         self._embedder: Embedder | None = None
         self._fault: CortexError | None = None
-        self._again = 0.0
+        self._retry_at = 0.0
         self.handlers: dict[type, Callable[[Any], Message]] = {Embed: self.embed}
         self.reload()
 
     def embed(self, request: Embed) -> Embedded:
         if len(request.texts) > TEXTS_MAX:
             raise TooLarge(f"{len(request.texts)} texts in one request; {TEXTS_MAX} are allowed.")
-        if self._fault is not None and time.monotonic() < self._again:
+        if self._fault is not None and time.monotonic() < self._retry_at:
             raise self._fault.with_traceback(None)
-        with self._noticing():
+        with self._record_faults():
             embedder = self._embedder = self._embedder or open_embedder(self._config)
             return Embedded(embedder.identity, embedder.embed(list(request.texts), request.mode))
 
     def reload(self) -> bool:
         """Try again what failed, so that the fault is told without being met first."""
-        if self._embedder is None and time.monotonic() >= self._again:
-            with contextlib.suppress(CortexError), self._noticing():
+        if self._embedder is None and time.monotonic() >= self._retry_at:
+            with contextlib.suppress(CortexError), self._record_faults():
                 self._embedder = open_embedder(self._config)
         return False
 
@@ -56,20 +56,20 @@ class EmbedWorker:
         return PAUSE_S if self._embedder is None else CHECK_S
 
     @contextlib.contextmanager
-    def _noticing(self) -> Iterator[None]:
+    def _record_faults(self) -> Iterator[None]:
         began = time.monotonic()
         try:
             yield
         except CortexError as error:
             self._embedder = None  # what answers there next may be another model
             now = time.monotonic()
-            self._fault, self._again = error, now + max(PAUSE_S, now - began)
+            self._fault, self._retry_at = error, now + max(PAUSE_S, now - began)
             raise
         self._fault = None
 
     def status(self) -> Status:
-        found = self._embedder
-        info = {"model": found.identity, "dimensions": found.dimensions} if found else {}
+        embedder = self._embedder
+        info = {"model": embedder.identity, "dimensions": embedder.dimensions} if embedder else {}
         return self._identity.status(0, info | ({"fault": str(self._fault)} if self._fault else {}))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from cortex import __version__
 from cortex.settings.config import Config
 from cortex.settings.home import private_dir, runtime_base
-from cortex.settings.milvus import Place, place_of
+from cortex.settings.milvus import MilvusPlace, milvus_place
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 from cortex.system.installation import how_to_add, is_installed
@@ -47,7 +47,7 @@ class MilvusWorker:
 
     handlers: dict[type, Callable[[Any], Message]]
 
-    def __init__(self, config: Config, place: Place | None) -> None:
+    def __init__(self, config: Config, place: MilvusPlace | None) -> None:
         self._identity = Identity("milvus", __version__, config.hash())
         self._place = place
         self.handlers = {}
@@ -68,7 +68,7 @@ class MilvusWorker:
         return False
 
     def status(self) -> Status:
-        file = self._place.told if self._place else ""
+        file = self._place.label if self._place else ""
         return self._identity.status(0, {"file": file, "state": self._state, "fault": self._fault})
 
     def _work(self) -> None:
@@ -85,7 +85,7 @@ class MilvusWorker:
             try:
                 self._serve(lock)
             except Exception as error:  # told by status; whoever asks is told that nobody answers
-                fault = f"{self._place.told} cannot be served: {error}"
+                fault = f"{self._place.label} cannot be served: {error}"
                 if fault != self._fault:  # and not twice a second
                     log.exception("%s", fault)
                 self._fault = fault
@@ -173,20 +173,20 @@ def _servicer(database: Any) -> Any:
     from milvus_lite.adapter.grpc.servicer import MilvusServicer
 
     servicer, turns = MilvusServicer(database), Turns()
-    servicer.Query = _counting(servicer.Query, database)
+    servicer.Query = _with_counts(servicer.Query, database)
     for name in (*READS, *WRITES):
         turn = turns.read if name in READS else turns.write
-        setattr(servicer, name, _in_turn(getattr(servicer, name), turn))
+        setattr(servicer, name, _take_turns(getattr(servicer, name), turn))
     return servicer
 
 
-def _counting(answer: Callable[..., Any], database: Any) -> Callable[..., Any]:
+def _with_counts(answer: Callable[..., Any], database: Any) -> Callable[..., Any]:
     """`answer`, but that a count makes no rows: milvus-lite would make each that a filter finds,
     with all its texts, to tell how many they are.
     """
     from pymilvus.grpc_gen import milvus_pb2
 
-    def answered(request: Any, context: Any) -> Any:
+    def handle(request: Any, context: Any) -> Any:
         if list(request.output_fields) != [COUNT] or not request.expr or request.partition_names:
             return answer(request, context)
         try:
@@ -196,11 +196,11 @@ def _counting(answer: Callable[..., Any], database: Any) -> Callable[..., Any]:
             return answer(request, context)
         result = milvus_pb2.QueryResults(collection_name=request.collection_name, output_fields=[COUNT])
         result.status.SetInParent()
-        told = result.fields_data.add(field_name=COUNT, type=INT64)
-        told.scalars.long_data.data.append(count)
+        column = result.fields_data.add(field_name=COUNT, type=INT64)
+        column.scalars.long_data.data.append(count)
         return result
 
-    return answered
+    return handle
 
 
 def count_rows(collection: Any, wanted: str) -> int:
@@ -208,7 +208,7 @@ def count_rows(collection: Any, wanted: str) -> int:
     from milvus_lite.search.assembler import assemble_candidates
     from milvus_lite.search.bitmap import build_valid_mask
 
-    found = collection._compile_filter(wanted)  # noqa: SLF001 - it has no other way to count
+    compiled = collection._compile_filter(wanted)  # noqa: SLF001 - it has no other way to count
     segments, deleted = collection._read_snapshot()  # noqa: SLF001
     fresh = collection._memtable  # noqa: SLF001
     keys, numbers, _, _, mask = assemble_candidates(
@@ -216,24 +216,24 @@ def count_rows(collection: Any, wanted: str) -> int:
         memtable=fresh,
         vector_field=collection._vector_name,  # noqa: SLF001
         partition_names=None,
-        filter_compiled=found,
-        indexed_filter_plan=collection._indexed_filter_plan(found),  # noqa: SLF001
+        filter_compiled=compiled,
+        indexed_filter_plan=collection._indexed_filter_plan(compiled),  # noqa: SLF001
     )
     if not keys:
         return 0
     return int(build_valid_mask(keys, numbers, deleted, filter_mask=mask, memtable=fresh).sum())
 
 
-def _in_turn(answer: Callable[..., Any], turn: Callable[[], Any]) -> Callable[..., Any]:
-    def answered(request: Any, context: Any) -> Any:
+def _take_turns(answer: Callable[..., Any], turn: Callable[[], Any]) -> Callable[..., Any]:
+    def handle(request: Any, context: Any) -> Any:
         with turn():
             return answer(request, context)
 
-    return answered
+    return handle
 
 
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
-    place = place_of(config) if config.remote else None
+    place = milvus_place(config) if config.remote else None
     if place is not None and place.file is None:  # a server: the Procfile starts this always
         place = None
     if place is not None and not is_installed("milvus_lite"):

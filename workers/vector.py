@@ -21,23 +21,23 @@ def make(config: Config) -> EngineWorker:
     mapped = (MODEL_DIR,) if config.embedding.quick else ()
     worker = EngineWorker("vector", config, mapped=mapped)
 
-    def embedded(request: Any) -> Any:
+    def to_vector_search(request: Any) -> Any:
         if not isinstance(request, MeaningSearch):
             return request
         embedder = open_embedder(config)  # its table is opened once for each process
         (vector,) = embedder.embed([request.query], "query")
-        asked = (request.limit, request.filters, request.generation, request.alone)
-        return VectorSearch(vector, embedder.identity, *asked)
+        options = (request.limit, request.filters, request.generation, request.alone)
+        return VectorSearch(vector, embedder.identity, *options)
 
     if config.remote:
         from cortex.engines.milvus.multi_project import Many  # of which no other worker takes anything
 
-        worker.answer_also(Many(config, embedded).handlers)
+        worker.answer_also(Many(config, to_vector_search).handlers)
     if not config.embedding.quick:
         return worker
 
     def answer(request: MeaningSearch) -> Message:
-        return worker.handlers[VectorSearch](embedded(request))
+        return worker.handlers[VectorSearch](to_vector_search(request))
 
     worker.handlers[MeaningSearch] = answer
     with contextlib.suppress(CortexError):  # the first question says what is wrong

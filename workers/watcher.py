@@ -76,10 +76,10 @@ class WatcherWorker:
         #: left what nobody is served; 0: nothing is to be given back since
         self._published_at = time.monotonic()
         #: whether memory has been given back since
-        self._rested = False
+        self._has_released = False
         self._growth = Growth()
         #: whether so much memory cannot be given back that this process begins anew
-        self._over = False
+        self._should_restart = False
         #: seconds of processor time that the last round took: at rest, a look at what is there
         self._round_s = 0.0
         #: when the piece of work that is under way began (monotonic); 0: none is
@@ -106,7 +106,7 @@ class WatcherWorker:
         return False
 
     def is_over(self) -> bool:
-        return self._over
+        return self._should_restart
 
     def status(self) -> Status:
         generation = self._builder.current
@@ -134,9 +134,9 @@ class WatcherWorker:
         return f"Publishing has gone on for {took_s:.0f} s; watcher.log says where it is, the old generation is served."
 
     @contextlib.contextmanager
-    def _watched(self) -> Iterator[None]:
+    def _timed_work(self) -> Iterator[None]:
         """For a piece of work: the log says where it is when it takes long, and it has an end."""
-        slow = threading.Timer(SLOW_S, self._tell_where)
+        slow = threading.Timer(SLOW_S, self._dump_trace)
         slow.daemon = True
         self._began_at = time.monotonic()
         slow.start()
@@ -148,13 +148,13 @@ class WatcherWorker:
             slow.cancel()
             self._began_at = 0.0
 
-    def _tell_where(self) -> None:
+    def _dump_trace(self) -> None:
         log.warning("%s", self._slowness())
         faulthandler.dump_traceback(file=_LOG)
 
     def _foreign_files(self) -> list[str]:
         """What others wrote, also of files that this process had no reason to read."""
-        prefixes = tuple(one.prefix for one in chunk_folders(self._config) if one.others)
+        prefixes = tuple(folder.prefix for folder in chunk_folders(self._config) if folder.others)
         served = (name for name in self._builder.current.files if name.startswith(prefixes))
         read = (name for name, maker in self._builder.generators.items() if maker != "cortex")
         return sorted({*served, *read})
@@ -171,7 +171,7 @@ class WatcherWorker:
                     self._publish_all(announcer)
                     self._seal()
                     self._fault, retry_s = "", RETRY_S
-                    self._rest(time.monotonic())
+                    self._release_memory(time.monotonic())
                     self._round_s = time.thread_time() - began_s
                     self._wait_for_change()
                 except (OSError, ValueError, CortexError) as error:
@@ -190,11 +190,11 @@ class WatcherWorker:
         while not self._stop.is_set():
             number = self._builder.current.number
             started = time.monotonic()
-            with self._watched():
+            with self._timed_work():
                 generation = self._builder.refresh()
             if generation is None:
                 return
-            self._published_at, self._rested = time.monotonic(), False
+            self._published_at, self._has_released = time.monotonic(), False
             self._unsealed = True
             self._growth.work()
             if generation.number != number:
@@ -206,7 +206,7 @@ class WatcherWorker:
                     len(generation.segments),
                     1000 * (time.monotonic() - started),
                 )
-            with self._watched():
+            with self._timed_work():
                 self._builder.tidy()
                 self._seal()
             if not generation.backlog and self._rests < RESTS_MAX and self._changes_within(REST_S):
@@ -231,7 +231,7 @@ class WatcherWorker:
         else:
             self._unsealed, self._seal_fault = False, ""
 
-    def _rest(self, now: float) -> None:
+    def _release_memory(self, now: float) -> None:
         """Give memory back once nothing has been published for a while, also while the indexer
         resolves or an index is built: then most is needed elsewhere. And space after that. What
         cannot be given back otherwise is by beginning anew.
@@ -239,16 +239,18 @@ class WatcherWorker:
         if not self._published_at:
             return
         quiet_s = now - self._published_at
-        if quiet_s >= QUIET_S and not self._rested:
-            self._rested = True
-            with self._watched():
+        if quiet_s >= QUIET_S and not self._has_released:
+            self._has_released = True
+            with self._timed_work():
                 self._builder.rest()
-            self._over = self._may_begin_anew and not self._builder.has_begun() and self._growth.is_large()
+            self._should_restart = (
+                self._may_begin_anew and not self._builder.has_begun() and self._growth.is_large()
+            )
         if quiet_s >= SETTLED_S and not self._builder.is_busy():
             self._published_at = 0.0
-            with self._watched():
+            with self._timed_work():
                 self._builder.rest(settled=True)
-            self._over = self._may_begin_anew and self._growth.is_too_much()
+            self._should_restart = self._may_begin_anew and self._growth.is_too_much()
 
     @property
     def _may_begin_anew(self) -> bool:
@@ -273,7 +275,7 @@ class WatcherWorker:
         if self._builder.is_waiting():
             self._wait_for_more()
             return
-        if not self._heard():
+        if not self._has_changed_files():
             return
         following = self._following
         debounce_s = self._config.server.debounce_ms / 1000
@@ -288,7 +290,7 @@ class WatcherWorker:
             if prepared < PREPARED_MAX and last != prepared_for:
                 left_s -= (1 - PREPARED_SHARE) * debounce_s
                 if left_s <= 0:
-                    with self._watched():
+                    with self._timed_work():
                         built = self._builder.prepare()
                     if self._builder.is_waiting():
                         self._wait_for_more()
@@ -316,7 +318,7 @@ class WatcherWorker:
             following.wait(0.0)
         following.changed = following.marked = False
 
-    def _heard(self) -> bool:
+    def _has_changed_files(self) -> bool:
         """Whether chunk files have changed; False when the clock says to look, or when something
         else has happened that is to be looked at.
         """

@@ -172,7 +172,7 @@ async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
         # The index may be of a folder of the repository, and never the other way round.
         if spot.whole and path.endswith(indexed):
             found.setdefault(path, set()).add(indexed)
-        elif indexed == f"{turn.asking.config.part}/{path}":  # git diff --relative
+        elif indexed == f"{turn.asking.config.subfolder}/{path}":  # git diff --relative
             here[path] = indexed
     return {path: one for path, one in here.items() if path not in found} | {
         path: files.pop() for path, files in found.items() if len(files) == 1

@@ -24,7 +24,7 @@ from cortex.generation.damage import UNREADABLE
 from cortex.generation.formats import has_other
 from cortex.generation.manifest import Listing, Seen
 from cortex.settings.config import Config
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from cortex.system import files, hosts, path_names
 from cortex.system.errors import Damaged
 from cortex.terms.ids import stem_of
@@ -304,9 +304,9 @@ class Freshness:
         if full := self._say_full():
             return f"Nothing is searchable yet. {full}"
         if self._config.remote:
-            place = place_of(self._config)
+            place = milvus_place(self._config)
             return (
-                f"Nothing of the project {place.project} has come from Milvus at {place.told} yet; ask again in a few "
+                f"Nothing of the project {place.project} has come from Milvus at {place.label} yet; ask again in a few "
                 "seconds, or see `cortex status`."
             )
         progress, upgrade = self.progress(), self._upgrade(self.current())

@@ -23,7 +23,7 @@ from cortex.ask.query_context import Turn
 from cortex.ask.query_words import sought
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import question_words
-from cortex.terms.spelling import Place, read_place
+from cortex.terms.spelling import FileLines, read_file_lines
 from ipc import messages
 
 #: definitions of a type whose calls are asked for
@@ -47,11 +47,11 @@ _FILE = re.compile(r"/[^/]+\.\w+$")
 _SYMBOL = re.compile(r"^[\w$.:#~/\\*()&<>\[\],!?-]+$")
 
 
-def read_spot(text: str) -> Place | None:
+def read_spot(text: str) -> FileLines | None:
     """The lines of a file, or the file (`a/b.py`), that are asked about; None for what is no
     place.
     """
-    place = read_place(text)
+    place = read_file_lines(text)
     is_place = _PATH.match(place.path) and (place.line or _FILE.search(place.path))
     return replace(place, last=max(place.line, place.last)) if is_place else None
 
@@ -66,7 +66,7 @@ async def look_around(turn: Turn, text: str) -> Picture | None:
     return await _around(turn, seeds[0], suggestion, range(0)) if seeds else None
 
 
-async def _at(turn: Turn, spot: Place) -> Picture | None:
+async def _at(turn: Turn, spot: FileLines) -> Picture | None:
     seeds = (await at_places(turn, [messages.Place(spot.path, spot.line)]))[0]
     if seeds and not spot.line:
         return _whole(seeds)
@@ -77,7 +77,7 @@ async def _at(turn: Turn, spot: Place) -> Picture | None:
     return await _around(turn, one, "", spot.lines)
 
 
-async def _is_meant(turn: Turn, one: Function, spot: Place) -> bool:
+async def _is_meant(turn: Turn, one: Function, spot: FileLines) -> bool:
     """Whether a place in a definition is about it: one between the members of a type is not, nor
     one of a constant, nor lines that end behind it.
     """
@@ -103,7 +103,7 @@ def _whole(known: list[Function]) -> Picture:
     return Picture(Flow(tuple(shown)), scores={one.id: 1.0 for one in shown})
 
 
-async def _outside(turn: Turn, file: str, spot: Place, end: int) -> Picture:
+async def _outside(turn: Turn, file: str, spot: FileLines, end: int) -> Picture:
     """Lines that are asked for, as they are; around a single one those next to it, then the
     definition that comes next; of a file its first lines.
     """

@@ -11,7 +11,7 @@ import orjson
 
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import Graph
-from cortex.terms.ids import uncopied
+from cortex.terms.ids import strip_overload
 from ipc.messages import ExactHits, ExactSearch, GraphHits
 
 #: operations whose empty answer would be read as "unused"
@@ -31,7 +31,7 @@ async def elsewhere(turn: Turn, question: Graph, hits: GraphHits) -> str:
     narrowed = question.scope or question.exclude_patterns
     if hits.total_found or not hits.target or narrowed or question.operation not in _USED:
         return ""
-    stem, _, name = uncopied(hits.target).partition(":")
+    stem, _, name = strip_overload(hits.target).partition(":")
     word = name.rpartition(".")[2].removesuffix("=")  # Ruby's setters are called without it
     plain = word.strip("!?$")
     if not plain.isidentifier():

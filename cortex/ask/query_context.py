@@ -237,14 +237,14 @@ class Asking:
         """The filters of a search, which keep to the folder that is asked about unless they name
         paths themselves.
         """
-        part = self.config.part
+        part = self.config.subfolder
         return filters if filters.paths or not part else replace(filters, within=part)
 
     def here(self, message: Message) -> Message:
         """A question to the graph worker, of the folder that is asked about: a name means what is
         in it before what is elsewhere.
         """
-        part = self.config.part
+        part = self.config.subfolder
         if not part or not isinstance(message, GraphSearch | NameSearch | PatternSearch):
             return message
         elsewhere = isinstance(message, PatternSearch) and message.paths

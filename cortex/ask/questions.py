@@ -13,7 +13,7 @@ from typing import Literal, Self
 from cortex.query.check import check_query, check_text
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
-from cortex.terms.spelling import Place, read_place
+from cortex.terms.spelling import FileLines, read_file_lines
 from ipc.messages import (
     Detail,
     ExactSearch,
@@ -83,9 +83,9 @@ class Related:
     def checked(self) -> Self:
         from cortex.ranking.traces import find_frames
 
-        place, frames = read_place(self.file), find_frames(self.file[:NAME_CHARS_MAX])
+        place, frames = read_file_lines(self.file), find_frames(self.file[:NAME_CHARS_MAX])
         if frames and (" " in place.path or not place.line):  # a line of a trace
-            place = Place(frames[0].path, frames[0].line)
+            place = FileLines(frames[0].path, frames[0].line)
         file, line, chunk_id = place.path, self.line or place.line, self.chunk_id.strip()
         if bool(file) == bool(chunk_id):
             raise BadRequest("Pass either `file` (with `line`, for what is around it) or `chunk_id`.")

@@ -14,7 +14,7 @@ from cortex.ask.other_mentions import elsewhere
 from cortex.ask.query_context import Asking, Turn
 from cortex.ask.questions import Graph, Names, Outline, Pattern
 from cortex.terms.ambiguous_candidates import fold
-from cortex.terms.ids import uncopied
+from cortex.terms.ids import strip_overload
 from ipc.messages import GraphHits
 
 
@@ -34,7 +34,7 @@ async def graph(asking: Asking, question: Graph) -> dict[str, Any]:
     answer = _answer(echo, turn, _said(turn, shown), started)
     if question.operation == "impact":
         nodes = [orjson.loads(raw)["node"] for raw in hits.results]
-        touched = {hits.target, *(uncopied(node["id"]) for node in nodes)}
+        touched = {hits.target, *(strip_overload(node["id"]) for node in nodes)}
         own = files_of(asking, hits.target)
         answer = await with_decisions(asking, answer, [*own, *hits.paths], touched)
     return answer | {"summary": hits.summary} if hits.summary else answer

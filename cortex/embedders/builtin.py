@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from cortex.embedders.shipped import MODEL_DIR, Shipped, about, named
+from cortex.embedders.shipped import MODEL_DIR, Shipped, identify, read_description
 from cortex.settings.config import Config
 from cortex.system.arrays import Array
 from ipc.messages import Mode
@@ -25,9 +25,9 @@ class BuiltIn(Shipped):
 
 def open_built_in(config: Config) -> BuiltIn:
     """The model in the package, of the size that is configured. Raises Damaged."""
-    return _of(config.embedding.dimensions)
+    return _open(config.embedding.dimensions)
 
 
 @functools.cache
-def _of(dimensions: int) -> BuiltIn:
-    return BuiltIn(*named(about(MODEL_DIR), dimensions))
+def _open(dimensions: int) -> BuiltIn:
+    return BuiltIn(*identify(read_description(MODEL_DIR), dimensions))

@@ -69,26 +69,26 @@ class Endpoint:
         return {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
 
 
-def parse_endpoint(named: str) -> Endpoint:
+def parse_endpoint(address: str) -> Endpoint:
     """The endpoint of `embedding.endpoint`: the usual one for "", `/embed` where it has no path.
 
     Raises Misconfigured for what is no plain http or https URL.
     """
-    named = named or ENDPOINT_DEFAULT
+    address = address or ENDPOINT_DEFAULT
     try:
-        url = urllib.parse.urlsplit(named)
+        url = urllib.parse.urlsplit(address)
         host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
     except ValueError:
         url, host, port = urllib.parse.urlsplit(""), "", 0
-    odd = not named.isascii() or not named.isprintable() or " " in named or "\\" in named
+    odd = not address.isascii() or not address.isprintable() or " " in address or "\\" in address
     if odd or url.scheme not in ("http", "https") or not host or "@" in url.netloc or url.fragment:
         raise Misconfigured(
-            f"embedding.endpoint is {named!r}; it must be a URL such as {ENDPOINT_DEFAULT}, with http:// or https://."
+            f"embedding.endpoint is {address!r}; it must be a URL such as {ENDPOINT_DEFAULT}, with http:// or https://."
         )
-    local = is_loopback(named)
+    local = is_loopback(address)
     proxies = urllib.request.ProxyHandler({} if local else None)
-    whole = named if url.path.strip("/") or url.query else f"{url.scheme}://{url.netloc}/embed"
-    return Endpoint(whole, host, port, local, urllib.request.build_opener(proxies, _NoRedirect))
+    full_url = address if url.path.strip("/") or url.query else f"{url.scheme}://{url.netloc}/embed"
+    return Endpoint(full_url, host, port, local, urllib.request.build_opener(proxies, _NoRedirect))
 
 
 def open_http(config: Config) -> HttpEmbedder:
@@ -96,7 +96,7 @@ def open_http(config: Config) -> HttpEmbedder:
     question has, Misconfigured for an answer that is no embedding.
     """
     endpoint = parse_endpoint(config.embedding.endpoint)
-    vectors, model = _ask(endpoint, ["dimensions"], "query", min(PROBE_S, _question_s(config)))
+    vectors, model = _request_vectors(endpoint, ["dimensions"], "query", min(PROBE_S, _question_s(config)))
     return HttpEmbedder(endpoint, model, config, int(vectors.shape[1]))
 
 
@@ -116,7 +116,7 @@ class HttpEmbedder:
         result = np.zeros((len(texts), self.dimensions), np.float32)
         for start in range(0, len(texts), BATCH_TEXTS):
             batch = texts[start : start + BATCH_TEXTS]
-            vectors, model = _ask(self._endpoint, batch, mode, self._seconds[mode])
+            vectors, model = _request_vectors(self._endpoint, batch, mode, self._seconds[mode])
             if (model, vectors.shape[1]) != (self._model, self.dimensions):
                 raise Misconfigured(
                     f"{self._endpoint.url} now answers with {vectors.shape[1]} dimensions of {model or 'a model'}, but "
@@ -135,7 +135,9 @@ def _question_s(config: Config) -> float:
     return min(BATCH_S, QUESTION_SHARE * config.server.deadline_s)
 
 
-def _ask(endpoint: Endpoint, texts: Sequence[str], mode: Mode, deadline_s: float) -> tuple[Array, str]:
+def _request_vectors(
+    endpoint: Endpoint, texts: Sequence[str], mode: Mode, deadline_s: float
+) -> tuple[Array, str]:
     """(float32 [len(texts), dimensions], the server's name for its model or "")."""
     sent = list(texts) if endpoint.local else [remove_secrets(text)[0] for text in texts]
     body = orjson.dumps({"texts": sent, "mode": mode})
@@ -146,54 +148,54 @@ def _ask(endpoint: Endpoint, texts: Sequence[str], mode: Mode, deadline_s: float
             raw = _read_all(reply, until)
     except urllib.error.HTTPError as error:
         error.close()
-        raise Unavailable(_refused(endpoint.url, error)) from error
+        raise Unavailable(_refusal(endpoint.url, error)) from error
     except (OSError, http.client.HTTPException) as error:
-        reason = _shown(getattr(error, "reason", error))
+        reason = _printable(getattr(error, "reason", error))
         raise Unavailable(
             f"The embedding server at {endpoint.url} does not answer ({reason}); start it, or set embedding.provider "
             "to static."
         ) from error
-    return _read(endpoint.url, raw, len(texts))
+    return _read_answer(endpoint.url, raw, len(texts))
 
 
 def _read_all(reply: http.client.HTTPResponse, until: float) -> bytes:
     """The whole body, by the clock: a server that sends it byte by byte is a silent one."""
-    parts, size = [], 0
-    while part := reply.read1(1 << 16):
-        parts.append(part)
-        size += len(part)
+    blocks, size = [], 0
+    while block := reply.read1(1 << 16):
+        blocks.append(block)
+        size += len(block)
         if size > ANSWER_BYTES_MAX or time.monotonic() > until:
             raise TimeoutError("its answer is too long" if size > ANSWER_BYTES_MAX else "timed out")
     if reply.length:
         raise http.client.IncompleteRead(b"", reply.length)
-    return b"".join(parts)
+    return b"".join(blocks)
 
 
-def _refused(url: str, error: urllib.error.HTTPError) -> str:
-    said = f"The embedding server at {url} answers HTTP {error.code} {_shown(error.reason)}"
+def _refusal(url: str, error: urllib.error.HTTPError) -> str:
+    message = f"The embedding server at {url} answers HTTP {error.code} {_printable(error.reason)}"
     if error.code in (401, 403):
-        return f"{said}; set CORTEX_EMBED_TOKEN to its token."
+        return f"{message}; set CORTEX_EMBED_TOKEN to its token."
     if 300 <= error.code < 400:
-        return f"{said}, a redirect, which is not followed; correct embedding.endpoint."
-    return f"{said}; see its log."
+        return f"{message}, a redirect, which is not followed; correct embedding.endpoint."
+    return f"{message}; see its log."
 
 
-def _shown(said: object) -> str:
+def _printable(raw: object) -> str:
     """What a server, or the system, said: short, and nothing that a terminal obeys."""
-    return "".join(char if char.isprintable() else "?" for char in str(said))[:REASON_CHARS_MAX]
+    return "".join(char if char.isprintable() else "?" for char in str(raw))[:REASON_CHARS_MAX]
 
 
-def _read(url: str, raw: bytes, count: int) -> tuple[Array, str]:
+def _read_answer(url: str, raw: bytes, count: int) -> tuple[Array, str]:
     try:
         answer = orjson.loads(raw)
         vectors = np.asarray(answer["embeddings"], np.float32)
         model = str(answer.get("model") or "")
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise Misconfigured(
-            f'{url} does not answer with {{"embeddings": [[…]]}}: {_shown(error)}.'
+            f'{url} does not answer with {{"embeddings": [[…]]}}: {_printable(error)}.'
         ) from error
     if vectors.ndim != 2 or len(vectors) != count or not vectors.size or not np.isfinite(vectors).all():
         raise Misconfigured(f"{url} answered {count} texts with numbers of shape {vectors.shape}.")
     if len(model) > NAME_CHARS_MAX or not model.isprintable():
-        raise Misconfigured(f"{url} gives its model a name that cannot be used: {_shown(model)}.")
+        raise Misconfigured(f"{url} gives its model a name that cannot be used: {_printable(model)}.")
     return vectors, model

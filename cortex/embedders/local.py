@@ -51,16 +51,16 @@ class LocalEmbedder:
     def __init__(self, config: Config, endpoint: Endpoint) -> None:
         self._config, self._endpoint = config, endpoint
         self._inner = open_http(config)
-        self._again = 0.0
+        self._retry_at = 0.0
         self.identity, self.dimensions = self._inner.identity, self._inner.dimensions
 
     def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:
         try:
             return self._inner.embed(texts, mode)
         except Unavailable:
-            if not is_silent(self._endpoint) or time.monotonic() < self._again:
+            if not is_silent(self._endpoint) or time.monotonic() < self._retry_at:
                 raise
-        self._again = time.monotonic() + RESTART_S
+        self._retry_at = time.monotonic() + RESTART_S
         start(self._config, self._endpoint)
         return self._inner.embed(texts, mode)
 

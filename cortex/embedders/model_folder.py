@@ -90,12 +90,12 @@ class ModelFolder:
 
     def recipe(self) -> Recipe:
         """Raises Misconfigured with one sentence for what we do otherwise than the files say."""
-        about, sizes = self._settings("sentence_bert_config.json"), self._settings("config.json")
+        sentence_config, sizes = self._settings("sentence_bert_config.json"), self._settings("config.json")
         words = self._settings("tokenizer_config.json")
         folder = self._pooling_folder()
         pooling = self._settings(f"{folder}/config.json") if folder else {}
         limits = (
-            about.get("max_seq_length"),
+            sentence_config.get("max_seq_length"),
             words.get("model_max_length"),
             sizes.get("max_position_embeddings"),
         )
@@ -104,16 +104,16 @@ class ModelFolder:
         return Recipe(
             pooling=self._pooling(folder, pooling),
             tokens_max=max(TOKENS_MIN, min(*tokens, TOKENS_MAX)) if tokens else TOKENS_DEFAULT,
-            lower_case=about.get("do_lower_case") is True,
+            lower_case=sentence_config.get("do_lower_case") is True,
             prompts=_prompts(self._settings("config_sentence_transformers.json")),
             dimensions=dimensions if isinstance(dimensions, int) else 0,
         )
 
     def _settings(self, name: str) -> dict[str, Any]:
-        found = self._json(name, {})
-        if not isinstance(found, dict):
-            raise Misconfigured(f"{self.path / name} must hold settings, not a {type(found).__name__}.")
-        return found
+        settings = self._json(name, {})
+        if not isinstance(settings, dict):
+            raise Misconfigured(f"{self.path / name} must hold settings, not a {type(settings).__name__}.")
+        return settings
 
     def _json(self, name: str, missing: Any) -> Any:
         if not (self.path / name).is_file():
@@ -128,7 +128,7 @@ class ModelFolder:
         modules = self._json("modules.json", [{"type": "Pooling", "path": "1_Pooling"}])
         folder = ""
         try:
-            kinds = [(str(one["type"]).rpartition(".")[2], str(one["path"])) for one in modules]
+            kinds = [(str(module["type"]).rpartition(".")[2], str(module["path"])) for module in modules]
         except (TypeError, KeyError) as error:
             raise Misconfigured(f"{self.path / 'modules.json'} is no list of modules.") from error
         for kind, path in kinds:
@@ -142,10 +142,10 @@ class ModelFolder:
         return folder
 
     def _pooling(self, folder: str, settings: Mapping[str, Any]) -> Pooling:
-        named = settings.get("pooling_mode")
+        mode = settings.get("pooling_mode")
         wanted = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on is True]
-        if isinstance(named, str):
-            wanted = [key for key, one in _POOLINGS.items() if one == named] or [named]
+        if isinstance(mode, str):
+            wanted = [key for key, pooling in _POOLINGS.items() if pooling == mode] or [mode]
         if not wanted:
             return "mean"
         if len(wanted) > 1 or wanted[0] not in _POOLINGS:
@@ -162,8 +162,8 @@ def _prompts(settings: Mapping[str, Any]) -> dict[Mode, str]:
     if not isinstance(prompts, dict):
         return {}
     usual = prompts.get(settings.get("default_prompt_name") or "", "")
-    found = {
+    by_mode = {
         mode: next((prompts[name] for name in names if name in prompts), usual)
         for mode, names in _PROMPTS.items()
     }
-    return {mode: prompt for mode, prompt in found.items() if isinstance(prompt, str) and prompt}
+    return {mode: prompt for mode, prompt in by_mode.items() if isinstance(prompt, str) and prompt}

@@ -49,7 +49,7 @@ def open_onnx(config: Config) -> OnnxEmbedder:
     """The model in `embedding.model_path`. Raises Misconfigured with one sentence: a library, a
     file or the device is missing, or the model is not one that makes vectors of words.
     """
-    folder, recipe = _look(config)
+    folder, recipe = _check_folder(config)
     tokenizer = folder.read("tokenizer.json", TOKENIZER_BYTES_MAX)
     model = folder.read(_model_name(folder), MODEL_BYTES_MAX)
     name = config.embedding.model or folder.path.name.replace("@", "-")
@@ -62,7 +62,7 @@ def check_onnx(config: Config) -> int:
     """Raise what can be said without loading the model; returns the length of its vectors, 0 where
     its folder does not say it.
     """
-    return _look(config)[1].dimensions
+    return _check_folder(config)[1].dimensions
 
 
 def copies_max(config: Config) -> int:
@@ -74,7 +74,7 @@ def copies_max(config: Config) -> int:
     return max(1, COPIES_BYTES // (COPY_FACTOR * size + 1))
 
 
-def _look(config: Config) -> tuple[ModelFolder, Recipe]:
+def _check_folder(config: Config) -> tuple[ModelFolder, Recipe]:
     if not all(importlib.util.find_spec(name) for name in ("onnxruntime", "tokenizers")):
         raise Misconfigured(MISSING)
     folder = _folder(config)
@@ -85,13 +85,13 @@ def _look(config: Config) -> tuple[ModelFolder, Recipe]:
 
 
 def _folder(config: Config) -> ModelFolder:
-    named = config.embedding.model_path
-    if not named:
+    setting = config.embedding.model_path
+    if not setting:
         raise Misconfigured(
             "embedding.provider is onnx, but embedding.model_path is not set; set it to a folder with model.onnx and "
             "tokenizer.json (CORTEX_EMBEDDING_MODEL_PATH)."
         )
-    path = Path(os.path.normpath(config.root / os.path.expanduser(named)))
+    path = Path(os.path.normpath(config.root / os.path.expanduser(setting)))
     if not path.is_dir():
         raise Misconfigured(f"embedding.model_path is {path}, which is no folder; correct it.")
     return ModelFolder(path)
@@ -105,21 +105,21 @@ def _provider(device: str) -> tuple[str, dict[str, str]]:
     """What onnxruntime calls `device`, and its options. Raises Misconfigured for one that there is
     not.
     """
-    found = _DEVICE.fullmatch(device)
-    if found is None:
+    match = _DEVICE.fullmatch(device)
+    if match is None:
         raise Misconfigured(
             f"embedding.device is {device!r}; it must be cpu, or cuda:0 for the first graphics card."
         )
-    if found[1]:
+    if match[1]:
         return PROVIDERS["cpu"], {}  # always there; onnxruntime takes half a second to load
-    there = _load_library().get_available_providers()
-    if PROVIDERS[found[2]] not in there:
-        usable = [name for name, provider in PROVIDERS.items() if provider in there]
+    available = _load_library().get_available_providers()
+    if PROVIDERS[match[2]] not in available:
+        usable = [name for name, provider in PROVIDERS.items() if provider in available]
         raise Misconfigured(
             f"embedding.device is {device}, but onnxruntime here can use {' and '.join(usable)} only; install "
             "onnxruntime-gpu in its place, or set embedding.device to cpu."
         )
-    return PROVIDERS[found[2]], {"device_id": found[3] or "0"}
+    return PROVIDERS[match[2]], {"device_id": match[3] or "0"}
 
 
 def _load_library() -> Any:
@@ -140,7 +140,7 @@ def _load_library() -> Any:
 
 def _open_session(path: Path, model: bytes, device: str) -> Any:
     onnxruntime = _load_library()
-    provider, how = _provider(device)
+    provider, provider_options = _provider(device)
     options = onnxruntime.SessionOptions()
     # The indexer's children say by this variable that they are the parallelism.
     options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS") or 0) or count_cores()
@@ -150,7 +150,7 @@ def _open_session(path: Path, model: bytes, device: str) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 4
     try:
-        session = onnxruntime.InferenceSession(model, options, providers=[(provider, how)])
+        session = onnxruntime.InferenceSession(model, options, providers=[(provider, provider_options)])
     except Exception as error:  # the library has a class for each fault, and no tree of them
         raise Misconfigured(f"The model in {path} cannot be loaded ({_reason(error)}).") from error
     if session.get_providers()[0] != provider:  # it goes on with the processor, and only logs that
@@ -173,13 +173,13 @@ class OnnxEmbedder:
         self.identity = identity
         self._path, self._recipe, self._session = path, recipe, session
         self._tokenizer = self._open_tokenizer(tokenizer)
-        self._inputs = {one.name: one.type for one in session.get_inputs()}
+        self._inputs = {tensor.name: tensor.type for tensor in session.get_inputs()}
         if strange := [name for name in self._inputs if name not in INPUTS]:
             raise Misconfigured(
                 f"The model in {path} wants {strange[0]!r}, which is not one of {', '.join(INPUTS)}."
             )
         self._batch_tokens = BATCH_TOKENS["cpu" if session.get_providers()[0] == PROVIDERS["cpu"] else "cuda"]
-        names = [one.name for one in session.get_outputs()]
+        names = [tensor.name for tensor in session.get_outputs()]
         self._output = next((name for name in ("sentence_embedding",) if name in names), names[0])
         self.dimensions = 0
         self.dimensions = int(self._run([self._tokenizer.encode("dimensions")]).shape[1])
@@ -190,7 +190,7 @@ class OnnxEmbedder:
             window = [self._prepared(text, mode) for text in texts[start : start + WINDOW_TEXTS]]
             encoded = self._tokenizer.encode_batch(window)
             wanted = [at for at, text in enumerate(texts[start : start + WINDOW_TEXTS]) if text.strip()]
-            for batch in _batches(wanted, [len(one.ids) for one in encoded], self._batch_tokens):
+            for batch in _batches(wanted, [len(encoding.ids) for encoding in encoded], self._batch_tokens):
                 result[[start + at for at in batch]] = self._run([encoded[at] for at in batch])
         norms = np.linalg.norm(result, axis=1, keepdims=True)
         np.divide(result, norms, out=result, where=norms > 0)
@@ -212,9 +212,9 @@ class OnnxEmbedder:
 
         try:
             tokenizer, self._counter = (Tokenizer.from_str(raw.decode("utf-8")) for _ in range(2))
-            for one in (tokenizer, self._counter):
-                one.no_padding()
-                one.no_truncation()
+            for instance in (tokenizer, self._counter):
+                instance.no_padding()
+                instance.no_truncation()
             tokenizer.enable_truncation(self._recipe.tokens_max)
         except Exception as error:  # it raises nothing but this class
             raise Misconfigured(
@@ -224,19 +224,21 @@ class OnnxEmbedder:
 
     def _run(self, batch: Sequence[Any]) -> Array:
         """Float32 [len(batch), dimensions], not normalised."""
-        shape = len(batch), max(len(one.ids) for one in batch)
-        fed = {
+        shape = len(batch), max(len(encoding.ids) for encoding in batch)
+        inputs = {
             name: np.zeros(shape, np.int32 if "int32" in kind else np.int64)
             for name, kind in self._inputs.items()
         }
         mask = np.zeros(shape, bool)
-        for row, one in enumerate(batch):
-            mask[row, : len(one.ids)] = True
-            for name, values in zip(INPUTS, (one.ids, one.attention_mask, one.type_ids), strict=True):
-                if name in fed:
-                    fed[name][row, : len(values)] = values
+        for row, encoding in enumerate(batch):
+            mask[row, : len(encoding.ids)] = True
+            for name, values in zip(
+                INPUTS, (encoding.ids, encoding.attention_mask, encoding.type_ids), strict=True
+            ):
+                if name in inputs:
+                    inputs[name][row, : len(values)] = values
         try:
-            (hidden,) = self._session.run([self._output], fed)
+            (hidden,) = self._session.run([self._output], inputs)
         except Exception as error:  # as above: no tree of errors
             raise Misconfigured(f"The model in {self._path} fails ({_reason(error)}).") from error
         vectors = pool(hidden.astype(np.float32, copy=False), mask, self._recipe.pooling)

@@ -27,24 +27,24 @@ class Shipped:
     count_tokens = staticmethod(estimate_tokens)
 
 
-def about(folder: Path) -> dict[str, Any]:
+def read_description(folder: Path) -> dict[str, Any]:
     """What the model in `folder` says of itself. Raises Damaged."""
     try:
-        told: dict[str, Any] = orjson.loads((folder / "model.json").read_bytes())
-        _ = told["name"], told["hash"], told["dimensions"]
+        description: dict[str, Any] = orjson.loads((folder / "model.json").read_bytes())
+        _ = description["name"], description["hash"], description["dimensions"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise unreadable(folder, error) from error
-    return told
+    return description
 
 
-def named(told: dict[str, Any], dimensions: int) -> tuple[str, int]:
+def identify(description: dict[str, Any], dimensions: int) -> tuple[str, int]:
     """(the identity, the dimensions) of the model cut to `dimensions`; of all of it where it was
     not trained for that prefix.
     """
-    if dimensions in told.get("prefixes", ()):
-        return f"{told['name']}:{dimensions}@{told['hash']}", dimensions
-    return f"{told['name']}@{told['hash']}", told["dimensions"]
+    if dimensions in description.get("prefixes", ()):
+        return f"{description['name']}:{dimensions}@{description['hash']}", dimensions
+    return f"{description['name']}@{description['hash']}", description["dimensions"]
 
 
-def unreadable(folder: Path, why: Exception) -> Damaged:
-    return Damaged(f"The model in {folder} cannot be read ({why}); install Cortex again.")
+def unreadable(folder: Path, error: Exception) -> Damaged:
+    return Damaged(f"The model in {folder} cannot be read ({error}); install Cortex again.")

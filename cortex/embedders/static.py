@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from cortex.embedders.shipped import MODEL_DIR, Shipped, about, named, unreadable
+from cortex.embedders.shipped import MODEL_DIR, Shipped, identify, read_description, unreadable
 from cortex.settings.config import Config
 from cortex.system.arrays import Array
 from cortex.system.errors import Damaged
@@ -52,21 +52,21 @@ def open_static(folder: Path = MODEL_DIR, dimensions: int = 0) -> StaticEmbedder
     number that is none of these, leaves them whole. Raises Damaged when a file of it is missing or
     wrong.
     """
-    told = about(folder)
+    description = read_description(folder)
     try:
         words = orjson.loads((folder / "vocab.json").read_bytes())
         table = np.load(folder / "E8.npy", mmap_mode="r")
         scale = np.load(folder / "scale.npy").astype(np.float32)
         if (
             table.dtype != np.int8
-            or table.shape != (len(words), told["dimensions"])
+            or table.shape != (len(words), description["dimensions"])
             or len(scale) != len(words)
         ):
             raise Damaged(f"The model files in {folder} do not belong together; install Cortex again.")
     except (OSError, ValueError) as error:
         raise unreadable(folder, error) from error
-    identity, kept = named(told, dimensions)
-    return StaticEmbedder(identity, words, table[:, :kept], scale)
+    identity, columns = identify(description, dimensions)
+    return StaticEmbedder(identity, words, table[:, :columns], scale)
 
 
 class StaticEmbedder(Shipped):
@@ -105,15 +105,17 @@ class StaticEmbedder(Shipped):
             return list(chain.from_iterable(map(cache.__getitem__, words)))
         except KeyError:
             distinct = dict.fromkeys(words)
-            known = {
+            rows_by_word = {
                 word: self._learn(word) if (rows := cache.get(word)) is None else rows for word in distinct
             }
-            return list(chain.from_iterable(map(known.__getitem__, words)))
+            return list(chain.from_iterable(map(rows_by_word.__getitem__, words)))
 
     def _learn(self, word: bytes) -> tuple[int, ...]:
         if len(self._cache) >= WORDS_MAX:
             self._cache.clear()
-        rows = tuple(row for part in _SUBWORD.findall(word.decode()) for row in self._pieces(part.lower()))
+        rows = tuple(
+            row for subword in _SUBWORD.findall(word.decode()) for row in self._pieces(subword.lower())
+        )
         self._cache[word] = rows
         return rows
 

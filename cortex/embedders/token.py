@@ -36,7 +36,7 @@ def find_token(port: int) -> str:
     if token := given_token():
         return token
     try:
-        token = files.read_ours(_place(port), 1024).decode("ascii")
+        token = files.read_ours(_token_path(port), 1024).decode("ascii")
     except (OSError, UnicodeDecodeError):
         return ""
     return token if _TOKEN.fullmatch(token) else ""
@@ -52,7 +52,7 @@ def offered_token(port: int) -> Iterator[str]:
     if token := given_token():
         yield token
         return
-    token, place = secrets.token_urlsafe(TOKEN_BYTES), _place(port)
+    token, place = secrets.token_urlsafe(TOKEN_BYTES), _token_path(port)
     try:
         files.make_private(place.parent)
         files.replace(place, token.encode())
@@ -65,5 +65,5 @@ def offered_token(port: int) -> Iterator[str]:
             files.remove(place)
 
 
-def _place(port: int) -> Path:
+def _token_path(port: int) -> Path:
     return cache_base() / "embed" / f"{port}.token"

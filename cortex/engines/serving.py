@@ -127,7 +127,7 @@ class EngineWorker:
         elif self._used:
             self._used = False
             for folder in self._mapped:
-                allocator.let_go(folder)
+                allocator.release_mapped_files(folder)
             allocator.trim()
         elif self._asked_at and now - self._asked_at >= FORGET_S:
             self._asked_at = 0.0

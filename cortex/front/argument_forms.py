@@ -12,7 +12,7 @@ from typing import Any
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from cortex.terms.languages import canonical
-from cortex.terms.spelling import below, read_globs, read_list, read_place
+from cortex.terms.spelling import path_below, read_file_lines, read_globs, read_list
 
 #: items of a list: each is looked for among all files, tags or ids
 ITEMS_MAX = 256
@@ -89,7 +89,7 @@ def _check_text(name: str, value: Any) -> None:
 
 def _one(name: str, value: str, root: str) -> str:
     if name in _PATHS:
-        return below(value.strip().strip("\"'`"), root)
+        return path_below(value.strip().strip("\"'`"), root)
     if name in _NAMES:
         return value.replace(f"{root}/", "") if root != "/" else value
     if name == "scope":
@@ -124,7 +124,7 @@ def _tag(tag: str, root: str) -> str:
     """A tag, which may be a file's path."""
     if "/" not in tag and "\\" not in tag and ":" not in tag:
         return tag.strip()
-    return read_place(below(tag.strip(), root)).path
+    return read_file_lines(path_below(tag.strip(), root)).path
 
 
 def _typed(field: Mapping[str, Any], value: Any) -> Any:

@@ -33,7 +33,7 @@ from cortex.front.tool import Tool
 from cortex.front.usage import Usage
 from cortex.processes import attach, starting
 from cortex.settings.config import Config, read_project
-from cortex.settings.egress import say_leaving
+from cortex.settings.egress import describe_egress
 from cortex.settings.identity import identity_of
 from cortex.settings.projects import is_read_only
 from cortex.settings.trust import say_ignored
@@ -85,8 +85,8 @@ class Link:
         self._supervisor = 0
         self._settled = 0.0
         #: what the first answer says beside what was asked
-        news = [say_leaving(config), say_ignored(config.root, config.ignored)]
-        if config.part and channel == "mcp":
+        news = [describe_egress(config), say_ignored(config.root, config.ignored)]
+        if config.subfolder and channel == "mcp":
             news.append(say_part(config))
         self._news = " ".join(filter(None, news))
 
@@ -224,7 +224,7 @@ class Link:
         until = time.monotonic() + self.config.server.deadline_s
         asking = replace(
             self._asking(until, None),
-            config=replace(self.config, part=""),
+            config=replace(self.config, subfolder=""),
             others=lambda names: others(names, until),
         )
         return await tool.call(asking, tool.check(arguments))
@@ -233,7 +233,7 @@ class Link:
         """What one of several projects is asked with, once there is a set. Raises Unavailable, also
         for a part, whose paths would be the whole's; and Misconfigured.
         """
-        if self.config.part:
+        if self.config.subfolder:
             raise Unavailable(
                 f"This folder is a part of {self.config.root.name}; name that to ask it with others."
             )
@@ -343,9 +343,9 @@ class Link:
 
 def say_part(config: Config) -> str:
     """Where the answers of a part come from, and what is outside of it, as an agent writes it."""
-    upward = "../" * (config.part.count("/") + 1)
+    upward = "../" * (config.subfolder.count("/") + 1)
     return (
-        f"{config.part} is served from the index of {config.root.name}: paths that begin with ../ lie outside of it, "
+        f"{config.subfolder} is served from the index of {config.root.name}: paths that begin with ../ lie outside of it, "
         f'and paths ["{upward}**"] searches all of {config.root.name}.'
     )
 

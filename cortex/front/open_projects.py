@@ -30,7 +30,7 @@ from cortex.front.project_selection import (
 from cortex.front.tool import Tool
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.projects import Known, by_name, known_projects
+from cortex.settings.projects import ProjectEntry, by_name, known_projects
 from cortex.system.errors import BadRequest, CortexError
 from cortex.terms.suggestions import hint_for
 
@@ -61,7 +61,7 @@ class Several:
     def __init__(self, own: Link, roots: Sequence[Path] = (), make: Callable[[Config], Link] = Link) -> None:
         self._own, self._roots, self._make = own, roots, make
         self._open: OrderedDict[str, _Open] = OrderedDict()
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, ProjectEntry] = {}
         #: what was read of those that are not open, while the names are as they were read
         self._chosen: dict[str, Chosen] = {}
         self._name, self._agent = own.config.folder.name, ""
@@ -121,7 +121,7 @@ class Several:
             return await self._own.call(tool, given) | {PROJECT: self._name}
         return await self._ask(self._find(named, tool), tool, given)
 
-    def _find(self, named: str, tool: Tool) -> Known:
+    def _find(self, named: str, tool: Tool) -> ProjectEntry:
         known = self._known.get(named)
         if known is None:
             there = (self._name, *self._known)
@@ -172,7 +172,7 @@ class Several:
             return await one.link.reach(until)
         return await self._own.reach(until)
 
-    async def _ask(self, known: Known, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def _ask(self, known: ProjectEntry, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         one = self._opened(known)
         one.calls += 1
         try:
@@ -181,7 +181,7 @@ class Several:
         finally:
             one.calls -= 1
 
-    def _opened(self, known: Known) -> _Open:
+    def _opened(self, known: ProjectEntry) -> _Open:
         one = self._open.get(known.name)
         if one is None:
             one = self._open[known.name] = _Open(self._made(known))
@@ -189,13 +189,13 @@ class Several:
         self._open.move_to_end(known.name)
         return one
 
-    def _made(self, known: Known) -> Link:
+    def _made(self, known: ProjectEntry) -> Link:
         """A link that shares this one's memory. Raises Misconfigured."""
         link = self._make(self._configured(known))
         link.name(self._agent)
         return link
 
-    def _configured(self, known: Known) -> Config:
+    def _configured(self, known: ProjectEntry) -> Config:
         memory = {"data_dir": self._own.config.memory.data_dir}
         return configuration.load(known.root, {"memory": memory})
 
@@ -218,13 +218,13 @@ class Several:
         self._read = time.monotonic()
 
 
-def _found(roots: Sequence[Path], own: Path) -> dict[str, Known]:
+def _found(roots: Sequence[Path], own: Path) -> dict[str, ProjectEntry]:
     """By name: what the client works in, and what the user knows, of packages those of `own`.
     Raises Misconfigured.
     """
     known = {name: one for name, one in known_projects().items() if one.of in (None, own)}
     there = [root for root in roots if root.is_dir()]
-    return {name: Known(name, root) for name, root in by_name(there).items()} | known
+    return {name: ProjectEntry(name, root) for name, root in by_name(there).items()} | known
 
 
 def may_name(tool: Tool, given: Mapping[str, Any]) -> bool:

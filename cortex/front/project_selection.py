@@ -14,7 +14,7 @@ from cortex.ask.multi_project.fan_out import FAR_MAX, PROJECTS_MAX
 from cortex.ask.query_context import Asking, Far, Member
 from cortex.front.tool import Tool
 from cortex.settings.config import Config
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from cortex.system.errors import BadRequest, CortexError
 from cortex.terms.suggestions import hint_for
 from ipc.messages.signals import OF
@@ -125,9 +125,9 @@ def far_of(config: Config) -> Far | None:
     """Where Milvus keeps the project; None where it does not, and for a part, which is not asked
     with others. Raises Misconfigured.
     """
-    if not config.remote or config.part:
+    if not config.remote or config.subfolder:
         return None
-    place, embedding = place_of(config), config.embedding
+    place, embedding = milvus_place(config), config.embedding
     model = embedding.model or embedding.endpoint or embedding.model_path
     told = (place.address, place.token, place.collection, place.dimensions, embedding.provider, model)
     return Far(hashlib.sha256(repr(told).encode()).hexdigest()[:16], place.project)

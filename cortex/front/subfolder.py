@@ -62,7 +62,7 @@ class Part:
     def of(cls, asking: Asking) -> Self | None:
         """None where all of the project is asked about."""
         config = asking.config
-        return cls(config.part, str(config.root), asking.freshness) if config.part else None
+        return cls(config.subfolder, str(config.root), asking.freshness) if config.subfolder else None
 
     async def ask_around(
         self, answer: dict[str, Any], ask: Ask, left_s: float, *, explained: bool

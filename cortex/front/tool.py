@@ -19,7 +19,7 @@ from cortex.front.argument_forms import coerced, located
 from cortex.front.empty_answers import name_filter
 from cortex.front.subfolder import Part
 from cortex.system.errors import BadQuery, BadRequest, CortexError
-from cortex.terms.arguments import fault_of, struct_of
+from cortex.terms.arguments import parse_fault, struct_of
 
 ToolFunction = Callable[..., Awaitable[dict[str, Any]]]
 
@@ -91,7 +91,7 @@ class Tool:
             raise type(error)(_shortened(str(error))) from error
         answer = await name_filter(lambda other: self.function(asking, **other), given, found, asking.left_s)
         if part is not None and given.get("paths") == ():
-            whole = replace(asking, config=replace(asking.config, part=""))
+            whole = replace(asking, config=replace(asking.config, subfolder=""))
             answer = await part.ask_around(
                 answer,
                 lambda: self.function(whole, **given),
@@ -114,7 +114,7 @@ class Tool:
             raise type(error)(_shortened(str(error))) from error
 
     def _explain(self, problem: str) -> str:
-        fault = fault_of(problem)
+        fault = parse_fault(problem)
         if sentence := _SENTENCES.get(fault.what):
             at = f" in `{fault.path}`" if fault.path else ""
             known = ", ".join(self.schema["properties"])
@@ -152,7 +152,7 @@ def make_tool(
     given; an empty one tells them to give it.
     """
     name = function.__name__
-    arguments = struct_of(function, name, without=without, defaults=defaults)
+    arguments = struct_of(function, name, excluded=without, defaults=defaults)
     schema = _schema(arguments)
     for argument, value in (told or {}).items():
         if value:

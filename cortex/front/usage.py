@@ -24,7 +24,7 @@ from cortex.front.empty_answers import count_of
 from cortex.settings.config import Config
 from cortex.settings.home import USAGE
 from cortex.system import files
-from cortex.terms.spelling import read_place
+from cortex.terms.spelling import read_file_lines
 
 #: days that are kept
 DAYS = 30
@@ -147,7 +147,7 @@ def _named(raw: bytes) -> Iterator[str]:
     """The paths in an answer, as JSON."""
     for key, text in dict.fromkeys(_PATHS.findall(raw)):
         told = str(orjson.loads(text))
-        yield read_place(told).path if key in _PLACES else told
+        yield read_file_lines(told).path if key in _PLACES else told
 
 
 def _size(path: str) -> int:

@@ -15,8 +15,8 @@ import numpy as np
 from cortex.generation.segment import Segment
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
-from cortex.terms.globs import matching
-from cortex.terms.languages import canonical, covered, nearest
+from cortex.terms.globs import matching_paths
+from cortex.terms.languages import canonical, expand_language, nearest_language
 from cortex.terms.records import ChunkType
 from cortex.terms.spelling import same_tags
 from cortex.terms.suggestions import hint
@@ -60,10 +60,10 @@ class Masks:
         if filters.within:
             kept = [path for path in kept if path.startswith(f"{filters.within}/")]
         if filters.paths:
-            wanted = matching(kept, filters.paths)
+            wanted = matching_paths(kept, filters.paths)
             kept = [path for path in kept if path in wanted]
         if filters.exclude_paths:
-            unwanted = matching(self.path_names, filters.exclude_paths)
+            unwanted = matching_paths(self.path_names, filters.exclude_paths)
             kept = [path for path in kept if path not in unwanted]
         return kept
 
@@ -99,10 +99,10 @@ class Masks:
 
         Raises BadRequest for a name that neither the rows nor we know.
         """
-        wanted = covered(name)
+        wanted = expand_language(name)
         found = [one for one in self.names["language"] if one and (canonical(one) or one) in wanted]
         if not found and not canonical(name):
-            raise BadRequest(f"There is no language {name!r} in the index{hint(nearest(name))}.")
+            raise BadRequest(f"There is no language {name!r} in the index{hint(nearest_language(name))}.")
         return found
 
     def _in(self, values: Iterable[str], column: str) -> Array:

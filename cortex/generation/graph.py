@@ -22,7 +22,7 @@ from cortex.generation.damage import UNREADABLE
 from cortex.generation.segment import Packed, Segment, write_segment
 from cortex.system.arrays import Array
 from cortex.system.errors import Damaged
-from cortex.terms.ids import above, depth, keys_of, split, split_short
+from cortex.terms.ids import depth, enclosing_id, keys_of, split_id, split_short
 
 #: types of edges, in the order of their numbers, which segments hold: new ones come last. One that
 #: is not here, of a foreign file, counts as "other"
@@ -168,11 +168,11 @@ def _name_keys(nodes: list[_Node]) -> dict[str, Array]:
     """For each node the keys of its last name, of the one before it (twice: with and without the
     file's own), and of what encloses it: a package is in none.
     """
-    parts = [split(node.id) for node in nodes]
+    parts = [split_id(node.id) for node in nodes]
     short = [split_short(node.id) for node in nodes]
     return {
         "last_keys": keys_of("".join(one[-1:]) for one in parts),
         "second_keys": keys_of("".join(one[-2:-1]) for one in parts),
         "short_keys": keys_of("".join(one[-2:-1]) for one in short),
-        "above_keys": keys_of("" if node.kind == "package" else above(node.id) for node in nodes),
+        "above_keys": keys_of("" if node.kind == "package" else enclosing_id(node.id) for node in nodes),
     }

@@ -46,7 +46,7 @@ class Changes:
             self._touched = True
         self.event.set()
 
-    def look(self) -> None:
+    def clear_touched(self) -> None:
         """What was done to it until now, is looked at."""
         with self._lock:
             self._touched = False
@@ -62,7 +62,7 @@ class Changes:
             self._sweep = True
         self.event.set()
 
-    def waiting(self) -> set[str]:
+    def peek(self) -> set[str]:
         """The paths that the next `take` will have; none where it will say to sweep."""
         with self._lock:
             return set() if self._sweep else set(self._paths)
@@ -97,12 +97,12 @@ class Folders:
         """Watch exactly `folders`."""
         self.complete = self._watch.follow(folders)
 
-    def hear(self, written: Mapping[Path, Collection[str]]) -> bool:
+    def watch_written(self, written: Mapping[Path, Collection[str]]) -> bool:
         """Touch the changes also when something is done to files that this program writes: folder →
         their names, none for all; of named ones not when they are replaced, which it does itself.
         Whether the system tells all of it.
         """
-        return self._watch.hear(written)
+        return self._watch.watch_written(written)
 
     def close(self) -> None:
         self._watch.close()
@@ -134,8 +134,8 @@ class _InotifyFolders:
 
     def enter(self, folder: str) -> None:
         with self._lock:
-            known = folder in self._by_folder
-        if not known:
+            is_watched = folder in self._by_folder
+        if not is_watched:
             self._add(folder)
 
     def follow(self, folders: Collection[str]) -> bool:
@@ -148,10 +148,10 @@ class _InotifyFolders:
         refused = [folder for folder in new if not self._add(folder)]
         return not refused
 
-    def hear(self, written: Mapping[Path, Collection[str]]) -> bool:
+    def watch_written(self, written: Mapping[Path, Collection[str]]) -> bool:
         with self._lock:
-            known = {folder for folder, _ in self._written.values()}
-        for folder in written.keys() - known:
+            watched_folders = {folder for folder, _ in self._written.values()}
+        for folder in written.keys() - watched_folders:
             identity = CallbackId(next(self._identities))
             try:
                 watch = self._reader.add_callback(os.fsencode(folder), self._mask_written, self, identity)
@@ -238,7 +238,7 @@ class _RecursiveWatch(FileSystemEventHandler):
         self._folders = set(folders)
         return self._observer.is_alive()
 
-    def hear(self, written: Mapping[Path, Collection[str]]) -> bool:  # noqa: ARG002 - it hears of the root only
+    def watch_written(self, written: Mapping[Path, Collection[str]]) -> bool:  # noqa: ARG002 - it hears of the root only
         return False
 
     def close(self) -> None:

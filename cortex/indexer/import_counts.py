@@ -33,22 +33,22 @@ _WORD = re.compile(rb"[a-z_][a-z0-9_-]*")
 
 def most_referred(root: Path, paths: Collection[str]) -> list[str]:
     """Those of `paths` that others of them name, the most often named first."""
-    names = {path: _name(path) for path in paths}
+    names = {path: _import_name(path) for path in paths}
     sharing = Counter(names.values())
-    named: Counter[bytes] = Counter()
+    mentions: Counter[bytes] = Counter()
     until = time.monotonic() + LOOK_S
     for path in paths:
         with contextlib.suppress(OSError):
             head = read_plain(root / path, HEAD_BYTES)
-            named.update(_imported(head).intersection(sharing) - {names[path]})
+            mentions.update(_imported_words(head).intersection(sharing) - {names[path]})
         if time.monotonic() >= until:
             break
-    worth = {path: named[name] / sharing[name] for path, name in names.items()}
-    referred = [path for path in paths if worth[path] >= REFERRED_MIN]
-    return sorted(referred, key=lambda path: (-worth[path], path))
+    scores = {path: mentions[name] / sharing[name] for path, name in names.items()}
+    referred = [path for path in paths if scores[path] >= REFERRED_MIN]
+    return sorted(referred, key=lambda path: (-scores[path], path))
 
 
-def _name(path: str) -> bytes:
+def _import_name(path: str) -> bytes:
     """What an import calls a file: its stem; its folder where the stem says nothing, and in Go."""
     *folders, file = path.lower().split("/")
     stem, _, suffix = file.partition(".")
@@ -57,7 +57,7 @@ def _name(path: str) -> bytes:
     return stem.encode(errors="surrogateescape")
 
 
-def _imported(head: bytes) -> set[bytes]:
+def _imported_words(head: bytes) -> set[bytes]:
     """The words, in small letters, of the lines that import."""
     return {
         word for match in _IMPORT.finditer(head) for word in _WORD.findall((match[1] or match[2]).lower())

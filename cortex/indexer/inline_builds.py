@@ -21,7 +21,7 @@ from cortex.system import files, hosts
 NOTE = "parsing-here"
 
 
-def may_build_here(run_dir: Path, tasks: Sequence[Task]) -> bool:
+def may_build_inline(run_dir: Path, tasks: Sequence[Task]) -> bool:
     """Whether no process was ended while it did, and none of the files ended one as it was
     before.
     """
@@ -31,7 +31,7 @@ def may_build_here(run_dir: Path, tasks: Sequence[Task]) -> bool:
 
 
 @contextlib.contextmanager
-def noted(run_dir: Path) -> Iterator[Callable[[str], None]]:
+def mark_building(run_dir: Path) -> Iterator[Callable[[str], None]]:
     """While files are parsed here; gives what is to be told of each before it is ("" after the
     last). One may take FILE_S of processor time: nothing but the end of its process stops a parser.
 
@@ -45,10 +45,10 @@ def noted(run_dir: Path) -> Iterator[Callable[[str], None]]:
     except MemoryError:
         raise
     except BaseException:
-        forget(run_dir)
+        remove_note(run_dir)
         raise
     else:
-        forget(run_dir)
+        remove_note(run_dir)
     finally:
         hosts.allot(0)
 
@@ -57,7 +57,7 @@ def _allot(path: str) -> None:
     hosts.allot(FILE_S if path else 0)
 
 
-def forget(run_dir: Path) -> None:
+def remove_note(run_dir: Path) -> None:
     """Take the note away: what it warns of is known, or did not happen."""
     with contextlib.suppress(OSError):
         files.remove(run_dir / NOTE)

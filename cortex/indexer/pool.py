@@ -83,25 +83,25 @@ class Answer(msgspec.Struct):
     message: str = ""
 
 
-def workers_for(tasks: Sequence[Task], files: int, size: int, limits: Limits = LIMITS) -> int:
+def count_run_children(tasks: Sequence[Task], files: int, size: int, limits: Limits = LIMITS) -> int:
     """How many children a run with that much to read deserves; 0: build in this process, which no
     file may end or hold, so that a large one has a child of its own.
     """
-    if any(one[0] >= limits.alone_bytes for task in tasks for one in task.fresh.values()):
-        return max(1, children_for(len(tasks), limits))
+    if any(stat[0] >= limits.alone_bytes for task in tasks for stat in task.fresh.values()):
+        return max(1, count_children(len(tasks), limits))
     if files < limits.pool_files and size < limits.pool_bytes:
         return 0
-    return children_for(len(tasks), limits)
+    return count_children(len(tasks), limits)
 
 
-def children_for(tasks: int, limits: Limits = LIMITS) -> int:
+def count_children(tasks: int, limits: Limits = LIMITS) -> int:
     """How many children that many tasks can keep busy; 0: this process alone does as well."""
     count = min(limits.children or min(count_cores(), WORKERS_MAX), tasks)
     return count if count > 1 else 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Ended:
+class _ChildEnd:
     """A child ended over a task: the file that it read then, "" for none, and its exit code."""
 
     path: str
@@ -183,9 +183,9 @@ class Pool:
                     self._idle.put(child)
                     return
                 ends: Counter[str] = Counter()
-                while isinstance(outcome := self._ask(child, task), _Ended):
+                while isinstance(outcome := self._ask(child, task), _ChildEnd):
                     ends[outcome.path] += 1
-                    task = _after(task, outcome, ends[outcome.path])
+                    task = _task_after_end(task, outcome, ends[outcome.path])
                     child = self._start()
                 results.put(outcome)
         except BaseException as error:  # whatever it is, the run must hear of it
@@ -214,7 +214,7 @@ class Pool:
         self._send(child, self._setup)  # a child that is dead already is noticed by its first task
         return child
 
-    def _ask(self, child: subprocess.Popen[bytes], task: Task | GraphTask) -> Built | int | _Ended:
+    def _ask(self, child: subprocess.Popen[bytes], task: Task | GraphTask) -> Built | int | _ChildEnd:
         """The result, or that the child ended. Raises the error that the child reported."""
         assert child.stdout is not None
         path = ""
@@ -235,7 +235,7 @@ class Pool:
                 return answer.built
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(STOP_S)
-        return _Ended(path, child.returncode or 0)
+        return _ChildEnd(path, child.returncode or 0)
 
     def _send(self, child: subprocess.Popen[bytes], frame: bytes) -> bool:
         assert child.stdin is not None
@@ -247,18 +247,18 @@ class Pool:
         return True
 
 
-def _after(task: Task | GraphTask, ended: _Ended, times: int) -> Task | GraphTask:
+def _task_after_end(task: Task | GraphTask, child_end: _ChildEnd, times: int) -> Task | GraphTask:
     """The task as the next child gets it. Raises Unavailable when no file is to blame."""
-    if not isinstance(task, Task) or not ended.path or ended.path in task.refused:
+    if not isinstance(task, Task) or not child_end.path or child_end.path in task.refused:
         if times > _ENDS_MAX:
             raise Unavailable("The indexing processes die; look for a message of the system (memory?).")
         return task
-    if times == 1 and ended.code in _FROM_OUTSIDE:
+    if times == 1 and child_end.code in _FROM_OUTSIDE:
         return task
-    log.warning("%s ended the process that read it (%d)", ended.path, ended.code)
-    if ended.path not in task.plain:
-        return msgspec.structs.replace(task, plain=(*task.plain, ended.path))
-    return msgspec.structs.replace(task, refused=(*task.refused, ended.path))
+    log.warning("%s ended the process that read it (%d)", child_end.path, child_end.code)
+    if child_end.path not in task.plain:
+        return msgspec.structs.replace(task, plain=(*task.plain, child_end.path))
+    return msgspec.structs.replace(task, refused=(*task.refused, child_end.path))
 
 
 def _receive(pipe: IO[bytes]) -> bytes | None:
@@ -271,7 +271,7 @@ def _receive(pipe: IO[bytes]) -> bytes | None:
     return frame if len(frame) == length else None
 
 
-class _Work:
+class _ChildTools:
     """A child's tools, each made when it is first needed."""
 
     def __init__(self, setup: Setup) -> None:
@@ -280,7 +280,7 @@ class _Work:
         self._embedder: Embedder | None = None
         self._graph = GraphBuilder()
 
-    def do(self, task: Task | GraphTask, reading: Callable[[str], None]) -> Built | int:
+    def run_task(self, task: Task | GraphTask, reading: Callable[[str], None]) -> Built | int:
         if not isinstance(task, Task):
             return self._graph.build(task)
         if self._embedder is None:
@@ -295,16 +295,16 @@ def serve() -> None:
     frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(frames,), daemon=True).start()
     setup = msgspec.msgpack.decode(frames.get(), type=Setup)
-    work = _Work(setup)
+    work = _ChildTools(setup)
     decoder = msgspec.msgpack.Decoder(Task | GraphTask)
 
-    def tell(answer: Answer) -> None:
+    def send(answer: Answer) -> None:
         raw = msgspec.msgpack.encode(answer)
         answers.write(_LENGTH.pack(len(raw)) + raw)
         answers.flush()
 
     def reading(path: str) -> None:
-        tell(Answer(reading=path))
+        send(Answer(reading=path))
         # Nothing stops a parser from outside but the end of its process.
         hosts.allot(FILE_S if path else 0)
 
@@ -315,7 +315,7 @@ def serve() -> None:
     for count in itertools.count(1):
         task = decoder.decode(frames.get())
         try:
-            answer = Answer(built=work.do(task, reading))
+            answer = Answer(built=work.run_task(task, reading))
         except CortexError as error:
             answer = Answer(code=error.code, message=str(error))
         except MemoryError:
@@ -324,7 +324,7 @@ def serve() -> None:
             answer = Answer(code="misconfigured", message=f"Cannot write chunk files: {error}.")
         except Exception as error:
             answer = Answer(code="internal", message=f"Indexing failed: {type(error).__name__}: {error}")
-        tell(answer)
+        send(answer)
         if count % COLLECT_TASKS == 0:
             gc.collect()
             gc.freeze()  # modules, queries and, of a graph, the whole project: they stay to the end

@@ -36,7 +36,7 @@ _LOG = (
 )  # fmt: skip
 
 
-def in_groups(root: Path, paths: Iterable[str], first: int) -> list[set[str]]:
+def group_by_priority(root: Path, paths: Iterable[str], first: int) -> list[set[str]]:
     """`paths` in up to three groups: the `first` that matter most, the other sources, then tests,
     examples, documents and what nobody of the project wrote. No group is empty.
     """
@@ -54,11 +54,11 @@ def in_groups(root: Path, paths: Iterable[str], first: int) -> list[set[str]]:
 
 def recently_changed(root: Path) -> dict[str, int]:
     """Path below `root` → how many files changed after it did, as far as git says so at once."""
-    found: dict[str, int] = {}
+    ranks: dict[str, int] = {}
     for raw in git.ask(root, _LOG, GIT_S, LOG_BYTES_MAX).split(b"\0"):
         if path := os.fsdecode(raw.strip(b"\n")):
-            found.setdefault(path, len(found))
-    return found
+            ranks.setdefault(path, len(ranks))
+    return ranks
 
 
 def _entry_rank(path: str) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex.system import files
-from cortex.terms.ignores import NO_GLOB, Fault, Ignores, read_lines
+from cortex.terms.ignores import NO_GLOB, GlobFault, Ignores, read_lines
 from cortex.terms.records import Skipped
 
 #: bytes that are read of an ignore file
@@ -41,7 +41,9 @@ class Rules:
     def line_of(self, root: str, path: str) -> str:
         """The last line of the file that takes `path`, as in `.gitignore, line 3: *.log`."""
         name = self.prefix + path[self.depth :]
-        for number, line in reversed(list(enumerate(_text(os.path.join(root, self.name)).split("\n"), 1))):
+        for number, line in reversed(
+            list(enumerate(_read_text(os.path.join(root, self.name)).split("\n"), 1))
+        ):
             if line.strip() and read_lines(line).decide(name):
                 return f"{self.name}, line {number}: {line.strip()}"
         return self.name
@@ -49,7 +51,7 @@ class Rules:
 
 def read_rules(root: str, path: str, *, depth: int = 0) -> list[Rules]:
     """The rules of the ignore file `path` below `root`; none where it has none, or is not there."""
-    return _counting(Rules(_read(os.path.join(root, path)), depth=depth, name=path))
+    return _drop_empty(Rules(_read_ignores(os.path.join(root, path)), depth=depth, name=path))
 
 
 def outer_rules(root: Path) -> tuple[Rules, ...]:
@@ -57,48 +59,48 @@ def outer_rules(root: Path) -> tuple[Rules, ...]:
     its .git/info/exclude, and the user's global file.
     """
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
-    found: list[Rules] = []
+    collected: list[Rules] = []
     if top is not None:
         folder = root
         while folder != top:
             folder = folder.parent
             path = str(folder / ".gitignore")
-            found += _counting(
-                Rules(_read(path), prefix=f"{root.relative_to(folder).as_posix()}/", name=path)
+            collected += _drop_empty(
+                Rules(_read_ignores(path), prefix=f"{root.relative_to(folder).as_posix()}/", name=path)
             )
         path = str(_git_dir(top) / "info" / "exclude")
         prefix = f"{root.relative_to(top).as_posix()}/" if root != top else ""
-        found += _counting(Rules(_read(path), prefix=prefix, name=path))
+        collected += _drop_empty(Rules(_read_ignores(path), prefix=prefix, name=path))
     path = os.path.realpath(global_ignore())  # the user's own, and often a link to another
-    return (*found, *_counting(Rules(_read(path), name=path)))
+    return (*collected, *_drop_empty(Rules(_read_ignores(path), name=path)))
 
 
 def faults_of(rules: Iterable[Rules]) -> list[Skipped]:
     """The lines of ignore files that are no globs: the first of each file by their number."""
-    told: list[Skipped] = []
+    skipped: list[Skipped] = []
     for rule in rules:
         faults = rule.ignores.faults
-        told += [Skipped(rule.name, _why(rule.name, one)) for one in faults[:FAULTS_NAMED]]
+        skipped += [Skipped(rule.name, _fault_reason(rule.name, fault)) for fault in faults[:FAULTS_NAMED]]
         if (more := len(faults) - FAULTS_NAMED) > 0:
-            told.append(Skipped(rule.name, f"{NO_GLOB} in {more} more lines of {rule.name}"))
-    return told
+            skipped.append(Skipped(rule.name, f"{NO_GLOB} in {more} more lines of {rule.name}"))
+    return skipped
 
 
-def _why(name: str, fault: Fault) -> str:
+def _fault_reason(name: str, fault: GlobFault) -> str:
     """What stands before the colon is what `cortex status` shows."""
-    return f"{NO_GLOB} in line {fault.line} of {name}: {fault.shown} {fault.why}"
+    return f"{NO_GLOB} in line {fault.line} of {name}: {fault.quoted} {fault.why}"
 
 
-def _counting(rules: Rules) -> list[Rules]:
+def _drop_empty(rules: Rules) -> list[Rules]:
     return [rules] if rules.ignores or rules.ignores.faults else []
 
 
-def _read(path: str) -> Ignores:
+def _read_ignores(path: str) -> Ignores:
     """The globs of a file; none when it cannot be read."""
-    return read_lines(_text(path))
+    return read_lines(_read_text(path))
 
 
-def _text(path: str) -> str:
+def _read_text(path: str) -> str:
     """An ignore file, "" when it cannot be read. Of one that is larger than READ_BYTES_MAX, the
     lines that are whole by then.
     """
@@ -113,19 +115,19 @@ def _text(path: str) -> str:
 
 def _git_dir(top: Path) -> Path:
     """`.git`, or what a work tree's or submodule's `.git` file points to."""
-    place = top / ".git"
-    if place.is_file():
+    git_path = top / ".git"
+    if git_path.is_file():
         try:
-            target = _named(top, files.read_plain(place, PATH_BYTES_MAX))
+            target = _resolve_pointer(top, files.read_plain(git_path, PATH_BYTES_MAX))
         except OSError:
-            return place
+            return git_path
         with contextlib.suppress(OSError):
-            return _named(target, files.read_plain(target / "commondir", PATH_BYTES_MAX))
+            return _resolve_pointer(target, files.read_plain(target / "commondir", PATH_BYTES_MAX))
         return target
-    return place
+    return git_path
 
 
-def _named(folder: Path, raw: bytes) -> Path:
+def _resolve_pointer(folder: Path, raw: bytes) -> Path:
     """What a file of git's names, seen from its folder; OSError for what is no path."""
     try:
         return (folder / os.fsdecode(raw.removeprefix(b"gitdir:").strip())).resolve()

@@ -20,9 +20,9 @@ from cortex.embedders import Embedder, copies_max, open_embedder
 from cortex.generation.contract import chunk_ending
 from cortex.generation.manifest import Entry, Manifest
 from cortex.graph.facts.tables import Packed
-from cortex.indexer.inline_builds import forget, may_build_here, noted
-from cortex.indexer.pool import Pool, children_for, workers_for
-from cortex.indexer.priority import in_groups
+from cortex.indexer.inline_builds import mark_building, may_build_inline, remove_note
+from cortex.indexer.pool import Pool, count_children, count_run_children
+from cortex.indexer.priority import group_by_priority
 from cortex.indexer.scan import Candidate, Scan, Scanner
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.embeddings import cache_folder
@@ -94,9 +94,9 @@ class Plan:
             step = []
             for task in self.tasks.values():
                 fresh = {path: stat for path, stat in task.fresh.items() if path in group}
-                kept = {path: entries[path] for path in task.fresh if path in entries}
+                placed_entries = {path: entries[path] for path in task.fresh if path in entries}
                 if fresh:
-                    step.append(msgspec.structs.replace(task, fresh=fresh, kept=kept))
+                    step.append(msgspec.structs.replace(task, fresh=fresh, kept=placed_entries))
             yield step
 
 
@@ -160,10 +160,10 @@ class Indexer:
         manifest = manifest or self.load()
         fresh, gone = differences(manifest, scan.files)
         plan = self._run(manifest, scan.files if force else fresh, gone, force=force, on_progress=on_progress)
-        self._count(manifest, scan.skipped)
+        self._record_left_out(manifest, scan.skipped)
         left_out = [Skipped(path, entry.skipped) for path, entry in manifest.files.items() if entry.skipped]
-        files = sum(_is_in(manifest, path) for path in manifest.files)
-        indexed = sum(_is_in(manifest, path) for task in plan.tasks.values() for path in task.fresh)
+        files = sum(_has_chunks(manifest, path) for path in manifest.files)
+        indexed = sum(_has_chunks(manifest, path) for task in plan.tasks.values() for path in task.fresh)
         return Report(
             files=files,
             indexed=indexed,
@@ -181,13 +181,13 @@ class Indexer:
             sequence=manifest.sequence,
         )
 
-    def _count(self, manifest: Manifest, skipped: list[Skipped]) -> None:
+    def _record_left_out(self, manifest: Manifest, skipped: list[Skipped]) -> None:
         """Keep what the walk left out for `cortex status`."""
-        counts = dict(sorted(Counter(one.reason.partition(":")[0] for one in skipped).items()))
+        counts = dict(sorted(Counter(skip.reason.partition(":")[0] for skip in skipped).items()))
         if counts != manifest.left_out:
-            for told in counts.keys() - manifest.left_out.keys():
-                if told.startswith(NO_GLOB):
-                    log.warning("left out: %s", told)
+            for reason in counts.keys() - manifest.left_out.keys():
+                if reason.startswith(NO_GLOB):
+                    log.warning("left out: %s", reason)
             manifest.left_out = counts
             with contextlib.suppress(OSError):  # a folder that cannot be written has been told of already
                 manifests.save(self.config.manifest, manifest)
@@ -210,7 +210,11 @@ class Indexer:
         """As `run`, for some files only: None means gone. `manifest` is brought up to date."""
         present = {path: candidate for path, candidate in changes.items() if candidate is not None}
         gone = [path for path in changes.keys() - present.keys() if path in manifest.files]
-        fresh = {path: one for path, one in present.items() if _differs(manifest.files.get(path), one)}
+        fresh = {
+            path: candidate
+            for path, candidate in present.items()
+            if _differs(manifest.files.get(path), candidate)
+        }
         return self._run(manifest, fresh, gone, force=False, on_progress=on_progress)
 
     def _run(
@@ -230,7 +234,7 @@ class Indexer:
         shard_files = self._limits.shard_files
         plan = make_plan(manifest, fresh, gone, shard_files, stale=writer.stale(), force=force)
         if first and len(fresh) >= 2 * self._limits.first_files:
-            plan.groups = in_groups(self.config.root, fresh, self._limits.first_files)
+            plan.groups = group_by_priority(self.config.root, fresh, self._limits.first_files)
         if not plan.tasks and not first:
             self._write_graph(manifest, [])
             return plan
@@ -248,7 +252,7 @@ class Indexer:
         done = 0
         chunks: dict[int, int] = {}  # shard → of how many chunks it is
 
-        def tell(built: Built, read: int) -> None:
+        def report(built: Built, read: int) -> None:
             nonlocal done
             facts.append(built.facts)
             done += read
@@ -259,7 +263,7 @@ class Indexer:
         try:
             for tasks in plan.steps(writer.manifest.files):
                 stopped = done and self._stop.is_set()
-                if stopped or not self._take_step(plan, tasks, writer, tell):
+                if stopped or not self._take_step(plan, tasks, writer, report):
                     return
             writer.drop_others(plan.shards)
             if len(writer.manifest.files) > self._limits.kept_files:
@@ -269,7 +273,7 @@ class Indexer:
             self._close_pool()
 
     def _take_step(
-        self, plan: Plan, tasks: Sequence[Task], writer: Writer, tell: Callable[[Built, int], None]
+        self, plan: Plan, tasks: Sequence[Task], writer: Writer, report: Callable[[Built, int], None]
     ) -> bool:
         """Build and place `tasks`; whether all of them were, and not stopped before."""
         ready: list[Built] = []
@@ -280,7 +284,7 @@ class Indexer:
         for built in self._build(plan, tasks):
             ready.append(built)
             finished += 1
-            tell(built, reads[built.number])
+            report(built, reads[built.number])
             if not plan.moves and (now := time.monotonic()) >= flush_at:
                 writer.place(ready, plan.gone, plan.sequence)
                 ready.clear()
@@ -292,10 +296,10 @@ class Indexer:
         writer.place(ready, plan.gone, plan.sequence)
         return finished == len(tasks)
 
-    def _write_graph(self, manifest: Manifest, parts: list[bytes]) -> None:
+    def _write_graph(self, manifest: Manifest, encoded_facts: list[bytes]) -> None:
         facts: dict[str, Packed | None] = {}
-        while parts:
-            facts |= FACTS.decode(parts.pop())
+        while encoded_facts:
+            facts |= FACTS.decode(encoded_facts.pop())
         try:
             with allocator.no_collector():
                 self._graph.update(manifest.files, facts)
@@ -308,10 +312,12 @@ class Indexer:
             self._graph = self._open_graph()
 
     def _open_graph(self) -> GraphStore:
-        return GraphStore(self.config, self._resolve if children_for(2, self._limits) else None, self._limits)
+        return GraphStore(
+            self.config, self._resolve if count_children(2, self._limits) else None, self._limits
+        )
 
     def _resolve(self, rounds: Sequence[Sequence[GraphTask]]) -> int:
-        pool = self._open_pool(max(1, *(children_for(len(tasks), self._limits) for tasks in rounds)))
+        pool = self._open_pool(max(1, *(count_children(len(tasks), self._limits) for tasks in rounds)))
         try:
             return sum(pool.resolve(tasks) for tasks in rounds)
         finally:
@@ -329,9 +335,9 @@ class Indexer:
             self._pool.close()
         self._pool = None
 
-    def is_whole(self, manifest: Manifest) -> bool:
+    def is_intact(self, manifest: Manifest) -> bool:
         """Whether the chunk files and graph files are as they were written."""
-        return not Writer(self.config, manifest).stale() and self._graph.is_whole()
+        return not Writer(self.config, manifest).stale() and self._graph.is_intact()
 
     def forget(self) -> None:
         """Give back the memory that only the next change needs."""
@@ -339,17 +345,17 @@ class Indexer:
 
     def _build(self, plan: Plan, tasks: Sequence[Task]) -> Iterator[Built]:
         """The results as they come; fewer than there are tasks when the run was stopped."""
-        count = workers_for(tasks, plan.indexed, plan.bytes, self._limits)
+        count = count_run_children(tasks, plan.indexed, plan.bytes, self._limits)
         count = min(count, copies_max(self.config) or count)
         run_dir = self.config.run_dir
         try:
-            if count == 0 and may_build_here(run_dir, tasks):
-                with noted(run_dir) as reading:
-                    found = (build(task, self.settings, self.embedder, reading) for task in tasks)
-                    yield from self._until_stopped(found)
+            if count == 0 and may_build_inline(run_dir, tasks):
+                with mark_building(run_dir) as reading:
+                    results = (build(task, self.settings, self.embedder, reading) for task in tasks)
+                    yield from self._until_stopped(results)
                 return
             yield from self._until_stopped(self._open_pool(max(1, count)).run(tasks))
-            forget(run_dir)
+            remove_note(run_dir)
         except OSError as error:
             raise Misconfigured(
                 f"Cannot write {error.filename or self.config.chunks_dir}: {error.strerror}."
@@ -366,16 +372,16 @@ def differences(manifest: Manifest, files: dict[str, Candidate]) -> tuple[dict[s
     """Of a walk over the tree: the files that are new or not as the manifest knows them, and those
     that are gone.
     """
-    known = manifest.files
-    fresh = {path: candidate for path, candidate in files.items() if _differs(known.get(path), candidate)}
-    return fresh, [path for path in known if path not in files]
+    entries = manifest.files
+    fresh = {path: candidate for path, candidate in files.items() if _differs(entries.get(path), candidate)}
+    return fresh, [path for path in entries if path not in files]
 
 
 def _differs(entry: Entry | None, candidate: Candidate) -> bool:
     return entry is None or (entry.size, entry.mtime_ns) != (candidate.size, candidate.mtime_ns)
 
 
-def _is_in(manifest: Manifest, path: str) -> bool:
+def _has_chunks(manifest: Manifest, path: str) -> bool:
     entry = manifest.files.get(path)
     return entry is not None and bool(entry.chunks)
 

@@ -18,7 +18,7 @@ from cortex.indexer.syntax import documents
 from cortex.settings.config import Config
 from cortex.system.errors import Misconfigured
 from cortex.terms.ignores import read_lines, read_setting
-from cortex.terms.languages import covered, language_of
+from cortex.terms.languages import expand_language, language_of
 from cortex.terms.records import Skipped
 
 #: files of a project that nobody named explicitly; more than this is rather a disk than a project
@@ -91,8 +91,10 @@ class Scanner:
         self._limit = 0 if config.explicit_root else FILES_MAX
         self._ignore = read_setting(config.indexing.ignore, "indexing.ignore")
         self._include = read_setting(config.indexing.include, "indexing.include")
-        self._languages = frozenset(one for name in config.indexing.languages for one in covered(name))
-        self._cache = _below(config.home.parent, config.root)
+        self._languages = frozenset(
+            language for name in config.indexing.languages for language in expand_language(name)
+        )
+        self._cache = _relative_folder(config.home.parent, config.root)
         self._outer = outer_rules(config.root) if config.indexing.respect_gitignore else ()
 
     def walk(self, enter: Callable[[str], None] = lambda _folder: None) -> Scan:
@@ -117,16 +119,16 @@ class Scanner:
             if VENV_FILE in names and folder:
                 continue
             scan.folders.append(folder)
-            own = tuple(self._rules(folder, names))
-            scan.skipped += faults_of(own)
-            rules = (*own, *rules)
+            folder_rules = tuple(self._rules(folder, names))
+            scan.skipped += faults_of(folder_rules)
+            rules = (*folder_rules, *rules)
             for entry in entries:
                 path = f"{folder}/{entry.name}" if folder else entry.name
-                if _undecodable(path):
-                    shown = os.fsencode(path).decode("utf-8", "replace")
-                    scan.skipped.append(Skipped(shown, "name is not valid text"))
+                if _is_undecodable(path):
+                    readable_path = os.fsencode(path).decode("utf-8", "replace")
+                    scan.skipped.append(Skipped(readable_path, "name is not valid text"))
                 elif not entry.is_dir(follow_symlinks=False):
-                    self._take(scan, path, entry, rules)
+                    self._add_entry(scan, path, entry, rules)
                 elif self._enters(path, entry.name, rules):
                     stack.append((path, rules))
             self._check_limit(scan)
@@ -134,11 +136,11 @@ class Scanner:
         scan.files = dict(sorted(scan.files.items()))
         return scan
 
-    def look(self, path: str) -> Candidate | Skipped | None:
+    def check_path(self, path: str) -> Candidate | Skipped | None:
         """One file, with the same answer as a walk: to be indexed, left out with a reason, or None
         when it is ignored or gone.
         """
-        if _undecodable(path):
+        if _is_undecodable(path):
             return None
         rules = self._outer
         parts = path.split("/")
@@ -159,26 +161,26 @@ class Scanner:
         )
         if not is_file and not is_link:
             return None
-        reason = self._reason(path, parts[-1], rules, info.st_size, is_link=is_link)
+        reason = self._skip_reason(path, parts[-1], rules, info.st_size, is_link=is_link)
         if reason is None:
             return Candidate(info.st_size, info.st_mtime_ns)
         return Skipped(path, reason) if reason else None
 
-    def why_not(self, path: str) -> str:
+    def exclusion_reason(self, path: str) -> str:
         """Why a file, or a folder on its way, is left out; "" when it is to be indexed."""
         rules, parts = self._outer, path.split("/")
         for depth in range(len(parts)):
             folder = "/".join(parts[:depth])
-            if folder and (why := self._why_closed(folder, parts[depth - 1], rules)):
+            if folder and (why := self._folder_exclusion_reason(folder, parts[depth - 1], rules)):
                 return why
             rules = (*self._rules(folder, None), *rules)
         full = os.path.join(self._root, path)
         if not os.path.lexists(full):
             return "there is no such file"
         if os.path.isdir(full) and not os.path.islink(full):
-            return self._why_closed(path, parts[-1], rules)
+            return self._folder_exclusion_reason(path, parts[-1], rules)
         size, is_link = os.lstat(full).st_size, os.path.islink(full)
-        reason = self._reason(path, parts[-1], rules, size, is_link=is_link)
+        reason = self._skip_reason(path, parts[-1], rules, size, is_link=is_link)
         if reason is None:
             return ""
         if reason:
@@ -189,7 +191,7 @@ class Scanner:
             return "indexing.include does not name it"
         return "indexing.languages does not name its language" if self._languages else "left out: git's own"
 
-    def _why_closed(self, folder: str, name: str, rules: tuple[Rules, ...]) -> str:
+    def _folder_exclusion_reason(self, folder: str, name: str, rules: tuple[Rules, ...]) -> str:
         """Why a folder is not entered; "" when it is."""
         if name in FOLDERS_SKIPPED:
             return f"{folder}/ is left out: folders called {name} hold no project's own source"
@@ -211,7 +213,7 @@ class Scanner:
                 return rule.line_of(self._root, path) if decision else ""
         return ""
 
-    def _take(self, scan: Scan, path: str, entry: os.DirEntry[str], rules: tuple[Rules, ...]) -> None:
+    def _add_entry(self, scan: Scan, path: str, entry: os.DirEntry[str], rules: tuple[Rules, ...]) -> None:
         is_link = entry.is_symlink()
         if not is_link and not entry.is_file(follow_symlinks=False):
             return  # a socket or device
@@ -220,13 +222,13 @@ class Scanner:
         except OSError as error:
             scan.skipped.append(Skipped(path, f"unreadable: {error.strerror}"))
             return
-        reason = self._reason(path, entry.name, rules, info.st_size, is_link=is_link)
+        reason = self._skip_reason(path, entry.name, rules, info.st_size, is_link=is_link)
         if reason is None:
             scan.files[path] = Candidate(info.st_size, info.st_mtime_ns)
         elif reason:
             scan.skipped.append(Skipped(path, reason))
 
-    def _reason(
+    def _skip_reason(
         self, path: str, name: str, rules: tuple[Rules, ...], size: int, *, is_link: bool
     ) -> str | None:
         """Why a file is left out: None if it is not, "" if somebody wanted it so, which is not
@@ -234,7 +236,7 @@ class Scanner:
         """
         if name == GIT_LINK or (self._include and not self._include.match(path)):
             return ""
-        if self._ignored(path, rules):
+        if self._is_ignored(path, rules):
             return ""
         if self._languages and language_of(path).name not in self._languages:
             return ""
@@ -254,13 +256,13 @@ class Scanner:
         return None
 
     def _enters(self, path: str, name: str, rules: tuple[Rules, ...]) -> bool:
-        return name not in FOLDERS_SKIPPED and path != self._cache and not self._ignored(path + "/", rules)
+        return name not in FOLDERS_SKIPPED and path != self._cache and not self._is_ignored(path + "/", rules)
 
     def _is_link_or_venv(self, folder: str) -> bool:
         full = os.path.join(self._root, folder)
         return os.path.islink(full) or os.path.exists(os.path.join(full, VENV_FILE))
 
-    def _ignored(self, path: str, rules: tuple[Rules, ...]) -> bool:
+    def _is_ignored(self, path: str, rules: tuple[Rules, ...]) -> bool:
         if self._ignore.match(path):
             return True
         for rule in rules:
@@ -288,7 +290,7 @@ class Scanner:
             )
 
 
-def _undecodable(path: str) -> bool:
+def _is_undecodable(path: str) -> bool:
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
@@ -296,6 +298,6 @@ def _undecodable(path: str) -> bool:
     return "\n" in path
 
 
-def _below(folder: Path, root: Path) -> str:
+def _relative_folder(folder: Path, root: Path) -> str:
     """`folder` relative to `root`, with `/`; "" when it is elsewhere."""
     return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else ""

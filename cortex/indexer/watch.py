@@ -122,39 +122,39 @@ class _Follower:
         self._manifest_stat: tuple[int, int, int] | None = None
         self._state_stat: tuple[int, int, int] | None = None
         #: whether the system tells when something is done to what was written
-        self._hears = False
-        self._foreign_root = file_system(config.root) in FOREIGN
-        self._telling = threading.Lock()
+        self._is_notified = False
+        self._is_foreign_root = file_system(config.root) in FOREIGN
+        self._state_lock = threading.Lock()
         self._state = IndexerState("looking", 0, 0, 0, time.time(), os.getpid(), namespace=namespace())
         self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, when it was written; 0: not yet)
         self._sweep_at = 0.0
         #: seconds of processor time that the last look at what was written took
         self._look_took_s = 0.0
-        self._told = 0.0
+        self._reported_at = 0.0
         #: when something changed last, or this began: looking at all files takes memory, too; 0: it
         #: has been given back since
-        self._worked = time.monotonic()
+        self._worked_at = time.monotonic()
         self._growth = growth
         #: whether this process had better begin anew
-        self._over = False
+        self._should_restart = False
 
     def run(self) -> None:
         threading.Thread(target=self._wake_on_stop, daemon=True).start()
         threading.Thread(target=self._beat, daemon=True).start()
         self._changes.add_all()
-        while not (self._stop.is_set() or self._over):
+        while not (self._stop.is_set() or self._should_restart):
             self._changes.event.wait(self._patience())
             if self._stop.is_set():
                 break
-            self._changes.look()
+            self._changes.clear_touched()
             began_s = time.thread_time()
-            if not self._is_whole():
+            if not self._is_intact():
                 self._changes.add_all()
             self._look_took_s = time.thread_time() - began_s
             state = _stat(self._config.indexer_state)
             if state is None or state != self._state_stat:  # it may go while its writer looks at it
                 with contextlib.suppress(OSError):
-                    self._write()
+                    self._write_state()
             self._debounce()
             paths, sweep = self._changes.take()
             if sweep or time.monotonic() >= self._sweep_at or any(_changes_rules(path) for path in paths):
@@ -162,15 +162,15 @@ class _Follower:
             elif paths:
                 self._guard(functools.partial(self._update, paths))
             self._forget_served()
-            if self._worked and time.monotonic() - self._worked >= self._pace.rest_s:
-                self._rest()
+            if self._worked_at and time.monotonic() - self._worked_at >= self._pace.rest_s:
+                self._release_memory()
 
     def close(self) -> None:
         self._folders.close()
-        if self._over:  # what it does is done on
+        if self._should_restart:  # what it does is done on
             return
         with contextlib.suppress(OSError):
-            self._tell(state="stopped", message="")
+            self._report(state="stopped", message="")
 
     def _wake_on_stop(self) -> None:
         self._stop.wait()
@@ -180,41 +180,41 @@ class _Follower:
         """Signs of life also while one shard takes long (a model server)."""
         while not self._stop.wait(self._pace.heartbeat_s):
             with contextlib.suppress(OSError):
-                self._write()
+                self._write_state()
 
-    def _is_whole(self) -> bool:
+    def _is_intact(self) -> bool:
         """Whether what was written is still as it was; True before the first sweep."""
         if self._manifest is None:
             return True
-        return _stat(self._config.manifest) == self._manifest_stat and self._indexer.is_whole(self._manifest)
+        return _stat(self._config.manifest) == self._manifest_stat and self._indexer.is_intact(self._manifest)
 
     def _note_work(self) -> None:
-        self._worked = time.monotonic()
+        self._worked_at = time.monotonic()
         if self._growth is not None:
             self._growth.work()
 
-    def _rest(self) -> None:
-        self._worked = 0.0
+    def _release_memory(self) -> None:
+        self._worked_at = 0.0
         self._indexer.forget()
         gc.collect()
         allocator.trim()
         # the key of a sealed project may have been taken from the environment: once
         if self._growth is not None and self._config.sealing is None:
-            self._over = self._growth.is_too_much()
+            self._should_restart = self._growth.is_too_much()
 
     def _patience(self) -> float:
-        self._hears = self._folders.hear(self._written())
-        look_s = self._pace.heartbeat_s if self._hears else min(BLIND_LOOK_S, self._pace.heartbeat_s)
-        if self._hears and not self._worked:
+        self._is_notified = self._folders.watch_written(self._written_files())
+        look_s = self._pace.heartbeat_s if self._is_notified else min(BLIND_LOOK_S, self._pace.heartbeat_s)
+        if self._is_notified and not self._worked_at:
             look_s = paced(look_s, self._look_took_s, LOOK_SHARE, LOOK_MAX_S)
         look_s = SERVED_S if self._dirty else look_s
         return max(0.0, min(look_s, self._sweep_at - time.monotonic()))
 
-    def _written(self) -> dict[Path, tuple[str, ...]]:
+    def _written_files(self) -> dict[Path, tuple[str, ...]]:
         """The folders that this program writes, and its files in them by name; none for all."""
         config = self._config
-        named = {path.parent: (path.name,) for path in (config.manifest, config.indexer_state)}
-        return named | {config.chunks_dir: (), config.graph_dir: (), config.graph_dir / FACTS: ()}
+        state_files = {path.parent: (path.name,) for path in (config.manifest, config.indexer_state)}
+        return state_files | {config.chunks_dir: (), config.graph_dir: (), config.graph_dir / FACTS: ()}
 
     def _debounce(self) -> None:
         """Wait until no event has come for a while: an editor's save is several."""
@@ -223,7 +223,7 @@ class _Follower:
         while self._changes.event.is_set() and not self._stop.is_set() and time.monotonic() < deadline:
             self._changes.event.clear()
             with contextlib.suppress(CortexError, OSError):
-                self._announce(self._changes.waiting())
+                self._announce(self._changes.peek())
             self._changes.event.wait(quiet_s)
 
     def _announce(self, paths: Collection[str]) -> None:
@@ -234,8 +234,8 @@ class _Follower:
         scanner = Scanner(self._config)
         new = [path for path in paths if path not in self._dirty and _differs(scanner, manifest, path)]
         if new:
-            self._mark(new, manifest)
-            self._tell()
+            self._mark_dirty(new, manifest)
+            self._report()
 
     def _guard(self, work: Callable[[], None]) -> None:
         """Do `work`; whatever goes wrong is told, and tried again by the next sweep."""
@@ -243,20 +243,20 @@ class _Follower:
             self._check_root()
             work()
         except CortexError as error:
-            self._failed(str(error))
+            self._report_failure(str(error))
         except Exception as error:  # one file that breaks the indexer must not end it
             log.exception("indexing failed")
-            self._failed(f"Indexing failed: {type(error).__name__}: {error}")
+            self._report_failure(f"Indexing failed: {type(error).__name__}: {error}")
 
     def _check_root(self) -> None:
         """Raises NotFound where the project is no more: that is no project without files."""
         if not self._config.root.is_dir():
             raise NotFound(f"The project {self._config.root} was moved or deleted.")
 
-    def _failed(self, message: str) -> None:
+    def _report_failure(self, message: str) -> None:
         self._manifest = None
         self._sweep_at = min(self._sweep_at, time.monotonic() + self._pace.sweep_s)
-        self._tell(state="idle", message=message)
+        self._report(state="idle", message=message)
 
     def _sweep(self) -> None:
         started, began_s = time.monotonic(), time.thread_time()
@@ -266,53 +266,53 @@ class _Follower:
         self._folders.follow(scan.folders)
         took, spent_s = time.monotonic() - started, time.thread_time() - began_s
         if self._manifest is None:  # another may be at work on the first run: how much there will be
-            self._tell(files=len(scan.files))
-        with self._writing() as manifest:
-            if self._foreign(manifest):
+            self._report(files=len(scan.files))
+        with self._locked_manifest() as manifest:
+            if self._has_foreign_files(manifest):
                 return
-            changed = [path for path, stat in scan.files.items() if not _same(manifest, path, stat)]
+            changed = [path for path, stat in scan.files.items() if not _is_same(manifest, path, stat)]
             changed += manifest.files.keys() - scan.files.keys()
-            if self._unmark(self._dirty.keys() - set(changed)) and not changed:
-                self._tell()
-            self._mark(changed if manifest.files else [], manifest)
+            if self._unmark_dirty(self._dirty.keys() - set(changed)) and not changed:
+                self._report()
+            self._mark_dirty(changed if manifest.files else [], manifest)
             if changed or not manifest.files:
-                self._tell(state="indexing", done=0, total=len(changed), files=len(scan.files), message="")
+                self._report(state="indexing", done=0, total=len(changed), files=len(scan.files), message="")
             self._indexer.run(scan, manifest, on_progress=self._progress)
             self._settle(changed, manifest)
         if changed:
             self._note_work()
         pause = max(self._pace.sweep_s, took / self._pace.sweep_share)
-        if self._folders.complete and not self._foreign_root:
+        if self._folders.complete and not self._is_foreign_root:
             pause = paced(pause, spent_s, REST_SHARE, SWEEP_MAX_S)
         if not self._folders.complete:
             pause = POLL_SWEEP_S
         self._sweep_at = time.monotonic() + pause
         if changed or self._state.state != "idle" or self._state.message:
-            self._tell(state="idle", files=0, message="")  # from here on the manifest knows them
+            self._report(state="idle", files=0, message="")  # from here on the manifest knows them
 
     def _update(self, paths: set[str]) -> None:
         scanner = Scanner(self._config)
-        with self._writing() as manifest:
-            if self._foreign(manifest):
+        with self._locked_manifest() as manifest:
+            if self._has_foreign_files(manifest):
                 return
             changes: dict[str, Candidate | None] = {}
             for path in paths:
-                candidate = _look(scanner, path)
-                if not _same(manifest, path, candidate):
+                candidate = _current_candidate(scanner, path)
+                if not _is_same(manifest, path, candidate):
                     changes[path] = candidate
-            if self._unmark(paths - changes.keys()) and not changes:
-                self._tell()
+            if self._unmark_dirty(paths - changes.keys()) and not changes:
+                self._report()
             if not changes:
                 return
-            self._mark(changes, manifest)
-            self._tell(state="indexing", done=0, total=len(changes), message="")
+            self._mark_dirty(changes, manifest)
+            self._report(state="indexing", done=0, total=len(changes), message="")
             self._indexer.update(manifest, changes, self._progress if len(changes) >= LONG_FILES else None)
             self._settle(changes, manifest)
         self._note_work()
-        self._tell(state="idle", message="")
+        self._report(state="idle", message="")
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[Manifest]:
+    def _locked_manifest(self) -> Iterator[Manifest]:
         """The lock, and the manifest as it is on disk: somebody may have run `cortex index`."""
         with writer_lock(self._config):
             if self._manifest is None or _stat(self._config.manifest) != self._manifest_stat:
@@ -320,7 +320,7 @@ class _Follower:
             yield self._manifest
             self._manifest_stat = _stat(self._config.manifest)
 
-    def _foreign(self, manifest: Manifest) -> bool:
+    def _has_foreign_files(self, manifest: Manifest) -> bool:
         """Whether there are chunk files that another program writes here: then this indexer stays
         off, and says so.
         """
@@ -332,14 +332,14 @@ class _Follower:
                 "by itself, `cortex index` does it once."
             )
             if message != self._state.message:
-                self._tell(state="stopped", done=0, total=0, message=message)
+                self._report(state="stopped", done=0, total=0, message=message)
         return bool(names)
 
-    def _mark(self, paths: Collection[str], manifest: Manifest) -> None:
+    def _mark_dirty(self, paths: Collection[str], manifest: Manifest) -> None:
         for path in list(paths)[: DIRTY_MAX - len(self._dirty)]:
             self._dirty[path] = (manifest.sequence + 1, 0.0)
 
-    def _unmark(self, paths: Iterable[str]) -> bool:
+    def _unmark_dirty(self, paths: Iterable[str]) -> bool:
         """Those of `paths` that are not to be written after all; whether there were any."""
         waiting = [path for path in paths if self._dirty.get(path, (0, 1.0))[1] == 0]
         for path in waiting:
@@ -370,23 +370,23 @@ class _Follower:
         for path in done:
             del self._dirty[path]
         if done:
-            self._tell()
+            self._report()
 
     def _progress(self, done: int, total: int, chunks: int) -> None:  # noqa: ARG002 - as Progress has it
-        if done >= total or time.monotonic() - self._told >= PROGRESS_S:
-            self._tell(state="indexing", done=done, total=total)
+        if done >= total or time.monotonic() - self._reported_at >= PROGRESS_S:
+            self._report(state="indexing", done=done, total=total)
 
-    def _tell(self, **changes: Any) -> None:
+    def _report(self, **changes: Any) -> None:
         manifest = self._manifest
         dirty = {path: sequence for path, (sequence, _) in self._dirty.items()}
         sequence = manifest.sequence if manifest else self._state.sequence
-        with self._telling:
+        with self._state_lock:
             self._state = replace(self._state, **(changes | {"sequence": sequence, "dirty": dirty}))
-        self._write()
-        self._told = time.monotonic()
+        self._write_state()
+        self._reported_at = time.monotonic()
 
-    def _write(self) -> None:
-        with self._telling:
+    def _write_state(self) -> None:
+        with self._state_lock:
             self._state = replace(self._state, heartbeat=time.time())
             files.replace(self._config.indexer_state, msgspec.json.encode(self._state))
             self._state_stat = _stat(self._config.indexer_state)
@@ -404,17 +404,17 @@ def _changes_rules(path: str) -> bool:
     return path.rpartition("/")[2] in IGNORE_FILES
 
 
-def _look(scanner: Scanner, path: str) -> Candidate | None:
-    found = scanner.look(path)
-    return found if isinstance(found, Candidate) else None
+def _current_candidate(scanner: Scanner, path: str) -> Candidate | None:
+    outcome = scanner.check_path(path)
+    return outcome if isinstance(outcome, Candidate) else None
 
 
 def _differs(scanner: Scanner, manifest: Manifest, path: str) -> bool:
     """Whether a file is to be read, or to be taken out."""
-    return not _same(manifest, path, _look(scanner, path))
+    return not _is_same(manifest, path, _current_candidate(scanner, path))
 
 
-def _same(manifest: Manifest, path: str, candidate: Candidate | None) -> bool:
+def _is_same(manifest: Manifest, path: str, candidate: Candidate | None) -> bool:
     entry = manifest.files.get(path)
     if entry is None or candidate is None:
         return entry is None and candidate is None

@@ -26,7 +26,7 @@ from cortex.memory.relocation import migrate
 from cortex.memory.transcripts import sessions
 from cortex.memory.upkeep import run
 from cortex.system.errors import BadRequest
-from cortex.terms.arguments import fault_of, struct_of
+from cortex.terms.arguments import parse_fault, struct_of
 from cortex.terms.observations import PREFIX, ROWS
 from cortex.terms.secrets import remove_secrets
 
@@ -71,7 +71,7 @@ class Operation:
         return msgspec.structs.asdict(made)
 
     def _explain(self, problem: str) -> str:
-        fault = fault_of(problem)
+        fault = parse_fault(problem)
         known = ", ".join(self.arguments.__struct_fields__) or "nothing"
         if fault.what == "missing":
             return f"`{fault.name}` is required; {self.name} takes: {known}."
@@ -189,7 +189,7 @@ def _store(
 
 
 def _operation(name: str, function: Function, *, writes: bool, people: bool = False) -> Operation:
-    arguments = struct_of(function, name, without=(_OPERATION_ID,), more=(("project", str, ""),))
+    arguments = struct_of(function, name, excluded=(_OPERATION_ID,), more=(("project", str, ""),))
     numbered = _OPERATION_ID in inspect.signature(function).parameters
     return Operation(name, writes, function, arguments, numbered, people)
 

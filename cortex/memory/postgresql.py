@@ -48,7 +48,7 @@ from sqlalchemy.pool import QueuePool
 
 from cortex.memory.driver import PLAIN
 from cortex.memory.tables import METADATA, VERSION
-from cortex.settings.postgresql import HERE, THERE
+from cortex.settings.postgresql import CLIENT_KEEPALIVE, SERVER_KEEPALIVE
 from cortex.system import files
 from cortex.system.errors import BadRequest, Misconfigured, Occupied, Unavailable
 from cortex.system.installation import how_to_add, is_installed
@@ -380,7 +380,7 @@ def connect(url: URL, team: str) -> Engine:
         json_deserializer=orjson.loads,
         connect_args={
             "connect_timeout": CONNECT_S,
-            **HERE,
+            **CLIENT_KEEPALIVE,
             "application_name": "cortex",
         },
     )
@@ -393,7 +393,7 @@ def connect(url: URL, team: str) -> Engine:
             cursor.execute(f"SET lock_timeout TO {LOCK_S * 1000}")
             cursor.execute(f"SET idle_in_transaction_session_timeout TO {STATEMENT_S * 2000}")
             # the server lets go of what a machine that is gone held, as its lock of upkeep
-            for name, value in THERE.items():
+            for name, value in SERVER_KEEPALIVE.items():
                 cursor.execute(f"SET {name} TO {value}")
         connection.commit()
 

@@ -34,7 +34,7 @@ def driver_of(data: DataFolder) -> Driver:
     public = boxes.public_half(key)
     if _read(place.store / boxes.PUBLIC) != public:
         files.replace(place.store / boxes.PUBLIC, public, sync=True)
-    _each_event(data.root, lambda raw: raw if boxes.is_box(raw) else boxes.put(public, raw))
+    _each_event(data.root, lambda raw: raw if boxes.is_box(raw) else boxes.seal_box(public, raw))
     return Driver(key)
 
 
@@ -75,7 +75,7 @@ def opener(key: bytes) -> Callable[[bytes], bytes]:
 
 
 def _unboxed(key: bytes, raw: bytes) -> bytes:
-    return boxes.take(key, raw) if boxes.is_box(raw) else raw
+    return boxes.open_box(key, raw) if boxes.is_box(raw) else raw
 
 
 def _each_event(root: Path, changed: Callable[[bytes], bytes]) -> None:

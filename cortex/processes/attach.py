@@ -20,15 +20,15 @@ from typing import Any
 
 from cortex import __version__
 from cortex.processes.child import LOG_BYTES_MAX, child_environment, trim_log
-from cortex.processes.leftovers import remove_dead, remove_unheld
+from cortex.processes.leftovers import remove_stale_folders, remove_unlocked
 from cortex.processes.starting import (
     Owner,
     check_root,
     check_start,
+    expected_hello,
     kind_of,
     open_folders,
     spec_of,
-    wanted,
 )
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
 from cortex.system import files, hosts, sockets
@@ -73,7 +73,7 @@ class Attachment:
         self._writer: asyncio.StreamWriter | None = None
         self._task: asyncio.Task[None] | None = None
         self._keeps = False
-        self._kept = asyncio.Event()
+        self._keep_confirmed = asyncio.Event()
 
     @property
     def connected(self) -> bool:
@@ -101,7 +101,7 @@ class Attachment:
         await self._send("keep")
         try:
             async with asyncio.timeout(ATTACH_S):
-                await self._kept.wait()
+                await self._keep_confirmed.wait()
         except TimeoutError as error:
             raise Unavailable(
                 self.problem
@@ -129,7 +129,7 @@ class Attachment:
             if self._reader is not None:
                 with contextlib.suppress(OSError, ValueError):
                     while await self._reader.readline():
-                        self._kept.set()  # the only line after the greeting
+                        self._keep_confirmed.set()  # the only line after the greeting
             await self._hang_up()
             pause = RETRY_S
             while self._writer is None:
@@ -176,7 +176,7 @@ class Attachment:
             elif (code := self._spawned.poll()) is not None:
                 self._spawned = None
                 if code:
-                    raise Unavailable(f"The workers cannot be started: {_last_words(self.owner)}")
+                    raise Unavailable(f"The workers cannot be started: {_last_log_line(self.owner)}")
             if time.monotonic() >= deadline:
                 raise Unavailable(
                     f"The workers did not start within {ATTACH_S:g} s; see {_log_path(self.owner)}."
@@ -212,7 +212,7 @@ class Attachment:
     async def _send(self, command: str, **more: int) -> None:
         if self._writer is not None:
             with contextlib.suppress(OSError):
-                self._writer.write(_line(command, **more))
+                self._writer.write(_command_line(command, **more))
                 await self._writer.drain()
 
 
@@ -241,7 +241,7 @@ async def attach(owner: Owner, *, start: bool = True) -> Attachment:
     Misconfigured and Unavailable; later faults are sentences in `problem`.
     """
     if start:
-        remove_dead()
+        remove_stale_folders()
         open_folders(owner)
     attachment = Attachment(owner, start=start)
     try:
@@ -279,7 +279,7 @@ def run_once(owner: Owner, command: list[str]) -> int:
 
     check_start(owner)
     open_folders(owner)
-    wrapped = sandbox.wrapped(owner, command, dies_with_us=True)
+    wrapped = sandbox.sandbox_command(owner, command, dies_with_us=True)
     environment = sandbox.environment()
     return subprocess.run(wrapped, stdin=subprocess.DEVNULL, env=environment, check=False).returncode
 
@@ -291,13 +291,13 @@ def stop(owner: Owner) -> bool:
     Raises Unavailable when it has not ended within STOP_S.
     """
     deadline = time.monotonic() + STOP_S
-    found = False
+    was_running = False
     for folder in set_folders(owner):
         holder = holder_of(folder / "set.lock")
         if holder is None:
             continue
-        found = True
-        if _ask(folder, "stop") is None and holder > 0:
+        was_running = True
+        if _ask_supervisor(folder, "stop") is None and holder > 0:
             with contextlib.suppress(ProcessLookupError):
                 # It holds the lock, so it is a supervisor, but lost its socket.
                 os.kill(holder, signal.SIGTERM)
@@ -306,14 +306,14 @@ def stop(owner: Owner) -> bool:
                 who = f"process {holder}" if holder else "it (its processes are in a sandbox)"
                 raise Unavailable(f"The set did not stop within {STOP_S:g} s; end {who} by hand.")
             time.sleep(STOP_LOOK_S)  # a lock that is let go tells nobody
-    return found
+    return was_running
 
 
-def add(owner: Owner, name: str) -> None:
+def add_process(owner: Owner, name: str) -> None:
     """Have the owner's running set start this process of its kind as well, unless it has it. Raises
     Unavailable.
     """
-    answer = _ask(owner.runtime_dir, "add", name=name)
+    answer = _ask_supervisor(owner.runtime_dir, "add", name=name)
     if not (answer and answer.get("added")):
         raise Unavailable(f"The workers of {owner.root} did not start {name}; see {_log_path(owner)}.")
 
@@ -321,7 +321,7 @@ def add(owner: Owner, name: str) -> None:
 def clear(owner: Owner) -> None:
     """Remove the owner's runtime folders in which nobody holds a lock."""
     for folder in set_folders(owner):
-        remove_unheld(folder)
+        remove_unlocked(folder)
 
 
 def set_status(owner: Owner) -> dict[str, Any]:
@@ -329,7 +329,7 @@ def set_status(owner: Owner) -> dict[str, Any]:
     without one.
     """
     for folder in set_folders(owner):
-        answer = _ask(folder, "status")
+        answer = _ask_supervisor(folder, "status")
         if answer:
             return answer | {"running": True, "problem": mismatch(owner, answer)}
     return {"running": False, "problem": "", "processes": []}
@@ -343,7 +343,7 @@ def spawn(owner: Owner) -> subprocess.Popen[bytes]:
     open_folders(owner)
     path = _log_path(owner)
     trim_log(path)
-    command, environment = _started_as(owner, idle_exit=True)
+    command, environment = _supervisor_command(owner, idle_exit=True)
     with os.fdopen(files.open_log(path), "ab") as log:
         return subprocess.Popen(
             command,
@@ -352,11 +352,11 @@ def spawn(owner: Owner) -> subprocess.Popen[bytes]:
             stderr=log,
             cwd=os.sep,
             env=environment,
-            **hosts.apart(),
+            **hosts.detached_options(),
         )
 
 
-def _started_as(
+def _supervisor_command(
     owner: Owner, *, idle_exit: bool, dies_with_us: bool = False
 ) -> tuple[list[str], dict[str, str] | None]:
     """The command and the variables of the owner's supervisor, in its sandbox if it has one."""
@@ -367,7 +367,7 @@ def _started_as(
         return command, child_environment()
     from cortex.processes import sandbox
 
-    return sandbox.wrapped(owner, command, dies_with_us=dies_with_us), sandbox.environment()
+    return sandbox.sandbox_command(owner, command, dies_with_us=dies_with_us), sandbox.environment()
 
 
 def _run_in_sandbox(owner: Owner, *, idle_exit: bool) -> int:
@@ -380,9 +380,9 @@ def _run_in_sandbox(owner: Owner, *, idle_exit: bool) -> int:
         signal.signal(number, end)
     while True:
         open_folders(owner)
-        command, environment = _started_as(owner, idle_exit=idle_exit, dies_with_us=True)
+        command, environment = _supervisor_command(owner, idle_exit=idle_exit, dies_with_us=True)
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, cwd=os.sep, env=environment, **hosts.apart()
+            command, stdin=subprocess.DEVNULL, cwd=os.sep, env=environment, **hosts.detached_options()
         )
         code = process.wait()
         if code != EXIT_HOME_GONE or idle_exit:
@@ -405,7 +405,7 @@ def other_protocol(owner: Owner) -> Path | None:
 
 def mismatch(owner: Owner, hello: dict[str, Any]) -> str:
     """One sentence when a set that says `hello` is not for this front; "" when it is."""
-    ours = wanted(owner)
+    ours = expected_hello(owner)
     if all(hello.get(key) == value for key, value in ours.items()):
         return ""
     return (
@@ -415,14 +415,14 @@ def mismatch(owner: Owner, hello: dict[str, Any]) -> str:
     )
 
 
-def _describe(who: dict[str, Any]) -> str:
-    parts = [f"protocol {who['protocol']}"] if "protocol" in who else []
-    parts += [f"configuration {who['config']}"] if "config" in who else []
-    parts += ["in a sandbox" if who["sandbox"] else "in no sandbox"] if "sandbox" in who else []
-    return f"Cortex {who.get('version', 'of another version')} ({', '.join(parts)})"
+def _describe(hello: dict[str, Any]) -> str:
+    parts = [f"protocol {hello['protocol']}"] if "protocol" in hello else []
+    parts += [f"configuration {hello['config']}"] if "config" in hello else []
+    parts += ["in a sandbox" if hello["sandbox"] else "in no sandbox"] if "sandbox" in hello else []
+    return f"Cortex {hello.get('version', 'of another version')} ({', '.join(parts)})"
 
 
-def _ask(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
+def _ask_supervisor(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
     """Send one command to the supervisor in `folder`; its reply ({} for "stop"), None when nobody
     answers.
     """
@@ -433,7 +433,7 @@ def _ask(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
         ):
             if not lines.readline(LINE_BYTES_MAX):
                 return None
-            link.sendall(_line(command, **more))
+            link.sendall(_command_line(command, **more))
             if command == "stop":
                 return {}
             reply = json.loads(lines.readline(LINE_BYTES_MAX))
@@ -442,7 +442,7 @@ def _ask(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
     return reply if isinstance(reply, dict) else None
 
 
-def _line(command: str, **more: int | str) -> bytes:
+def _command_line(command: str, **more: int | str) -> bytes:
     return (
         json.dumps({"command": command, "version": __version__, "pid": os.getpid()} | more).encode() + b"\n"
     )
@@ -452,7 +452,7 @@ def _log_path(owner: Owner) -> str:
     return str(owner.run_dir / "supervisor.log")
 
 
-def _last_words(owner: Owner) -> str:
+def _last_log_line(owner: Owner) -> str:
     try:
         raw = files.read_ours(_log_path(owner), 2 * LOG_BYTES_MAX)
         lines = raw.decode(errors="replace").splitlines()

@@ -96,8 +96,8 @@ class SetSpec:
         """Name → argument list of every process of this set."""
         if self.commands is not None:
             return self.commands
-        chosen = [process for process in self.of_kind.processes if process.name not in self.without]
-        return {process.name: self.of_kind.command_line(process, self.root) for process in chosen}
+        processes = [process for process in self.of_kind.processes if process.name not in self.without]
+        return {process.name: self.of_kind.command_line(process, self.root) for process in processes}
 
 
 #: heaps of glibc's allocator in a process: with one for each thread of tantivy's, a watcher over
@@ -136,7 +136,7 @@ class Child:
         self.last_error = ""
         self.log_path = os.path.join(spec.run_dir, f"{name}.log")
         self._arguments = arguments
-        self._finishes = any(one.name == name and one.finishes for one in spec.of_kind.processes)
+        self._finishes = any(process.name == name and process.finishes for process in spec.of_kind.processes)
         self._lock_path = os.path.join(spec.runtime_dir, f"{name}.0.lock")
         self._socket_path = os.path.join(spec.runtime_dir, f"{name}.0.sock")
         self._forks = forks
@@ -174,7 +174,7 @@ class Child:
             code = self._process.poll()
             if code is None:
                 return ""
-            news = self._ended(code, now)
+            news = self._handle_end(code, now)
         if self.state in ("waiting", "held") and now >= self._due:
             news = f"{news} {self._start(now)}".strip()
         return news
@@ -194,12 +194,12 @@ class Child:
         try:
             log = files.open_log(self.log_path)
         except OSError as error:
-            return self._not_started(error, now)
+            return self._report_start_failure(error, now)
         try:
             self._log_start = os.fstat(log).st_size
             self._process = self._begin(log)
         except OSError as error:
-            return self._not_started(error, now)
+            return self._report_start_failure(error, now)
         finally:
             os.close(log)
         self.state, self._started = "running", now
@@ -219,10 +219,10 @@ class Child:
             stderr=log,
             cwd=os.sep,
             env=child_environment(),
-            **hosts.apart(),
+            **hosts.detached_options(),
         )
 
-    def _not_started(self, error: OSError, now: float) -> str:
+    def _report_start_failure(self, error: OSError, now: float) -> str:
         self._retry_later(now)
         self.last_error = f"cannot be started: {error}"
         return f"{self.name}: {self.last_error}"
@@ -231,10 +231,10 @@ class Child:
         self.state, self._due = "waiting", now + self._backoff_s
         self._backoff_s = min(self._backoff_s * 2, BACKOFF_MAX_S)
 
-    def _ended(self, code: int, now: float) -> str:
+    def _handle_end(self, code: int, now: float) -> str:
         process, self._process = self._process, None
         assert process is not None
-        _let_go(process)
+        _close_life_line(process)
         hosts.end_group(process.pid)  # pool children that outlived it
         if code == ANEW & 0xFF:  # as it would have begun in its place, had nobody forked it
             self.state, self._due = "waiting", now
@@ -294,7 +294,7 @@ class Child:
             news = f"{self.name}: did not stop in {STOP_S:g} s; killed"
         hosts.end_group(process.pid)
         process.wait()
-        _let_go(process)
+        _close_life_line(process)
         return news
 
     def status(self, now: float) -> dict[str, Any]:
@@ -308,7 +308,7 @@ class Child:
         }
 
 
-def _let_go(process: Running) -> None:
+def _close_life_line(process: Running) -> None:
     if process.stdin:
         with contextlib.suppress(OSError):
             process.stdin.close()

@@ -48,7 +48,7 @@ class Forked:
     def poll(self) -> int | None:
         """Its exit code, or minus the number of the signal that ended it; None while it runs."""
         if self.returncode is None:
-            self._take(os.WNOHANG)
+            self._reap(os.WNOHANG)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
@@ -62,7 +62,7 @@ class Forked:
                     raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)
             finally:
                 os.close(watched)
-            self._take(0)
+            self._reap(0)
         assert self.returncode is not None
         return self.returncode
 
@@ -70,7 +70,7 @@ class Forked:
         if self.poll() is None:
             os.kill(self.pid, signal.SIGTERM)
 
-    def _take(self, options: int) -> None:
+    def _reap(self, options: int) -> None:
         try:
             pid, status = os.waitpid(self.pid, options)
         except ChildProcessError:  # taken by somebody else in this process: how it ended is lost
@@ -117,10 +117,10 @@ class ForkServer:
         if (code := self._process.poll()) is not None:
             if now - self._started >= SETTLED_S:
                 self._pause_s = AGAIN_S
-            self._let_go(now)
+            self._reset(now)
             return f"fork server: ended with code {code}; processes are started without it"
         if not self._is_ready:
-            self._is_ready = self._hear(0.0) == READY
+            self._is_ready = self._receive(0.0) == READY
             if not self._is_ready and now - self._started > IMPORTS_S:
                 self._process.kill()  # the system tells us of its end
         return ""
@@ -135,7 +135,7 @@ class ForkServer:
         number = 0
         try:
             socket.send_fds(self._link, [json.dumps(command).encode()], [theirs, log])
-            number = int(self._hear(FORKS_S))
+            number = int(self._receive(FORKS_S))
         except (OSError, ValueError):
             # What it may have forked without our knowing sees its life line end.
             self._process.kill()
@@ -150,7 +150,7 @@ class ForkServer:
         if self._process is not None:
             self._process.kill()  # it holds nothing
             self._process.wait()
-            self._let_go(math.inf)
+            self._reset(math.inf)
 
     def _start(self, now: float) -> str:
         if not hosts.adopt_orphans():
@@ -166,23 +166,23 @@ class ForkServer:
                     stderr=log,
                     cwd=os.sep,
                     env=self._environment,
-                    **hosts.apart(),
+                    **hosts.detached_options(),
                 )
         except OSError as error:
-            self._let_go(now)
+            self._reset(now)
             return f"fork server: cannot be started: {error}"
         finally:
             theirs.close()
         self._started = now
         return f"fork server: started as process {self.pid}"
 
-    def _let_go(self, now: float) -> None:
+    def _reset(self, now: float) -> None:
         if self._link is not None:
             self._link.close()
         self._process, self._link, self._is_ready = None, None, False
         self._due, self._pause_s = now + self._pause_s, min(self._pause_s * 2, AGAIN_MAX_S)
 
-    def _hear(self, wait_s: float) -> bytes:
+    def _receive(self, wait_s: float) -> bytes:
         """A word of its; b"" when it says none so long."""
         assert self._link is not None
         self._link.settimeout(wait_s)
@@ -204,7 +204,7 @@ def reap_orphans(ours: Collection[int]) -> None:
     adopts orphans has to. `ours`: processes of whose end somebody else takes notice.
     """
     with contextlib.suppress(ChildProcessError):  # there is none
-        while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            if found.si_pid in ours:
+        while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if ended.si_pid in ours:
                 return
-            os.waitpid(found.si_pid, 0)
+            os.waitpid(ended.si_pid, 0)

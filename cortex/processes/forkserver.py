@@ -92,7 +92,7 @@ def _stand_alone(life_line: int, log: int) -> None:
 
 def _run(command: Sequence[str]) -> None:
     """Be the program of a command line `PYTHON -P -m MODULE …`."""
-    _show(command)
+    _show_command(command)
     module = command[3]
     sys.orig_argv[:], sys.argv[:] = command, command[3:]
     re_exec.end_instead()
@@ -100,13 +100,13 @@ def _run(command: Sequence[str]) -> None:
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
-def _show(command: Sequence[str]) -> None:
+def _show_command(command: Sequence[str]) -> None:
     """Have lists of processes show this command line in place of the fork server's, where it is not
     longer.
     """
     fields = _STAT.read_text(errors="replace").rpartition(")")[2].split()
     begin, end = int(fields[_BEGIN]), int(fields[_END])
-    line = b"".join(os.fsencode(part) + b"\0" for part in command)
+    line = b"".join(os.fsencode(argument) + b"\0" for argument in command)
     if 0 < len(line) <= end - begin:
         ctypes.memmove(begin, line.ljust(end - begin, b"\0"), end - begin)
 

@@ -21,13 +21,13 @@ _ENDINGS = (".lock", ".sock")
 _BOOTTIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
-def remove_unheld(folder: Path) -> bool:
+def remove_unlocked(folder: Path) -> bool:
     """Remove a runtime folder unless a process holds a lock in it, or something else is in it.
 
     Its locks are held meanwhile: whoever has just opened one sees that it is gone, and makes
     another.
     """
-    held: list[Lock] = []
+    locks: list[Lock] = []
     try:
         names = files.names(folder)
         if not all(name.endswith(_ENDINGS) for name in names):
@@ -37,19 +37,19 @@ def remove_unheld(folder: Path) -> bool:
                 lock = try_lock(folder / name)
                 if lock is None:
                     return False
-                held.append(lock)
+                locks.append(lock)
         for name in names:
             files.remove(folder / name)
         folder.rmdir()
     except OSError:
         return False
     finally:
-        for lock in held:
+        for lock in locks:
             lock.release()
     return True
 
 
-def remove_dead(booted: float | None = None) -> list[str]:
+def remove_stale_folders(booted: float | None = None) -> list[str]:
     """Remove the runtime folders in which nothing was made since this machine was started, at
     `booted` (seconds since the epoch); returns their names. Who binds a socket changes its folder.
     """
@@ -58,6 +58,6 @@ def remove_dead(booted: float | None = None) -> list[str]:
     with contextlib.suppress(OSError):
         base = runtime_base()
         for name, info in files.entries(base).items():
-            if _FOLDER.fullmatch(name) and info.st_mtime < started and remove_unheld(base / name):
+            if _FOLDER.fullmatch(name) and info.st_mtime < started and remove_unlocked(base / name):
                 removed.append(name)
     return removed

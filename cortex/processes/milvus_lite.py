@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from cortex.processes.names import MILVUS, MODULES
 from cortex.settings.config import Config
 from cortex.settings.home import open_runtime, private_dir
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from cortex.system.errors import EXIT_OCCUPIED, Unavailable
 from ipc.locks import holder_of
 
@@ -23,7 +23,7 @@ START_S, STOP_S = 30.0, 10.0
 #: seconds between two looks
 LOOK_S = 0.05
 #: what makes it serve where no setting says so
-_ASKED = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
+_SETTINGS = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
 
 
 @contextlib.contextmanager
@@ -31,7 +31,7 @@ def file_served(config: Config) -> Iterator[None]:
     """The file that milvus.uri names is served while the `with` lasts, by whatever process; nothing
     where it names a server. Raises Unavailable, Misconfigured.
     """
-    place = place_of(config)
+    place = milvus_place(config)
     if place.folder is None:
         yield
         return
@@ -45,11 +45,11 @@ def file_served(config: Config) -> Iterator[None]:
             if child is not None and (code := child.poll()) is not None:
                 if code != EXIT_OCCUPIED:
                     raise Unavailable(
-                        f"{place.told} could not be served: its process ended with {code}; see above."
+                        f"{place.label} could not be served: its process ended with {code}; see above."
                     )
                 child = None  # a set's own process is about to
             if time.monotonic() > deadline:
-                raise Unavailable(f"{place.told} was not served within {START_S:.0f} s; try again.")
+                raise Unavailable(f"{place.label} was not served within {START_S:.0f} s; try again.")
             time.sleep(LOOK_S)  # whoever serves it: its lock and its socket tell
         yield
     finally:
@@ -59,8 +59,10 @@ def file_served(config: Config) -> Iterator[None]:
 
 def _start(config: Config) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-m", MODULES["cortex-worker"], MILVUS, "--project", str(config.root)]
-    named = _ASKED | {"CORTEX_MILVUS_URI": config.milvus.uri}
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=os.environ | named)
+    variables = _SETTINGS | {"CORTEX_MILVUS_URI": config.milvus.uri}
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=os.environ | variables
+    )
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -35,7 +35,7 @@ from cortex.settings.home import (
 from cortex.settings.trust import note_of
 from cortex.system import files
 from cortex.system.errors import Misconfigured
-from cortex.system.git import places
+from cortex.system.git import search_path
 
 #: whose set it is, as in `starting`, which asks this
 Owner = Config | DataFolder
@@ -66,7 +66,7 @@ SWITCHES = (
     ),
 )
 #: where none of them is set so
-ELSE = (
+DEFAULT_REMEDY = (
     "in a container, start that with --security-opt seccomp=unconfined --security-opt systempaths=unconfined"
 )
 _OFF = "or switch security.sandbox off"
@@ -116,13 +116,13 @@ def _check_settings(config: Config) -> None:
 
 def _program(owner: Owner) -> str:
     """The path of bubblewrap, which is none of the project's. Raises Misconfigured without one."""
-    found = shutil.which(PROGRAM, path=places(owner.root))
-    if found is None:
+    path = shutil.which(PROGRAM, path=search_path(owner.root))
+    if path is None:
         raise Misconfigured(
             f"security.sandbox needs bubblewrap, and no {PROGRAM} is on the PATH: install it (`apt install "
             f"bubblewrap`, `dnf install bubblewrap`), {_OFF}."
         )
-    return found
+    return path
 
 
 def _try_out(program: str) -> None:
@@ -140,8 +140,8 @@ def _try_out(program: str) -> None:
         raise Misconfigured(f"bubblewrap ({program}) cannot be run: {error}; mend that, {_OFF}.") from error
     if tried.returncode:
         lines = tried.stderr.decode(errors="replace").split("\n")
-        said = next((line.strip() for line in lines if line.strip()), "without a word")[:300]
-        raise Misconfigured(f"bubblewrap cannot make a sandbox here ({said}): {_remedy()}, {_OFF}.")
+        reason = next((line.strip() for line in lines if line.strip()), "without a word")[:300]
+        raise Misconfigured(f"bubblewrap cannot make a sandbox here ({reason}): {_remedy()}, {_OFF}.")
 
 
 def _remedy() -> str:
@@ -149,15 +149,15 @@ def _remedy() -> str:
         with contextlib.suppress(OSError):
             if files.read_plain(path, 64).strip() == value:
                 return advice
-    return ELSE
+    return DEFAULT_REMEDY
 
 
-def wrapped(owner: Owner, command: Sequence[str], *, dies_with_us: bool = False) -> list[str]:
+def sandbox_command(owner: Owner, command: Sequence[str], *, dies_with_us: bool = False) -> list[str]:
     """`command`, to be run in the owner's sandbox; its folders are there. Raises Misconfigured.
 
     `dies_with_us`: when the one who starts it ends, however that is.
     """
-    sees = _project(owner) if isinstance(owner, Config) else _everything()
+    sees = _project_options(owner) if isinstance(owner, Config) else _memory_options()
     if isinstance(owner, Config):
         writes = (owner.sealing.base, owner.sealing.store) if owner.sealing else (owner.home,)
     else:
@@ -171,53 +171,53 @@ def environment() -> dict[str, str]:
     """The variables of a process in a sandbox: no token, and nothing of other programs. It makes no
     sandbox itself.
     """
-    kept = {
+    variables = {
         name: value
         for name, value in os.environ.items()
         if name.startswith(VARIABLES) and name not in SECRETS
     }
-    return kept | {"CORTEX_SECURITY_SANDBOX": "0"}
+    return variables | {"CORTEX_SECURITY_SANDBOX": "0"}
 
 
-def _everything() -> list[str]:
+def _memory_options() -> list[str]:
     """What memory's set sees: all, to read, but the sockets of the system's services."""
     return "--ro-bind / / --tmpfs /run --tmpfs /var/tmp --dev /dev --proc /proc".split()
 
 
-def _project(config: Config) -> list[str]:
+def _project_options(config: Config) -> list[str]:
     """What a project's set sees beside what it writes. What is not named here is not there."""
     from cortex.indexer.rules import global_ignore, usual_ignore
 
     user_key()  # its file has to be there to be shown
-    told = "--dev /dev --proc /proc --tmpfs /tmp --tmpfs /var/tmp".split()
-    told += ["--perms", "0700", "--dir", str(runtime_base())]
-    told += ["--perms", "0700", "--dir", str(cache_base())]
-    for path in (*map(Path, SYSTEM), *_interpreter(), config.root):
-        told += ["--ro-bind-try", str(path), str(path)]
+    options = "--dev /dev --proc /proc --tmpfs /tmp --tmpfs /var/tmp".split()
+    options += ["--perms", "0700", "--dir", str(runtime_base())]
+    options += ["--perms", "0700", "--dir", str(cache_base())]
+    for path in (*map(Path, SYSTEM), *_interpreter_folders(), config.root):
+        options += ["--ro-bind-try", str(path), str(path)]
     #: of what is the user's own, single files: where each is → where it is seen
-    own = {cache_base() / "origin.key": cache_base() / "origin.key"}
-    own |= {real(path): path for path in (user_config(), note_of(config.root))}
-    own[Path(os.path.realpath(global_ignore()))] = Path(usual_ignore())
-    own |= {path: path for path in _model(config)}
-    for place, seen in own.items():
-        told += ["--ro-bind-try", str(place), str(seen)]
-    return told
+    user_files = {cache_base() / "origin.key": cache_base() / "origin.key"}
+    user_files |= {real(path): path for path in (user_config(), note_of(config.root))}
+    user_files[Path(os.path.realpath(global_ignore()))] = Path(usual_ignore())
+    user_files |= {path: path for path in _model_folders(config)}
+    for source, target in user_files.items():
+        options += ["--ro-bind-try", str(source), str(target)]
+    return options
 
 
-def _interpreter() -> Iterator[Path]:
+def _interpreter_folders() -> Iterator[Path]:
     """The folders of the interpreter, of what is installed for it, and of our own modules."""
     ours = [os.path.dirname(str(sys.modules[name].__file__)) for name in ("cortex", "ipc")]
     ours.append(os.path.join(os.path.dirname(ours[0]), "workers"))
     installed = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
-    named = [sys.prefix, sys.base_prefix, sys.exec_prefix, *installed, *ours]
+    folders = [sys.prefix, sys.base_prefix, sys.exec_prefix, *installed, *ours]
     if site.ENABLE_USER_SITE:
-        named.append(site.getusersitepackages())
-    for path in dict.fromkeys(named):
+        folders.append(site.getusersitepackages())
+    for path in dict.fromkeys(folders):
         yield Path(path)
         yield Path(os.path.realpath(path))
 
 
-def _model(config: Config) -> Iterator[Path]:
+def _model_folders(config: Config) -> Iterator[Path]:
     """The folder of a model of the user's own, and where links in it lead."""
     if not config.embedding.model_path:
         return

@@ -47,9 +47,9 @@ def open_folders(owner: Owner) -> None:
     else:
         owner.make()
     if owner.sealing:
-        from cortex.sealing.plain_folder import remove_dead
+        from cortex.sealing.plain_folder import remove_unused_folders
 
-        remove_dead()
+        remove_unused_folders()
 
 
 def _at_once(owner: Owner) -> int | None:
@@ -104,14 +104,14 @@ def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
     )
 
 
-def wanted(owner: Owner) -> dict[str, Any]:
+def expected_hello(owner: Owner) -> dict[str, Any]:
     """What a supervisor has to say of itself to serve fronts of `owner`. Memory is of several
     projects, whose fronts may be of several versions.
     """
-    told: dict[str, Any] = {"protocol": PROTOCOL, "config": owner.hash()}
+    expected: dict[str, Any] = {"protocol": PROTOCOL, "config": owner.hash()}
     if owner.sandbox:  # who has not asked for one is served from inside as well
-        told["sandbox"] = True
-    return {"version": __version__} | told if isinstance(owner, Config) else told
+        expected["sandbox"] = True
+    return {"version": __version__} | expected if isinstance(owner, Config) else expected
 
 
 def check_root(owner: Owner) -> None:
@@ -160,11 +160,11 @@ def _check_dimensions(config: Config) -> None:
             path = folder_of(folders, name).place(name)
             with files.open_plain(path) as file:
                 head = file.read(METADATA_BYTES)
-            found = _DIMENSIONS.match(head)
-            if found is None or re.search(rb'"generator"\s*:\s*"cortex"', head):
+            match = _DIMENSIONS.match(head)
+            if match is None or re.search(rb'"generator"\s*:\s*"cortex"', head):
                 continue  # our own files are embedded anew by the indexer
-            if int(found[1]) != config.embedding.dimensions:
+            if int(match[1]) != config.embedding.dimensions:
                 raise Misconfigured(
-                    f"{path} holds vectors of {int(found[1])} dimensions, but embedding.dimensions is "
+                    f"{path} holds vectors of {int(match[1])} dimensions, but embedding.dimensions is "
                     f"{config.embedding.dimensions}; make the two equal, and name their model (CORTEX_EMBEDDING_MODEL)."
                 )

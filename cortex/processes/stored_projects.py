@@ -15,7 +15,7 @@ from pathlib import Path
 
 import orjson
 
-from cortex.processes.leftovers import remove_unheld
+from cortex.processes.leftovers import remove_unlocked
 from cortex.sealing.places import plain_of, sealed_base
 from cortex.settings.home import USAGE, cache_base, runtime_base
 from cortex.settings.projects import is_clone
@@ -32,7 +32,7 @@ BLOCK_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredProject:
     """One project's folder in the cache. `root` is None where nothing says whose it is; `used` is
     when it was asked last, in seconds since 1970; where no question is noted, when something of it
     was written last: an index, or its workers' start.
@@ -57,48 +57,50 @@ class Kept:
         return max(0.0, time.time() - self.used)
 
 
-def kept_projects() -> list[Kept]:
+def list_stored_projects() -> list[StoredProject]:
     """All of them, the one that was used last first."""
-    found: list[Kept] = []
-    for base, look in ((cache_base() / "projects", _look), (sealed_base(cache_base()), _look_at_sealed)):
+    projects: list[StoredProject] = []
+    for base, look in ((cache_base() / "projects", _read_project), (sealed_base(cache_base()), _read_sealed)):
         with contextlib.suppress(OSError):
             folders = [name for name, info in files.entries(base).items() if stat.S_ISDIR(info.st_mode)]
-            found += [look(base / name) for name in folders]
-    return sorted(found, key=lambda one: -one.used)
+            projects += [look(base / name) for name in folders]
+    return sorted(projects, key=lambda project: -project.used)
 
 
-def remove(kept: Kept) -> None:
+def remove(project: StoredProject) -> None:
     """Remove what is kept of it. Raises Unavailable when it is served by now, or it cannot be
     removed.
     """
-    if _is_served(kept.home):
+    if _is_served(project.home):
         raise Unavailable(
-            f"What is kept of {kept.root or kept.home} is in use; `cortex down` ends its workers."
+            f"What is kept of {project.root or project.home} is in use; `cortex down` ends its workers."
         )
     try:
-        if kept.root is not None and is_clone(kept.root):
-            files.remove_tree(kept.root)
-        files.remove_tree(kept.home)
+        if project.root is not None and is_clone(project.root):
+            files.remove_tree(project.root)
+        files.remove_tree(project.home)
     except OSError as error:
-        raise Unavailable(f"Cannot remove {kept.home}: {error.strerror or error}.") from error
-    for folder in _runtime_folders(kept.home):
-        remove_unheld(folder)
+        raise Unavailable(f"Cannot remove {project.home}: {error.strerror or error}.") from error
+    for folder in _runtime_folders(project.home):
+        remove_unlocked(folder)
 
 
-def _look(home: Path) -> Kept:
+def _read_project(home: Path) -> StoredProject:
     root = _root_of(home)
-    size, newest, asked = _measure(home)
+    size, newest, last_question = _measure(home)
     if root is not None and is_clone(root):
         size += _measure(root)[0]
-    return Kept(home, root, size, asked or newest, _is_served(home))
+    return StoredProject(home, root, size, last_question or newest, _is_served(home))
 
 
-def _look_at_sealed(store: Path) -> Kept:
+def _read_sealed(store: Path) -> StoredProject:
     """Whose it is, is plain in memory while somebody uses it."""
     size, newest, _ = _measure(store)
     with contextlib.suppress(CortexError):
-        return Kept(store, _root_of(plain_of(store) / "home"), size, newest, _is_served(store), sealed=True)
-    return Kept(store, None, size, newest, served=False, sealed=True)
+        return StoredProject(
+            store, _root_of(plain_of(store) / "home"), size, newest, _is_served(store), sealed=True
+        )
+    return StoredProject(store, None, size, newest, served=False, sealed=True)
 
 
 def _root_of(home: Path) -> Path | None:
@@ -113,8 +115,8 @@ def _measure(home: Path) -> tuple[int, float, float]:
     """(bytes on disk, when something was written last, when a question was noted last: 0 for
     never). What goes away meanwhile counts for nothing, and a file of several names once.
     """
-    size, newest, asked = 0, 0.0, 0.0
-    seen: set[tuple[int, int]] = set()
+    size, newest, last_question = 0, 0.0, 0.0
+    counted_files: set[tuple[int, int]] = set()
     waiting = [home]
     while waiting:
         folder = waiting.pop()
@@ -122,13 +124,13 @@ def _measure(home: Path) -> tuple[int, float, float]:
             for name, info in files.entries(folder).items():
                 newest = max(newest, info.st_mtime)
                 if name.startswith(USAGE):
-                    asked = max(asked, info.st_mtime)
-                if (info.st_dev, info.st_ino) not in seen:
-                    seen.add((info.st_dev, info.st_ino))
+                    last_question = max(last_question, info.st_mtime)
+                if (info.st_dev, info.st_ino) not in counted_files:
+                    counted_files.add((info.st_dev, info.st_ino))
                     size += info.st_blocks * BLOCK_BYTES
                 if stat.S_ISDIR(info.st_mode):
                     waiting.append(folder / name)
-    return size, newest, asked
+    return size, newest, last_question
 
 
 def _is_served(home: Path) -> bool:

@@ -33,7 +33,7 @@ from cortex.system.errors import (
     Misconfigured,
 )
 from cortex.system.inotify import ITSELF, Notices
-from cortex.system.terminal import in_line
+from cortex.system.terminal import escape_in_line
 from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock
 
 #: seconds between two looks by the clock at children, at the folders and at the size of the logs:
@@ -56,7 +56,7 @@ CONNECTIONS_MAX = 200
 
 def say(text: str) -> None:
     """One line for people: the terminal of `cortex up`, supervisor.log otherwise. Never stdout."""
-    print(f"{time.strftime('%H:%M:%S')} {in_line(text)}", file=sys.stderr, flush=True)
+    print(f"{time.strftime('%H:%M:%S')} {escape_in_line(text)}", file=sys.stderr, flush=True)
 
 
 class Supervisor:
@@ -69,7 +69,7 @@ class Supervisor:
             name: self._child(name, arguments) for name, arguments in spec.command_lines().items()
         }
         #: those that wait for others to come up, in the order of their start
-        self._later = list(self._children)
+        self._pending = list(self._children)
         self._lock: Lock | None = None
         #: what keeps the plain folder of a sealed project
         self._plain: Lock | None = None
@@ -113,8 +113,8 @@ class Supervisor:
             return EXIT_OK
         wake, listener = self._wake_up(), self._listen()
         self._hold_plain()
-        self._follow()
-        self._identity = self._look()
+        self._watch_paths()
+        self._identity = self._current_identities()
         say(f"supervisor {os.getpid()} of {self.spec.root}: version {__version__}, {self.spec.config}")
         try:
             while not self._reason:
@@ -123,7 +123,7 @@ class Supervisor:
                 if now - self._checked >= self._check_s:
                     self._check(now)
                 self._count_fronts(now)
-                for key, _ in self._selector.select(0 if self._reason else self._left(now)):
+                for key, _ in self._selector.select(0 if self._reason else self._wait_s(now)):
                     if key.fileobj is wake:
                         wake.recv(64)
                     elif key.fileobj is listener:
@@ -161,9 +161,9 @@ class Supervisor:
     def _check_s(self) -> float:
         return BLIND_CHECK_S if self._notices is None else CHECK_S
 
-    def _left(self, now: float) -> float:
+    def _wait_s(self, now: float) -> float:
         """Seconds until something is to be done by the clock."""
-        if self._later or (self._forks and self._forks.comes_up()):
+        if self._pending or (self._forks and self._forks.comes_up()):
             return COMING_UP_TICK_S
         due = [self._checked + self._check_s, *(child.due for child in self._children.values())]
         if self._forks:
@@ -177,7 +177,7 @@ class Supervisor:
         """Seconds without a front after which the set ends."""
         return self._idle_exit_s or 0.0 if self._had_front else GRACE_S
 
-    def _follow(self) -> None:
+    def _watch_paths(self) -> None:
         """Have the system tell what becomes of what this set stands on."""
         try:
             self._notices = Notices()
@@ -249,19 +249,19 @@ class Supervisor:
 
     def _tend_children(self, now: float) -> None:
         for name, child in self._children.items():
-            if name in self._later and not self._has_room(now):
+            if name in self._pending and not self._has_room(now):
                 return
             if news := child.tend(now):
                 say(news)
-            if name in self._later and not child.waits:
-                self._later.remove(name)
+            if name in self._pending and not child.waits:
+                self._pending.remove(name)
 
     def _has_room(self, now: float) -> bool:
         """Whether another process may come up beside those that do."""
         most = self.spec.at_once
         return most is None or sum(child.comes_up(now) for child in self._children.values()) < most
 
-    def _look(self) -> tuple[Any, ...]:
+    def _current_identities(self) -> tuple[Any, ...]:
         """Identities of what this set stands on."""
         return tuple(_identity(path) for path in self._paths())
 
@@ -277,9 +277,9 @@ class Supervisor:
 
     def _check(self, now: float) -> None:
         self._checked = now
-        for one in (*self._children.values(), *([self._forks] if self._forks else ())):
-            trim_log(one.log_path)
-        lock, sock, root, *home = self._look()
+        for process in (*self._children.values(), *([self._forks] if self._forks else ())):
+            trim_log(process.log_path)
+        lock, sock, root, *home = self._current_identities()
         if (lock, sock) != self._identity[:2]:
             self._stop("the folder of locks and sockets was replaced")
         elif root != self._identity[2]:
@@ -355,10 +355,10 @@ class Supervisor:
             if connection in self._lines:  # a stranger that was sent away says nothing more
                 self._answer(connection, line)
 
-    def _let_in(self, connection: socket.socket, line: bytes) -> None:
+    def _greet_caller(self, connection: socket.socket, line: bytes) -> None:
         """Only who knows the words gets one of ours."""
         self._strangers.discard(connection)
-        answer = sockets.said(self._words, line)
+        answer = sockets.greeting_reply(self._words, line)
         if answer is None:
             self._drop(connection)
             return
@@ -368,11 +368,11 @@ class Supervisor:
 
     def _answer(self, connection: socket.socket, line: bytes) -> None:
         if connection in self._strangers:
-            self._let_in(connection, line)
+            self._greet_caller(connection, line)
             return
         try:
-            told = json.loads(line)
-            command, lines = told["command"], told.get("lines", 0)
+            request = json.loads(line)
+            command, lines = request["command"], request.get("lines", 0)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self._drop(connection)
             return
@@ -387,7 +387,7 @@ class Supervisor:
         elif command == "refused" and isinstance(lines, int):
             self._refused += lines
         elif command == "add":
-            self._send(connection, {"added": self._add(told.get("name"))})
+            self._send(connection, {"added": self._add(request.get("name"))})
         elif command == "stop":
             self._stop("asked to stop")
         elif command == "status":
@@ -395,12 +395,14 @@ class Supervisor:
 
     def _add(self, name: object) -> bool:
         """Whether the process of this name is there from now on; who is stopping starts none."""
-        found = next((one for one in self.spec.of_kind.processes if one.name == name), None)
-        if found is None or self._reason:
+        process = next(
+            (candidate for candidate in self.spec.of_kind.processes if candidate.name == name), None
+        )
+        if process is None or self._reason:
             return False
-        if found.name not in self._children:
-            arguments = self.spec.of_kind.command_line(found, self.spec.root)
-            self._children[found.name] = self._child(found.name, arguments)
+        if process.name not in self._children:
+            arguments = self.spec.of_kind.command_line(process, self.spec.root)
+            self._children[process.name] = self._child(process.name, arguments)
         return True
 
     def status(self) -> dict[str, Any]:

@@ -151,7 +151,7 @@ class Builder:
         indexer = read_state(self._config)
         if indexer is None:
             return False
-        return indexer.to_come > 0 if self._manager.waits else indexer.is_long
+        return indexer.remaining_share > 0 if self._manager.waits else indexer.is_long
 
     @property
     def found(self) -> int:
@@ -207,7 +207,7 @@ class Builder:
     def _advance(self, indexer: IndexerState | None) -> Generation | None:
         """Build upon what was built last; None when little or nothing has changed since."""
         base, served = self._built, completed(indexer)
-        reading = self._manager.read(to_come=indexer.to_come if indexer is not None else 0.0)
+        reading = self._manager.read(to_come=indexer.remaining_share if indexer is not None else 0.0)
         graph_files = self._graph.read(base.graph_files, patient=indexer is not None and indexer.is_long)
         if self._mended and graph_files is None:
             graph_files = base.graph_files
@@ -328,7 +328,7 @@ class Builder:
         allocator.trim()
         if settled:
             # Not before: merges of tantivy unmap files, and other memory takes their place.
-            allocator.let_go(self._dir)
+            allocator.release_mapped_files(self._dir)
             self._previous = self.current
             self._prune()
 

@@ -107,7 +107,7 @@ class Following:
         for path, known in list(self._watched.items()):
             if found.get(path, ())[:2] != known[:2] or os.fspath(path) not in notices.paths:
                 del self._watched[path]
-                notices.leave(path)
+                notices.unwatch(path)
         for path, known in found.items():
             before = self._watched.get(path)
             if before == known:

@@ -40,7 +40,7 @@ from cortex.generation.formats import LOCK
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from cortex.system import files
 from cortex.system.errors import CortexError, Damaged, NotFound
 from ipc.locks import holder_of
@@ -57,7 +57,7 @@ def writing(config: Config) -> Iterator[Callable[[], Generation]]:
     Raises Occupied while another indexer does, Misconfigured, Unavailable.
     """
     open_home(config)
-    collection = Collection(place_of(config), WRITE_S)
+    collection = Collection(milvus_place(config), WRITE_S)
     prune_places(config.index_dir)
     try:
         with lease(collection.place, config.milvus) as check:
@@ -201,7 +201,7 @@ class Mirror:
 
     def __init__(self, config: Config) -> None:
         self._dir = config.index_dir
-        self._collection = Collection(place_of(config))
+        self._collection = Collection(milvus_place(config))
         prune_places(self._dir)
         #: what was brought last
         self.current = _current(self._dir) or generations.EMPTY
@@ -212,7 +212,7 @@ class Mirror:
     def refresh(self) -> bool:
         """Whether there is another generation now. Raises Unavailable and what `pull` raises."""
         document = read_document(self._collection)
-        self.fault = "" if document else self._collection.place.nothing
+        self.fault = "" if document else self._collection.place.missing_message
         # who serves another place of the project removes what is brought from this one
         is_here = (self._dir / generations.CURRENT).exists()
         if document is None or (document == self._seen and is_here):

@@ -11,7 +11,7 @@ import numpy as np
 from cortex.ranking.candidates import COLUMNS, Candidates, collect, shares
 from cortex.ranking.names import Asked, Name, name_of
 from cortex.system.arrays import Array
-from cortex.terms.paths import EXAMPLE, FOREIGN, TEST, Said, is_build, say, superseded
+from cortex.terms.paths import EXAMPLE, FOREIGN, TEST, PathTraits, is_build, path_traits, superseded
 from ipc.messages import Signals
 
 #: the z-score of a cosine is divided by this, so that a good one is about 1 like the other signals
@@ -45,14 +45,14 @@ ORDER = (
 class About:
     """What is worked out of a path once, whatever is asked of it."""
 
-    said: Said
+    said: PathTraits
     stem: Name
     folders: Name
 
 
 @functools.lru_cache(_PATHS)
 def about(path: str) -> About:
-    said = say(path)
+    said = path_traits(path)
     return About(said, name_of(said.stem), name_of(said.folders))
 
 

@@ -17,7 +17,7 @@ from cortex.system.errors import Damaged
 PUBLIC, PUBLIC_BYTES = "BOX", 32
 #: what a box begins with: the format and its version
 MAGIC = b"cortex-box-1\n"
-_WHAT = b"cortex-box\0"
+_PURPOSE = b"cortex-box\0"
 
 
 def public_half(key: bytes) -> bytes:
@@ -27,21 +27,21 @@ def public_half(key: bytes) -> bytes:
     return X25519PrivateKey.from_private_bytes(_secret(key)).public_key().public_bytes_raw()
 
 
-def put(public: bytes, raw: bytes) -> bytes:
+def seal_box(public: bytes, raw: bytes) -> bytes:
     """`raw`, for the owner of the other half alone."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
-    own = X25519PrivateKey.from_private_bytes(os.urandom(32))
-    shared = own.exchange(X25519PublicKey.from_public_bytes(public))
-    ours = own.public_key().public_bytes_raw()
-    return MAGIC + ours + seal_short(shared, _WHAT + ours + public, raw)
+    private_key = X25519PrivateKey.from_private_bytes(os.urandom(32))
+    shared = private_key.exchange(X25519PublicKey.from_public_bytes(public))
+    public_raw = private_key.public_key().public_bytes_raw()
+    return MAGIC + public_raw + seal_short(shared, _PURPOSE + public_raw + public, raw)
 
 
 def is_box(raw: bytes) -> bool:
     return raw.startswith(MAGIC)
 
 
-def take(key: bytes, raw: bytes) -> bytes:
+def open_box(key: bytes, raw: bytes) -> bytes:
     """What is in a box. Raises Damaged for one that was not made for us."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
@@ -52,8 +52,8 @@ def take(key: bytes, raw: bytes) -> bytes:
         )
     except ValueError as error:
         raise Damaged("It is not a box.") from error
-    return unseal_short(shared, _WHAT + theirs + public_half(key), sealed)
+    return unseal_short(shared, _PURPOSE + theirs + public_half(key), sealed)
 
 
 def _secret(key: bytes) -> bytes:
-    return hmac.new(key, _WHAT, hashlib.sha256).digest()
+    return hmac.new(key, _PURPOSE, hashlib.sha256).digest()

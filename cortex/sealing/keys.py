@@ -59,7 +59,7 @@ def project_key(store: Path, key_path: str, base: Path | None = None) -> bytes:
 
 def project_keys(store: Path, key_path: str, base: Path | None = None) -> tuple[bytes, bytes]:
     """As `project_key`, with the one that all is being sealed by anew, b"" otherwise."""
-    with _changing(base or store.parent):
+    with _keys_lock(base or store.parent):
         wrapped = read_wrapped(store)
         if base:
             _check_kept(store, wrapped)
@@ -75,7 +75,7 @@ def begin_change(store: Path, key_path: str) -> bytes:
     """The key that all of a project is to be sealed by anew: beside the one that it has, until
     `end_change`. Raises as `project_key`.
     """
-    with _changing(store.parent):
+    with _keys_lock(store.parent):
         wrapped = read_wrapped(store)
         if wrapped is None:
             raise Damaged(f"{store / KEY} is gone.")
@@ -88,7 +88,7 @@ def begin_change(store: Path, key_path: str) -> bytes:
 
 def end_change(store: Path, key_path: str, key: bytes) -> None:
     """From here on the project has this key alone. Raises as `project_key`."""
-    with _changing(store.parent):
+    with _keys_lock(store.parent):
         wrapped = read_wrapped(store)
         if wrapped is not None:
             _wrap(store, key, _master_of(wrapped, key_path))
@@ -96,22 +96,27 @@ def end_change(store: Path, key_path: str, key: bytes) -> None:
 
 def read_wrapped(store: Path) -> Wrapped | None:
     """None where there is none. Raises Damaged."""
-    told = read_note(store / KEY)
-    return None if told is None else Wrapped(**told)
+    fields = read_note(store / KEY)
+    return None if fields is None else Wrapped(**fields)
 
 
-def place_of(base: Path) -> tuple[str, str]:
+def master_place(base: Path) -> tuple[str, str]:
     """(where the master key is, its name), as it was written down; "" where nothing was sealed yet.
     `base`: the folder of all sealed folders.
     """
     try:
-        told = read_note(base / PLACE)
+        note = read_note(base / PLACE)
     except Damaged:  # what wraps the projects' keys says it as well
         wrapped = next(
-            (found for store in (*stores(base), *elsewhere(base)) if (found := _intact(store))), None
+            (
+                candidate
+                for store in (*stores(base), *stores_elsewhere(base))
+                if (candidate := _read_intact(store))
+            ),
+            None,
         )
-        told = {"place": wrapped.place, "master": wrapped.master} if wrapped else None
-    return (told["place"], told["master"]) if told else ("", "")
+        note = {"place": wrapped.place, "master": wrapped.master} if wrapped else None
+    return (note["place"], note["master"]) if note else ("", "")
 
 
 def wrap_again(store: Path, key: bytes, base: Path, key_path: str) -> None:
@@ -119,7 +124,7 @@ def wrap_again(store: Path, key: bytes, base: Path, key_path: str) -> None:
 
     Raises Misconfigured and Unavailable.
     """
-    with _changing(base):
+    with _keys_lock(base):
         try:
             master = _master_for_new(base, key_path)
         except Misconfigured:  # the one that others were wrapped by is gone
@@ -136,19 +141,19 @@ def rotate(base: Path, key_path: str) -> tuple[int, list[str]]:
 
     Raises Misconfigured and Unavailable.
     """
-    with _changing(base):
-        place, name = place_of(base)
+    with _keys_lock(base):
+        place, name = master_place(base)
         if not place:
             raise Misconfigured("Nothing is sealed yet, so that there is no key to be changed.")
-        masters = _renewed(base, _look(place, name, key_path))
-        done = {str(store): _wrap_anew(store, masters) for store in (*stores(base), *_noted(base))}
+        masters = _renew_masters(base, _find_masters(place, name, key_path))
+        done = {str(store): _wrap_anew(store, masters) for store in (*stores(base), *_noted_stores(base))}
         # what is not mounted cannot be made anew: it opens by the old key until a rotation meets it
-        kept = masters if _away(base) else masters[:1]
-        keep_masters(masters[0].place, [one.key for one in kept])
+        remaining = masters if _missing_stores(base) else masters[:1]
+        keep_masters(masters[0].place, [master.key for master in remaining])
     return sum(done.values()), [store for store, is_done in done.items() if not is_done]
 
 
-def forget(base: Path, key_path: str = "", *, everything: bool = False) -> str:
+def forget_master(base: Path, key_path: str = "", *, everything: bool = False) -> str:
     """Give up the master key, and with it what is sealed of all projects; the place that is not
     ours to empty, "" for none. What is sealed elsewhere is wrapped by another master key then, but
     for `everything`.
@@ -156,18 +161,18 @@ def forget(base: Path, key_path: str = "", *, everything: bool = False) -> str:
     Raises Misconfigured, as for what is elsewhere and not mounted, and Unavailable; then nothing is
     given up.
     """
-    with _changing(base):
-        if not everything and (away := _away(base)):
+    with _keys_lock(base):
+        if not everything and (missing := _missing_stores(base)):
             raise Misconfigured(
-                f"{away[0]} is not there, and would open no more without the key: bring it back first, or delete "
+                f"{missing[0]} is not there, and would open no more without the key: bring it back first, or delete "
                 f"{base / ELSEWHERE} if it is gone for good."
             )
-        place, name = place_of(base)
-        spared = [] if everything else [store for store in elsewhere(base) if _intact(store)]
+        place, name = master_place(base)
+        spared = [] if everything else [store for store in stores_elsewhere(base) if _read_intact(store)]
         left, new = "", list[bytes]()
         try:
             if spared and place != ENVIRONMENT:
-                masters = _renewed(base, _look(place, name, key_path))
+                masters = _renew_masters(base, _find_masters(place, name, key_path))
                 _check_wrapped({store: _wrap_anew(store, masters) for store in spared})
                 place, new = masters[0].place, [masters[0].key]
             if place:
@@ -177,9 +182,9 @@ def forget(base: Path, key_path: str = "", *, everything: bool = False) -> str:
                 raise
             left = str(error)
         # their folders stay: what is in them is not plain for that
-        for store in (*stores(base), *(elsewhere(base) if everything else ())):
-            for each in files.names(store):
-                files.remove_tree(store / each)
+        for store in (*stores(base), *(stores_elsewhere(base) if everything else ())):
+            for file_name in files.names(store):
+                files.remove_tree(store / file_name)
         if not spared:
             files.remove(base / PLACE)
     return left
@@ -196,28 +201,30 @@ def stores(base: Path) -> Iterator[Path]:
             yield base / name
 
 
-def elsewhere(base: Path) -> list[Path]:
+def stores_elsewhere(base: Path) -> list[Path]:
     """The sealed folders that are in other places, as far as they are there."""
-    return [store for store in _noted(base) if (store / KEY).is_file()]
+    return [store for store in _noted_stores(base) if (store / KEY).is_file()]
 
 
-def _noted(base: Path) -> list[Path]:
+def _noted_stores(base: Path) -> list[Path]:
     """As `elsewhere`, with those that are not there: on a disk that is not mounted."""
     try:
-        told = read_note(base / ELSEWHERE) or {}
+        note = read_note(base / ELSEWHERE) or {}
     except Damaged:
-        told = {}
-    return [Path(store) for store in sorted(told)]
+        note = {}
+    return [Path(store) for store in sorted(note)]
 
 
-def _away(base: Path) -> list[Path]:
-    return [store for store in _noted(base) if not store.is_dir()]
+def _missing_stores(base: Path) -> list[Path]:
+    return [store for store in _noted_stores(base) if not store.is_dir()]
 
 
 def forget_elsewhere(base: Path, store: Path) -> None:
     """A folder that was in another place is sealed no more."""
-    with _changing(base):
-        write_note(base / ELSEWHERE, {os.fspath(each): "" for each in _noted(base) if each != store})
+    with _keys_lock(base):
+        write_note(
+            base / ELSEWHERE, {os.fspath(other): "" for other in _noted_stores(base) if other != store}
+        )
 
 
 def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
@@ -230,12 +237,12 @@ def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
 
 
 def _note_elsewhere(base: Path, store: Path) -> None:
-    known = _noted(base)
-    if store not in known:
-        write_note(base / ELSEWHERE, {os.fspath(each): "" for each in (*known, store)})
+    noted = _noted_stores(base)
+    if store not in noted:
+        write_note(base / ELSEWHERE, {os.fspath(other): "" for other in (*noted, store)})
 
 
-def _renewed(base: Path, masters: list[Master]) -> list[Master]:
+def _renew_masters(base: Path, masters: list[Master]) -> list[Master]:
     """The new master key and the one before it, both in their place until all is wrapped anew."""
     if len(masters) == 1:  # two: it was broken off
         keep_masters(masters[0].place, [os.urandom(KEY_BYTES), masters[0].key])
@@ -253,7 +260,7 @@ def _check_wrapped(done: dict[Path, bool]) -> None:
             )
 
 
-def _changing(base: Path) -> Lock:
+def _keys_lock(base: Path) -> Lock:
     files.make_folder(base, anywhere=True)
     files.make_private(base)
     return hold(
@@ -267,68 +274,68 @@ def _changing(base: Path) -> Lock:
 
 def _master_for_new(base: Path, key_path: str) -> Master:
     """The master key for a project that had none: the one that others have, if there are any."""
-    place, name = place_of(base)
+    place, name = master_place(base)
     if place:
-        return next(one for one in _look(place, name, key_path) if one.name == name)
+        return next(candidate for candidate in _find_masters(place, name, key_path) if candidate.name == name)
     master = make_master(key_path)
     write_note(base / PLACE, {"place": master.place, "master": master.name})
     return master
 
 
 def _master_of(wrapped: Wrapped, key_path: str) -> Master:
-    masters = _look(wrapped.place, wrapped.master, key_path)
-    return next(one for one in masters if one.name == wrapped.master)
+    masters = _find_masters(wrapped.place, wrapped.master, key_path)
+    return next(master for master in masters if master.name == wrapped.master)
 
 
-def _look(place: str, name: str, key_path: str) -> list[Master]:
+def _find_masters(place: str, name: str, key_path: str) -> list[Master]:
     """The keys of the first place that has the one of this name. Raises Misconfigured or
     Unavailable, with every place that was looked at.
     """
-    seen: list[str] = []
-    for one in dict.fromkeys((*named_places(key_path), place)):
+    faults: list[str] = []
+    for candidate in dict.fromkeys((*named_places(key_path), place)):
         try:
-            masters = read_masters(one)
+            masters = read_masters(candidate)
         except CortexError as error:
-            if one == place:
+            if candidate == place:
                 raise
-            seen.append(str(error))
+            faults.append(str(error))
             continue
         if any(master.name == name for master in masters):
             return masters
-        seen.append(f"{one}: {'another key' if masters else 'none'}")
+        faults.append(f"{candidate}: {'another key' if masters else 'none'}")
     raise Misconfigured(
-        f"The key of what is sealed is not there (looked at {'; '.join(seen)}): put the one back that was in {place} "
+        f"The key of what is sealed is not there (looked at {'; '.join(faults)}): put the one back that was in {place} "
         "(nothing was deleted), or give up what is sealed by `cortex key forget`; memory opens by its recovery key as "
         "well (`cortex key recover --memory`)."
     )
 
 
-def _intact(store: Path) -> Wrapped | None:
+def _read_intact(store: Path) -> Wrapped | None:
     try:
         return read_wrapped(store)
     except Damaged:
         return None
 
 
-def _what(store: Path) -> bytes:
+def _purpose(store: Path) -> bytes:
     return b"cortex-project-key\0" + store.name.encode()
 
 
 def _wrap(store: Path, key: bytes, master: Master, following: bytes = b"") -> None:
     files.make_private(store)
-    told = {"master": master.name, "place": master.place}
-    told["key"] = seal_short(master.key, _what(store), key).hex()
+    note = {"master": master.name, "place": master.place}
+    note["key"] = seal_short(master.key, _purpose(store), key).hex()
     if following:
-        told["following"] = seal_short(master.key, _what(store), following).hex()
-    write_note(store / KEY, told)
+        note["following"] = seal_short(master.key, _purpose(store), following).hex()
+    write_note(store / KEY, note)
 
 
 def _wrap_anew(store: Path, masters: list[Master]) -> bool:
     """Whether the first of the master keys wraps the project's key now; not one that is damaged, or
     wrapped by none of them.
     """
-    wrapped = _intact(store)
-    old = next((one for one in masters if wrapped and one.name == wrapped.master), None)
+    wrapped = _read_intact(store)
+    old = next((master for master in masters if wrapped and master.name == wrapped.master), None)
     if wrapped is None or old is None:
         return False
     if old.name != masters[0].name:
@@ -342,17 +349,17 @@ def _wrap_anew(store: Path, masters: list[Master]) -> bool:
 
 def _unwrap(store: Path, wrapped: Wrapped, master: Master) -> tuple[bytes, bytes]:
     """The key, and the following one."""
-    both = [bytes.fromhex(one) for one in (wrapped.key, wrapped.following)]
+    both = [bytes.fromhex(wrapped_key) for wrapped_key in (wrapped.key, wrapped.following)]
     try:
-        key, following = (unseal_short(master.key, _what(store), raw) if raw else b"" for raw in both)
+        key, following = (unseal_short(master.key, _purpose(store), raw) if raw else b"" for raw in both)
     except (Damaged, ValueError) as error:
         raise Damaged(f"{store / KEY} was not written for this folder, or changed since.") from error
     return key, following
 
 
-def write_note(path: Path, told: dict[str, str]) -> None:
+def write_note(path: Path, content: dict[str, str]) -> None:
     """A note with its checksum, which tells a damaged one from one about another key."""
-    body = json.dumps(told).encode()
+    body = json.dumps(content).encode()
     files.replace(path, b"%08x\n" % zlib.crc32(body) + body, sync=True)
 
 
@@ -365,5 +372,5 @@ def read_note(path: Path) -> dict[str, str] | None:
     head, _, body = raw.partition(b"\n")
     if head != b"%08x" % zlib.crc32(body):
         raise Damaged(f"{path} fails its checksum.")
-    told: dict[str, str] = json.loads(body)
-    return told
+    content: dict[str, str] = json.loads(body)
+    return content

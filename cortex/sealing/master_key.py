@@ -48,9 +48,9 @@ class Master:
 def named_places(key_path: str) -> list[str]:
     """The places that a person names, the first of which counts where there is no key yet."""
     take_from_environment()
-    named = os.environ.get(FILE_VARIABLE, "")
-    places = [named, ENVIRONMENT if _taken else "", os.path.expanduser(key_path)]
-    for place in (named, os.path.expanduser(key_path)):
+    key_file = os.environ.get(FILE_VARIABLE, "")
+    places = [key_file, ENVIRONMENT if _taken else "", os.path.expanduser(key_path)]
+    for place in (key_file, os.path.expanduser(key_path)):
         if place and not os.path.isabs(place):
             raise Misconfigured(
                 f"The key's file {place!r} must be an absolute path ({FILE_VARIABLE}, security.key_path)."
@@ -67,12 +67,12 @@ def take_from_environment() -> None:
 def read_masters(place: str) -> list[Master]:
     """The keys in a place, none where it holds nothing. Raises Misconfigured and Unavailable."""
     if place == KEYCHAIN:
-        told = _ask_keychain(lambda ring: ring.get_password(SERVICE, ENTRY)) or ""
+        words = _ask_keychain(lambda ring: ring.get_password(SERVICE, ENTRY)) or ""
     elif place == ENVIRONMENT:
-        told = _taken[0] if _taken else ""
+        words = _taken[0] if _taken else ""
     else:
-        told = _read_file(place)
-    return [Master(_parse(word, place), place) for word in told.split()]
+        words = _read_file(place)
+    return [Master(_parse_key(word, place), place) for word in words.split()]
 
 
 def keep_masters(place: str, keys: list[bytes]) -> None:
@@ -89,7 +89,7 @@ def keep_masters(place: str, keys: list[bytes]) -> None:
         if keys:
             _ask_keychain(lambda ring: ring.set_password(SERVICE, ENTRY, text))
         else:
-            _ask_keychain(_empty)
+            _ask_keychain(_clear_keychain)
         return
     path = os.path.realpath(place)
     try:
@@ -109,16 +109,16 @@ def make_master(key_path: str) -> Master:
     for one is named and there is no keychain.
     """
     for place in named_places(key_path):
-        if found := read_masters(place):
-            return found[0]
+        if masters := read_masters(place):
+            return masters[0]
         if place == os.path.expanduser(key_path):
             keep_masters(place, [os.urandom(KEY_BYTES)])
             return read_masters(place)[0]
         raise Misconfigured(
             f"{FILE_VARIABLE} names {place}, which holds no key: write 64 hexadecimal digits to it."
         )
-    if found := read_masters(KEYCHAIN):
-        return found[0]
+    if masters := read_masters(KEYCHAIN):
+        return masters[0]
     keep_masters(KEYCHAIN, [os.urandom(KEY_BYTES)])
     return read_masters(KEYCHAIN)[0]
 
@@ -139,7 +139,7 @@ def _read_file(place: str) -> str:
         raise Misconfigured(f"The key's file {place} cannot be read: {error.strerror or error}.") from error
 
 
-def _parse(word: str, place: str) -> bytes:
+def _parse_key(word: str, place: str) -> bytes:
     try:
         key = bytes.fromhex(word)
     except ValueError:
@@ -181,14 +181,14 @@ def _ask_keychain(ask: Callable[[ModuleType], Any]) -> Any:
             f"{FILE_VARIABLE}, on something that is not stolen together with this disk."
         )
     if not answer:
-        said = _first_line(fault[0]) if fault else f"it has not answered in {KEYCHAIN_S:g} s"
+        reason = _first_line(fault[0]) if fault else f"it has not answered in {KEYCHAIN_S:g} s"
         raise Unavailable(
-            f"The keychain does not give the key ({said}): unlock it, and try again; no other key is made."
+            f"The keychain does not give the key ({reason}): unlock it, and try again; no other key is made."
         )
     return answer[0]
 
 
-def _empty(ring: ModuleType) -> None:
+def _clear_keychain(ring: ModuleType) -> None:
     if ring.get_password(SERVICE, ENTRY) is not None:  # a keychain raises for what is not there
         ring.delete_password(SERVICE, ENTRY)
 

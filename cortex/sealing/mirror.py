@@ -49,7 +49,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     inode: int
 
 
-class Listed(msgspec.Struct, frozen=True):
+class SealedList(msgspec.Struct, frozen=True):
     """`number` rises with each list."""
 
     number: int = 0
@@ -58,7 +58,7 @@ class Listed(msgspec.Struct, frozen=True):
     @property
     def bytes(self) -> int:
         """Of the plain files, those of several names once."""
-        return sum({one.object: one.size for one in self.files.values()}.values())
+        return sum({entry.object: entry.size for entry in self.files.values()}.values())
 
 
 @dataclass(slots=True)
@@ -70,17 +70,17 @@ class Mirror:
     store: Path
     home: Path
     key: bytes
-    listed: Listed = field(default_factory=Listed)
+    listed: SealedList = field(default_factory=SealedList)
 
-    def read(self) -> Listed:
+    def read(self) -> SealedList:
         """What is sealed. Raises Damaged for what this key did not seal here, OSError."""
         plain = io.BytesIO()
         try:
             with files.open_ours(self.store / LIST) as file:
-                unseal(self.key, self._what("", LIST, 0), file, plain)
-            self.listed = msgspec.msgpack.decode(plain.getvalue(), type=Listed)
+                unseal(self.key, self._purpose("", LIST, 0), file, plain)
+            self.listed = msgspec.msgpack.decode(plain.getvalue(), type=SealedList)
         except FileNotFoundError:
-            self.listed = Listed()
+            self.listed = SealedList()
         except (Damaged, msgspec.DecodeError) as error:
             raise Damaged(f"{self.store / LIST} cannot be used: {error}") from error
         return self.listed
@@ -89,19 +89,19 @@ class Mirror:
         """Make the plain files of `listed`, with the times that they had. Raises Damaged, naming
         the file, and OSError.
         """
-        made: dict[str, Path] = {}
-        found: dict[str, Entry] = {}
+        restored: dict[str, Path] = {}
+        entries: dict[str, Entry] = {}
         for path, entry in self.listed.files.items():
             place = self._place(path)
             files.make_folder(place.parent)
-            if entry.object in made:
-                files.link(made[entry.object], place)
+            if entry.object in restored:
+                files.link(restored[entry.object], place)
             else:
                 self._unseal(entry, place)
-                made[entry.object] = place
+                restored[entry.object] = place
             inode = os.stat(place, follow_symlinks=False).st_ino
-            found[path] = Entry(entry.object, entry.path, entry.number, entry.size, entry.mtime_ns, inode)
-        self.listed = Listed(self.listed.number, found)
+            entries[path] = Entry(entry.object, entry.path, entry.number, entry.size, entry.mtime_ns, inode)
+        self.listed = SealedList(self.listed.number, entries)
 
     def seal(self, spared: Collection[str] = ()) -> bool:
         """Seal what changed since `listed`, which becomes what there is now; whether anything had.
@@ -116,24 +116,24 @@ class Mirror:
             raise
 
     def _seal_changed(self) -> bool:
-        known, number = self.listed.files, self.listed.number + 1
-        shared = {(one.inode, one.size, one.mtime_ns): one for one in known.values()}
-        found: dict[str, Entry] = {}
+        old_entries, number = self.listed.files, self.listed.number + 1
+        shared = {(entry.inode, entry.size, entry.mtime_ns): entry for entry in old_entries.values()}
+        new_entries: dict[str, Entry] = {}
         for path, info in self._files():
-            same = info.st_ino, info.st_size, info.st_mtime_ns
-            if same not in shared:
+            identity = info.st_ino, info.st_size, info.st_mtime_ns
+            if identity not in shared:
                 sealed = self._seal(path, info, number)
                 if sealed is None:
                     continue
-                shared[same] = sealed
-            found[path] = shared[same]
-        if found != known or not self.listed.number:
-            self._replace(Listed(number, found))
+                shared[identity] = sealed
+            new_entries[path] = shared[identity]
+        if new_entries != old_entries or not self.listed.number:
+            self._replace(SealedList(number, new_entries))
         self._prune()
         return number == self.listed.number
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
-        listed = sorted(_below(self.home, ""), key=lambda one: (not _VOUCHES.fullmatch(one[0]), one[0]))
+        listed = sorted(_walk_files(self.home, ""), key=lambda row: (not _VOUCHES.fullmatch(row[0]), row[0]))
         for path, _ in listed:
             try:
                 info = os.stat(self.home / path, follow_symlinks=False)
@@ -148,30 +148,30 @@ class Mirror:
         files.make_folder(place.parent)
         try:
             with files.open_ours(self.home / path) as plain, files.replacing(place) as sealed:
-                size = seal(self.key, self._what(name, path, number), plain, sealed)
+                size = seal(self.key, self._purpose(name, path, number), plain, sealed)
         except FileNotFoundError:  # removed since
             return None
         if size != info.st_size:  # it is being written: the next time finds another time or size
             return Entry(name, path, number, size, -1, 0)
         return Entry(name, path, number, size, info.st_mtime_ns, info.st_ino)
 
-    def _replace(self, listed: Listed) -> None:
+    def _replace(self, listed: SealedList) -> None:
         """The objects are on the disk first: a list is never newer than what it names."""
-        old = {one.object for one in self.listed.files.values()}
-        for name in {one.object for one in listed.files.values()} - old:
+        old = {entry.object for entry in self.listed.files.values()}
+        for name in {entry.object for entry in listed.files.values()} - old:
             files.sync(self.store / OBJECTS / name)
         if os.path.isdir(self.store / OBJECTS):
             files.sync(self.store / OBJECTS)
         raw = io.BytesIO(msgspec.msgpack.encode(listed))
         with files.replacing(self.store / LIST, sync=True) as sealed:
-            seal(self.key, self._what("", LIST, 0), raw, sealed)
+            seal(self.key, self._purpose("", LIST, 0), raw, sealed)
         files.sync(self.store)
         self.listed = listed
 
     def _prune(self, spared: Collection[str] = ()) -> None:
-        named = {one.object for one in self.listed.files.values()} | set(spared)
+        used_names = {entry.object for entry in self.listed.files.values()} | set(spared)
         try:
-            left = [name for name in files.names(self.store / OBJECTS) if name not in named]
+            left = [name for name in files.names(self.store / OBJECTS) if name not in used_names]
         except FileNotFoundError:
             return
         for name in left:
@@ -182,7 +182,7 @@ class Mirror:
         moment_ns = max(0, entry.mtime_ns)
         try:
             with files.open_ours(source) as sealed, files.replacing(place, moment_ns=moment_ns) as plain:
-                size = unseal(self.key, self._what(entry.object, entry.path, entry.number), sealed, plain)
+                size = unseal(self.key, self._purpose(entry.object, entry.path, entry.number), sealed, plain)
         except FileNotFoundError as error:
             raise Damaged(f"{source} is gone.") from error
         except Damaged as error:
@@ -195,13 +195,13 @@ class Mirror:
             raise Damaged(f"{self.store / LIST} names {path!r}, which is outside the project's folder.")
         return self.home / path
 
-    def _what(self, name: str, path: str, number: int) -> bytes:
+    def _purpose(self, name: str, path: str, number: int) -> bytes:
         """An object is sealed as itself: numbers begin again where the list was taken away."""
         place = f"{self.store.name}\0{name}\0{number}\0".encode()
         return b"cortex-file\0" + place + os.fsencode(path)
 
 
-def _below(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
+def _walk_files(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
     """The files below a folder that are worth keeping, by their paths from the first one."""
     try:
         listed = files.entries(folder)
@@ -212,6 +212,6 @@ def _below(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
         if _LEFT_OUT.fullmatch(path):
             continue
         if stat.S_ISDIR(info.st_mode):
-            yield from _below(folder / name, f"{path}/")
+            yield from _walk_files(folder / name, f"{path}/")
         elif stat.S_ISREG(info.st_mode):
             yield path, info

@@ -34,7 +34,7 @@ TIMES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SealedPlace:
     """One project's: `store` is its sealed folder on the disk, `base` its folder in memory, of
     which `home` is what was sealed. `old`: the plain folder on the disk, from before.
     """
@@ -58,10 +58,10 @@ def sealed_base(cache: Path) -> Path:
     return cache / "sealed"
 
 
-def place_of(cache: Path, root_id: str, old: Path, key_path: str) -> Place:
+def sealed_place(cache: Path, root_id: str, old: Path, key_path: str) -> SealedPlace:
     """Where the project is sealed, and plain. Raises Misconfigured where nothing is in memory."""
     store = sealed_base(cache) / root_id
-    return Place(store, plain_of(store), old, key_path)
+    return SealedPlace(store, plain_of(store), old, key_path)
 
 
 def plain_of(store: str | Path) -> Path:
@@ -108,21 +108,21 @@ def _plain_base(runtime: str, uid: int, on_disk: Path | None) -> Path:
     nothing can be made beside it.
     """
     candidates = [path for path in ("/dev/shm", runtime, f"/run/user/{uid}") if os.path.isabs(path)]  # noqa: S108 - checked
-    found = [
+    bases = [
         (shutil.disk_usage(path).total, Path(os.path.realpath(path)) / f"cortex-{uid}" / PLAIN)
         for path in dict.fromkeys(candidates)
         if os.path.isdir(path) and file_system(Path(os.path.realpath(path))) in IN_MEMORY
     ]
-    there = [(size, path) for size, path in found if path.is_dir()]
-    if on_disk and not there and (not found or on_disk.is_dir()):
+    existing = [(size, path) for size, path in bases if path.is_dir()]
+    if on_disk and not existing and (not bases or on_disk.is_dir()):
         return on_disk
-    if not found:
+    if not bases:
         raise Misconfigured(
             "security.encrypt_index keeps plain bytes in memory alone, and neither /dev/shm nor $XDG_RUNTIME_DIR is a "
             "tmpfs here: mount one there, let them lie in a private folder on the disk while they are served "
             "(security.plain_runtime: true), or switch it off and use an encrypted disk."
         )
-    return max(there or found)[1]
+    return max(existing or bases)[1]
 
 
 def check_room(base: Path, bytes_sealed: int) -> None:

@@ -19,8 +19,8 @@ from pathlib import Path
 import msgspec
 
 from cortex.sealing.keys import begin_change, end_change, forget_elsewhere, project_key, project_keys
-from cortex.sealing.mirror import LIST, LIST_BYTES_MAX, OBJECTS, Listed, Mirror
-from cortex.sealing.places import NAME, Place, check_room, is_in_memory, make_base, plain_base, plain_of
+from cortex.sealing.mirror import LIST, LIST_BYTES_MAX, OBJECTS, Mirror, SealedList
+from cortex.sealing.places import NAME, SealedPlace, check_room, is_in_memory, make_base, plain_base, plain_of
 from cortex.system import files
 from cortex.system.core_dumps import forbid_dumps
 from cortex.system.errors import CortexError, Damaged, Unavailable
@@ -41,7 +41,7 @@ OPEN_BYTES_MAX = 65_536
 _used: dict[Path, Lock] = {}
 
 
-def use(place: Place) -> None:
+def ensure_open(place: SealedPlace) -> None:
     """Have the plain folder be there until this process ends; opened where nobody uses it. What lay
     plain on the disk goes once that is done.
 
@@ -54,9 +54,9 @@ def use(place: Place) -> None:
     _remove_old(place)
 
 
-def _begin(place: Place) -> None:
+def _begin(place: SealedPlace) -> None:
     make_base(place.base)
-    with _turn(place.base):
+    with _turn_lock(place.base):
         _leave(place.base)
         alone = try_lock(place.base / USED)
         if alone is not None:
@@ -72,7 +72,7 @@ def _begin(place: Place) -> None:
 def hold_open(base: Path) -> Lock:
     """For who keeps a plain folder that others use, and knows nothing else of it."""
     forbid_dumps()
-    with _turn(base):
+    with _turn_lock(base):
         return share(base / USED)
 
 
@@ -80,7 +80,7 @@ def close(base: Path) -> bool:
     """Seal and remove the plain folder if nobody else uses it; whether it is gone."""
     if not base.is_dir():
         return True
-    with _turn(base):
+    with _turn_lock(base):
         alone = try_lock(base / USED)
         if alone is None:
             return False
@@ -97,20 +97,20 @@ def reseal(base: Path) -> bool:
     """Seal what changed in an open folder; whether anything had. Raises Damaged and OSError: what
     was sealed before stays.
     """
-    with _turn(base):
+    with _turn_lock(base):
         return _seal(base)
 
 
 def open_key(base: Path) -> bytes:
     """The key of an open folder. Raises OSError and ValueError where it is not open."""
-    return bytes.fromhex(_opened(base)["key"])
+    return bytes.fromhex(_read_open_note(base)["key"])
 
 
-def give_up_open(place: Place) -> None:
+def give_up_open(place: SealedPlace) -> None:
     """Remove what is sealed, and what is plain in memory, whoever has it open: who does goes on
     elsewhere.
     """
-    with _turn(place.base):
+    with _turn_lock(place.base):
         _clear(place.base)
         files.remove_tree(place.store)
     if place.keys:
@@ -118,11 +118,11 @@ def give_up_open(place: Place) -> None:
 
 
 @contextlib.contextmanager
-def _alone(place: Place) -> Iterator[None]:
+def _sole_user(place: SealedPlace) -> Iterator[None]:
     """With nobody else there, and nothing plain. Raises Unavailable while somebody uses it."""
     make_base(place.base)
     _leave(place.base)
-    with _turn(place.base):
+    with _turn_lock(place.base):
         alone = try_lock(place.base / USED)
         if alone is None:
             raise Unavailable(
@@ -133,13 +133,13 @@ def _alone(place: Place) -> Iterator[None]:
             yield
 
 
-def seal_anew(place: Place) -> None:
+def seal_anew(place: SealedPlace) -> None:
     """Have all that is sealed of a project be sealed by another key. Broken off anywhere, it opens
     by the key that it has then.
 
     Raises Misconfigured, Unavailable while somebody uses it, Damaged and OSError.
     """
-    with _alone(place):
+    with _sole_user(place):
         try:
             files.make_private(place.home)
             _seal_anew(place)
@@ -147,17 +147,17 @@ def seal_anew(place: Place) -> None:
             _clear(place.base)
 
 
-def _seal_anew(place: Place) -> None:
+def _seal_anew(place: SealedPlace) -> None:
     mirror = _find_mirror(place)
     check_room(place.base, mirror.listed.bytes)
     mirror.restore()
     key = begin_change(place.store, place.key_path)
     anew = Mirror(place.store, place.home, key)
-    anew.seal({one.object for one in mirror.listed.files.values()})
+    anew.seal({entry.object for entry in mirror.listed.files.values()})
     end_change(place.store, place.key_path, key)
 
 
-def _find_mirror(place: Place) -> Mirror:
+def _find_mirror(place: SealedPlace) -> Mirror:
     """What is sealed, by the key that opens it: a change of keys may have been broken off."""
     key, following = project_keys(place.store, place.key_path, place.keys)
     mirror = Mirror(place.store, place.home, key)
@@ -176,16 +176,16 @@ def _find_mirror(place: Place) -> Mirror:
 def sealed_fault(base: Path) -> str:
     """Why what was sealed could not be used when the folder was opened, "" where it could."""
     try:
-        return str(_opened(base).get("fault", ""))
+        return str(_read_open_note(base).get("fault", ""))
     except (OSError, ValueError):
         return ""
 
 
-def give_up(place: Place) -> None:
+def give_up(place: SealedPlace) -> None:
     """Remove what is sealed of a project and what is plain in memory. Raises Unavailable while
     somebody uses it.
     """
-    with _alone(place):
+    with _sole_user(place):
         files.remove_tree(place.store)
 
 
@@ -198,22 +198,22 @@ def open_folders() -> list[Path]:
         return []
 
 
-def clear_all(but: Sequence[Path] = ()) -> None:
+def clear_all(spared_stores: Sequence[Path] = ()) -> None:
     """Remove every plain folder, whoever uses it, but those of these sealed ones."""
-    spared = {plain_of(store) for store in but}
+    spared = {plain_of(store) for store in spared_stores}
     for base in open_folders():
         if base in spared:
             continue
-        with _turn(base):
+        with _turn_lock(base):
             _clear(base)
 
 
-def remove_dead() -> list[Path]:
+def remove_unused_folders() -> list[Path]:
     """Remove the plain folders that nobody uses: of processes that were killed."""
     with contextlib.suppress(OSError, CortexError):
         base = plain_base()
-        found = [base / name for name in files.names(base) if NAME.fullmatch(name)]
-        return [one for one in found if _remove_unused(one)]
+        folders = [base / name for name in files.names(base) if NAME.fullmatch(name)]
+        return [folder for folder in folders if _remove_unused(folder)]
     return []
 
 
@@ -230,7 +230,7 @@ def _remove_unused(base: Path) -> bool:
     return True
 
 
-def _open(place: Place) -> None:
+def _open(place: SealedPlace) -> None:
     """Make the plain folder of what is sealed, as this process alone may now; of nothing where that
     was damaged, which `OPEN` says then. Raises Misconfigured, Unavailable, OSError.
     """
@@ -249,29 +249,29 @@ def _open(place: Place) -> None:
         mirror = Mirror(place.store, place.home, key)
     files.make_private(place.home)
     _remember(place.base, mirror.listed)
-    told = {"store": os.fspath(place.store), "key": mirror.key.hex(), "fault": fault}
-    files.replace(place.base / OPEN, json.dumps(told).encode())
+    note = {"store": os.fspath(place.store), "key": mirror.key.hex(), "fault": fault}
+    files.replace(place.base / OPEN, json.dumps(note).encode())
 
 
 def _seal(base: Path) -> bool:
-    told = _opened(base)
-    mirror = Mirror(Path(told["store"]), base / "home", bytes.fromhex(told["key"]))
-    mirror.listed = msgspec.msgpack.decode(files.read_ours(base / LISTED, LIST_BYTES_MAX), type=Listed)
+    note = _read_open_note(base)
+    mirror = Mirror(Path(note["store"]), base / "home", bytes.fromhex(note["key"]))
+    mirror.listed = msgspec.msgpack.decode(files.read_ours(base / LISTED, LIST_BYTES_MAX), type=SealedList)
     changed = mirror.seal()
     _remember(base, mirror.listed)
     return changed
 
 
-def _opened(base: Path) -> dict[str, str]:
-    told: dict[str, str] = json.loads(files.read_ours(base / OPEN, OPEN_BYTES_MAX))
-    return told
+def _read_open_note(base: Path) -> dict[str, str]:
+    note: dict[str, str] = json.loads(files.read_ours(base / OPEN, OPEN_BYTES_MAX))
+    return note
 
 
-def _remember(base: Path, listed: Listed) -> None:
+def _remember(base: Path, listed: SealedList) -> None:
     files.replace(base / LISTED, msgspec.msgpack.encode(listed))
 
 
-def _remove_old(place: Place) -> None:
+def _remove_old(place: SealedPlace) -> None:
     """Remove what lies plain on the disk from before, unless a watcher still writes it; with it the
     vectors of all projects, which do not say whose they are.
     """
@@ -293,7 +293,7 @@ def _clear(base: Path) -> None:
         remove(base / name)
 
 
-def _turn(base: Path) -> Lock:
+def _turn_lock(base: Path) -> Lock:
     return hold(
         base / TURN,
         lambda holder: Unavailable(

@@ -18,7 +18,7 @@ RECOVERY = "RECOVERY"
 #: random bytes of a recovery key: 32 letters and digits, in groups of four
 RECOVERY_BYTES, GROUP = 20, 4
 #: what is sealed in the note
-_WHAT = b"cortex-recovery-key"
+_PURPOSE = b"cortex-recovery-key"
 
 
 def make_recovery(store: Path, key: bytes) -> str:
@@ -26,7 +26,7 @@ def make_recovery(store: Path, key: bytes) -> str:
     OSError.
     """
     raw = os.urandom(RECOVERY_BYTES)
-    write_note(store / RECOVERY, {"key": seal_short(raw, _WHAT, key).hex()})
+    write_note(store / RECOVERY, {"key": seal_short(raw, _PURPOSE, key).hex()})
     text = base64.b32encode(raw).decode()
     return "-".join(text[at : at + GROUP] for at in range(0, len(text), GROUP))
 
@@ -35,7 +35,7 @@ def has_recovery(store: Path) -> bool:
     return (store / RECOVERY).is_file()
 
 
-def recover(store: Path, told: str, base: Path, key_path: str) -> None:
+def recover(store: Path, recovery_key: str, base: Path, key_path: str) -> None:
     """Wrap the folder's key by the master key that there is now, made where there is none. `base`:
     the folder of all keys.
 
@@ -46,8 +46,8 @@ def recover(store: Path, told: str, base: Path, key_path: str) -> None:
     if note is None:
         raise NotFound(f"There is no recovery key for {store}: none was made, or what it opens is gone.")
     try:
-        raw = base64.b32decode("".join(told.upper().replace("-", " ").split()))
-        key = unseal_short(raw, _WHAT, bytes.fromhex(note["key"]))
+        raw = base64.b32decode("".join(recovery_key.upper().replace("-", " ").split()))
+        key = unseal_short(raw, _PURPOSE, bytes.fromhex(note["key"]))
     except (binascii.Error, ValueError, Damaged) as error:
         raise BadRequest(
             f"That is not the recovery key of {store}: it has 32 letters and digits in groups of four, and the one "

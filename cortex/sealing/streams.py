@@ -30,13 +30,13 @@ PIECES_MAX = 1 << 32
 HEAD_BYTES = len(MAGIC) + SALT_BYTES + PREFIX_BYTES
 
 
-def seal(key: bytes, what: bytes, plain: BinaryIO, sealed: BinaryIO) -> int:
+def seal(key: bytes, purpose: bytes, plain: BinaryIO, sealed: BinaryIO) -> int:
     """Write all of `plain` sealed; `what` is said again by who opens it. Returns the plain bytes.
 
     Raises OSError, and Misconfigured without the library.
     """
     salt, prefix = os.urandom(SALT_BYTES), os.urandom(PREFIX_BYTES)
-    cipher = _cipher(key, salt, what)
+    cipher = _cipher(key, salt, purpose)
     sealed.write(MAGIC + salt + prefix)
     count = 0
     for number, piece, last in _pieces(plain, PIECE_BYTES):
@@ -45,7 +45,7 @@ def seal(key: bytes, what: bytes, plain: BinaryIO, sealed: BinaryIO) -> int:
     return count
 
 
-def unseal(key: bytes, what: bytes, sealed: BinaryIO, plain: BinaryIO) -> int:
+def unseal(key: bytes, purpose: bytes, sealed: BinaryIO, plain: BinaryIO) -> int:
     """Write what was sealed; what is written counts for nothing until this has returned.
 
     Returns the plain bytes. Raises Damaged for bytes that were not sealed so, OSError.
@@ -54,23 +54,23 @@ def unseal(key: bytes, what: bytes, sealed: BinaryIO, plain: BinaryIO) -> int:
     if len(head) != HEAD_BYTES or not head.startswith(MAGIC):
         raise Damaged("It is not a sealed file of this format.")
     salt, prefix = head[len(MAGIC) : -PREFIX_BYTES], head[-PREFIX_BYTES:]
-    cipher = _cipher(key, salt, what)
+    cipher = _cipher(key, salt, purpose)
     count = 0
     for number, piece, last in _pieces(sealed, PIECE_BYTES + TAG_BYTES):
-        plain.write(written := _opened(cipher, _nonce(prefix, number, last=last), piece))
+        plain.write(written := _decrypt(cipher, _nonce(prefix, number, last=last), piece))
         count += len(written)
     return count
 
 
-def seal_short(key: bytes, what: bytes, raw: bytes) -> bytes:
+def seal_short(key: bytes, purpose: bytes, raw: bytes) -> bytes:
     """A few bytes, as a key, sealed in one piece."""
     salt = os.urandom(SALT_BYTES)
-    return salt + _cipher(key, salt, what).encrypt(bytes(12), raw, None)
+    return salt + _cipher(key, salt, purpose).encrypt(bytes(12), raw, None)
 
 
-def unseal_short(key: bytes, what: bytes, raw: bytes) -> bytes:
+def unseal_short(key: bytes, purpose: bytes, raw: bytes) -> bytes:
     """What `seal_short` was given. Raises Damaged."""
-    return _opened(_cipher(key, raw[:SALT_BYTES], what), bytes(12), raw[SALT_BYTES:])
+    return _decrypt(_cipher(key, raw[:SALT_BYTES], purpose), bytes(12), raw[SALT_BYTES:])
 
 
 def _pieces(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool]]:
@@ -89,7 +89,7 @@ def _nonce(prefix: bytes, number: int, *, last: bool) -> bytes:
     return prefix + number.to_bytes(4) + (b"\1" if last else b"\0")
 
 
-def _opened(cipher: AESGCM, nonce: bytes, raw: bytes) -> bytes:
+def _decrypt(cipher: AESGCM, nonce: bytes, raw: bytes) -> bytes:
     from cryptography.exceptions import InvalidTag
 
     try:
@@ -98,7 +98,7 @@ def _opened(cipher: AESGCM, nonce: bytes, raw: bytes) -> bytes:
         raise Damaged("Its bytes are not those that were sealed.") from error
 
 
-def _cipher(key: bytes, salt: bytes, what: bytes) -> AESGCM:
+def _cipher(key: bytes, salt: bytes, purpose: bytes) -> AESGCM:
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         from cryptography.hazmat.primitives.hashes import SHA256
@@ -109,4 +109,4 @@ def _cipher(key: bytes, salt: bytes, what: bytes) -> AESGCM:
         raise Misconfigured(
             f"security.encrypt_index needs the package cryptography, which is not installed: {how_to_add('private')}."
         ) from error
-    return AESGCM(HKDF(SHA256(), KEY_BYTES, salt, what).derive(key))
+    return AESGCM(HKDF(SHA256(), KEY_BYTES, salt, purpose).derive(key))

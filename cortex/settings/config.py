@@ -19,8 +19,8 @@ import msgspec
 import orjson
 
 from cortex.sealing.master_key import take_from_environment
-from cortex.sealing.places import FILE_VARIABLE, VARIABLE, Place, is_sealed, permit_disk
-from cortex.sealing.places import place_of as place_of_sealed
+from cortex.sealing.places import FILE_VARIABLE, VARIABLE, SealedPlace, is_sealed, permit_disk
+from cortex.sealing.places import sealed_place as place_of_sealed
 from cortex.settings import dependencies
 from cortex.settings.config_files import parse_settings, read_raw, read_settings
 from cortex.settings.data import DataFolder, find_data
@@ -39,8 +39,8 @@ from cortex.settings.home import (
     user_config,
 )
 from cortex.settings.milvus_names import place_key, project_of
-from cortex.settings.projects import place_of
-from cortex.settings.subfolder import root_id, whole_of
+from cortex.settings.projects import resolve_project
+from cortex.settings.subfolder import enclosing_project, root_id
 from cortex.settings.table import (
     SECTIONS,
     Embedding,
@@ -53,9 +53,9 @@ from cortex.settings.table import (
     Server,
     rules,
 )
-from cortex.settings.trust import Layer, ProjectFile, find_asked
+from cortex.settings.trust import Layer, ProjectFile, find_consent_items
 from cortex.system.errors import Misconfigured
-from cortex.terms.languages import canonical, nearest
+from cortex.terms.languages import canonical, nearest_language
 from cortex.terms.suggestions import hint, hint_for
 from ipc.messages import PROTOCOL
 
@@ -69,7 +69,7 @@ class Config:
 
     root: Path
     #: the folder below the root that was asked for, and is served from the root's index; "": all
-    part: str = ""
+    subfolder: str = ""
     embedding: Embedding = field(default_factory=Embedding)
     server: Server = field(default_factory=Server)
     indexing: Indexing = field(default_factory=Indexing)
@@ -94,7 +94,7 @@ class Config:
     @property
     def folder(self) -> Path:
         """The folder that was asked for: what an agent knows as its project."""
-        return self.root / self.part
+        return self.root / self.subfolder
 
     @property
     def home(self) -> Path:
@@ -105,7 +105,7 @@ class Config:
         return sealing.home if sealing else cache_home(self.root, self.root_id)
 
     @property
-    def sealing(self) -> Place | None:
+    def sealing(self) -> SealedPlace | None:
         """Where it is sealed, and plain, if it is. Raises Misconfigured."""
         if not self.security.encrypt_index:
             return None
@@ -117,10 +117,10 @@ class Config:
         """Where our chunk files are written; an absolute `server.chunks_dir` replaces the root, and
         the user's own links lead to it.
         """
-        named = self.server.chunks_dir
-        if not named:
+        setting = self.server.chunks_dir
+        if not setting:
             return self.home / "chunks"
-        folder = self.root / named
+        folder = self.root / setting
         return folder if folder.is_relative_to(self.root) else real(folder)
 
     @property
@@ -149,8 +149,8 @@ class Config:
         """
         if not self.remote:
             return self.home / "index" / str(INDEX_FORMAT)
-        kept = "milvus-written" if self.writes else "milvus"
-        return self.home / kept / place_key(self.root, self.milvus) / str(INDEX_FORMAT)
+        folder_name = "milvus-written" if self.writes else "milvus"
+        return self.home / folder_name / place_key(self.root, self.milvus) / str(INDEX_FORMAT)
 
     @property
     def run_dir(self) -> Path:
@@ -159,8 +159,8 @@ class Config:
     @property
     def manifest(self) -> Path:
         """The indexer's memory of what is in `chunks_dir`: each such folder has its own."""
-        named = self.server.chunks_dir
-        mark = f"-{hashlib.sha256(named.encode()).hexdigest()[:8]}" if named else ""
+        setting = self.server.chunks_dir
+        mark = f"-{hashlib.sha256(setting.encode()).hexdigest()[:8]}" if setting else ""
         return self.home / f"manifest{mark}.json"
 
     @property
@@ -239,13 +239,13 @@ def load(
     source of the fault.
     """
     take_from_environment()
-    root, explicit = find_root(place_of(project))
+    root, explicit = find_root(resolve_project(project))
     cache_base()  # raises early what every path would
-    root, part = whole_of(root)
+    root, subfolder = enclosing_project(root)
     project_file = read_project(root)
-    project_layer, ignored = project_file.believed()
+    project_layer, ignored = project_file.trusted_layer()
     user, variables = (str(user_config()), _read_user()), _from_environment(os.environ)
-    sections = _merged(
+    sections = _merge_layers(
         user,
         ("the project's packages", PACKAGES if dependencies.is_noted(root) else {}),
         (str(project_config(root)), project_layer),
@@ -253,18 +253,20 @@ def load(
         ("the command line", flags or {}),
     )
     _check_languages(sections["indexing"].languages)
-    own = user[1].get("security", {}) | variables.get("security", {})
-    asked = sections["security"].encrypt_index or project_file.says("security.encrypt_index")
-    kept_sealed = not asked and is_sealed(cache_base(), root_id(root))
-    sections["security"] = dataclasses.replace(sections["security"], encrypt_index=asked or kept_sealed)
+    own_fields = user[1].get("security", {}) | variables.get("security", {})
+    wants_sealing = sections["security"].encrypt_index or project_file.says("security.encrypt_index")
+    kept_sealed = not wants_sealing and is_sealed(cache_base(), root_id(root))
+    sections["security"] = dataclasses.replace(
+        sections["security"], encrypt_index=wants_sealing or kept_sealed
+    )
     config = Config(
         root=root,
-        part=part,
+        subfolder=subfolder,
         explicit_root=explicit,
         explicit_chunks=bool(sections["server"].chunks_dir),
         kept_sealed=kept_sealed,
         ignored=ignored,
-        own_security=_build("security", own, "the configuration"),
+        own_security=_build("security", own_fields, "the configuration"),
         **sections,
     )
     _permit(config.own_security)
@@ -313,40 +315,40 @@ def _check_engines(config: Config) -> None:
 
 def _imply_provider(embedding: dict[str, Any]) -> None:
     """A server or a model that was named without a provider is meant to be used."""
-    named = [provider for key, provider in IMPLIED.items() if embedding.get(key)]
-    if "provider" in embedding or not named:
+    implied = [provider for key, provider in IMPLIED.items() if embedding.get(key)]
+    if "provider" in embedding or not implied:
         return
-    if len(named) > 1:
+    if len(implied) > 1:
         raise Misconfigured(
             "embedding.endpoint and embedding.model_path are both set; say which of them by embedding.provider: http "
             "or onnx."
         )
-    embedding["provider"] = named[0]
+    embedding["provider"] = implied[0]
 
 
 def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
     """Where memory is kept, for whoever has no project. Raises Misconfigured as `load` does."""
-    sections = _of_person(flags)
+    sections = _person_sections(flags)
     _permit(sections["security"])
     return find_data(sections["memory"], sections["server"], sections["security"], sections["security"])
 
 
 def load_security() -> Security:
     """What a person set of `security`, for whoever has no project. Raises Misconfigured."""
-    security: Security = _of_person()["security"]
+    security: Security = _person_sections()["security"]
     _permit(security)
     return security
 
 
-def _of_person(flags: Layer | None = None) -> dict[str, Any]:
-    return _merged(
+def _person_sections(flags: Layer | None = None) -> dict[str, Any]:
+    return _merge_layers(
         (str(user_config()), _read_user()),
         ("the environment", _from_environment(os.environ)),
         ("the command line", flags or {}),
     )
 
 
-def _merged(*layers: tuple[str, Layer]) -> dict[str, Any]:
+def _merge_layers(*layers: tuple[str, Layer]) -> dict[str, Any]:
     """The sections of all layers: (source, layer) each, a later one wins. Raises Misconfigured."""
     values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
     for source, layer in layers:
@@ -371,7 +373,7 @@ def read_project(root: Path) -> ProjectFile:
     path = project_config(root)
     raw = _read_plain(path, root)
     layer = _sections(path, parse_settings(path, raw))
-    return ProjectFile(root, raw, layer, find_asked(layer, _check(layer, str(path))))
+    return ProjectFile(root, raw, layer, find_consent_items(layer, _check(layer, str(path))))
 
 
 def _read_plain(path: Path, root: Path) -> bytes:
@@ -420,11 +422,11 @@ def _check(layer: Layer, source: str) -> dict[str, Any]:
             raise Misconfigured(
                 f"Section {section!r} in {source} must hold settings, not a {type(fields).__name__}."
             )
-        known = [f.name for f in dataclasses.fields(SECTIONS[section])]
+        setting_names = [f.name for f in dataclasses.fields(SECTIONS[section])]
         for key in fields:
-            if key not in known:
+            if key not in setting_names:
                 raise Misconfigured(
-                    f"Unknown setting {section}.{key} in {source}{hint_for(str(key), known, 0.0)}."
+                    f"Unknown setting {section}.{key} in {source}{hint_for(str(key), setting_names, 0.0)}."
                 )
         built[section] = _build(section, fields, source)
         _check_bounds(section, built[section], source)
@@ -457,7 +459,7 @@ def _parse(text: str, kind: Any) -> Any:
             text.lower(), text
         )
     if kind == tuple[str, ...]:
-        return [part.strip() for part in text.split(",") if part.strip()]
+        return [element.strip() for element in text.split(",") if element.strip()]
     if kind in (int, float):
         try:
             return kind(text)
@@ -476,9 +478,9 @@ def _build(section: str, values: Mapping[str, Any], source: str) -> Any:
 def _check_languages(names: tuple[str, ...]) -> None:
     for name in names:
         if not canonical(name):
-            near = nearest(name)
-            told = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists those there are."
-            raise Misconfigured(f"indexing.languages names {name!r}, which is no language{told}")
+            near = nearest_language(name)
+            advice = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists those there are."
+            raise Misconfigured(f"indexing.languages names {name!r}, which is no language{advice}")
 
 
 def _check_bounds(section: str, built: Any, source: str) -> None:

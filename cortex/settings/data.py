@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from cortex.sealing.places import Place, plain_of, sealed_base
+from cortex.sealing.places import SealedPlace, plain_of, sealed_base
 from cortex.settings.home import cache_base, real, refusal, runtime_base, user_home
 from cortex.settings.table import Memory, Security, Server
 from cortex.system import files
@@ -43,12 +43,12 @@ class DataFolder:
         return os.path.lexists(self.root / SEALED)
 
     @property
-    def sealing(self) -> Place | None:
+    def sealing(self) -> SealedPlace | None:
         """Where what is made of the store is sealed, and plain, if it is. Raises Misconfigured."""
         if not (self.seals or self.is_sealed):
             return None
         store = self.root / SEALED
-        return Place(store, plain_of(store), None, self.key_path, sealed_base(cache_base()))
+        return SealedPlace(store, plain_of(store), None, self.key_path, sealed_base(cache_base()))
 
     @property
     def home(self) -> Path:
@@ -91,9 +91,9 @@ class DataFolder:
             files.make_private(self.root)
             if place := self.sealing:
                 self._check_installed()
-                from cortex.sealing.plain_folder import use
+                from cortex.sealing.plain_folder import ensure_open
 
-                use(place)
+                ensure_open(place)
             files.make_private(self.run_dir)
         except OSError as error:
             raise refusal(error)(
@@ -114,19 +114,21 @@ class DataFolder:
         )
 
 
-def find_data(settings: Memory, server: Server, security: Security, own: Security) -> DataFolder:
+def find_data(settings: Memory, server: Server, security: Security, own_security: Security) -> DataFolder:
     """The folder that is set; `own`: what a person set, and no project.
 
     Raises Misconfigured for one that is not absolute: processes work in different folders.
     """
-    named = settings.data_dir or Memory().data_dir
-    if named == "~" or named.startswith("~/"):
-        named = user_home() + named[1:]
-    if not os.path.isabs(named):
-        raise Misconfigured(f"memory.data_dir is {named!r}, which is not an absolute path; set it to one.")
-    seals = own.encrypt_memory == "on" or (own.encrypt_memory == "index" and own.encrypt_index)
+    folder = settings.data_dir or Memory().data_dir
+    if folder == "~" or folder.startswith("~/"):
+        folder = user_home() + folder[1:]
+    if not os.path.isabs(folder):
+        raise Misconfigured(f"memory.data_dir is {folder!r}, which is not an absolute path; set it to one.")
+    seals = own_security.encrypt_memory == "on" or (
+        own_security.encrypt_memory == "index" and own_security.encrypt_index
+    )
     return DataFolder(
-        real(named),
+        real(folder),
         settings,
         server.idle_exit_s,
         server.deadline_s,

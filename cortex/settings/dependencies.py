@@ -28,39 +28,41 @@ MARKS = frozenset(("site-packages", "node_modules", "mod", "registry"))
 _GO = re.compile(r"^\s*(?:require\s+)?([\w.~-]+(?:/[\w.~-]+)+)\s+(v[\w.+-]+)\s*$", re.MULTILINE)
 
 
-def installed(root: Path) -> dict[str, Path]:
+def installed_packages(root: Path) -> dict[str, Path]:
     """The places that are there, by what they hold. No link is followed below the root."""
-    found = dict(_python(root))
+    places = dict(_python(root))
     if _is_folder(root / "node_modules"):
-        found["node"] = root / "node_modules"
+        places["node"] = root / "node_modules"
     modules = [*_go(root), *_rust(root)]
-    return found | dict(modules[:MODULES_MAX])
+    return places | dict(modules[:MODULES_MAX])
 
 
-def note(root: Path, places: dict[str, Path]) -> None:
+def write_note(root: Path, places: dict[str, Path]) -> None:
     """Remember them, in place of those that were noted of this project. Raises OSError."""
     files.make_folder(_notes(), anywhere=True)
-    told = {"root": os.fspath(root), "places": {name: os.fspath(place) for name, place in places.items()}}
-    files.replace(_notes() / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}.json", orjson.dumps(told))
+    content = {"root": os.fspath(root), "places": {name: os.fspath(place) for name, place in places.items()}}
+    files.replace(
+        _notes() / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}.json", orjson.dumps(content)
+    )
 
 
-def noted() -> Iterator[tuple[str, Path, Path]]:
+def read_notes() -> Iterator[tuple[str, Path, Path]]:
     """(name, place, the project's root) of all that are remembered and there."""
     names: list[str] = []
     with contextlib.suppress(OSError):
         names = sorted(files.names(_notes()))
     for name in names:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            told = orjson.loads(files.read_ours(_notes() / name, NOTE_BYTES_MAX))
-            root = Path(told["root"])
-            for what, place in told["places"].items():
+            content = orjson.loads(files.read_ours(_notes() / name, NOTE_BYTES_MAX))
+            root = Path(content["root"])
+            for label, place in content["places"].items():
                 if os.path.isdir(place):
-                    yield f"{root.name}:{what}", Path(place), root
+                    yield f"{root.name}:{label}", Path(place), root
 
 
 def is_noted(root: Path) -> bool:
     """Whether packages are at this place that somebody asked for."""
-    return not MARKS.isdisjoint(root.parts) and any(place == root for _, place, _ in noted())
+    return not MARKS.isdisjoint(root.parts) and any(place == root for _, place, _ in read_notes())
 
 
 def _notes() -> Path:
@@ -83,7 +85,7 @@ def _go(root: Path) -> Iterator[tuple[str, Path]]:
     base = os.environ.get("GOMODCACHE") or os.path.join(
         os.environ.get("GOPATH") or os.path.join(user_home(), "go"), "pkg", "mod"
     )
-    for path, version in _GO.findall(_read(root / "go.mod")):
+    for path, version in _GO.findall(_read_text(root / "go.mod")):
         place = Path(base, re.sub(r"[A-Z]", lambda match: f"!{match[0].lower()}", f"{path}@{version}"))
         if ".." not in place.parts and place.is_dir():
             yield path, place
@@ -92,20 +94,20 @@ def _go(root: Path) -> Iterator[tuple[str, Path]]:
 def _rust(root: Path) -> Iterator[tuple[str, Path]]:
     """Of each crate that Cargo.toml asks for, in the version that is locked."""
     with contextlib.suppress(tomllib.TOMLDecodeError, AttributeError, TypeError, KeyError):
-        wanted = set(tomllib.loads(_read(root / "Cargo.toml")).get("dependencies", {}))
+        wanted = set(tomllib.loads(_read_text(root / "Cargo.toml")).get("dependencies", {}))
         source = Path(os.environ.get("CARGO_HOME") or os.path.join(user_home(), ".cargo"), "registry", "src")
         registries = _folders(source)
-        for one in tomllib.loads(_read(root / "Cargo.lock")).get("package", ()):
-            name = f"{one['name']}-{one['version']}"
-            if one["name"] in wanted and re.fullmatch(r"[\w.+-]+", name):
+        for package in tomllib.loads(_read_text(root / "Cargo.lock")).get("package", ()):
+            name = f"{package['name']}-{package['version']}"
+            if package["name"] in wanted and re.fullmatch(r"[\w.+-]+", name):
                 yield from (
-                    (one["name"], source / registry / name)
+                    (package["name"], source / registry / name)
                     for registry in registries
                     if _is_folder(source / registry / name)
                 )
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     with contextlib.suppress(OSError):
         return files.read_plain(path, LIST_BYTES_MAX).decode("utf-8", "replace")
     return ""

@@ -11,12 +11,14 @@ from cortex.settings.reference import read_reference
 from cortex.system.errors import Misconfigured
 
 
-def say_leaving(config: Config) -> str:
+def describe_egress(config: Config) -> str:
     """What is sent to another machine, and where; "" where nothing is."""
-    return " ".join(filter(None, (_of_sources(config), _of_index(config), _of_memory(config))))
+    return " ".join(
+        filter(None, (_sources_sentence(config), _index_sentence(config), _memory_sentence(config)))
+    )
 
 
-def _of_index(config: Config) -> str:
+def _index_sentence(config: Config) -> str:
     uri = config.milvus.uri
     if not config.remote or not uri.startswith(SCHEMES) or is_loopback(uri):
         return ""
@@ -26,7 +28,7 @@ def _of_index(config: Config) -> str:
     )
 
 
-def _of_sources(config: Config) -> str:
+def _sources_sentence(config: Config) -> str:
     endpoint = config.embedding.endpoint
     if config.embedding.provider != "http" or not endpoint or is_loopback(endpoint):
         return ""
@@ -37,12 +39,12 @@ def _of_sources(config: Config) -> str:
     )
 
 
-def _of_memory(config: Config) -> str:
-    named = config.memory.database
-    if not named:
+def _memory_sentence(config: Config) -> str:
+    database = config.memory.database
+    if not database:
         return ""
     try:
-        address = urlsplit(read_reference(named, "memory.database"))
+        address = urlsplit(read_reference(database, "memory.database"))
     except (Misconfigured, ValueError):  # whoever opens it says so
         return ""
     hosts = [address.hostname or "", *parse_qs(address.query).get("host", [])]

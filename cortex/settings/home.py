@@ -16,7 +16,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Protocol
 
-from cortex.sealing.places import Place, is_sealed
+from cortex.sealing.places import SealedPlace, is_sealed
 from cortex.system import files, hosts, path_names
 from cortex.system.errors import CortexError, Misconfigured, Unavailable
 
@@ -58,7 +58,7 @@ class Folders(Protocol):
     def root_id(self) -> str: ...
 
     @property
-    def sealing(self) -> Place | None: ...
+    def sealing(self) -> SealedPlace | None: ...
 
 
 class Sockets(Protocol):
@@ -68,27 +68,27 @@ class Sockets(Protocol):
     def runtime_dir(self) -> Path: ...
 
 
-def place(variable: str) -> str:
+def variable_folder(variable: str) -> str:
     """The folder that an environment variable names, "" for none.
 
     Raises Misconfigured for one that is not absolute: processes work in different folders.
     """
-    named = os.environ.get(variable) or ""
-    if named and not path_names.is_absolute(named):
-        raise Misconfigured(f"{variable} is {named!r}, which is not an absolute path; set it to one.")
-    return named
+    folder = os.environ.get(variable) or ""
+    if folder and not path_names.is_absolute(folder):
+        raise Misconfigured(f"{variable} is {folder!r}, which is not an absolute path; set it to one.")
+    return folder
 
 
 def user_home() -> str:
     """The user's home folder. Raises Misconfigured as `place` does."""
-    return place(path_names.home_variable()) or os.path.expanduser("~")
+    return variable_folder(path_names.home_variable()) or os.path.expanduser("~")
 
 
 def user_config() -> Path:
-    named = place("XDG_CONFIG_HOME")
-    if hosts.WINDOWS and not named:
+    config_home = variable_folder("XDG_CONFIG_HOME")
+    if hosts.WINDOWS and not config_home:
         return Path(path_names.own_folder("config", user_home())) / "config.yml"
-    return Path(named or os.path.join(user_home(), ".config")) / "cortex" / "config.yml"
+    return Path(config_home or os.path.join(user_home(), ".config")) / "cortex" / "config.yml"
 
 
 def project_config(root: Path) -> Path:
@@ -136,23 +136,23 @@ def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool
     parent with .git or .cortex/config.yml. Never /, the home folder or anything above it; one that
     was named only with REALLY set.
     """
-    named = project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")
-    if named:
-        return _named_root(os.fspath(named)), True
-    here = Path.cwd().resolve()
-    for folder in (here, *here.parents):
+    requested = project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")
+    if requested:
+        return _named_root(os.fspath(requested)), True
+    working_folder = Path.cwd().resolve()
+    for folder in (working_folder, *working_folder.parents):
         if too_high(folder):
             break
         if (folder / ".git").exists() or project_config(folder).is_file():
             return folder, False
     raise Misconfigured(
-        f"No project found at or above {here}: run `git init` or `cortex init` there, or pass --project DIR "
+        f"No project found at or above {working_folder}: run `git init` or `cortex init` there, or pass --project DIR "
         '(in an agent\'s configuration: "args": ["mcp", "--project", "/path/to/project"]).'
     )
 
 
-def _named_root(named: str) -> Path:
-    root = Path(named).expanduser()
+def _named_root(name: str) -> Path:
+    root = Path(name).expanduser()
     if not root.is_dir():
         raise Misconfigured(f"The project folder {str(root)!r} {_why_no_folder(root)}; {ADVICE}.")
     root = root.resolve()
@@ -184,16 +184,20 @@ def runtime_base() -> Path:
     so that their fronts and a person's terminal meet at one set.
     """
     if hosts.WINDOWS:
-        named = place("XDG_RUNTIME_DIR")
-        return real(os.path.join(named, "cortex") if named else path_names.own_folder("run", user_home()))
+        runtime_folder = variable_folder("XDG_RUNTIME_DIR")
+        return real(
+            os.path.join(runtime_folder, "cortex")
+            if runtime_folder
+            else path_names.own_folder("run", user_home())
+        )
     uid = hosts.user_id()
     usual = f"/run/user/{uid}"
-    named = place("XDG_RUNTIME_DIR") or usual
-    for base in (named, "/tmp", tempfile.gettempdir()):  # noqa: S108 - private_dir checks it
+    runtime_folder = variable_folder("XDG_RUNTIME_DIR") or usual
+    for base in (runtime_folder, "/tmp", tempfile.gettempdir()):  # noqa: S108 - private_dir checks it
         path = real(base) / f"cortex-{uid}"
         # in a sandbox ours is there, and nothing can be made beside it
-        there = (os.path.isdir(base) and os.access(base, os.W_OK)) or path.is_dir()
-        if there and len(os.fsencode(path)) + 40 <= SOCKET_PATH_MAX:
+        is_usable = (os.path.isdir(base) and os.access(base, os.W_OK)) or path.is_dir()
+        if is_usable and len(os.fsencode(path)) + 40 <= SOCKET_PATH_MAX:
             return path
     raise Misconfigured("No folder for sockets: set XDG_RUNTIME_DIR to a short, writable folder.")
 
@@ -207,7 +211,7 @@ def private_dir(path: Path) -> Path:
         files.make_private(path)
     except OSError as error:
         raise Misconfigured(
-            f"{path} must be a real folder owned by you ({_why(error)}); move away what is there."
+            f"{path} must be a real folder owned by you ({_fault_text(error)}); move away what is there."
         ) from error
     return path
 
@@ -232,9 +236,9 @@ def open_home(project: Folders) -> Path:
     try:
         files.make_folder(cache_base(), anywhere=True)
         if project.sealing:
-            from cortex.sealing.plain_folder import use
+            from cortex.sealing.plain_folder import ensure_open
 
-            use(project.sealing)
+            ensure_open(project.sealing)
         elif is_sealed(cache_base(), project.root_id):
             raise Misconfigured(
                 f"{project.root} was sealed after this process started, which would write its index plain: start it "
@@ -250,13 +254,13 @@ def open_home(project: Folders) -> Path:
             files.replace(home / "project.json", note)
     except OSError as error:
         raise refusal(error)(
-            f"Cannot write {home}: {_why(error)}; free some space, make it a writable folder "
+            f"Cannot write {home}: {_fault_text(error)}; free some space, make it a writable folder "
             "of yours, or set CORTEX_HOME to one."
         ) from error
     return home
 
 
-def _why(error: OSError) -> str:
+def _fault_text(error: OSError) -> str:
     return error.strerror or str(error)
 
 
@@ -293,7 +297,7 @@ def open_project_folder(root: Path) -> Path:
     try:
         files.make_folder(folder, anywhere=True)
     except OSError as error:
-        raise Misconfigured(f"Cannot make {folder}: {_why(error)}.") from error
+        raise Misconfigured(f"Cannot make {folder}: {_fault_text(error)}.") from error
     return folder
 
 

@@ -29,27 +29,27 @@ def identity_of(root: Path, remotes: Collection[str] = ()) -> str:
     repository can claim any origin.
     """
     common = _common_folder(root)
-    named = {plain_remote(remote) for remote in remotes}
-    if common and named and (origin := _origin_in(common)) in named:
-        return _named(origin.rpartition("/")[2], b"remote\0" + origin.encode())
+    plain_remotes = {plain_remote(remote) for remote in remotes}
+    if common and plain_remotes and (origin := _origin_in(common)) in plain_remotes:
+        return _identity_name(origin.rpartition("/")[2], b"remote\0" + origin.encode())
     common = common or root
     place = common.parent if common.name == ".git" else common
-    return _named(place.name, os.fsencode(common))
+    return _identity_name(place.name, os.fsencode(common))
 
 
 def plain_remote(address: str) -> str:
     """The address of a repository, the same for all ways to it: host/owner/name."""
-    told = re.sub(r"^[a-z][a-z0-9+.-]*://", "", address.strip(), flags=re.IGNORECASE)
-    host, mark, path = re.sub(r"^[^/@]*@", "", told).partition("/")
+    stripped = re.sub(r"^[a-z][a-z0-9+.-]*://", "", address.strip(), flags=re.IGNORECASE)
+    host, mark, path = re.sub(r"^[^/@]*@", "", stripped).partition("/")
     if ":" in host:  # git@host:path, or a port
         host, _, more = host.partition(":")
         path = path if more.isdecimal() else f"{more}{mark}{path}"
     return f"{host.lower()}/{path.strip('/').removesuffix('.git')}"
 
 
-def _named(name: str, what: bytes) -> str:
+def _identity_name(name: str, digest_input: bytes) -> str:
     plain = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
-    return f"{plain or 'project'}-{hashlib.sha256(what).hexdigest()[:16]}"
+    return f"{plain or 'project'}-{hashlib.sha256(digest_input).hexdigest()[:16]}"
 
 
 def origin_of(root: Path) -> str:
@@ -62,14 +62,14 @@ def origin_of(root: Path) -> str:
 
 def _origin_in(common: Path) -> str:
     """Where a repository came from, as its own configuration says; "" when it does not."""
-    section, found = "", ""
-    for line in _read(common / "config", CONFIG_BYTES_MAX).splitlines():
-        told = line.strip()
-        if told.startswith("["):
-            section = told.partition("]")[0].strip("[").replace(" ", "")
-        elif section == 'remote"origin"' and told.partition("=")[0].strip() == "url":
-            found = plain_remote(told.partition("=")[2].strip().strip('"'))
-    return found
+    section, origin = "", ""
+    for line in _read_text(common / "config", CONFIG_BYTES_MAX).splitlines():
+        stripped = line.strip()
+        if stripped.startswith("["):
+            section = stripped.partition("]")[0].strip("[").replace(" ", "")
+        elif section == 'remote"origin"' and stripped.partition("=")[0].strip() == "url":
+            origin = plain_remote(stripped.partition("=")[2].strip().strip('"'))
+    return origin
 
 
 def _common_folder(root: Path) -> Path | None:
@@ -78,29 +78,29 @@ def _common_folder(root: Path) -> Path | None:
         if place.is_dir():
             return Path(os.path.realpath(place))
         if place.is_file():
-            return _of_worktree(place) or folder
+            return _worktree_common(place) or folder
     return None
 
 
-def _of_worktree(place: Path) -> Path | None:
+def _worktree_common(place: Path) -> Path | None:
     """The common folder of the worktree that the file `place` makes; None for anything else.
 
     A folder can come with a `.git` that names anybody's repository: it belongs there only when that
     repository names it, too.
     """
-    told = _read(place)
-    if not told.startswith("gitdir:"):
+    pointer = _read_text(place)
+    if not pointer.startswith("gitdir:"):
         return None
-    own = Path(os.path.realpath(place.parent / told.removeprefix("gitdir:").strip()))
-    common, back = _read(own / "commondir"), _read(own / "gitdir")
+    git_dir = Path(os.path.realpath(place.parent / pointer.removeprefix("gitdir:").strip()))
+    common, back = _read_text(git_dir / "commondir"), _read_text(git_dir / "gitdir")
     if not common or not back:
         return None  # a submodule, or damaged
-    if os.path.realpath(own / back) != os.path.realpath(place):
+    if os.path.realpath(git_dir / back) != os.path.realpath(place):
         return None
-    return Path(os.path.realpath(own / common))
+    return Path(os.path.realpath(git_dir / common))
 
 
-def _read(path: Path, bytes_max: int = POINTER_BYTES_MAX) -> str:
+def _read_text(path: Path, bytes_max: int = POINTER_BYTES_MAX) -> str:
     try:
         return os.fsdecode(files.read_plain(path, bytes_max)).strip()
     except OSError:

@@ -28,7 +28,7 @@ PROJECT_BYTES_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MilvusPlace:
     """One project in one Milvus."""
 
     #: what a client connects to
@@ -47,20 +47,20 @@ class Place:
         return None if self.file is None else Path(self.address.removeprefix("unix:")).parent
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         """The place in a sentence; no secret is in it."""
         return str(self.file) if self.file else self.address
 
     @property
-    def nothing(self) -> str:
+    def missing_message(self) -> str:
         """What is said where it holds nothing of the project."""
         return (
-            f"Milvus at {self.told} has nothing of a project {self.project}: run `cortex index --to milvus` where its "
+            f"Milvus at {self.label} has nothing of a project {self.project}: run `cortex index --to milvus` where its "
             "files are, or set milvus.project to what it is called there."
         )
 
 
-def place_of(config: Config) -> Place:
+def milvus_place(config: Config) -> MilvusPlace:
     """Raises Misconfigured for an address or a name that cannot be."""
     settings = config.milvus
     project = project_of(config.root, settings)
@@ -76,20 +76,20 @@ def place_of(config: Config) -> Place:
             "digit; set another."
         )
     token = read_reference(settings.token, "milvus.token")
-    told, dimensions = settings.uri, config.embedding.dimensions
-    if told.startswith(SCHEMES):
-        if "@" in told:
+    uri, dimensions = settings.uri, config.embedding.dimensions
+    if uri.startswith(SCHEMES):
+        if "@" in uri:
             raise Misconfigured("milvus.uri holds a name or a password: put it into milvus.token, as $NAME.")
-        return Place(told, token, settings.collection, project, dimensions)
-    if not told.endswith(FILE_ENDING):
+        return MilvusPlace(uri, token, settings.collection, project, dimensions)
+    if not uri.endswith(FILE_ENDING):
         raise Misconfigured(
-            f"milvus.uri is {told!r}: it takes the address of a server, http://host:19530, or the file of a "
+            f"milvus.uri is {uri!r}: it takes the address of a server, http://host:19530, or the file of a "
             "milvus-lite, whose name ends with .db."
         )
-    file = real(os.path.expanduser(told))
-    if not Path(os.path.expanduser(told)).is_absolute():
-        raise Misconfigured(f"milvus.uri is {told!r}, which is not an absolute path; set it to one.")
+    file = real(os.path.expanduser(uri))
+    if not Path(os.path.expanduser(uri)).is_absolute():
+        raise Misconfigured(f"milvus.uri is {uri!r}, which is not an absolute path; set it to one.")
     name = f"milvus-{hashlib.sha256(os.fsencode(file)).hexdigest()[:16]}"
-    return Place(
+    return MilvusPlace(
         f"unix:{runtime_base() / name / 's.sock'}", token, settings.collection, project, dimensions, file
     )

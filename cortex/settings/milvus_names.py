@@ -20,5 +20,5 @@ def project_of(root: Path, settings: Milvus) -> str:
 
 def place_key(root: Path, settings: Milvus) -> str:
     """What tells this project in this place from any other, or elsewhere; a part of a path."""
-    told = "\0".join((settings.uri, settings.collection, project_of(root, settings)))
-    return hashlib.sha256(os.fsencode(told)).hexdigest()[:_KEY_CHARS]
+    identity = "\0".join((settings.uri, settings.collection, project_of(root, settings)))
+    return hashlib.sha256(os.fsencode(identity)).hexdigest()[:_KEY_CHARS]

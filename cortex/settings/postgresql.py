@@ -10,9 +10,9 @@ SENT_S = 10
 #: and how many are in vain before it is gone
 _ALIVE = {"idle": 30, "interval": 10, "count": 3}
 #: arguments of a connection: a server that is gone is noticed here
-HERE: dict[str, Any] = {
+CLIENT_KEEPALIVE: dict[str, Any] = {
     "tcp_user_timeout": SENT_S * 1000,
     **{f"keepalives_{name}": value for name, value in _ALIVE.items()},
 }
 #: settings of a session: the server lets go of what a machine that is gone held, as its locks
-THERE: dict[str, Any] = {f"tcp_keepalives_{name}": value for name, value in _ALIVE.items()}
+SERVER_KEEPALIVE: dict[str, Any] = {f"tcp_keepalives_{name}": value for name, value in _ALIVE.items()}

@@ -33,7 +33,7 @@ FILE_KEYS = ("projects", "repo_globs")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ProjectEntry:
     """One project. `read_only`: it is here to be read, and nothing is written down about it. `of`:
     the project whose installed packages these are.
     """
@@ -53,23 +53,23 @@ def clones_base() -> Path:
     return cache_base() / "clones"
 
 
-def known_projects() -> dict[str, Known]:
+def known_projects() -> dict[str, ProjectEntry]:
     """By name: those that the file names first, then what its globs find, then clones,
     then installed packages. A folder that is gone is left out.
 
     Raises Misconfigured for a file that cannot be understood.
     """
-    named, globs = _read_file()
-    found = {name: Known(name, root) for name, root in named.items() if root.is_dir()}
-    taken = {one.root for one in found.values()}
+    folders, globs = _read_file()
+    projects = {name: ProjectEntry(name, root) for name, root in folders.items() if root.is_dir()}
+    taken = {project.root for project in projects.values()}
     repositories = sorted({root for glob in globs for root in _repositories(glob)} - taken)
     for name, root in by_name(repositories).items():
-        found.setdefault(name, Known(name, root))
+        projects.setdefault(name, ProjectEntry(name, root))
     for name, root in _clones().items():
-        found.setdefault(name, Known(name, root, read_only=True))
-    for name, root, of in dependencies.noted():
-        found.setdefault(name, Known(name, root, read_only=True, of=of))
-    return found
+        projects.setdefault(name, ProjectEntry(name, root, read_only=True))
+    for name, root, of in dependencies.read_notes():
+        projects.setdefault(name, ProjectEntry(name, root, read_only=True, of=of))
+    return projects
 
 
 def is_clone(root: Path) -> bool:
@@ -82,18 +82,18 @@ def is_read_only(root: Path) -> bool:
     return is_clone(root) or dependencies.is_noted(root)
 
 
-def place_of(project: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
+def resolve_project(project: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
     """The folder of a project that may be said by its name; a folder that is there is meant by
     its path. Raises Misconfigured as `known_projects` does.
     """
     if not isinstance(project, str) or not project or Path(project).expanduser().is_dir():
         return project
-    known = known_projects()
-    if project in known:
-        return known[project].root
-    meant = "" if os.path.dirname(project) else hint_for(project, known)
-    if meant:
-        raise Misconfigured(f"No project is called {project!r}{meant}; `cortex projects` lists them.")
+    projects = known_projects()
+    if project in projects:
+        return projects[project].root
+    suggestion = "" if os.path.dirname(project) else hint_for(project, projects)
+    if suggestion:
+        raise Misconfigured(f"No project is called {project!r}{suggestion}; `cortex projects` lists them.")
     return project
 
 
@@ -105,21 +105,23 @@ def _read_file() -> tuple[dict[str, Path], list[str]]:
         return {}, []
     if not isinstance(data, dict) or (set(data) - set(FILE_KEYS)):
         raise Misconfigured(f"{path} must hold `projects` (name: folder) and `repo_globs` (a list) alone.")
-    named, globs = data.get("projects") or {}, data.get("repo_globs") or []
-    if not isinstance(named, dict):
+    folders, globs = data.get("projects") or {}, data.get("repo_globs") or []
+    if not isinstance(folders, dict):
         raise Misconfigured(f"`projects` in {path} must be names with a folder each, as `shop: ~/code/shop`.")
     if not isinstance(globs, list):
         raise Misconfigured(f"`repo_globs` in {path} must be a list, as ['~/code/*'].")
-    read = {name: real(_absolute(path, folder)) for name, folder in named.items()}
+    read = {name: real(_absolute(path, folder)) for name, folder in folders.items()}
     return read, [_absolute(path, glob) for glob in globs]
 
 
-def _absolute(path: Path, told: Any) -> str:
-    text = told if isinstance(told, str) else ""
+def _absolute(path: Path, written_path: Any) -> str:
+    text = written_path if isinstance(written_path, str) else ""
     if text == "~" or text.startswith("~/"):
         text = user_home() + text[1:]
     if not os.path.isabs(text):
-        raise Misconfigured(f"{told!r} in {path} is not a folder: write an absolute one, or one below ~.")
+        raise Misconfigured(
+            f"{written_path!r} in {path} is not a folder: write an absolute one, or one below ~."
+        )
     return text
 
 
@@ -128,42 +130,44 @@ def _repositories(glob: str) -> Iterator[Path]:
     of them: what is inside a repository belongs to it. No link is followed.
     """
     parts = PurePath(glob).parts
-    fixed = next((at for at, part in enumerate(parts) if _is_pattern(part)), len(parts))
+    fixed = next((at for at, component in enumerate(parts) if _is_pattern(component)), len(parts))
     base, patterns = real(os.path.join(*parts[:fixed])), parts[fixed:]
     waiting: list[tuple[Path, tuple[str, ...]]] = [(base, patterns)]
     for _ in range(FOLDERS_MAX):
         if not waiting:
             return
-        folder, rest = waiting.pop()
+        folder, remaining = waiting.pop()
         inside = _folders(folder)
         if ".git" in inside:
-            if not [part for part in rest if part != "**"]:
+            if not [pattern for pattern in remaining if pattern != "**"]:
                 yield folder
             continue
         if len(folder.parts) - len(base.parts) < DEPTH_MAX:
-            waiting += [(folder / name, left) for name in inside for left in _left(rest, name)]
+            waiting += [
+                (folder / name, left) for name in inside for left in _remaining_patterns(remaining, name)
+            ]
 
 
-def _left(patterns: tuple[str, ...], name: str) -> Iterator[tuple[str, ...]]:
+def _remaining_patterns(patterns: tuple[str, ...], name: str) -> Iterator[tuple[str, ...]]:
     """What is left of the patterns in a folder of this name, for each way to read them."""
     if not patterns or name.startswith("."):
         return
     if patterns[0] == "**":
         yield patterns
-        yield from _left(patterns[1:], name)
+        yield from _remaining_patterns(patterns[1:], name)
     elif fnmatch.fnmatchcase(name, patterns[0]):
         yield patterns[1:]
 
 
-def _is_pattern(part: str) -> bool:
-    return any(mark in part for mark in "*?[")
+def _is_pattern(component: str) -> bool:
+    return any(mark in component for mark in "*?[")
 
 
 def _folders(folder: Path) -> list[str]:
     """The folders in it, and a worktree's `.git`, which is a file."""
     with contextlib.suppress(OSError):
-        found = files.entries(folder)
-        return sorted(n for n, info in found.items() if stat.S_ISDIR(info.st_mode) or n == ".git")
+        entries = files.entries(folder)
+        return sorted(n for n, info in entries.items() if stat.S_ISDIR(info.st_mode) or n == ".git")
     return []
 
 
@@ -178,15 +182,15 @@ def by_name(roots: Sequence[Path]) -> dict[str, Path]:
 
 def _clones() -> dict[str, Path]:
     base = clones_base()
-    whole = {
+    clones = {
         f"{host}/{owner}/{name}": base / host / owner / name
         for host in _folders(base)
         for owner in _folders(base / host)
         for name in _folders(base / host / owner)
         if not name.startswith(".") and ".git" in _folders(base / host / owner / name)
     }
-    short = [told.partition("/")[2] for told in whole]
+    short = [full_name.partition("/")[2] for full_name in clones]
     return {
-        told.partition("/")[2] if short.count(told.partition("/")[2]) == 1 else told: root
-        for told, root in whole.items()
+        full_name.partition("/")[2] if short.count(full_name.partition("/")[2]) == 1 else full_name: root
+        for full_name, root in clones.items()
     }

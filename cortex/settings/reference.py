@@ -7,12 +7,12 @@ import os
 from cortex.system.errors import Misconfigured
 
 
-def read_reference(told: str, setting: str) -> str:
+def read_reference(reference: str, setting: str) -> str:
     """What is told, or for `$NAME` what the variable NAME holds. Raises Misconfigured when it
     holds nothing.
     """
-    if not told.startswith("$"):
-        return told
-    if found := os.environ.get(told[1:].strip("{}")):
-        return found
-    raise Misconfigured(f"{setting} is {told}, and the environment has no such variable: set it.")
+    if not reference.startswith("$"):
+        return reference
+    if secret := os.environ.get(reference[1:].strip("{}")):
+        return secret
+    raise Misconfigured(f"{setting} is {reference}, and the environment has no such variable: set it.")

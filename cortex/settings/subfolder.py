@@ -26,7 +26,7 @@ def root_id(root: Path) -> str:
     return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
-def whole_of(folder: Path) -> tuple[Path, str]:
+def enclosing_project(folder: Path) -> tuple[Path, str]:
     """(the root of the project that `folder` is served from, its path below that; "" for the root).
 
     A folder is a part of the nearest one above it whose index holds files of it, up to the root of
@@ -38,9 +38,9 @@ def whole_of(folder: Path) -> tuple[Path, str]:
     for above in folder.parents:
         if too_high(above):
             break
-        part = folder.relative_to(above).as_posix()
-        if _holds(above, part):
-            return above, part
+        subfolder = folder.relative_to(above).as_posix()
+        if _has_index_of(above, subfolder):
+            return above, subfolder
         if _is_marked(above):
             break
     return folder, ""
@@ -60,7 +60,7 @@ def _is_marked(folder: Path) -> bool:
     return any(os.path.lexists(folder / name) for name in (".git", PROJECT_FOLDER))
 
 
-def _holds(root: Path, part: str) -> bool:
+def _has_index_of(root: Path, subfolder: str) -> bool:
     """Whether an index is kept of `root`, and was made of files below `part`. What lies sealed
     cannot be looked into: it counts, lest a part of it is written plain.
     """
@@ -68,7 +68,7 @@ def _holds(root: Path, part: str) -> bool:
     if not manifests:
         return is_sealed(cache_base(), root_id(root))
     with contextlib.suppress(TypeError):  # a name that no index holds
-        wanted = orjson.dumps(f"{part}/").removesuffix(b'"')
+        wanted = orjson.dumps(f"{subfolder}/").removesuffix(b'"')
         return any(wanted in raw for raw in manifests)
     return False
 

@@ -227,6 +227,9 @@ def rules(section: str) -> Mapping[str, Rule]:
     """Field → its rule, for the settings of one section."""
     hints = get_type_hints(SECTIONS[section], include_extras=True)
     return {
-        name: next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Rule)), FREE)
+        name: next(
+            (annotation for annotation in getattr(hint, "__metadata__", ()) if isinstance(annotation, Rule)),
+            FREE,
+        )
         for name, hint in hints.items()
     }

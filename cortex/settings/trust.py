@@ -31,7 +31,7 @@ Layer = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ConsentItem:
     """One setting of a project's file that needs consent, and what it does."""
 
     name: str
@@ -46,24 +46,24 @@ class ProjectFile:
     root: Path
     raw: bytes
     layer: Layer
-    asked: tuple[Asked, ...]
+    consent_items: tuple[ConsentItem, ...]
 
     @property
     def digest(self) -> str:
         return hashlib.sha256(self.raw).hexdigest()
 
-    def believed(self) -> tuple[Layer, tuple[str, ...]]:
+    def trusted_layer(self) -> tuple[Layer, tuple[str, ...]]:
         """(the settings that count, the names of those that are ignored).
 
         Raises Misconfigured when a folder that was agreed to leads out of the project.
         """
         gone = {name for name in _names(self.layer) if is_personal(name)}
-        if self.asked and not is_given(self):
-            gone |= {one.name for one in self.asked}
+        if self.consent_items and not has_consent(self):
+            gone |= {item.name for item in self.consent_items}
         else:
             check_inside(self.layer, self.root)
-        kept, lost = _without(self.layer, gone) if gone else (self.layer, ())
-        return kept, tuple(name for name in lost if not self.says(name))
+        layer, lost = _remove_settings(self.layer, gone) if gone else (self.layer, ())
+        return layer, tuple(name for name in lost if not self.says(name))
 
     def says(self, name: str) -> bool:
         """Whether the file sets a person's own setting as a project may for itself: who reads for
@@ -74,10 +74,10 @@ class ProjectFile:
         return key in fields and rules(section)[key].of_project(fields[key])
 
 
-def find_asked(layer: Layer, built: Mapping[str, Any]) -> tuple[Asked, ...]:
+def find_consent_items(layer: Layer, built: Mapping[str, Any]) -> tuple[ConsentItem, ...]:
     """The settings of `layer` that a stranger may not set; `built`: its sections, with types."""
     return tuple(
-        Asked(f"{section}.{key}", value, rule.effect)
+        ConsentItem(f"{section}.{key}", value, rule.effect)
         for section, fields in layer.items()
         for key, value in ((key, getattr(built[section], key)) for key in fields)
         if not (rule := rules(section)[key]).harmless(value) and not rule.personal
@@ -94,33 +94,33 @@ def _names(layer: Layer) -> list[str]:
     return [f"{section}.{key}" for section, fields in layer.items() for key in fields]
 
 
-def _without(layer: Layer, asked: AbstractSet[str]) -> tuple[Layer, tuple[str, ...]]:
+def _remove_settings(layer: Layer, removed_names: AbstractSet[str]) -> tuple[Layer, tuple[str, ...]]:
     """`layer` without the settings `asked`, and the names of all that it lost."""
-    kept: dict[str, dict[str, Any]] = {}
+    remaining: dict[str, dict[str, Any]] = {}
     lost = []
     for section, fields in layer.items():
         names = {f"{section}.{key}": key for key in fields}
-        gone = names.keys() & asked
+        gone = names.keys() & removed_names
         if gone and section in TOGETHER:
             gone = set(names)
-        kept[section] = {key: fields[key] for name, key in names.items() if name not in gone}
+        remaining[section] = {key: fields[key] for name, key in names.items() if name not in gone}
         lost += [name for name in names if name in gone]
-    return kept, tuple(lost)
+    return remaining, tuple(lost)
 
 
-def is_given(file: ProjectFile) -> bool:
+def has_consent(file: ProjectFile) -> bool:
     """Whether the user agreed to exactly this file in this place.
 
     A note that is another user's, or behind a link, counts for nothing.
     """
     try:
-        given = json.loads(files.read_ours(note_of(file.root), NOTE_BYTES_MAX))
+        note = json.loads(files.read_ours(note_of(file.root), NOTE_BYTES_MAX))
     except (OSError, ValueError, RecursionError):
         return False
-    return bool(given == _content(file))
+    return bool(note == _content(file))
 
 
-def give(file: ProjectFile) -> None:
+def give_consent(file: ProjectFile) -> None:
     """Remember the user's consent to this file. Raises Misconfigured when it cannot be kept."""
     note = note_of(file.root)
     try:
@@ -133,12 +133,12 @@ def give(file: ProjectFile) -> None:
 def revoke(root: Path) -> bool:
     """Forget the consent for the project in `root`; False when there was none."""
     note = note_of(root)
-    there = os.path.lexists(note)
+    existed = os.path.lexists(note)
     try:
         files.remove(note)
     except OSError as error:
         raise Misconfigured(f"Cannot remove {note}: {error.strerror or error}; remove it by hand.") from error
-    return there
+    return existed
 
 
 def note_of(root: Path) -> Path:
@@ -164,11 +164,11 @@ def check_inside(layer: Layer, root: Path) -> None:
 
 def say_ignored(root: Path, names: tuple[str, ...]) -> str:
     """What is to be said about settings that are ignored; "" for none."""
-    own = [name for name in names if is_personal(name)]
-    told = [_say_personal(root, own)] if own else []
-    if asked := [name for name in names if name not in own]:
-        told.append(_say_asked(root, asked))
-    return " ".join(told)
+    personal = [name for name in names if is_personal(name)]
+    sentences = [_say_personal(root, personal)] if personal else []
+    if unapproved := [name for name in names if name not in personal]:
+        sentences.append(_say_unapproved(root, unapproved))
+    return " ".join(sentences)
 
 
 def _say_personal(root: Path, names: Sequence[str]) -> str:
@@ -178,10 +178,10 @@ def _say_personal(root: Path, names: Sequence[str]) -> str:
     )
 
 
-def _say_asked(root: Path, names: Sequence[str]) -> str:
-    one = len(names) == 1
+def _say_unapproved(root: Path, names: Sequence[str]) -> str:
+    is_single = len(names) == 1
     return (
-        f"{', '.join(names)} in {project_config(root)} {'is' if one else 'are'} ignored: such settings may come from "
-        f"whoever made the project, and its user has not agreed to {'it' if one else 'them'}. `cortex trust` shows "
+        f"{', '.join(names)} in {project_config(root)} {'is' if is_single else 'are'} ignored: such settings may come from "
+        f"whoever made the project, and its user has not agreed to {'it' if is_single else 'them'}. `cortex trust` shows "
         "them to a person and asks."
     )

@@ -32,17 +32,17 @@ class Forgetful(Protocol):
 _FORGETFUL: weakref.WeakSet[Forgetful] = weakref.WeakSet()
 
 
-def may_forget(one: Forgetful) -> None:
+def may_forget(holder: Forgetful) -> None:
     """Have `one` forget when nobody has asked this process for a while."""
-    _FORGETFUL.add(one)
+    _FORGETFUL.add(holder)
 
 
 def forget() -> None:
     """Let go of what those hold that said they may forget, and give it back. For the thread that
     answers.
     """
-    for one in _FORGETFUL:
-        one.forget()
+    for holder in _FORGETFUL:
+        holder.forget()
     trim()
 
 
@@ -54,7 +54,7 @@ def trim() -> None:
         c_library().malloc_trim(0)
 
 
-def let_go(folder: Path) -> None:
+def release_mapped_files(folder: Path) -> None:
     """Have what was read of the mapped files in `folder` count as memory of this process no more,
     whichever library has mapped them: it stays in the system's cache, and what is needed of it is
     there again in microseconds. Only what this process cannot write to; nothing where the system
@@ -64,9 +64,9 @@ def let_go(folder: Path) -> None:
     with contextlib.suppress(OSError, AttributeError):
         library, advice = c_library(), mmap.MADV_DONTNEED
         for line in MAPS.read_text(errors="surrogateescape").splitlines():
-            place, may, *_, path = line.split(maxsplit=5) if line.count("/") else ("", "", "")
-            if path.startswith(begin) and may.startswith("r-"):
-                first, after = (int(each, 16) for each in place.split("-"))
+            addresses, rights, *_, path = line.split(maxsplit=5) if line.count("/") else ("", "", "")
+            if path.startswith(begin) and rights.startswith("r-"):
+                first, after = (int(address, 16) for address in addresses.split("-"))
                 library.madvise(ctypes.c_void_p(first), ctypes.c_size_t(after - first), advice)
 
 

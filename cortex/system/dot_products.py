@@ -17,10 +17,10 @@ for _name in _ROUGH:
     simsimd.disable_capability(_name)
 
 
-def products(asked: Array, rows: Array) -> Array:
+def products(query: Array, rows: Array) -> Array:
     """float32 [n] of a vector [dimensions] with each of `rows` [n, dimensions], int8 or float16
     both.
     """
     if not len(rows):
         return np.zeros(0, np.float32)
-    return np.asarray(simsimd.cdist(asked[None], rows, metric="dot", out_dtype="float32")).ravel()
+    return np.asarray(simsimd.cdist(query[None], rows, metric="dot", out_dtype="float32")).ravel()

@@ -44,7 +44,7 @@ def open_plain(path: Name) -> BinaryIO:
 
     Raises OSError, also for a link on the way and for everything that is not a regular file.
     """
-    return os.fdopen(_regular(_readable(_absolute(path)), path), "rb")
+    return os.fdopen(_require_regular(_open_readable(_absolute(path)), path), "rb")
 
 
 def open_ours(path: Name) -> BinaryIO:
@@ -80,9 +80,9 @@ def read_ours(path: Name, bytes_max: int) -> bytes:
 
 def entries(folder: Name) -> dict[str, os.stat_result]:
     """What is in a folder, by name; of a link the link. Raises OSError as `open_plain` does."""
-    with _reached(folder) as there, os.scandir(there) as found:
+    with _open_folder(folder) as directory, os.scandir(directory) as listing:
         listed: dict[str, os.stat_result] = {}
-        for entry in found:
+        for entry in listing:
             with contextlib.suppress(FileNotFoundError):  # removed since
                 listed[entry.name] = entry.stat(follow_symlinks=False)
         return listed
@@ -90,8 +90,8 @@ def entries(folder: Name) -> dict[str, os.stat_result]:
 
 def names(folder: Name) -> list[str]:
     """The names in a folder. Raises OSError as `open_plain` does."""
-    with _reached(folder) as there:
-        return os.listdir(there)
+    with _open_folder(folder) as directory:
+        return os.listdir(directory)
 
 
 @contextlib.contextmanager
@@ -107,7 +107,7 @@ def replacing(
     A folder that stands at `path` is moved aside. When the body or the rename fails, the new file
     is removed, `path` stays as it was, and what was raised goes on. Raises OSError.
     """
-    with _ours(path) as (folder, name):
+    with _own_parent(path) as (folder, name):
         temporary, descriptor = _create(folder, name)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -119,8 +119,8 @@ def replacing(
                 if sync:
                     os.fsync(descriptor)
                 if moment_ns is not None:
-                    beside = os.path.join(os.path.dirname(path), temporary)
-                    folder_operations.set_moment(descriptor, beside, moment_ns)
+                    temporary_path = os.path.join(os.path.dirname(path), temporary)
+                    folder_operations.set_moment(descriptor, temporary_path, moment_ns)
             _rename((folder, temporary), (folder, name), path)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -153,7 +153,7 @@ def write_new(folder: Name, stem: str, raw: bytes | memoryview) -> Path:
     from pathlib import Path
 
     path = Path(folder, stem)
-    with _ours(path) as (parent, name):
+    with _own_parent(path) as (parent, name):
         temporary, descriptor = _create(parent, name)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -166,7 +166,7 @@ def write_new(folder: Name, stem: str, raw: bytes | memoryview) -> Path:
 
 def create(path: Name, raw: bytes) -> None:
     """Write a file that is not there yet. Raises OSError, FileExistsError for one that is."""
-    with _ours(path) as (folder, name):
+    with _own_parent(path) as (folder, name):
         descriptor = folder_operations.open_in(folder, name, _NEW)
     with os.fdopen(descriptor, "wb") as file:
         file.write(raw)
@@ -174,40 +174,43 @@ def create(path: Name, raw: bytes) -> None:
 
 def move(source: Name, target: Name) -> None:
     """Rename a file over another or to a new name, or a folder to a new name. Raises OSError."""
-    with _ours(source) as (here, old), _ours(target) as (there, new):
-        _rename((here, old), (there, new), target)
+    with _own_parent(source) as (source_folder, old), _own_parent(target) as (target_folder, new):
+        _rename((source_folder, old), (target_folder, new), target)
 
 
 def overwrite(path: Name) -> int:
     """A descriptor that writes over what is in a file. Raises OSError."""
-    with _ours(path) as (folder, name):
+    with _own_parent(path) as (folder, name):
         return folder_operations.open_in(folder, name, os.O_WRONLY)
 
 
 def sync(path: Name) -> None:
     """Have a file, or the names in a folder, be on the disk before what follows."""
-    with _inside(path) as (folder, name):
+    with _parent_folder(path) as (folder, name):
         folder_operations.sync(folder, name)
 
 
 def link(source: Name, target: Name) -> None:
     """Give a file of ours a second name. Raises OSError, where there are no hard links too."""
-    with _ours(source) as (here, old), _ours(target) as (there, new):
-        folder_operations.link_in((here, old), (there, new))
+    with _own_parent(source) as (source_folder, old), _own_parent(target) as (target_folder, new):
+        folder_operations.link_in((source_folder, old), (target_folder, new))
 
 
 def link_all(names: Iterable[str], source: Name, target: Name) -> None:
     """As `link`, for the files `names` of a folder; those before a fault stay linked."""
-    with _reached(source, folder_operations.STEP) as here, _reached(target, folder_operations.STEP) as there:
-        _check_owner(here, source)
-        _check_owner(there, target)
+    with (
+        _open_folder(source, folder_operations.STEP) as source_folder,
+        _open_folder(target, folder_operations.STEP) as target_folder,
+    ):
+        _check_owner(source_folder, source)
+        _check_owner(target_folder, target)
         for name in names:
-            folder_operations.link_in((here, name), (there, name))
+            folder_operations.link_in((source_folder, name), (target_folder, name))
 
 
 def remove(path: Name) -> None:
     """Remove a file, or a link itself; one that is not there is removed. Raises OSError."""
-    with contextlib.suppress(FileNotFoundError), _ours(path) as (folder, name):
+    with contextlib.suppress(FileNotFoundError), _own_parent(path) as (folder, name):
         folder_operations.unlink_in(folder, name)
 
 
@@ -215,7 +218,7 @@ def remove_empty(folder: Name) -> None:
     """Remove a folder in which nothing is; one that holds something, or is none, stays. Raises
     OSError for one in a folder of others.
     """
-    with _ours(folder) as (parent, name), contextlib.suppress(OSError):
+    with _own_parent(folder) as (parent, name), contextlib.suppress(OSError):
         folder_operations.rmdir_in(parent, name)
 
 
@@ -223,7 +226,7 @@ def remove_tree(path: Name) -> None:
     """Remove a folder with all that is in it, as `rm -r` does: of a link goes the link. What is not
     there is removed. Raises OSError.
     """
-    with contextlib.suppress(FileNotFoundError), _ours(path) as (folder, name):
+    with contextlib.suppress(FileNotFoundError), _own_parent(path) as (folder, name):
         info = folder_operations.stat_in(folder, name)
         if not stat.S_ISDIR(info.st_mode):
             folder_operations.unlink_in(folder, name)
@@ -253,7 +256,7 @@ def make_folder(path: Name, *, anywhere: bool = False) -> None:
     parent = os.path.dirname(_absolute(path))
     if not os.path.lexists(parent):
         make_folder(parent, anywhere=anywhere)
-    made_in = _inside(path) if anywhere else _ours(path)
+    made_in = _parent_folder(path) if anywhere else _own_parent(path)
     with made_in as (folder, name), contextlib.suppress(FileExistsError):
         folder_operations.mkdir_in(folder, name)
     check_folder(path)
@@ -263,14 +266,14 @@ def check_folder(path: Name) -> None:
     """For a library that opens files in a folder by itself. Raises OSError when there is none, a
     link on the way, or it is another's.
     """
-    with _reached(path, folder_operations.STEP) as folder:
+    with _open_folder(path, folder_operations.STEP) as folder:
         _check_owner(folder, path)
 
 
 def make_private(path: Name) -> None:
     """As `make_folder`, anywhere, and nobody else may look into it. Raises OSError."""
     make_folder(path, anywhere=True)
-    with _reached(path) as folder:
+    with _open_folder(path) as folder:
         if folder_operations.stat_of(folder).st_mode & 0o077:
             folder_operations.chmod_in(folder, ".", 0o700)
 
@@ -286,8 +289,8 @@ def reopen(tree: Name) -> None:
             for name in (*names, *others):
                 info = folder_operations.stat_in(folder, name)
                 wanted = 0o700 if stat.S_ISDIR(info.st_mode) else 0o600
-                known = stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)
-                if known and info.st_uid == user_id() and info.st_mode & wanted != wanted:
+                is_plain = stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)
+                if is_plain and info.st_uid == user_id() and info.st_mode & wanted != wanted:
                     folder_operations.chmod_in(folder, name, stat.S_IMODE(info.st_mode) | wanted)
                     opened = opened or stat.S_ISDIR(info.st_mode)
 
@@ -299,12 +302,12 @@ def close_to_others(folder: Name) -> list[Path]:
     from pathlib import Path
 
     closed = []
-    with _reached(folder) as there:
-        for name in (".", *os.listdir(there)):
-            info = folder_operations.stat_in(there, name)
-            known = stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)
-            if known and info.st_uid == user_id() and info.st_mode & 0o077:
-                folder_operations.chmod_in(there, name, stat.S_IMODE(info.st_mode) & 0o700)
+    with _open_folder(folder) as directory:
+        for name in (".", *os.listdir(directory)):
+            info = folder_operations.stat_in(directory, name)
+            is_plain = stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)
+            if is_plain and info.st_uid == user_id() and info.st_mode & 0o077:
+                folder_operations.chmod_in(directory, name, stat.S_IMODE(info.st_mode) & 0o700)
                 closed.append(Path(folder, name))
     return closed
 
@@ -313,15 +316,15 @@ def open_log(path: Name) -> int:
     """A descriptor that appends to a log, made if need be. What stands there and is no file of ours
     alone (a link, a pipe, a second name) gives way to a new one. Raises OSError.
     """
-    with _ours(path) as (folder, name):
+    with _own_parent(path) as (folder, name):
         with contextlib.suppress(FileNotFoundError):
             info = folder_operations.stat_in(folder, name)
             if stat.S_ISDIR(info.st_mode):
                 _move_aside(folder, name)
-            elif not _ours_alone(info):
+            elif not _is_ours_alone(info):
                 folder_operations.unlink_in(folder, name)
         descriptor = folder_operations.open_in(folder, name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    if _ours_alone(os.fstat(descriptor)):
+    if _is_ours_alone(os.fstat(descriptor)):
         return descriptor
     os.close(descriptor)
     raise OSError(errno.EEXIST, "Is no log of ours", os.fspath(path))
@@ -369,7 +372,7 @@ def _absolute(path: Name) -> str:
     return os.path.abspath(path)
 
 
-def _readable(path: str) -> int:
+def _open_readable(path: str) -> int:
     """A descriptor of `path`, reached without a link.
 
     Linux tells where what was opened lies, which is quicker than going there step by step (on one
@@ -388,14 +391,14 @@ def _readable(path: str) -> int:
             if os.readlink(f"/proc/self/fd/{descriptor}") == path:
                 return descriptor
         os.close(descriptor)
-    with _inside(path) as (folder, name):
+    with _parent_folder(path) as (folder, name):
         try:
             return folder_operations.open_in(folder, name, os.O_RDONLY)
         except OSError as error:
-            raise folder_operations.explained(error, folder, name, path) from error
+            raise folder_operations.explain_error(error, folder, name, path) from error
 
 
-def _regular(descriptor: int, path: Name) -> int:
+def _require_regular(descriptor: int, path: Name) -> int:
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
@@ -403,7 +406,7 @@ def _regular(descriptor: int, path: Name) -> int:
 
 
 @contextlib.contextmanager
-def _reached(path: Name, how: int = folder_operations.LIST) -> Iterator[Folder]:
+def _open_folder(path: Name, how: int = folder_operations.LIST) -> Iterator[Folder]:
     """A folder, reached step by step."""
     folder = folder_operations.reach(_absolute(path), how)
     try:
@@ -413,17 +416,17 @@ def _reached(path: Name, how: int = folder_operations.LIST) -> Iterator[Folder]:
 
 
 @contextlib.contextmanager
-def _inside(path: Name) -> Iterator[tuple[Folder, str]]:
+def _parent_folder(path: Name) -> Iterator[tuple[Folder, str]]:
     """(the folder that `path` is in, its last part)."""
     parent, name = os.path.split(_absolute(path))
-    with _reached(parent, folder_operations.STEP) as folder:
+    with _open_folder(parent, folder_operations.STEP) as folder:
         yield folder, name
 
 
 @contextlib.contextmanager
-def _ours(path: Name) -> Iterator[tuple[Folder, str]]:
+def _own_parent(path: Name) -> Iterator[tuple[Folder, str]]:
     """As `_inside`, for something to be changed: the folder must be this user's."""
-    with _inside(path) as (folder, name):
+    with _parent_folder(path) as (folder, name):
         _check_owner(folder, path)
         yield folder, name
 
@@ -447,13 +450,13 @@ def _move_aside(folder: Folder, name: str) -> None:
     folder_operations.replace_in((folder, name), (folder, aside))
 
 
-def _ours_alone(info: os.stat_result) -> bool:
+def _is_ours_alone(info: os.stat_result) -> bool:
     return stat.S_ISREG(info.st_mode) and info.st_uid == user_id() and info.st_nlink == 1
 
 
-def _check_owner(there: Folder, path: Name) -> None:
+def _check_owner(target: Folder, path: Name) -> None:
     """Of a folder, or of an open file by its descriptor."""
-    if folder_operations.stat_of(there).st_uid != user_id():
+    if folder_operations.stat_of(target).st_uid != user_id():
         raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
 
 

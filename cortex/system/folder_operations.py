@@ -39,28 +39,28 @@ _REPARSE_POINT = 0x400
 def reach(path: str, how: int = STEP) -> Folder:
     """A folder by its absolute path, step by step. Raises OSError for a link on the way."""
     if BY_PATH:
-        return _walked(path)
-    parts = [part for part in path.split("/") if part]
+        return _walk_to(path)
+    parts = [component for component in path.split("/") if component]
     descriptor = os.open("/", how if not parts else STEP)
-    for depth, part in enumerate(parts, 1):
+    for depth, component in enumerate(parts, 1):
         try:
-            inner = os.open(part, how if depth == len(parts) else STEP, dir_fd=descriptor)
+            inner = os.open(component, how if depth == len(parts) else STEP, dir_fd=descriptor)
         except OSError as error:
-            raise explained(error, descriptor, part, path) from error
+            raise explain_error(error, descriptor, component, path) from error
         finally:
             os.close(descriptor)
         descriptor = inner
     return descriptor
 
 
-def _walked(path: str) -> str:
-    drive, rest = os.path.splitdrive(path)
+def _walk_to(path: str) -> str:
+    drive, tail = os.path.splitdrive(path)
     at = drive + os.sep
-    for part in rest.replace("\\", "/").split("/") if os.sep == "\\" else rest.split("/"):
-        at = os.path.join(at, part)
+    for component in tail.replace("\\", "/").split("/") if os.sep == "\\" else tail.split("/"):
+        at = os.path.join(at, component)
         info = os.lstat(at)
         if is_link(info):
-            raise _a_link(part, path)
+            raise _link_error(component, path)
         if not stat.S_ISDIR(info.st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     return at
@@ -76,15 +76,15 @@ def leave(folder: Folder) -> None:
         os.close(folder)
 
 
-def explained(error: OSError, folder: Folder, name: str, path: Name) -> OSError:
+def explain_error(error: OSError, folder: Folder, name: str, path: Name) -> OSError:
     """The error with the whole path, and with a word on a link."""
     with contextlib.suppress(OSError):
         if is_link(stat_in(folder, name)):
-            return _a_link(name, path)
+            return _link_error(name, path)
     return OSError(error.errno, error.strerror, os.fspath(path))
 
 
-def _a_link(name: str, path: Name) -> OSError:
+def _link_error(name: str, path: Name) -> OSError:
     return OSError(errno.ELOOP, f"{name!r} is a link, and links are not followed", os.fspath(path))
 
 
@@ -117,11 +117,11 @@ def open_in(folder: Folder, name: str, how: int, mode: int = 0o600) -> int:
     path = os.path.join(folder, name)
     with contextlib.suppress(FileNotFoundError):
         if is_link(os.lstat(path)):
-            raise _a_link(name, path)
+            raise _link_error(name, path)
     descriptor = os.open(path, how | FILE, mode)
     if not os.path.samestat(os.lstat(path), os.fstat(descriptor)):
         os.close(descriptor)
-        raise _a_link(name, path)
+        raise _link_error(name, path)
     return descriptor
 
 
@@ -143,7 +143,7 @@ def unlink_in(folder: Folder, name: str) -> None:
     if isinstance(folder, int):
         os.unlink(name, dir_fd=folder)
     else:
-        patiently(lambda: os.unlink(os.path.join(folder, name)))
+        retry_if_open(lambda: os.unlink(os.path.join(folder, name)))
 
 
 def rmdir_in(folder: Folder, name: str) -> None:
@@ -159,30 +159,34 @@ def remove_tree_in(folder: Folder, name: str) -> None:
     if isinstance(folder, int):
         shutil.rmtree(name, dir_fd=folder)
     else:
-        patiently(lambda: shutil.rmtree(os.path.join(folder, name)))
+        retry_if_open(lambda: shutil.rmtree(os.path.join(folder, name)))
 
 
 def link_in(source: tuple[Folder, str], target: tuple[Folder, str]) -> None:
     """Both by descriptors, or both by paths."""
-    (here, old), (there, new) = source, target
-    if isinstance(here, int) and isinstance(there, int):
-        os.link(old, new, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
+    (source_folder, old), (target_folder, new) = source, target
+    if isinstance(source_folder, int) and isinstance(target_folder, int):
+        os.link(old, new, src_dir_fd=source_folder, dst_dir_fd=target_folder, follow_symlinks=False)
     else:
-        os.link(os.path.join(str(here), old), os.path.join(str(there), new), follow_symlinks=False)
+        os.link(
+            os.path.join(str(source_folder), old),
+            os.path.join(str(target_folder), new),
+            follow_symlinks=False,
+        )
 
 
 def replace_in(source: tuple[Folder, str], target: tuple[Folder, str]) -> None:
     """Rename over what is there. Raises IsADirectoryError for a folder in the place of a file, on
     every system. Both by descriptors, or both by paths.
     """
-    (here, old), (there, new) = source, target
-    if isinstance(here, int) and isinstance(there, int):
-        os.replace(old, new, src_dir_fd=here, dst_dir_fd=there)
+    (source_folder, old), (target_folder, new) = source, target
+    if isinstance(source_folder, int) and isinstance(target_folder, int):
+        os.replace(old, new, src_dir_fd=source_folder, dst_dir_fd=target_folder)
         return
-    before, after = os.path.join(str(here), old), os.path.join(str(there), new)
+    before, after = os.path.join(str(source_folder), old), os.path.join(str(target_folder), new)
     if os.path.isdir(after) and not os.path.isdir(before):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), after)
-    patiently(lambda: os.replace(before, after))
+    retry_if_open(lambda: os.replace(before, after))
 
 
 def set_moment(descriptor: int, path: Name, moment_ns: int) -> None:
@@ -196,7 +200,7 @@ def set_mode(descriptor: int, mode: int) -> None:
         os.fchmod(descriptor, mode)
 
 
-def patiently(act: Callable[[], object], *, retries: bool = WINDOWS) -> None:
+def retry_if_open(act: Callable[[], object], *, retries: bool = WINDOWS) -> None:
     """Do what Windows refuses while somebody has the file open."""
     until = time.monotonic() + (RETRY_S if retries else 0.0)
     while True:

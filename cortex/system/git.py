@@ -87,7 +87,7 @@ def ask(
     there is no git, no repository, one that git does not trust (another user's), or no answer in
     time.
     """
-    path = places(root)
+    path = search_path(root)
     program = hosts.find_program("git", path)
     if program is None:
         return b""
@@ -99,10 +99,10 @@ def ask(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            **hosts.apart(),
+            **hosts.detached_options(),
         )
         with process:
-            return _answer(process, time.monotonic() + answer_s, bytes_max)
+            return _read_answer(process, time.monotonic() + answer_s, bytes_max)
     return b""
 
 
@@ -111,27 +111,29 @@ def mark_of_head(root: Path) -> tuple[object, ...]:
     which files say so, and when they were replaced. Empty where only git can tell: in a work tree
     of another repository's, or without one. Some 30 µs, where asking git takes 10 ms.
     """
-    place = next((one for folder in (root, *root.parents) if os.path.lexists(one := folder / ".git")), None)
+    place = next(
+        (candidate for folder in (root, *root.parents) if os.path.lexists(candidate := folder / ".git")), None
+    )
     try:
         if place is None or not place.is_dir() or place.is_symlink():
             return ()
         head = files.read_plain(place / "HEAD", _HEAD_BYTES_MAX).strip()
     except OSError:
         return ()
-    named = _REF.fullmatch(head)
-    names = ("HEAD", "packed-refs", "shallow", *([named[1].decode()] if named else ()))
-    if (place / "reftable").exists() or (named is not None and b".." in named[1]):
+    ref_match = _REF.fullmatch(head)
+    names = ("HEAD", "packed-refs", "shallow", *([ref_match[1].decode()] if ref_match else ()))
+    if (place / "reftable").exists() or (ref_match is not None and b".." in ref_match[1]):
         return ()
-    return head, *(_seal(place / name) for name in names)
+    return head, *(_file_identity(place / name) for name in names)
 
 
-def _seal(path: Path) -> tuple[int, ...]:
+def _file_identity(path: Path) -> tuple[int, ...]:
     """What is another once a file was replaced or written; empty for none."""
     try:
-        seen = os.lstat(path)
+        file_stat = os.lstat(path)
     except OSError:
         return ()
-    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns
+    return file_stat.st_dev, file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns
 
 
 def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
@@ -141,7 +143,7 @@ def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
     Nothing of the repository runs: no hook, no filter, no submodule. Links in it become files. Nor
     does the user's configuration count, so nobody is asked for a password.
     """
-    path = places(folder)
+    path = search_path(folder)
     program = hosts.find_program("git", path)
     if program is None:
         return "there is no git here; install it"
@@ -163,58 +165,58 @@ def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            **hosts.apart(),
+            **hosts.detached_options(),
         ) as process:
-            return _fault(process, clone_s)
+            return _wait_for_fault(process, clone_s)
     except OSError as error:
         return error.strerror or str(error)
 
 
-def _fault(process: subprocess.Popen[bytes], until_s: float) -> str:
+def _wait_for_fault(process: subprocess.Popen[bytes], until_s: float) -> str:
     """Its last words when it fails, "" when it does not; all of its processes are gone then."""
     try:
-        _, said = process.communicate(timeout=until_s)
+        _, error_output = process.communicate(timeout=until_s)
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             hosts.end_group(process.pid)
         return f"it took longer than {until_s:g} s"
     if process.returncode == 0:
         return ""
-    lines = [line for line in said.decode(errors="replace").splitlines() if line.strip()]
+    lines = [line for line in error_output.decode(errors="replace").splitlines() if line.strip()]
     return (lines[-1] if lines else f"git ended with {process.returncode}").rstrip(".")[:FAULT_CHARS]
 
 
-def _answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> bytes:
+def _read_answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> bytes:
     """What it writes until then; all of its processes are gone afterwards."""
     assert process.stdout is not None
-    said, ended = b"", False
+    output, ended = b"", False
     try:
-        said, ended = hosts.read_within(process.stdout.fileno(), until, bytes_max)
+        output, ended = hosts.read_within(process.stdout.fileno(), until, bytes_max)
         if ended:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, until - time.monotonic()))
     finally:
-        failed = process.poll() != 0 and len(said) < bytes_max  # one that says too much is ended by us
+        failed = process.poll() != 0 and len(output) < bytes_max  # one that says too much is ended by us
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 hosts.end_group(process.pid)
-    return b"" if failed else said
+    return b"" if failed else output
 
 
-def places(root: Path) -> str:
+def search_path(root: Path) -> str:
     """The user's PATH without what lies in the project, or where a process happens to work."""
-    named = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(
         place
-        for place in named
+        for place in folders
         if os.path.isabs(place) and not Path(os.path.realpath(place)).is_relative_to(root)
     )
 
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    kept = {
+    safe_variables = {
         name: value
         for name, value in variables.items()
         if not name.startswith("GIT_") and name not in _DROPPED
     }
-    return kept | _ENVIRONMENT
+    return safe_variables | _ENVIRONMENT

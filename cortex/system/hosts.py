@@ -112,8 +112,8 @@ def _handle(descriptor: int) -> int:
         return descriptor
     import msvcrt
 
-    found: int = msvcrt.get_osfhandle(descriptor)  # type: ignore[attr-defined]
-    return found
+    handle: int = msvcrt.get_osfhandle(descriptor)  # type: ignore[attr-defined]
+    return handle
 
 
 def _kernel32() -> Any:
@@ -136,15 +136,15 @@ def send_now(descriptor: int, data: bytes) -> int:
 
         kind = os.fstat(descriptor).st_mode
         if stat.S_ISSOCK(kind):
-            with socket.socket(fileno=os.dup(descriptor)) as there:
-                return there.send(data, socket.MSG_DONTWAIT)
+            with socket.socket(fileno=os.dup(descriptor)) as peer:
+                return peer.send(data, socket.MSG_DONTWAIT)
         if stat.S_ISFIFO(kind) and len(data) <= fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ):
             unread = int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)
             return os.write(descriptor, data) if not unread else 0
     return 0
 
 
-def hang_up_of(descriptor: int) -> Callable[[], bool]:
+def hang_up_check(descriptor: int) -> Callable[[], bool]:
     """Tells whether the other end has closed what we read from; never, where the system does not
     say so of a pipe.
     """
@@ -184,14 +184,14 @@ def read_within(
     """(what comes out of a pipe until that moment of time.monotonic, whether it ended there). Where
     a pipe cannot be waited for with a bound (`polls`), a thread reads it.
     """
-    parts, left = list[bytes](), bytes_max
+    blocks, left = list[bytes](), bytes_max
     take = _polled(descriptor) if polls else _by_thread(descriptor, bytes_max)
-    while left and (part := take(max(0.0, until - time.monotonic()), left)) is not None:
-        if not part:
-            return b"".join(parts), True
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts), False
+    while left and (block := take(max(0.0, until - time.monotonic()), left)) is not None:
+        if not block:
+            return b"".join(blocks), True
+        blocks.append(block)
+        left -= len(block)
+    return b"".join(blocks), False
 
 
 def _polled(descriptor: int) -> Callable[[float, int], bytes | None]:
@@ -213,23 +213,23 @@ def _by_thread(descriptor: int, bytes_max: int) -> Callable[[float, int], bytes 
     import queue
     import threading
 
-    mine, found = os.dup(descriptor), queue.SimpleQueue[bytes]()
+    mine, blocks = os.dup(descriptor), queue.SimpleQueue[bytes]()
 
     def read() -> None:
-        left, part = bytes_max, b"-"
+        left, block = bytes_max, b"-"
         try:
-            while left and part:
+            while left and block:
                 with contextlib.suppress(OSError):  # the other end is gone: as at its end
-                    part = b""
-                    part = os.read(mine, min(left, _READ_BYTES))
-                left -= len(part)
-                found.put(part)
+                    block = b""
+                    block = os.read(mine, min(left, _READ_BYTES))
+                left -= len(block)
+                blocks.put(block)
         finally:
             os.close(mine)
 
     def take(wait_s: float, _bytes_max: int) -> bytes | None:
         with contextlib.suppress(queue.Empty):
-            return found.get(timeout=wait_s)
+            return blocks.get(timeout=wait_s)
         return None
 
     threading.Thread(target=read, name="pipe", daemon=True).start()
@@ -247,7 +247,7 @@ def replace(source: str, target: str) -> None:
 # Processes
 
 
-def apart() -> dict[str, Any]:
+def detached_options() -> dict[str, Any]:
     """Options of Popen for a process that Ctrl-C in our terminal does not reach, and whose
     descendants can be ended with it (`end_group`).
     """
@@ -263,7 +263,7 @@ def find_program(name: str, path: str, *, windows: bool = WINDOWS) -> str | None
     if not windows:
         return shutil.which(name, path=path)
     names = (os.path.join(folder, f"{name}.exe") for folder in path.split(os.pathsep) if folder)
-    return next((one for one in names if os.path.isfile(one)), None)
+    return next((candidate for candidate in names if os.path.isfile(candidate)), None)
 
 
 def end_group(leader: int) -> None:
@@ -293,13 +293,13 @@ def adopt_orphans() -> bool:
         return False
 
 
-class Ends(Protocol):
+class Terminable(Protocol):
     """A process that can be told to."""
 
     def terminate(self) -> None: ...
 
 
-def ask_to_end(process: Ends) -> None:
+def ask_to_end(process: Terminable) -> None:
     """By a signal, where a process hears one; else its life line tells it, which its parent
     closes.
     """
@@ -321,12 +321,12 @@ def is_alive(pid: int) -> bool:
     import ctypes
 
     library = _kernel32()  # os.kill would end it
-    found = library.OpenProcess(_QUERY_LIMITED, 0, pid)
-    if not found:
+    handle = library.OpenProcess(_QUERY_LIMITED, 0, pid)
+    if not handle:
         return False
     code = ctypes.c_uint32()
-    library.GetExitCodeProcess(found, ctypes.byref(code))
-    library.CloseHandle(found)
+    library.GetExitCodeProcess(handle, ctypes.byref(code))
+    library.CloseHandle(handle)
     return code.value == _STILL_ACTIVE
 
 
@@ -342,7 +342,7 @@ def c_library(*, use_errno: bool = False) -> Any:
 # Signals and limits
 
 
-def _heard() -> list[signal.Signals]:
+def _stop_signals() -> list[signal.Signals]:
     """What asks this process to end; not the end of a terminal that `nohup` keeps from it."""
     return [
         number
@@ -353,7 +353,7 @@ def _heard() -> list[signal.Signals]:
 
 def on_stop(loop: asyncio.AbstractEventLoop, then: Callable[[int], None]) -> None:
     """Have `then` be called in the loop with what asks this process to end."""
-    for number in _heard():
+    for number in _stop_signals():
         try:
             loop.add_signal_handler(number, then, number)
         except NotImplementedError:
@@ -372,16 +372,16 @@ def off_stop(loop: asyncio.AbstractEventLoop) -> None:
 def wait_for_stop() -> None:
     """Return when this process is asked to end; nothing wakes it before."""
     if hasattr(signal, "sigwait"):
-        heard = _heard()
-        signal.pthread_sigmask(signal.SIG_BLOCK, heard)
-        signal.sigwait(heard)
+        signals = _stop_signals()
+        signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+        signal.sigwait(signals)
         return
     import threading
 
-    asked = threading.Event()
+    stop_event = threading.Event()
     for number in STOP_SIGNALS:
-        signal.signal(number, lambda _number, _frame: asked.set())
-    while not asked.wait(1.0):  # a wait without a bound hears no Ctrl-C there
+        signal.signal(number, lambda _number, _frame: stop_event.set())
+    while not stop_event.wait(1.0):  # a wait without a bound hears no Ctrl-C there
         pass
 
 

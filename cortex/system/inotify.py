@@ -72,25 +72,25 @@ class Notices:
         watch = _call("inotify_add_watch", self._descriptor, os.fsencode(name), bits | _DO_NOT_FOLLOW)
         self._paths[watch] = name
 
-    def leave(self, path: str | os.PathLike[str]) -> None:
+    def unwatch(self, path: str | os.PathLike[str]) -> None:
         """Tell of `path` no more."""
-        for watch in [watch for watch, known in self._paths.items() if known == os.fspath(path)]:
+        for watch in [watch for watch, watched in self._paths.items() if watched == os.fspath(path)]:
             del self._paths[watch]
             _call("inotify_rm_watch", self._descriptor, watch, fails=False)  # the system may have done it
 
     def take(self) -> list[Notice]:
         """All that was told since the last call; waits for nothing."""
-        found = []
+        notices = []
         while data := self._read():
             at = 0
             while at < len(data):
                 watch, bits, _, length = _HEAD.unpack_from(data, at)
                 name = data[at + _HEAD.size : at + _HEAD.size + length].rstrip(b"\0")
                 at += _HEAD.size + length
-                found += self._tell(watch, bits, os.fsdecode(name))
-        return found
+                notices += self._make_notices(watch, bits, os.fsdecode(name))
+        return notices
 
-    def _tell(self, watch: int, bits: int, name: str) -> list[Notice]:
+    def _make_notices(self, watch: int, bits: int, name: str) -> list[Notice]:
         if bits & _OVERFLOW:
             return [Notice("")]
         gone = bool(bits & (_IGNORED | _UNMOUNTED))
@@ -115,8 +115,8 @@ def _function(name: str) -> Callable[..., int]:
     if not sys.platform.startswith("linux"):
         raise OSError(errno.ENOSYS, "This system has no inotify")
     library = c_library(use_errno=True)
-    found: Callable[..., int] = getattr(library, name)
-    return found
+    function: Callable[..., int] = getattr(library, name)
+    return function
 
 
 def _call(name: str, *arguments: Any, fails: bool = True) -> int:

@@ -54,8 +54,8 @@ def how_to_add(extras: str, prefix: str = "") -> str:
     are there, too.
     """
     folder = Path(prefix or sys.prefix)
-    there = set(EXTRAS) - set(missing_extras())
-    wanted = f"'{DISTRIBUTION}[{','.join(sorted({*extras.split(','), *there}))}]'"
+    installed = set(EXTRAS) - set(missing_extras())
+    wanted = f"'{DISTRIBUTION}[{','.join(sorted({*extras.split(','), *installed}))}]'"
     if (folder / "uv-receipt.toml").is_file():
         return f"uv tool install {wanted}"
     if (folder / "pipx_metadata.json").is_file():
@@ -84,15 +84,15 @@ def _editable() -> str:
     import importlib.metadata  # 1.3 MB, with the parser of mail that it imports
 
     try:
-        found = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
-        told = msgspec.json.decode(found or "{}")
-        editable = told.get("dir_info", {}).get("editable")
+        record = importlib.metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+        origin = msgspec.json.decode(record or "{}")
+        editable = origin.get("dir_info", {}).get("editable")
     except (importlib.metadata.PackageNotFoundError, msgspec.DecodeError, AttributeError):
         return ""
-    url = str(told.get("url", ""))
+    url = str(origin.get("url", ""))
     return path_names.path_of(url) if editable else ""
 
 
 def _is_cache(folder: Path) -> bool:
     """Whether uvx made the environment for one call."""
-    return "uv" in folder.parts and any(part.startswith("archive-v") for part in folder.parts)
+    return "uv" in folder.parts and any(component.startswith("archive-v") for component in folder.parts)

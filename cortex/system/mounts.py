@@ -20,10 +20,10 @@ def file_system(path: Path, table: Path = TABLE) -> str:
         return ""
     for line in lines:
         before, _, after = line.partition(" - ")
-        parts, told = before.split(" "), after.split(" ")
-        if len(parts) < 5 or not told[0]:
+        parts, fields = before.split(" "), after.split(" ")
+        if len(parts) < 5 or not fields[0]:
             continue
         place = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), parts[4])
         if path.is_relative_to(place) and len(place) >= best:  # the last of a place hides the others
-            best, kind = len(place), told[0]
+            best, kind = len(place), fields[0]
     return kind

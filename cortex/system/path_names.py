@@ -25,8 +25,8 @@ def is_absolute(path: str, *, windows: bool = WINDOWS) -> bool:
     """
     if not windows:
         return posixpath.isabs(path)
-    drive, rest = ntpath.splitdrive(path)
-    return bool(drive) and rest[:1] in ("\\", "/")
+    drive, tail = ntpath.splitdrive(path)
+    return bool(drive) and tail[:1] in ("\\", "/")
 
 
 def inside(path: str, root: str, *, windows: bool = WINDOWS) -> str:
@@ -34,10 +34,10 @@ def inside(path: str, root: str, *, windows: bool = WINDOWS) -> str:
     for the folder itself and for what lies elsewhere.
     """
     system = ntpath if windows else posixpath
-    whole = system.normpath(system.join(root, path))
+    full_path = system.normpath(system.join(root, path))
     top = system.normpath(root).rstrip(system.sep) + system.sep
-    same = system.normcase(whole).startswith(system.normcase(top))
-    return whole[len(top) :].replace(system.sep, "/") if same else ""
+    same = system.normcase(full_path).startswith(system.normcase(top))
+    return full_path[len(top) :].replace(system.sep, "/") if same else ""
 
 
 def stays_inside(path: str, *, windows: bool = WINDOWS) -> bool:

@@ -28,7 +28,7 @@ def holder_of(port: int) -> str:
 
 
 def _inodes(port: int) -> set[str]:
-    found = set()
+    inodes = set()
     for table in map(Path, TABLES):
         try:
             lines = table.read_text(encoding="ascii").splitlines()[1:]
@@ -37,8 +37,8 @@ def _inodes(port: int) -> set[str]:
         for line in lines:
             parts = line.split()
             if parts[3] == LISTENS and int(parts[1].rpartition(":")[2], 16) == port:
-                found.add(parts[9])
-    return found
+                inodes.add(parts[9])
+    return inodes
 
 
 def _holds(folder: Path, wanted: set[str]) -> bool:

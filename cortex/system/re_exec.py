@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 #: there is more work to come it is worth it for more
 GROWN_BYTES, LARGE_BYTES = 8 << 20, 128 << 20
 #: what the system says of this process, and the line of what is its own and lies in memory
-_STATUS, _OWN = Path("/proc/self/status"), "RssAnon:"
+_STATUS, _OWN_MEMORY = Path("/proc/self/status"), "RssAnon:"
 #: whether who started this process starts it again when it ends with ANEW
 _ends = False
 
@@ -33,7 +33,7 @@ def own_bytes() -> int:
         lines = _STATUS.read_text().splitlines()
     except OSError:
         return 0
-    return next((int(line.split()[1]) << 10 for line in lines if line.startswith(_OWN)), 0)
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith(_OWN_MEMORY)), 0)
 
 
 class Growth:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: a variable: processes that are started with it talk over loopback TCP, as on Windows
 LOOPBACK = "CORTEX_LOOPBACK"
 #: where sockets of the network are bound: this machine alone
-HERE = "127.0.0.1"
+LOOPBACK_HOST = "127.0.0.1"
 #: characters of each of the two words of a socket: the caller's, and the answer to it
 _WORD_CHARS = 32
 #: bytes of a file that names a port
@@ -52,19 +52,19 @@ def listen(path: str, backlog: int = 64) -> tuple[socket.socket, str]:
         listener.listen(backlog)
         return listener, ""
     listener = socket.socket(socket.AF_INET)
-    listener.bind((HERE, 0))
+    listener.bind((LOOPBACK_HOST, 0))
     listener.listen(backlog)
     words = os.urandom(_WORD_CHARS).hex()
-    note(path, {"port": listener.getsockname()[1], "words": words})
+    write_note(path, {"port": listener.getsockname()[1], "words": words})
     return listener, words
 
 
-def said(words: str, line: bytes) -> bytes | None:
+def greeting_reply(words: str, line: bytes) -> bytes | None:
     """The answer to a caller's first line; None for a stranger."""
     import hmac
 
-    known = hmac.compare_digest(line, words[:_WORD_CHARS].encode())
-    return words[_WORD_CHARS:].encode() + b"\n" if known else None
+    is_known = hmac.compare_digest(line, words[:_WORD_CHARS].encode())
+    return words[_WORD_CHARS:].encode() + b"\n" if is_known else None
 
 
 def open_socket(path: str, timeout_s: float) -> socket.socket:
@@ -74,31 +74,31 @@ def open_socket(path: str, timeout_s: float) -> socket.socket:
     import socket
 
     if is_socket(path):
-        made = socket.socket(socket.AF_UNIX)
+        connection = socket.socket(socket.AF_UNIX)
         address: Any = path
         words = ""
     else:
-        told = noted(path)
-        made = socket.socket(socket.AF_INET)
-        address, words = (HERE, int(told["port"])), str(told["words"])
+        port_note = read_note(path)
+        connection = socket.socket(socket.AF_INET)
+        address, words = (LOOPBACK_HOST, int(port_note["port"])), str(port_note["words"])
     try:
-        made.settimeout(timeout_s)
-        made.connect(address)
+        connection.settimeout(timeout_s)
+        connection.connect(address)
         if words:
-            _introduce(made, words, path)
+            _introduce(connection, words, path)
     except BaseException:
-        made.close()
+        connection.close()
         raise
-    return made
+    return connection
 
 
-def _introduce(made: socket.socket, words: str, path: str) -> None:
+def _introduce(connection: socket.socket, words: str, path: str) -> None:
     import hmac
 
-    made.sendall(words[:_WORD_CHARS].encode() + b"\n")
+    connection.sendall(words[:_WORD_CHARS].encode() + b"\n")
     answer = b""
-    while len(answer) <= _WORD_CHARS and (part := made.recv(_WORD_CHARS + 1 - len(answer))):
-        answer += part
+    while len(answer) <= _WORD_CHARS and (block := connection.recv(_WORD_CHARS + 1 - len(answer))):
+        answer += block
     if not hmac.compare_digest(answer, words[_WORD_CHARS:].encode() + b"\n"):
         raise PermissionError(errno.EPERM, "Another program has the port of this socket", path)
 
@@ -109,8 +109,8 @@ async def open_stream(path: str, limit: int) -> tuple[asyncio.StreamReader, asyn
 
     if is_socket(path):
         return await asyncio.open_unix_connection(path, limit=limit)
-    made = await asyncio.to_thread(open_socket, path, 1.0)
-    return await asyncio.open_connection(sock=made, limit=limit)
+    connection = await asyncio.to_thread(open_socket, path, 1.0)
+    return await asyncio.open_connection(sock=connection, limit=limit)
 
 
 def is_socket(path: hosts.Name) -> bool:
@@ -118,7 +118,7 @@ def is_socket(path: hosts.Name) -> bool:
     return stat.S_ISSOCK(os.lstat(path).st_mode)
 
 
-def note(path: hosts.Name, told: dict[str, Any]) -> None:
+def write_note(path: hosts.Name, content: dict[str, Any]) -> None:
     """Leave word at `path`, in a folder that is this user's alone, of where a socket is."""
     import json
 
@@ -126,7 +126,7 @@ def note(path: hosts.Name, told: dict[str, Any]) -> None:
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | hosts.flags("O_CLOEXEC"), 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(json.dumps(told).encode())
+            file.write(json.dumps(content).encode())
         hosts.replace(temporary, os.fspath(path))
     except BaseException:
         with contextlib.suppress(OSError):
@@ -134,7 +134,7 @@ def note(path: hosts.Name, told: dict[str, Any]) -> None:
         raise
 
 
-def noted(path: hosts.Name) -> dict[str, Any]:
+def read_note(path: hosts.Name) -> dict[str, Any]:
     """What `note` left. Raises OSError; ValueError for what is no note of this user's."""
     import json
 
@@ -143,7 +143,7 @@ def noted(path: hosts.Name) -> dict[str, Any]:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode) or info.st_uid != hosts.user_id():
             raise ValueError(f"{os.fspath(path)} is no note of this user's")
-        told = json.loads(file.read(_NOTE_BYTES_MAX))
-    if not isinstance(told, dict):
+        content = json.loads(file.read(_NOTE_BYTES_MAX))
+    if not isinstance(content, dict):
         raise ValueError(f"{os.fspath(path)} names no port")  # noqa: TRY004 - as for what is no JSON
-    return told
+    return content

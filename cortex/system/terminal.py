@@ -11,25 +11,25 @@ from types import TracebackType
 #: writing, separators of lines, halves of characters
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _BREAKS = re.compile("[\t\n]")
-_UNSAID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
-def shown(text: str) -> str:
+def escape_controls(text: str) -> str:
     """`text` with what a terminal would obey written out, as numbers; lines stay lines."""
-    return _OBEYED.sub(_written_out, text.replace("\r\n", "\n"))
+    return _OBEYED.sub(_escape_sequence, text.replace("\r\n", "\n"))
 
 
-def in_line(text: str) -> str:
+def escape_in_line(text: str) -> str:
     """As `shown`, on one line."""
-    return _BREAKS.sub(_written_out, shown(text))
+    return _BREAKS.sub(_escape_sequence, escape_controls(text))
 
 
 def clean(text: str) -> str:
     """Without what no text holds: NUL, other control characters, halves of surrogate pairs."""
-    return _UNSAID.sub("", text)
+    return _UNSTORABLE.sub("", text)
 
 
-def _written_out(match: re.Match[str]) -> str:
+def _escape_sequence(match: re.Match[str]) -> str:
     code = ord(match[0])
     return {9: "\\t", 10: "\\n", 13: "\\r"}.get(code) or (
         f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
@@ -42,14 +42,14 @@ class LogFormat(logging.Formatter):
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        record.message = in_line(record.message)
+        record.message = escape_in_line(record.message)
         return super().formatMessage(record)
 
     def formatException(  # noqa: N802 - logging's name
         self,
         ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None],
     ) -> str:
-        return "\n".join(f"  {line}" for line in shown(super().formatException(ei)).split("\n"))
+        return "\n".join(f"  {line}" for line in escape_controls(super().formatException(ei)).split("\n"))
 
 
 def log_to_stderr(form: str, level: int) -> None:

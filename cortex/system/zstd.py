@@ -74,7 +74,7 @@ class Dictionary:
     def pack(self, parts: Sequence[bytes]) -> list[bytes]:
         """Each of `parts` as a frame."""
         if not any(parts):  # which the library refuses
-            return [self._tools()[0].compress(one) for one in parts]
+            return [self._tools()[0].compress(short) for short in parts]
         # At once: one by one each would let go of the interpreter, and wait for it behind a thread
         # that computes, for 5 ms.
         frames = self._tools()[0].multi_compress_to_buffer(list(parts))
@@ -85,15 +85,15 @@ class Dictionary:
         import zstandard
 
         size_of, unpack = zstandard.frame_content_size, self._tools()[1].decompress
-        found = []
+        strings = []
         try:
             for frame in frames:
                 if not 0 <= (size := size_of(frame)) <= SHORT_BYTES_MAX:
                     raise ValueError(f"A zstd frame that says it has {size} bytes.")
-                found.append(unpack(frame))
+                strings.append(unpack(frame))
         except zstandard.ZstdError as error:
             raise ValueError(f"No whole zstd frame ({error}).") from error
-        return found
+        return strings
 
     def join(self, data: memoryview, places: bytes, sizes: bytes) -> bytes:
         """What was packed as some frames in `data`, one behind the other: all in one call, some
@@ -106,10 +106,10 @@ class Dictionary:
             return b""
         frames = zstandard.BufferWithSegments(data, places)
         try:
-            found = self._tools()[1].multi_decompress_to_buffer(frames, sizes)
+            segments = self._tools()[1].multi_decompress_to_buffer(frames, sizes)
         except zstandard.ZstdError as error:
             raise ValueError(f"No whole zstd frame ({error}).") from error
-        return b"".join([found[at].tobytes() for at in range(len(found))])
+        return b"".join([segments[at].tobytes() for at in range(len(segments))])
 
     def _tools(self) -> tuple[zstandard.ZstdCompressor, zstandard.ZstdDecompressor]:
         """Of this thread: neither is to be used by two at once."""

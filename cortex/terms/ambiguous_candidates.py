@@ -21,11 +21,11 @@ def fold(results: Iterable[bytes]) -> tuple[bytes, ...]:
             folded.append(raw)
             continue
         result = orjson.loads(raw)
-        known = first.setdefault(tuple(result.get("candidates", ())), place)
-        if known != place:
+        first_place = first.setdefault(tuple(result.get("candidates", ())), place)
+        if first_place != place:
             result.pop("candidates", None)
             result.pop("more_candidates", None)
-            result["candidates_of"] = known
+            result["candidates_of"] = first_place
         folded.append(orjson.dumps(result))
     return tuple(folded)
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_type_hints
 import msgspec
 
 _WHERE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
-_NAMED = {
+_FIELD_FAULTS = {
     "missing": re.compile(r"^Object missing required field `(?P<name>[^`]+)`$"),
     "unknown": re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$"),
 }
@@ -23,7 +23,7 @@ def struct_of(
     function: Callable[..., Any],
     name: str,
     *,
-    without: Collection[str] = (),
+    excluded: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
     more: Collection[tuple[str, type, Any]] = (),
 ) -> type[msgspec.Struct]:
@@ -33,7 +33,7 @@ def struct_of(
     hints = get_type_hints(function, include_extras=True)
     fields: list[Any] = []
     for argument, parameter in list(inspect.signature(function).parameters.items())[1:]:
-        if argument in without:
+        if argument in excluded:
             continue
         default = (defaults or {}).get(argument, parameter.default)
         has_default = default is not inspect.Parameter.empty
@@ -42,7 +42,7 @@ def struct_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ArgumentFault:
     """What is wrong: the argument `name` is missing or unknown, or `why` with that at `path`."""
 
     what: Literal["missing", "unknown", "wrong"]
@@ -51,12 +51,12 @@ class Fault:
     why: str = ""
 
 
-def fault_of(problem: str) -> Fault:
+def parse_fault(problem: str) -> ArgumentFault:
     """The sentence of a msgspec.ValidationError, taken apart."""
     where = _WHERE.search(problem)
     path = where["path"] if where else ""
     problem = problem[: where.start()] if where else problem
-    for what, pattern in _NAMED.items():
+    for what, pattern in _FIELD_FAULTS.items():
         if match := pattern.match(problem):
-            return Fault(what, path, match["name"])  # type: ignore[arg-type] # of the table's keys
-    return Fault("wrong", path, why=f"{problem[:1].lower()}{problem[1:]}")
+            return ArgumentFault(what, path, match["name"])  # type: ignore[arg-type] # of the table's keys
+    return ArgumentFault("wrong", path, why=f"{problem[:1].lower()}{problem[1:]}")

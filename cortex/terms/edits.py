@@ -19,7 +19,7 @@ def edits(word: str, others: Sequence[str]) -> Array:
     others go on by a letter at once (Hyyrö 2003, "A bit-vector algorithm for computing Levenshtein
     and Damerau edit distances").
     """
-    sizes = np.array([len(one) for one in others], np.int64)
+    sizes = np.array([len(other) for other in others], np.int64)
     width = max(int(sizes.max(initial=0)), 1)
     letters = np.array(others, f"U{width}").view(np.uint32).reshape(len(sizes), width)
     return edits_of(word, letters, sizes)
@@ -32,22 +32,22 @@ def edits_of(word: str, letters: Array, sizes: Array) -> Array:
     if not word or not len(sizes) or not sizes.any():
         return np.maximum(sizes, len(word))
     kind = np.dtype(np.uint64 if len(word) <= _BITS else object)
-    one, last = kind.type(1) if len(word) <= _BITS else 1, len(word) - 1
+    unit, last = kind.type(1) if len(word) <= _BITS else 1, len(word) - 1
     where = _bits(word, kind)
     other = min(len(where) - 1, np.iinfo(letters.dtype).max)  # any that is none of the word's
     columns = where[np.minimum(letters, other).T]
-    found = np.full(len(sizes), len(word), np.int64)
+    distances = np.full(len(sizes), len(word), np.int64)
     more = np.full(len(sizes), (1 << len(word)) - 1, kind)
     less, same, before = (np.zeros(len(sizes), kind) for _ in range(3))
-    for at, here in enumerate(columns):
-        swapped = ((~same & here) << one) & before
-        same = (((here & more) + more) ^ more) | here | less | swapped
+    for at, mask in enumerate(columns):
+        swapped = ((~same & mask) << unit) & before
+        same = (((mask & more) + more) ^ more) | mask | less | swapped
         up, down = less | ~(same | more), same & more
-        step = (up >> last & one).astype(np.int64) - (down >> last & one).astype(np.int64)
-        found += np.where(at < sizes, step, 0)
-        up, down = (up << one) | one, down << one
-        more, less, before = down | ~(same | up), up & same, here
-    return found
+        step = (up >> last & unit).astype(np.int64) - (down >> last & unit).astype(np.int64)
+        distances += np.where(at < sizes, step, 0)
+        up, down = (up << unit) | unit, down << unit
+        more, less, before = down | ~(same | up), up & same, mask
+    return distances
 
 
 def _bits(word: str, kind: np.dtype) -> Array:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import re2
 
 from cortex.system.errors import BadRequest
-from cortex.terms.ignores import fault_of, with_ranges
+from cortex.terms.ignores import glob_fault, with_ranges
 
 if TYPE_CHECKING:  # slow, and most questions have no glob
     from pathspec import GitIgnoreSpec
@@ -35,11 +35,11 @@ def check_globs(globs: Sequence[str], name: str) -> None:
     if len(globs) > GLOBS_MAX:
         raise BadRequest(f"{name} has {len(globs)} globs; at most {GLOBS_MAX} are taken.")
     for glob in globs:
-        if fault := fault_of(glob):
-            raise BadRequest(f"The glob {fault.shown} of {name} {fault.why}; write it as in .gitignore.")
+        if fault := glob_fault(glob):
+            raise BadRequest(f"The glob {fault.quoted} of {name} {fault.why}; write it as in .gitignore.")
 
 
-def matching(paths: Iterable[str], globs: Sequence[str]) -> set[str]:
+def matching_paths(paths: Iterable[str], globs: Sequence[str]) -> set[str]:
     """Those of `paths` that any of `globs` means. A glob that matches none of them means those
     that have such an end (`auth/session.py` is `src/auth/session.py`, too), else those that are so
     in any case. With a glob that begins with `!` the last one that matches decides, as it is
@@ -50,29 +50,29 @@ def matching(paths: Iterable[str], globs: Sequence[str]) -> set[str]:
     paths = list(paths)
     check_globs(globs, "the filters")
     globs = [with_ranges(glob.removeprefix("./")) for glob in globs]
-    spec = _read(globs)
+    spec = _parse_globs(globs)
     if any(glob.startswith("!") for glob in globs):
         return set(spec.match_files(paths))
     if len(globs) > _FEW:
         paths = _possible(paths, globs)
-    found = _any_of(_regexes(spec), paths)
+    matches = _match_any(_regexes(spec), paths)
     for glob in globs:
-        if _any_of(_regexes(_read([glob])), found):
+        if _match_any(_regexes(_parse_globs([glob])), matches):
             continue
-        loose = _regexes(_read([glob, f"**/{glob}"] if _is_end(glob) else [glob]))
-        found |= _any_of(loose, paths) or _any_of(_in_any_case(loose), paths)
-    return found
+        loose = _regexes(_parse_globs([glob, f"**/{glob}"] if _is_rooted_by_slash(glob) else [glob]))
+        matches |= _match_any(loose, paths) or _match_any(_in_any_case(loose), paths)
+    return matches
 
 
-def _is_end(glob: str) -> bool:
+def _is_rooted_by_slash(glob: str) -> bool:
     """Whether a glob is of the root only because a slash is in it."""
     return "/" in glob.rstrip("/") and not glob.startswith("/")
 
 
 def _possible(paths: list[str], globs: Sequence[str]) -> list[str]:
     """Those of `paths` that any of `globs` may mean, read as widely as they are."""
-    loose = [f"**/{glob}" if _is_end(glob) else glob for glob in globs]
-    sources = "|".join(f"(?:{one.pattern})" for one in _regexes(_read([*globs, *loose])))
+    loose = [f"**/{glob}" if _is_rooted_by_slash(glob) else glob for glob in globs]
+    sources = "|".join(f"(?:{regex.pattern})" for regex in _regexes(_parse_globs([*globs, *loose])))
     options = re2.Options()
     options.case_sensitive = False
     options.max_mem = 64 << 20
@@ -83,12 +83,12 @@ def _possible(paths: list[str], globs: Sequence[str]) -> list[str]:
     return [path for path in paths if any_of.match(path)]
 
 
-def _any_of(regexes: Iterable[re.Pattern[str]], paths: Collection[str]) -> set[str]:
-    found: set[str] = set()
-    for one in regexes:
-        match = _matcher(one)
-        found.update(path for path in paths if path not in found and match(path))
-    return found
+def _match_any(regexes: Iterable[re.Pattern[str]], paths: Collection[str]) -> set[str]:
+    matches: set[str] = set()
+    for regex in regexes:
+        match = _matcher(regex)
+        matches.update(path for path in paths if path not in matches and match(path))
+    return matches
 
 
 def _matcher(regex: re.Pattern[str]) -> Match:
@@ -105,14 +105,14 @@ def _regexes(spec: GitIgnoreSpec) -> list[re.Pattern[str]]:
     """One for each glob that is no comment. Matched one by one they are quicker than the spec,
     which also looks for the last of them.
     """
-    return [one.regex for one in spec.patterns if one.include and one.regex is not None]
+    return [pattern.regex for pattern in spec.patterns if pattern.include and pattern.regex is not None]
 
 
 def _in_any_case(regexes: Sequence[re.Pattern[str]]) -> list[re.Pattern[str]]:
-    return [re.compile(one.pattern, one.flags | re.IGNORECASE) for one in regexes]
+    return [re.compile(regex.pattern, regex.flags | re.IGNORECASE) for regex in regexes]
 
 
-def _read(globs: Sequence[str]) -> GitIgnoreSpec:
+def _parse_globs(globs: Sequence[str]) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec
 
     try:

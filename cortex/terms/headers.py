@@ -12,7 +12,7 @@ NO_CODE = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*(?
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)(.*(?:\\\n.*)*)", re.MULTILINE)
 
 #: what begins a line of C++ alone, also in what a header of both keeps for C++
-_WHOLE = re.compile(
+_CPP_LINE = re.compile(
     r"^[ \t]*(?:class\s+\w|(?:inline\s+)?namespace\b|template\s*<|using\s+\w|(?:public|private|protected)\s*:)",
     re.MULTILINE,
 )
@@ -39,18 +39,18 @@ _SIGNS = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 #: what opens a struct, a brace, and what may be a function's name at the beginning of something
-_TOLD = re.compile(
+_STRUCTURE = re.compile(
     r"\bstruct\s+(?:[A-Z_]+\s+)?(\w+)\s*\{|([{}])|(?:^|(?<=[;{}]))[ \t]*(\w+)[ \t]*\(", re.MULTILINE
 )
 
 
 def is_cpp(lines: Sequence[str]) -> bool:
     """Whether a header with these lines is written in C++."""
-    text = NO_CODE.sub(lambda found: '""' if found[0][0] == '"' else " ", "\n".join(lines))
+    text = NO_CODE.sub(lambda match: '""' if match[0][0] == '"' else " ", "\n".join(lines))
     bare = _DIRECTIVE.sub("", text)
-    if _WHOLE.search(bare):
+    if _CPP_LINE.search(bare):
         return True
-    shared = _DIRECTIVE.sub(_included, _without_guarded(text))
+    shared = _DIRECTIVE.sub(_included, _remove_guarded(text))
     return bool(_SIGNS.search(shared)) or _has_constructor(shared)
 
 
@@ -58,39 +58,39 @@ def _included(directive: re.Match[str]) -> str:
     return f"#include {directive[2].strip()}" if directive[1] == "include" else ""
 
 
-def _without_guarded(text: str) -> str:
+def _remove_guarded(text: str) -> str:
     """`text` without what C never reads: `#ifdef __cplusplus` up to its end, or to `#else`. A
     header of C says there how C++ is to read it.
     """
-    kept, depth, hidden, start = [], 0, 0, 0  # hidden: the depth of what is left out
-    for one in _DIRECTIVE.finditer(text):
-        word, condition = one[1], one[2]
+    pieces, depth, hidden, start = [], 0, 0, 0  # hidden: the depth of what is left out
+    for match in _DIRECTIVE.finditer(text):
+        word, condition = match[1], match[2]
         if word.startswith("if"):
             depth += 1
             negated = word == "ifndef" or "!" in condition
             if not hidden and "__cplusplus" in condition and not negated:
-                kept.append(text[start : one.start()])
+                pieces.append(text[start : match.start()])
                 hidden = depth
         elif hidden and hidden == depth and word in ("else", "elif", "endif"):
-            hidden, start = 0, one.end()
+            hidden, start = 0, match.end()
         if word == "endif":
             depth = max(0, depth - 1)
     if not hidden:
-        kept.append(text[start:])
-    return "".join(kept)
+        pieces.append(text[start:])
+    return "".join(pieces)
 
 
 def _has_constructor(text: str) -> bool:
     """Whether a struct has a function of its name in it; in C a function may have its name, but not
     there.
     """
-    around: list[str] = []  # what is open, "" for what is no struct
-    for one in _TOLD.finditer(text):
-        struct, brace, called = one.groups()
-        if called and around and around[-1] == called:
+    open_blocks: list[str] = []  # what is open, "" for what is no struct
+    for match in _STRUCTURE.finditer(text):
+        struct, brace, called = match.groups()
+        if called and open_blocks and open_blocks[-1] == called:
             return True
         if struct or brace == "{":
-            around.append(struct or "")
-        elif brace and around:
-            around.pop()
+            open_blocks.append(struct or "")
+        elif brace and open_blocks:
+            open_blocks.pop()
     return False

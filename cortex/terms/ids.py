@@ -32,15 +32,15 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=KEY_BYTES).digest()
 
 
-def split(name: str) -> list[str]:
+def split_id(name: str) -> list[str]:
     """`app/store:Disk.save~2` → app, store, Disk, save."""
-    return [part for part in _SEPARATOR.split(uncopied(name)) if part]
+    return [piece for piece in _SEPARATOR.split(strip_overload(name)) if piece]
 
 
 def split_short(name: str) -> list[str]:
     """As `split`, without the file's own name: Go's `package.Name` may be in any of its files."""
     path, colon, scope = name.partition(":")
-    return split(path.rpartition("/")[0]) + split(scope) if colon else split(name)
+    return split_id(path.rpartition("/")[0]) + split_id(scope) if colon else split_id(name)
 
 
 def stem_of(path: str) -> str:
@@ -48,12 +48,12 @@ def stem_of(path: str) -> str:
     return path[: path.rindex(".")] if "." in path.rpartition("/")[2][1:] else path
 
 
-def uncopied(name: str) -> str:
+def strip_overload(name: str) -> str:
     """An id without the number of its overload."""
     return _COPY.sub("", name)
 
 
-def above(name: str) -> str:
+def enclosing_id(name: str) -> str:
     """The id of what encloses a node: a type, a module, a folder (`.` for the project's own)."""
     path, colon, scope = name.partition(":")
     if not colon:

@@ -47,7 +47,7 @@ _SPECIAL = re.compile(r"[*?\[\\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class GlobFault:
     """A line (1-based) that is no glob, and why."""
 
     line: int
@@ -55,7 +55,7 @@ class Fault:
     why: str
 
     @property
-    def shown(self) -> str:
+    def quoted(self) -> str:
         """The line as a sentence may hold it."""
         return repr(self.text[:SHOWN_CHARS] + "…" * (len(self.text) > SHOWN_CHARS))
 
@@ -68,14 +68,14 @@ class Ignores:
     #: nothing back
     names: frozenset[str] = frozenset()
     sets: tuple[GitIgnoreSpec, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[GlobFault, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.names or self.sets)
 
     def decide(self, path: str) -> bool | None:
         """Whether the globs take `path` (a folder ends in `/`), or take it back; None: neither."""
-        if self.names and self._named(path):
+        if self.names and self._matches_name(path):
             return True
         for spec in reversed(self.sets):
             decision = spec.check_file(path).include
@@ -86,15 +86,17 @@ class Ignores:
     def match(self, path: str) -> bool:
         return bool(self.decide(path))
 
-    def _named(self, path: str) -> bool:
+    def _matches_name(self, path: str) -> bool:
         """Whether the path, or a folder on its way, has one of the names."""
         end = -1
-        for part in path.split("/"):
-            start, end = end + 1, end + 1 + len(part)
-            here = path[:end], path[start:end]
-            if f"/{here[0]}" in self.names or here[1] in self.names:
+        for segment in path.split("/"):
+            start, end = end + 1, end + 1 + len(segment)
+            prefix_and_name = path[:end], path[start:end]
+            if f"/{prefix_and_name[0]}" in self.names or prefix_and_name[1] in self.names:
                 return True
-            if end < len(path) and (f"/{here[0]}/" in self.names or f"{here[1]}/" in self.names):
+            if end < len(path) and (
+                f"/{prefix_and_name[0]}/" in self.names or f"{prefix_and_name[1]}/" in self.names
+            ):
                 return True
         return False
 
@@ -102,57 +104,57 @@ class Ignores:
 def read_lines(text: str) -> Ignores:
     """The globs of a file like .gitignore, as git reads it."""
     lines = text.removeprefix("\ufeff").split("\n")
-    return _compiled([(number, line.removesuffix("\r")) for number, line in enumerate(lines, 1)])
+    return _compile([(number, line.removesuffix("\r")) for number, line in enumerate(lines, 1)])
 
 
 def read_setting(globs: Sequence[str], name: str) -> Ignores:
     """The globs of the setting `name`. Raises Misconfigured for one that is none."""
-    made = _compiled(enumerate(globs, 1))
-    for fault in made.faults:
-        raise Misconfigured(f"The glob {fault.shown} of {name} {fault.why}; write it as in .gitignore.")
-    return made
+    ignores = _compile(enumerate(globs, 1))
+    for fault in ignores.faults:
+        raise Misconfigured(f"The glob {fault.quoted} of {name} {fault.why}; write it as in .gitignore.")
+    return ignores
 
 
-def fault_of(glob: str) -> Fault | None:
+def glob_fault(glob: str) -> GlobFault | None:
     """What is wrong with one glob; None for nothing."""
-    made = _compiled([(1, glob)])
-    return made.faults[0] if made.faults else None
+    ignores = _compile([(1, glob)])
+    return ignores.faults[0] if ignores.faults else None
 
 
-def _compiled(lines: Iterable[tuple[int, str]]) -> Ignores:
-    faults: list[Fault] = []
-    good = list(_good(lines, faults))
+def _compile(lines: Iterable[tuple[int, str]]) -> Ignores:
+    faults: list[GlobFault] = []
+    good = list(_valid_lines(lines, faults))
     names: set[str] = set()
     if not any(line.startswith("!") for _, line in good):
-        names = {_looked_up(line) for _, line in good if _is_plain(line)}
-        good = [one for one in good if not _is_plain(one[1])]
+        names = {_as_lookup(line) for _, line in good if _is_plain(line)}
+        good = [entry for entry in good if not _is_plain(entry[1])]
     for number, line in good[GLOBS_MAX:]:
-        faults.append(Fault(number, line, f"is one of more than {GLOBS_MAX} globs"))
+        faults.append(GlobFault(number, line, f"is one of more than {GLOBS_MAX} globs"))
     good = good[:GLOBS_MAX]
     sets: list[GitIgnoreSpec] = []
     for start in range(0, len(good), _SET_GLOBS):
-        sets += _sets(good[start : start + _SET_GLOBS], faults)
+        sets += _build_sets(good[start : start + _SET_GLOBS], faults)
     faults.sort(key=lambda fault: fault.line)
     return Ignores(frozenset(names), tuple(sets), tuple(faults))
 
 
-def _good(lines: Iterable[tuple[int, str]], faults: list[Fault]) -> Iterator[tuple[int, str]]:
+def _valid_lines(lines: Iterable[tuple[int, str]], faults: list[GlobFault]) -> Iterator[tuple[int, str]]:
     """The lines that may be globs, with what pathspec does not know written otherwise."""
     count = size = 0
     for number, line in lines:
         if not line.strip() or line.startswith("#"):
             continue
         count, size = count + 1, size + len(line)
-        if why := _why_not(line, count, size):
-            faults.append(Fault(number, line[:GLOB_CHARS_MAX], why))
+        if why := _line_fault(line, count, size):
+            faults.append(GlobFault(number, line[:GLOB_CHARS_MAX], why))
             continue
         try:
             yield number, with_ranges(line)
         except ValueError as error:
-            faults.append(Fault(number, line, str(error)))
+            faults.append(GlobFault(number, line, str(error)))
 
 
-def _why_not(line: str, count: int, size: int) -> str:
+def _line_fault(line: str, count: int, size: int) -> str:
     if len(line) > GLOB_CHARS_MAX:
         return f"is longer than {GLOB_CHARS_MAX} characters"
     if "\0" in line:
@@ -171,13 +173,13 @@ def with_ranges(line: str) -> str:
     if "[:" not in line:
         return line
 
-    def written(match: re.Match[str]) -> str:
-        return match[0] if match[0][0] == "\\" else _CLASS.sub(_range, match[0])
+    def expand(match: re.Match[str]) -> str:
+        return match[0] if match[0][0] == "\\" else _CLASS.sub(_class_range, match[0])
 
-    return _BRACKETS.sub(written, line)
+    return _BRACKETS.sub(expand, line)
 
 
-def _range(match: re.Match[str]) -> str:
+def _class_range(match: re.Match[str]) -> str:
     if match[1] not in _CLASSES:
         raise ValueError(f"holds the class {match[0]}, which is not known; there are {', '.join(_CLASSES)}")
     return _CLASSES[match[1]]
@@ -188,12 +190,12 @@ def _is_plain(line: str) -> bool:
     return not _SPECIAL.search(line) and line.strip() == line and "//" not in line and line.strip("/") != ""
 
 
-def _looked_up(line: str) -> str:
+def _as_lookup(line: str) -> str:
     """A plain glob as `Ignores.names` has it: with a slash in front when it is a path."""
     return f"/{line.lstrip('/')}" if "/" in line.rstrip("/") else line
 
 
-def _sets(lines: list[tuple[int, str]], faults: list[Fault]) -> list[GitIgnoreSpec]:
+def _build_sets(lines: list[tuple[int, str]], faults: list[GlobFault]) -> list[GitIgnoreSpec]:
     """As few sets as take all of `lines`; a line that none takes is a fault."""
     if not lines:
         return []
@@ -205,10 +207,10 @@ def _sets(lines: list[tuple[int, str]], faults: list[Fault]) -> list[GitIgnoreSp
     except Exception as error:  # pathspec's, re's and RE2's have nothing in common
         if len(lines) == 1:
             number, line = lines[0]
-            faults.append(Fault(number, line, f"cannot be read ({_reason(error)})"))
+            faults.append(GlobFault(number, line, f"cannot be read ({_reason(error)})"))
             return []
         half = len(lines) // 2
-        return [*_sets(lines[:half], faults), *_sets(lines[half:], faults)]
+        return [*_build_sets(lines[:half], faults), *_build_sets(lines[half:], faults)]
     return [spec] if any(pattern.include is not None for pattern in spec.patterns) else []
 
 

@@ -193,7 +193,7 @@ KEYED: tuple[Language, ...] = (
 )
 
 #: languages that are only named: their files are cut into windows of lines
-NAMED: tuple[Language, ...] = (
+WINDOWED: tuple[Language, ...] = (
     Language("restructuredtext", (".rst", ".rest"), kind="document"),
     Language("asciidoc", (".adoc", ".asciidoc"), kind="document"),
     Language("notebook", (".ipynb",), kind="document"),
@@ -233,13 +233,13 @@ NAMED: tuple[Language, ...] = (
 #: any other text
 OTHER = Language("text", ())
 
-LANGUAGES: tuple[Language, ...] = PARSED + KEYED + NAMED
+LANGUAGES: tuple[Language, ...] = PARSED + KEYED + WINDOWED
 
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 _BY_NAME = {name: language for language in LANGUAGES for name in language.names}
 
 #: what else languages are called; each suffix without its dot is one of these, too
-_CALLED = {
+_ALIASES = {
     "golang": "go",
     "python3": "python",
     "python2": "python",
@@ -301,13 +301,13 @@ _INTERPRETERS = {
     "dash": ".sh",
     "perl": ".pl",
 }
-_BY_CALL: dict[str, str] = {
+_BY_ALIAS: dict[str, str] = {
     **{
         suffix[1:].lower(): language.name
         for suffix, language in _BY_SUFFIX.items()
         if suffix[1:].lower() not in _NO_NAMES
     },
-    **_CALLED,
+    **_ALIASES,
     **{language.name: language.name for language in LANGUAGES},
 }
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*[\"']?([^\s\"'>]+)")
@@ -338,21 +338,21 @@ def canonical(name: str) -> str:
 
     "" for none; case, a dot before it and quotes do not matter.
     """
-    return _BY_CALL.get(name.strip().strip("\"'`").lower().removeprefix("."), "")
+    return _BY_ALIAS.get(name.strip().strip("\"'`").lower().removeprefix("."), "")
 
 
-def covered(name: str) -> tuple[str, ...]:
+def expand_language(name: str) -> tuple[str, ...]:
     """The languages that people mean by `name`: TypeScript is TSX, too; its own name for none of
     ours.
     """
-    known = canonical(name) or name.strip().lower()
-    return (known, *_ALSO.get(known, ()))
+    language = canonical(name) or name.strip().lower()
+    return (language, *_ALSO.get(language, ()))
 
 
-def nearest(name: str, among: Sequence[str] = ()) -> str:
+def nearest_language(name: str, among: Sequence[str] = ()) -> str:
     """The language, of `among` or of all, whose name is nearest to `name`; "" for none."""
-    known = list(among) or [language.name for language in LANGUAGES]
-    calls = [call for call, language in _BY_CALL.items() if language in known]
+    names = list(among) or [language.name for language in LANGUAGES]
+    calls = [call for call, language in _BY_ALIAS.items() if language in names]
     close = difflib.get_close_matches(name.strip().lower(), calls, n=1, cutoff=0.5)
     return canonical(close[0]) if close else ""
 

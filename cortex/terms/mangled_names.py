@@ -29,7 +29,7 @@ def demangle(text: str) -> str:
         parts = _rust(text[2:])
     else:
         return ""
-    return ".".join(part for part in parts if part)
+    return ".".join(piece for piece in parts if piece)
 
 
 def _itanium(text: str) -> list[str]:
@@ -71,11 +71,11 @@ def _behind_template(text: str, at: int) -> int:
     return at
 
 
-def _rust_part(part: str) -> str:
+def _rust_part(segment: str) -> str:
     """A part of a legacy Rust name; of `<X as Y>` the X, "" for a closure."""
-    if owner := _RUST_OWNER.match(part):
+    if owner := _RUST_OWNER.match(segment):
         return owner[1].rpartition(".")[2]
-    return "" if _ESCAPED.search(part) else part.replace("..", ".")
+    return "" if _ESCAPED.search(segment) else segment.replace("..", ".")
 
 
 def _rust(text: str) -> list[str]:

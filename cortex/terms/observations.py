@@ -45,7 +45,7 @@ class Between:
 REQUIRED: Any = msgspec.NODEFAULT
 _TOKENS = Between(TOKENS, 100, TOKENS_MAX)
 #: of what is no page of rows: its names alone take some
-_WHOLE = Between(TOKENS, 300, TOKENS_MAX)
+_REPORT_TOKENS = Between(TOKENS, 300, TOKENS_MAX)
 
 _Csv = Annotated[str, Meta(description="Comma-separated.")]
 _Id = Annotated[str, Meta(description="Number or id.")]
@@ -124,7 +124,7 @@ ARGUMENTS: Mapping[str, Any] = {
     "include_concept_weights": Annotated[bool, Meta(description="Include this part.")],
 }
 #: arguments of one tool that mean something else there
-_OWN: Mapping[tuple[str, str], Any] = {
+_TOOL_ARGUMENTS: Mapping[tuple[str, str], Any] = {
     ("search", "type"): Annotated[
         Literal["observations", "sessions", "prompts"], Meta(description="What to search.")
     ],
@@ -165,20 +165,20 @@ def _page(others: Mapping[str, Any], limit: int = 20, most: int = 100) -> dict[s
     }
 
 
-_FROM_TO = {"dateStart": "", "dateEnd": ""}
-_AROUND = {"before": Between(10, 0, 100), "after": Between(10, 0, 100)}
-_OF = {"concepts": "", "files": ""}
-_WHEN = {"project": "", **_FROM_TO, "orderBy": None}
-_ABOUT = _page({"query": REQUIRED, "project": "", **_FROM_TO})
+_DATES = {"dateStart": "", "dateEnd": ""}
+_NEIGHBOURS = {"before": Between(10, 0, 100), "after": Between(10, 0, 100)}
+_CONCEPTS_AND_FILES = {"concepts": "", "files": ""}
+_PROJECT_AND_DATES = {"project": "", **_DATES, "orderBy": None}
+_TOPIC_PAGE = _page({"query": REQUIRED, "project": "", **_DATES})
 
 
 def _timeline(**first: Any) -> dict[str, Any]:
     return {
         **first,
-        **_AROUND,
+        **_NEIGHBOURS,
         "project": "",
         "type": "",
-        **_OF,
+        **_CONCEPTS_AND_FILES,
         "as_of": "",
         "format": "index",
         "max_tokens": _TOKENS,
@@ -195,8 +195,8 @@ ROWS: Mapping[str, Row] = {
                 "type": "observations",
                 "project": "",
                 "obs_type": "",
-                **_OF,
-                **_FROM_TO,
+                **_CONCEPTS_AND_FILES,
+                **_DATES,
                 "orderBy": None,
                 "include": "",
             }
@@ -208,11 +208,11 @@ ROWS: Mapping[str, Row] = {
         {
             "anchor_id": "",
             "query": "",
-            **_AROUND,
+            **_NEIGHBOURS,
             "project": "",
             "obs_type": "",
-            **_OF,
-            **_FROM_TO,
+            **_CONCEPTS_AND_FILES,
+            **_DATES,
             "as_of": "",
             "offset": _OFFSET,
             "format": "index",
@@ -243,22 +243,22 @@ ROWS: Mapping[str, Row] = {
             "max_tokens": _TOKENS,
         },
     ),
-    "decisions": Row("What was decided about something: decisions count for more.", _ABOUT),
+    "decisions": Row("What was decided about something: decisions count for more.", _TOPIC_PAGE),
     "changes": Row(
-        "What was changed about something: fixes, features and refactorings count for more.", _ABOUT
+        "What was changed about something: fixes, features and refactorings count for more.", _TOPIC_PAGE
     ),
-    "how_it_works": Row("How something works: discoveries and architecture count for more.", _ABOUT),
+    "how_it_works": Row("How something works: discoveries and architecture count for more.", _TOPIC_PAGE),
     "find_by_concept": Row(
         "Observations with any, or all, of some concepts (tags).",
-        _page({"concepts": REQUIRED, "match": "any", "type": "", "files": "", **_WHEN}),
+        _page({"concepts": REQUIRED, "match": "any", "type": "", "files": "", **_PROJECT_AND_DATES}),
     ),
     "find_by_file": Row(
         "Observations that read or modified a file, modified first.",
-        _page({"files": REQUIRED, "type": "", "concepts": "", **_WHEN}),
+        _page({"files": REQUIRED, "type": "", "concepts": "", **_PROJECT_AND_DATES}),
     ),
     "find_by_type": Row(
         "Observations of some types: decision, bugfix, feature, refactor, discovery, change.",
-        _page({"type": REQUIRED, **_OF, **_WHEN}),
+        _page({"type": REQUIRED, **_CONCEPTS_AND_FILES, **_PROJECT_AND_DATES}),
     ),
     "find_similar_observations": Row(
         "Observations that mean the same as a text, by cosine alone.",
@@ -283,17 +283,17 @@ ROWS: Mapping[str, Row] = {
     ),
     "explain_search_ranking": Row(
         "Why a search ranks as it does: what each score is made of, and which words matched where.",
-        {"query": REQUIRED, "project": "", "top_n": Between(5, 1, 20), "max_tokens": _WHOLE},
+        {"query": REQUIRED, "project": "", "top_n": Between(5, 1, 20), "max_tokens": _REPORT_TOKENS},
     ),
     "get_recent_context": Row(
-        "The newest observations.", _page({"project": "", "type": "", **_OF, **_FROM_TO}, 30)
+        "The newest observations.", _page({"project": "", "type": "", **_CONCEPTS_AND_FILES, **_DATES}, 30)
     ),
     "get_context_timeline": Row(
         "What happened before and after an observation.", _timeline(anchor_id=REQUIRED)
     ),
     "get_timeline_by_query": Row(
         "What happened before and after the observation that a query finds.",
-        _timeline(query=REQUIRED, **_FROM_TO),
+        _timeline(query=REQUIRED, **_DATES),
     ),
     "get_observations_by_tag": Row(
         "Observations with exactly one tag, the newest first.",
@@ -378,11 +378,11 @@ ROWS: Mapping[str, Row] = {
     ),
     "get_data_quality_report": Row(
         "How complete the newest observations are, and what is wrong with them.",
-        {"project": "", "limit": Between(100, 10, 500), "max_tokens": _WHOLE},
+        {"project": "", "limit": Between(100, 10, 500), "max_tokens": _REPORT_TOKENS},
     ),
     "get_temporal_trends": Row(
         "How many observations were made when: by day, ISO week or hour, in UTC, days without any included.",
-        {"project": "", "days": Between(30, 1, 365), "group_by": "day", "max_tokens": _WHOLE},
+        {"project": "", "days": Between(30, 1, 365), "group_by": "day", "max_tokens": _REPORT_TOKENS},
     ),
     "get_observation_scoring_breakdown": Row(
         "What the legacy score of an observation is made of; the parts add up to it.", {"id": REQUIRED}
@@ -395,12 +395,12 @@ ROWS: Mapping[str, Row] = {
             "include_most_retrieved": True,
             "include_concept_weights": True,
             "limit": Between(10, 1, 50),
-            "max_tokens": _WHOLE,
+            "max_tokens": _REPORT_TOKENS,
         },
     ),
     "analyze_search_patterns": Row(
         "What was asked most, and what was asked in vain.",
-        {"days": Between(7, 1, 30), "top_n": Between(10, 1, 50), "max_tokens": _WHOLE},
+        {"days": Between(7, 1, 30), "top_n": Between(10, 1, 50), "max_tokens": _REPORT_TOKENS},
     ),
     "suggest_consolidations": Row(
         "Groups of observations that say the same and might be merged; nothing is changed.",
@@ -409,7 +409,7 @@ ROWS: Mapping[str, Row] = {
             "min_similarity": Between(0.8, 0.5, 1, strict=True),
             "limit": Between(10, 1, 50),
             "offset": _OFFSET,
-            "max_tokens": _WHOLE,
+            "max_tokens": _REPORT_TOKENS,
         },
     ),
     "get_patterns": Row(
@@ -420,7 +420,7 @@ ROWS: Mapping[str, Row] = {
             "query": "",
             "limit": Between(20, 1, 100),
             "offset": _OFFSET,
-            "max_tokens": _WHOLE,
+            "max_tokens": _REPORT_TOKENS,
         },
     ),
     "run_consolidation": Row(
@@ -441,22 +441,22 @@ ROWS: Mapping[str, Row] = {
 def fields_of(name: str) -> list[tuple[str, Any, Any]]:
     """(argument, its type, its default or REQUIRED) of a tool, those that are required first."""
     row = ROWS[name]
-    told = [
+    fields = [
         (
             argument,
-            _OWN.get((name, argument), ARGUMENTS[argument]),
+            _TOOL_ARGUMENTS.get((name, argument), ARGUMENTS[argument]),
             value.default if isinstance(value, Between) else value,
         )
         for argument, value in row.arguments.items()
     ]
-    return sorted(told, key=lambda one: one[2] is not REQUIRED)
+    return sorted(fields, key=lambda entry: entry[2] is not REQUIRED)
 
 
-def read_bounds(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def read_bounds(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments within their bounds. Raises BadRequest for one that has to be within."""
-    read = dict(given)
+    read = dict(arguments)
     for argument, bounds in ROWS[name].arguments.items():
         if isinstance(bounds, Between) and read.get(argument) is not None:
             value = bounds.read(argument, read[argument])
-            read[argument] = int(value) if isinstance(given[argument], int) else value
+            read[argument] = int(value) if isinstance(arguments[argument], int) else value
     return read

@@ -24,6 +24,6 @@ def embed_text(metadata: Mapping[str, Any], text: str) -> str:
     if signature and signature.split("\n", 1)[0].strip() in text:
         signature = ""
     front = " ".join(
-        part for part in (_WORD.sub(" ", path), str(metadata.get("scope") or ""), signature) if part
+        words for words in (_WORD.sub(" ", path), str(metadata.get("scope") or ""), signature) if words
     )
     return f"{front}\n{text}"

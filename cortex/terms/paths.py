@@ -145,7 +145,7 @@ def is_built(path: str) -> bool:
 
 
 @functools.lru_cache(_MEMO)
-def is_beside(path: str) -> bool:
+def is_unshipped(path: str) -> bool:
     """Whether the file is none that the project ships: a script, an example, a page, or foreign."""
     first = path.partition("/")[0].lower()
     return first in _SCRIPT_FOLDERS or is_example(path) or is_foreign(path) or is_built(path)
@@ -210,11 +210,17 @@ def page_of(path: str) -> tuple[str, bool]:
     if ending.lower() not in _PAGES:
         return path, True
     first, _, last = stem.rpartition(".")
-    told = [part for part in (*folders, last if first else "") if part and _LANGUAGE.fullmatch(part)]
+    language_codes = [
+        component
+        for component in (*folders, last if first else "")
+        if component and _LANGUAGE.fullmatch(component)
+    ]
     if first and _LANGUAGE.fullmatch(last):
         stem = first
-    kept = [folder for folder in folders if not _LANGUAGE.fullmatch(folder)]
-    return "/".join((*kept, f"{stem}.{ending}")), all(part.lower().startswith("en") for part in told)
+    plain_folders = [folder for folder in folders if not _LANGUAGE.fullmatch(folder)]
+    return "/".join((*plain_folders, f"{stem}.{ending}")), all(
+        code.lower().startswith("en") for code in language_codes
+    )
 
 
 def question_words(question: str) -> frozenset[str]:
@@ -223,7 +229,7 @@ def question_words(question: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PathTraits:
     """What a path says to a ranking, whatever was asked: the parts of its file's stem and, each
     once by its stem, of its folders' names, in lower case.
     """
@@ -236,13 +242,13 @@ class Said:
     version: tuple[str, int] | None
 
 
-def say(path: str) -> Said:
+def path_traits(path: str) -> PathTraits:
     *folders, _name = path.split("/")
     parts: dict[str, str] = {}
-    for part in (part for folder in folders for part in tokens.part_words(folder)):
-        parts.setdefault(tokens.lane_text([part]), part)
+    for word in (word for folder in folders for word in tokens.part_words(folder)):
+        parts.setdefault(tokens.lane_text([word]), word)
     version = _VERSION_FOLDER.search(path)
-    return Said(
+    return PathTraits(
         kinds=TEST * is_test(path) + EXAMPLE * is_example(path) + FOREIGN * is_foreign(path),
         stem=tuple(_stem_parts(path)),
         folders=tuple(parts.values()),
@@ -250,22 +256,25 @@ def say(path: str) -> Said:
     )
 
 
-def superseded(paths: Iterable[Said], question: str, projects: Iterable[str] = ()) -> list[bool]:
+def superseded(traits: Iterable[PathTraits], question: str, projects: Iterable[str] = ()) -> list[bool]:
     """For each path: is it in a folder like `v3` while another is in a `v4` or later beside it, in
     the same of `projects` (one for each path; none: all are of one)?
 
     Never where the question names a version itself.
     """
-    found = [path.version for path in paths]
-    if not any(found):  # as of most projects
-        return [False] * len(found)
-    whose = list(zip(found, list(projects) or [""] * len(found), strict=True))
+    versions = [path.version for path in traits]
+    if not any(versions):  # as of most projects
+        return [False] * len(versions)
+    versions_with_projects = list(zip(versions, list(projects) or [""] * len(versions), strict=True))
     newest: dict[tuple[str, str], int] = {}
-    for one, project in whose:
-        if one is not None:
-            newest[project, one[0]] = max(newest.get((project, one[0]), 0), one[1])
-    asked = _VERSION.search(question) is not None
-    return [one is not None and not asked and one[1] < newest[project, one[0]] for one, project in whose]
+    for version, project in versions_with_projects:
+        if version is not None:
+            newest[project, version[0]] = max(newest.get((project, version[0]), 0), version[1])
+    asks_version = _VERSION.search(question) is not None
+    return [
+        version is not None and not asks_version and version[1] < newest[project, version[0]]
+        for version, project in versions_with_projects
+    ]
 
 
 def _stem_parts(path: str) -> list[str]:

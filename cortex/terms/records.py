@@ -102,7 +102,7 @@ class IndexerState:
         return self.state == "indexing" and self.total >= LONG_FILES
 
     @property
-    def to_come(self) -> float:
+    def remaining_share(self) -> float:
         """The share of a long run's files whose chunk files are still to come; 0 where there is
         none.
         """

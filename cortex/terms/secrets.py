@@ -22,7 +22,7 @@ _NO_PASSWORD = re2.compile(
 #: what is called a key, and what makes a secret of it: the lengths of IBM's, or their names. It is
 #: looked for last: what is none may hold one of another kind
 _NAMING = r"(?i:\b[A-Za-z0-9_-]*(?:key|token|pass|pwd|pw|password))" + IS + r"['\"]?[A-Za-z0-9_-]{24,}"
-_NAMED = re2.compile(_NAMING)
+_NAMED_KEY = re2.compile(_NAMING)
 #: whether a text holds any of them
 _GATE = re2.compile("|".join(f"(?:{pattern})" for pattern in (*FORMATS.values(), _NAMING)))
 _KEY = re.compile(
@@ -37,23 +37,23 @@ def remove_secrets(text: str) -> tuple[str, list[str]]:
     """
     kinds: list[str] = []
 
-    def removed(kind: str) -> str:
+    def mark_removed(kind: str) -> str:
         kinds.append(kind)
         return f"[removed: {kind}]"
 
-    def replaced(match: Any) -> str:
+    def replace_format(match: Any) -> str:
         kind = _KINDS[match.lastindex - 1]
-        told: str = match.group()
-        if kind == "password" and (no := _NO_PASSWORD.search(told)):
-            rest: str = _ANY.sub(replaced, told[no.end() :])
-            return told[: no.end()] + rest
-        return removed(kind)
+        secret: str = match.group()
+        if kind == "password" and (no := _NO_PASSWORD.search(secret)):
+            tail: str = _ANY.sub(replace_format, secret[no.end() :])
+            return secret[: no.end()] + tail
+        return mark_removed(kind)
 
-    def named(match: Any) -> str:
-        told: str = match.group()
-        return removed("key") if _KEY.fullmatch(told) else told
+    def replace_key(match: Any) -> str:
+        assignment: str = match.group()
+        return mark_removed("key") if _KEY.fullmatch(assignment) else assignment
 
-    return _NAMED.sub(named, _ANY.sub(replaced, clean(text))), kinds
+    return _NAMED_KEY.sub(replace_key, _ANY.sub(replace_format, clean(text))), kinds
 
 
 def remove_secrets_in(value: Any) -> tuple[Any, list[str]]:
@@ -61,9 +61,9 @@ def remove_secrets_in(value: Any) -> tuple[Any, list[str]]:
     # most values hold none: one look at all their texts is ten times as fast as one at each
     texts: list[str] = []
     _gather(value, texts)
-    told = "\n".join(texts)
+    joined_texts = "\n".join(texts)
     # a NUL goes in any case: no server of a database takes one
-    return _removed(value) if "\0" in told or _GATE.search(clean(told)) else (value, [])
+    return _remove_nested(value) if "\0" in joined_texts or _GATE.search(clean(joined_texts)) else (value, [])
 
 
 def _gather(value: Any, texts: list[str]) -> None:
@@ -71,21 +71,21 @@ def _gather(value: Any, texts: list[str]) -> None:
         texts.append(value)
     elif isinstance(value, Mapping):
         texts += map(str, value)
-        for one in value.values():
-            _gather(one, texts)
+        for child in value.values():
+            _gather(child, texts)
     elif isinstance(value, list | tuple):
-        for one in value:
-            _gather(one, texts)
+        for child in value:
+            _gather(child, texts)
 
 
-def _removed(value: Any) -> tuple[Any, list[str]]:
+def _remove_nested(value: Any) -> tuple[Any, list[str]]:
     if isinstance(value, str):
         return remove_secrets(value)
     if isinstance(value, Mapping):
-        named = [(remove_secrets(str(name)), _removed(one)) for name, one in value.items()]
-        told = {name: one for (name, _), (one, _) in named}
-        return told, [kind for (_, first), (_, second) in named for kind in (*first, *second)]
+        pairs = [(remove_secrets(str(name)), _remove_nested(child)) for name, child in value.items()]
+        cleaned = {name: child for (name, _), (child, _) in pairs}
+        return cleaned, [kind for (_, first), (_, second) in pairs for kind in (*first, *second)]
     if isinstance(value, list | tuple):
-        parts = [_removed(one) for one in value]
-        return type(value)(one for one, _ in parts), [kind for _, found in parts for kind in found]
+        parts = [_remove_nested(child) for child in value]
+        return type(value)(child for child, _ in parts), [kind for _, kinds in parts for kind in kinds]
     return value, []

@@ -12,7 +12,7 @@ import urllib.parse
 from dataclasses import dataclass
 
 from cortex.terms import mangled_names
-from cortex.terms.languages import covered
+from cortex.terms.languages import expand_language
 
 #: letters of a name that is read in other ways; longer ones are pasted texts
 NAME_CHARS_MAX = 2_000
@@ -59,7 +59,7 @@ _NAME = re.compile(r"[^\W\d][\w!?=~-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileLines:
     """A path, a line of it and the last of several from there on; 0 for none."""
 
     path: str
@@ -71,27 +71,27 @@ class Place:
         return range(self.line, max(self.line, self.last) + 1) if self.line else range(0)
 
 
-def read_place(text: str) -> Place:
+def read_file_lines(text: str) -> FileLines:
     r"""`src/a.py:12:3`, `src\a.py#L12`, `a.py:12-20`, `./a.py` → the path with forward slashes, and
     the lines.
     """
     text = _unquoted(text)
     match = _PLACE.match(text)
     if match is None:
-        return Place(_slashed(text))
+        return FileLines(_normal_path(text))
     line, last = int(match["line"] or match["at"]), int(match["last"] or match["to"] or 0)
     if last:
         line, last = min(line, last), max(line, last)
-    return Place(_slashed(match["path"] if match["path"] is not None else match["hash"]), line, last)
+    return FileLines(_normal_path(match["path"] if match["path"] is not None else match["hash"]), line, last)
 
 
-def below(path: str, root: str) -> str:
+def path_below(path: str, root: str) -> str:
     """A path below the folder `root`, as the index names it: relative, without `./`; `.` is "".
 
     One that lies elsewhere comes back without what is before its folders, as it may still end
     like one of ours.
     """
-    path = _of_uri(path)
+    path = _uri_path(path)
     slashed = path.replace("\\", "/") if _DRIVE.match(path) or "/" not in path else path
     top = root.replace("\\", "/").rstrip("/")
     if top and _is_below(slashed, top):
@@ -110,22 +110,22 @@ def read_globs(text: str, root: str) -> tuple[str, ...]:
         return ()
     if match := _PLACE.match(glob):
         glob = (match["path"] if match["path"] is not None else match["hash"]) or glob
-    glob = _of_uri(glob)
+    glob = _uri_path(glob)
     top = root.replace("\\", "/").rstrip("/")
     if _DRIVE.match(glob):
         glob = glob.replace("\\", "/")
     if top and (_is_below(glob, top) or glob.startswith(f"{top}\\")):
-        glob = f"/{_slashes(glob[len(top) + 1 :])}"  # a glob that begins with a slash is the root's
+        glob = f"/{_forward_slashes(glob[len(top) + 1 :])}"  # a glob that begins with a slash is the root's
     else:
-        glob = _slashes(glob)
+        glob = _forward_slashes(glob)
     if "/../" in glob:
         glob = posixpath.normpath(glob)
     while glob.startswith("./"):
         glob = glob[2:].lstrip("/")
-    return () if glob in ("", ".", "/", "*", "**", "**/*", "/**") else _braces(glob)
+    return () if glob in ("", ".", "/", "*", "**", "**/*", "/**") else _expand_braces(glob)
 
 
-def _of_uri(text: str) -> str:
+def _uri_path(text: str) -> str:
     """The path of a file:// URI, or the text as it is; a drive stands behind a slash there."""
     if not text.startswith("file://"):
         return text
@@ -140,14 +140,14 @@ def _is_below(path: str, top: str) -> bool:
     return path == top or path.startswith(f"{top}/")
 
 
-def _slashes(glob: str) -> str:
+def _forward_slashes(glob: str) -> str:
     return glob if "/" in glob else _SEPARATOR.sub("/", glob)
 
 
 def same_tags(tag: str) -> tuple[str, ...]:
     """The tags that mean what `tag` does, itself first, in lower case: `golang` is `go`."""
     tag = tag.strip().lower().removeprefix("#") or tag.strip().lower()
-    others = {*covered(tag), *(one for group in _SAME_TAGS if tag in group for one in group)}
+    others = {*expand_language(tag), *(synonym for group in _SAME_TAGS if tag in group for synonym in group)}
     return (tag, *sorted(others - {tag, ""}))
 
 
@@ -158,11 +158,11 @@ def read_list(text: str) -> list[object]:
     stripped = text.strip()
     if stripped[:1] == "[" and stripped[-1:] == "]":
         try:
-            made = json.loads(stripped)
+            parsed = json.loads(stripped)
         except (ValueError, RecursionError):
-            made = None
-        if isinstance(made, list):
-            return made
+            parsed = None
+        if isinstance(parsed, list):
+            return parsed
         if "," in stripped or "'" in stripped:  # Python's own form: ['a', 'b']
             stripped = stripped[1:-1]
     parts, depth, begin = [], 0, 0
@@ -171,7 +171,7 @@ def read_list(text: str) -> list[object]:
         if letter in ",\n" and not depth:
             parts.append(stripped[begin:at])
             begin = at + 1
-    return [one for one in (_unquoted(part) for part in (*parts, stripped[begin:])) if one]
+    return [entry for entry in (_unquoted(raw_entry) for raw_entry in (*parts, stripped[begin:])) if entry]
 
 
 def read_symbol(text: str) -> tuple[str, ...]:
@@ -182,19 +182,19 @@ def read_symbol(text: str) -> tuple[str, ...]:
     for whom the owner is a variable: `s.save` is `save`.
     """
     text = _unquoted(text)[:NAME_CHARS_MAX]
-    found: list[str] = []
+    readings: list[str] = []
     for line in [text, *text.splitlines()[:READINGS_MAX]] if "\n" in text else [text]:
-        if name := _plain(line.strip()):
-            found.append(name)
+        if name := _bare_name(line.strip()):
+            readings.append(name)
             if "/" in name:  # github.com/x/store.Disk.Save
-                found.append(name.rpartition("/")[2])
-    for name in tuple(found):
+                readings.append(name.rpartition("/")[2])
+    for name in tuple(readings):
         parts = name.rpartition("/")[2].split(".")
-        found += [".".join(parts[at:]) for at in range(1, len(parts))]
-    return tuple(one for one in dict.fromkeys(found) if one)[:READINGS_MAX]
+        readings += [".".join(parts[at:]) for at in range(1, len(parts))]
+    return tuple(reading for reading in dict.fromkeys(readings) if reading)[:READINGS_MAX]
 
 
-def _plain(text: str) -> str:
+def _bare_name(text: str) -> str:
     """A name without its arguments, types, pointers and quotes."""
     if readable := mangled_names.demangle(text):
         return readable
@@ -217,12 +217,12 @@ def _plain(text: str) -> str:
     text = text.split()[-1] if text.split() else ""  # void Store::save
     text = _JOINTS.sub(".", text.lstrip("*&!~$"))
     folder, slash, name = text.replace("\\", ".").rpartition("/")
-    parts = [part for part in re.split(r"[.:]+", name) if _NAME.fullmatch(part.lstrip("~@"))]
+    parts = [component for component in re.split(r"[.:]+", name) if _NAME.fullmatch(component.lstrip("~@"))]
     return f"{folder}{slash}{'.'.join(parts)}" if parts else ""
 
 
-def _slashed(path: str) -> str:
-    path = _of_uri(path)
+def _normal_path(path: str) -> str:
+    path = _uri_path(path)
     if _DRIVE.match(path):
         path = path[2:]
     path = path.replace("\\", "/")
@@ -231,16 +231,18 @@ def _slashed(path: str) -> str:
     return "" if path == "." else path
 
 
-def _braces(glob: str) -> tuple[str, ...]:
-    made = [glob]
-    while len(made) < GLOBS_MAX and (open_ := next((one for one in made if _BRACES.search(one)), None)):
+def _expand_braces(glob: str) -> tuple[str, ...]:
+    globs = [glob]
+    while len(globs) < GLOBS_MAX and (
+        open_ := next((candidate for candidate in globs if _BRACES.search(candidate)), None)
+    ):
         match = _BRACES.search(open_)
         assert match is not None
-        at = made.index(open_)
-        made[at : at + 1] = [
+        at = globs.index(open_)
+        globs[at : at + 1] = [
             open_[: match.start()] + inner.strip() + open_[match.end() :] for inner in match[1].split(",")
         ]
-    return tuple(made[:GLOBS_MAX])
+    return tuple(globs[:GLOBS_MAX])
 
 
 def _unquoted(text: str) -> str:

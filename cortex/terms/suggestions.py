@@ -16,7 +16,7 @@ def hint(near: str) -> str:
     return f" (did you mean {near!r}?)" if near else ""
 
 
-def hint_for(word: str, known: Iterable[str], alike: float = ALIKE) -> str:
+def hint_for(word: str, choices: Iterable[str], alike: float = ALIKE) -> str:
     """`hint` of the word that is nearest, if one of `known` is near."""
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=alike)
-    return hint(found[0] if found else "")
+    matches = difflib.get_close_matches(word, list(choices), n=1, cutoff=alike)
+    return hint(matches[0] if matches else "")

@@ -32,7 +32,7 @@ _ASCII_WORDS = bytes(at if chr(at).isalnum() or at == ord("_") else 32 for at in
 _INDEXED_WORD = re.compile(r"[^\W_]+")
 #: the parts that camel case divides ASCII letters into
 CAMEL = r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+"
-_PART = re.compile(rf"{CAMEL}|[0-9]+")
+_WORD_PART = re.compile(rf"{CAMEL}|[0-9]+")
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 
@@ -56,8 +56,8 @@ class Memo(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _MEMO_MAX:
             self.clear()
-        self[word] = made = self._make(word)
-        return made
+        self[word] = derived = self._make(word)
+        return derived
 
     def join(self, words: Iterable[str]) -> str:
         # map over the bound method: four times as fast as subscripting, which looks for overrides
@@ -68,7 +68,7 @@ class Memo(dict[str, str]):
 def parts_of(word: str) -> list[tuple[int, int]]:
     """The spans of the parts inside `word`."""
     if word.isascii():
-        return [match.span() for match in _PART.finditer(word)]
+        return [match.span() for match in _WORD_PART.finditer(word)]
     return list(_parts_of_any(word))
 
 
@@ -89,13 +89,13 @@ def _kind(character: str) -> str:
     return "U" if character.isupper() else "l"
 
 
-def _split(word: str) -> str:
+def _split_parts(word: str) -> str:
     if word.isascii():
-        return " ".join(_PART.findall(word))
+        return " ".join(_WORD_PART.findall(word))
     return " ".join([word[start:end] for start, end in _parts_of_any(word)])
 
 
-def _joined(word: str) -> str:
+def _joined_form(word: str) -> str:
     """The joined form where it differs from the word in lower case, else empty."""
     return word.replace("_", "").lower() if "_" in word.strip("_") else ""
 
@@ -103,19 +103,19 @@ def _joined(word: str) -> str:
 _stem = Stemmer.Stemmer("english", 0).stemWord
 
 
-def _lane(word: str) -> str:
+def _lane_form(word: str) -> str:
     """The stems of the parts and, of an identifier with several parts, the joined form."""
     parts = _SPLITS[word].lower().split()
-    made = " ".join([_STEMS[part] for part in parts])
+    terms = " ".join([_STEMS[word_part] for word_part in parts])
     if len(parts) > 1 and not word[0].isdigit() and len(word) <= WORD_BYTES_MAX:
-        made += " " + word.replace("_", "").lower()
-    return made
+        terms += " " + word.replace("_", "").lower()
+    return terms
 
 
-_SPLITS = Memo(_split)
+_SPLITS = Memo(_split_parts)
 _STEMS = Memo(_stem)
-_JOINED = Memo(_joined)
-_LANES = Memo(_lane)
+_JOINED = Memo(_joined_form)
+_LANES = Memo(_lane_form)
 
 
 def forget() -> None:
@@ -160,9 +160,9 @@ def spaced(text: str) -> str:
     return hidden if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", hidden)
 
 
-def split_text(found: list[str]) -> str:
+def split_text(word_list: list[str]) -> str:
     """The parts of the words, for the analyzer of parts."""
-    return _SPLITS.join(found)
+    return _SPLITS.join(word_list)
 
 
 def split_name(name: str) -> str:
@@ -170,9 +170,9 @@ def split_name(name: str) -> str:
     return _SPLITS[name] if name.isidentifier() else split_text(words(name))
 
 
-def joined_text(found: list[str]) -> str:
+def joined_text(word_list: list[str]) -> str:
     """The joined forms of words in snake case (those in camel case are their own joined form)."""
-    return _JOINED.join([word for word in found if "_" in word])
+    return _JOINED.join([word for word in word_list if "_" in word])
 
 
 def lane_terms(word: str) -> list[str]:
@@ -180,9 +180,9 @@ def lane_terms(word: str) -> list[str]:
     return _LANES[word].split()
 
 
-def lane_text(found: list[str]) -> str:
+def lane_text(word_list: list[str]) -> str:
     """Stems and joined forms of the words: ready tokens of the ranking lanes, divided by spaces."""
-    return _LANES.join(found)
+    return _LANES.join(word_list)
 
 
 #: before a term of the word table that is a part or a joined form, and the term of rows with words
@@ -198,19 +198,19 @@ def terms_of(word: str) -> set[str]:
     if word.isascii() and len(word) <= WORD_BYTES_MAX:
         if word.isalpha() and lower[1:] == word[1:]:
             return {lower}  # one part
-        found = {lower}
+        terms = {lower}
     else:
-        found = {ODD, *(term.replace(UNDERSCORE, "_") for term in whole_words(word))}
+        terms = {ODD, *(term.replace(UNDERSCORE, "_") for term in whole_words(word))}
     derived = {*_SPLITS[word].lower().split(), _JOINED[word]} - {"", lower}
     if len(word) > WORD_BYTES_MAX // 4:
         derived = {term for term in derived if len(term.encode()) <= WORD_BYTES_MAX}
-    return found.union(DERIVED + term for term in derived)
+    return terms.union(DERIVED + term for term in derived)
 
 
 def whole_words(text: str) -> list[str]:
     """The terms of the field of whole words, in order: the query side of `spaced`."""
-    found = _INDEXED_WORD.findall(spaced(text))
-    return [word.lower() for word in found if len(word.encode()) <= WORD_BYTES_MAX]
+    indexed_words = _INDEXED_WORD.findall(spaced(text))
+    return [word.lower() for word in indexed_words if len(word.encode()) <= WORD_BYTES_MAX]
 
 
 def part_words(text: str) -> list[str]:
@@ -222,6 +222,6 @@ def lane_words(text: str) -> list[str]:
     """The terms of a ranking lane for a question: stop words left out unless nothing else is there,
     each once.
     """
-    found = list(dict.fromkeys(words(text)))  # of a long text most words come again
-    telling = [word for word in found if word.lower() not in STOP_WORDS] or found
+    distinct_words = list(dict.fromkeys(words(text)))  # of a long text most words come again
+    telling = [word for word in distinct_words if word.lower() not in STOP_WORDS] or distinct_words
     return list(dict.fromkeys(lane_text(telling).split()))

@@ -18,8 +18,8 @@ OF = "\0"
 
 def path_of(number: int, path: str) -> str:
     """A path by its project's number; `path` may have one already, to which it is added."""
-    own, several, plain = path.partition(OF)
-    return f"{number + int(own)}{OF}{plain}" if several else f"{number}{OF}{path}"
+    inner, separator, plain = path.partition(OF)
+    return f"{number + int(inner)}{OF}{plain}" if separator else f"{number}{OF}{path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def signals_of(
     rows[FILE] = [paths.setdefault(hit.path, len(paths)) for hit in hits]
     rows[KIND] = [kinds.setdefault(hit.chunk_type, len(kinds)) for hit in hits]
     rows[START], rows[END] = [hit.start_line for hit in hits], [hit.end_line for hit in hits]
-    rows[ID_END] = np.cumsum([len(one) for one in ids])
+    rows[ID_END] = np.cumsum([len(chunk_id) for chunk_id in ids])
     return Signals(
         generation=generation,
         names=names,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cortex.terms.languages import language_of
-from cortex.terms.paths import is_beside, is_test
+from cortex.terms.paths import is_test, is_unshipped
 
 #: words of a subject that is asked
 WORDS = range(4, 15)
@@ -70,7 +70,9 @@ def read_log(text: str) -> Iterator[Commit]:
 def is_asked_about(path: str) -> bool:
     """Whether a question may be about the file: code that the project ships."""
     language = language_of(path)
-    return language.kind == "code" and language.grammar is not None and not (is_test(path) or is_beside(path))
+    return (
+        language.kind == "code" and language.grammar is not None and not (is_test(path) or is_unshipped(path))
+    )
 
 
 def question_of(subject: str) -> str:

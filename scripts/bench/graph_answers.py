@@ -25,7 +25,7 @@ from report import Figures, add_json, begin, print_machine, print_table, write
 
 from cortex.processes import attach
 from cortex.settings import config as configuration
-from cortex.terms.ids import stem_of, uncopied
+from cortex.terms.ids import stem_of, strip_overload
 
 OPERATIONS = ("callers", "callees", "implementations")
 TOKEN_BYTES = 4
@@ -117,8 +117,8 @@ async def readings(front: Front, asked: list[Definition]) -> dict[str, Counter[s
             answer = await front.call(
                 "cortex_graph", operation="callers", target=name, max_results=1, include_context=False
             )
-            listed = {uncopied(each) for each in answer.get("candidates", ())}
-            same = uncopied(answer["target"]).partition(":")[2] == one.name  # in any of its parts
+            listed = {strip_overload(each) for each in answer.get("candidates", ())}
+            same = strip_overload(answer["target"]).partition(":")[2] == one.name  # in any of its parts
             how = "found" if same else "offered" if one.id in listed else "missed"
             told[notation][how] += 1
             if how == "missed":

@@ -266,7 +266,7 @@ def saves(config: Config) -> Figures:
     for path in paths:
         with (config.root / path).open("a") as file:
             file.write(f"\nx{time.time_ns()} = 1\n")
-        candidate = scanner.look(path)
+        candidate = scanner.check_path(path)
         if not isinstance(candidate, Candidate):
             continue
         with writer_lock(config):

@@ -19,7 +19,7 @@ from cortex.engines.serving import EngineWorker
 from cortex.processes.milvus_lite import file_served
 from cortex.publish.milvus_publisher import Mirror
 from cortex.settings import config as configuration
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from cortex.system.errors import CortexError
 from ipc.messages import ExactSearch, Filters
 
@@ -78,7 +78,7 @@ def _told(worker: EngineWorker, one: dict[str, Any], generation: int) -> Told:
 def settle(project: Path) -> dict[str, str]:
     """What Milvus says to one flush and one compaction of all rows."""
     config = configuration.load(project)
-    place, said = place_of(config), dict[str, str]()
+    place, said = milvus_place(config), dict[str, str]()
     with file_served(config), contextlib.closing(connect(place)) as client:
         rows = Collection(place).rows
         for name, ask in {"flush": client.flush, "compaction": client.compact}.items():

@@ -60,7 +60,7 @@ def sandboxed(project, monkeypatch):
 def tried(owner, *things):
     """(why each thing is not to be had in the owner's sandbox, the rights of its processes)."""
     starting.open_folders(owner)
-    command = sandbox.wrapped(owner, [sys.executable, "-P", "-c", TRY, json.dumps(things)])
+    command = sandbox.sandbox_command(owner, [sys.executable, "-P", "-c", TRY, json.dumps(things)])
     said = subprocess.run(
         command, env=sandbox.environment(), capture_output=True, text=True, check=False, cwd="/"
     )

@@ -120,7 +120,7 @@ def test_a_set_in_a_sandbox_serves_and_seals_and_sees_no_master_key(sealed, tmp_
     asyncio.run(serve(sealed, "--sandbox"))
     sealed.nothing_left()
     assert {name for name in before if "objects" in name} & check_disk(tmp_path).keys()
-    told = " ".join(sandbox.wrapped(sealed.config, ["true"]))
+    told = " ".join(sandbox.sandbox_command(sealed.config, ["true"]))
     assert str(tmp_path / "keys") not in told
     assert "CORTEX_KEY" not in " ".join(sandbox.environment())
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from cortex.processes.stored_projects import kept_projects
+from cortex.processes.stored_projects import list_stored_projects
 from tests.e2e.conftest import Project
 
 pytestmark = pytest.mark.e2e
@@ -122,7 +122,7 @@ def test_a_folder_and_its_project_are_served_at_once_by_one_set_from_one_index(m
         return project.status()
 
     asyncio.run(talk())
-    kept = [one for one in kept_projects() if one.root and one.root.is_relative_to(project.root)]
+    kept = [one for one in list_stored_projects() if one.root and one.root.is_relative_to(project.root)]
     assert [one.root for one in kept] == [project.root]
 
 
@@ -147,7 +147,7 @@ def test_a_folder_that_is_told_to_has_an_index_of_its_own_from_then_on(mono):
     assert (told["results"], told["suggestion"]) == ([], "Nothing matches `MAX_ATTEMPTS`.")
     told = orjson.loads(part.run("exact", "open_session", "--json").stdout)
     assert {one["chunk"]["metadata"]["file_path"] for one in told["results"]} == {"main.py", "src/session.py"}
-    roots = {one.root for one in kept_projects() if one.root and one.root.is_relative_to(project.root)}
+    roots = {one.root for one in list_stored_projects() if one.root and one.root.is_relative_to(project.root)}
     assert roots == {project.root, part.root}
     part.run("down")
 

@@ -25,7 +25,9 @@ def tokenizer() -> dict:
     vocabulary = {word: at for at, word in enumerate((*SPECIALS, *WORDS))}
     frame = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
              {"SpecialToken": {"id": "[SEP]", "type_id": 0}}]  # fmt: skip
-    known = {name: {"id": name, "ids": [vocabulary[name]], "tokens": [name]} for name in ("[CLS]", "[SEP]")}
+    special_tokens = {
+        name: {"id": name, "ids": [vocabulary[name]], "tokens": [name]} for name in ("[CLS]", "[SEP]")
+    }
     return {
         "version": "1.0",
         "truncation": {"max_length": 4, "strategy": "LongestFirst", "stride": 0, "direction": "Right"},
@@ -35,7 +37,7 @@ def tokenizer() -> dict:
         "normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True,
                        "strip_accents": None, "lowercase": True},
         "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": {"type": "TemplateProcessing", "single": frame, "pair": frame, "special_tokens": known},
+        "post_processor": {"type": "TemplateProcessing", "single": frame, "pair": frame, "special_tokens": special_tokens},
         "decoder": None,
         "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"},
     }  # fmt: skip
@@ -55,8 +57,8 @@ def network(inputs=("input_ids", "attention_mask", "token_type_ids"), output="la
         [make.make_tensor_value_info(output, kinds.FLOAT, ["texts", "tokens", DIMENSIONS])],
         [onnx.numpy_helper.from_array(table(), "table")],
     )
-    made = make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=9)
-    return made.SerializeToString()
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=9)
+    return model.SerializeToString()
 
 
 def write(folder, *, pooling="mean_tokens", tokens_max=64, model=None, **files):

@@ -97,8 +97,8 @@ OURS = {
 
 def pytest_generate_tests(metafunc):
     if "embedder" in metafunc.fixturenames:
-        asked = metafunc.config.getoption("--embedder")
-        makers = {asked: other(asked)} if asked else OURS
+        option = metafunc.config.getoption("--embedder")
+        makers = {option: other(option)} if option else OURS
         marked = [
             pytest.param(maker, id=name, marks=[pytest.mark.e2e] if name == "local" else [])
             for name, maker in makers.items()

@@ -21,7 +21,7 @@ from workers.embed import EmbedWorker
 QUESTION = Embed(("a question",))
 
 
-def made(root, port: int) -> EmbedWorker:
+def make_worker(root, port: int) -> EmbedWorker:
     embedding = Embedding(provider="http", endpoint=f"http://127.0.0.1:{port}", dimensions=2)
     return EmbedWorker(Config(root=root, embedding=embedding, server=Server(deadline_s=1.0)))
 
@@ -41,7 +41,7 @@ class Handler(BaseHTTPRequestHandler):
 
 def test_a_silent_server_is_told_within_a_lanes_time_and_is_not_waited_for_by_each_question(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        worker = made(tmp_path, listener.getsockname()[1])
+        worker = make_worker(tmp_path, listener.getsockname()[1])
         listener.settimeout(0)
         listener.accept()[0].close()  # the start's probe
         for _ in range(5):
@@ -55,7 +55,7 @@ def test_a_silent_server_is_told_within_a_lanes_time_and_is_not_waited_for_by_ea
 def test_what_came_back_is_used_without_a_restart(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    worker = made(tmp_path, port)
+    worker = make_worker(tmp_path, port)
     with pytest.raises(Unavailable, match="refused"):
         worker.embed(QUESTION)
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)

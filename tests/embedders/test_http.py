@@ -50,14 +50,14 @@ class Trap:
     def __init__(
         self, body: bytes = b"{}", status: int = 200, headers: tuple[tuple[str, str], ...] = ()
     ) -> None:
-        self.asked: list[tuple[str, dict[str, str]]] = []
-        self.told: list[bytes] = []
+        self.requests: list[tuple[str, dict[str, str]]] = []
+        self.bodies: list[bytes] = []
         trap = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
-                trap.asked.append((self.path, dict(self.headers)))
-                trap.told.append(self.rfile.read(int(self.headers["Content-Length"])))
+                trap.requests.append((self.path, dict(self.headers)))
+                trap.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
                 self.send_response(status)
                 for name, value in (("Content-Length", str(len(body))), *headers):
                     self.send_header(name, value)
@@ -73,8 +73,8 @@ class Trap:
 
 
 @contextlib.contextmanager
-def trapped(*arguments, **named) -> Iterator[tuple[Trap, str]]:
-    trap = Trap(*arguments, **named)
+def trapped(*arguments, **keywords) -> Iterator[tuple[Trap, str]]:
+    trap = Trap(*arguments, **keywords)
     with running(trap.server) as (host, port):
         yield trap, f"http://{host}:{port}"
 
@@ -142,7 +142,7 @@ VECTOR = orjson.dumps({"embeddings": [[0.0] * 383 + [1.0]]})
 def test_an_endpoint_without_a_path_means_embed(tmp_path):
     with trapped(VECTOR) as (trap, url):
         open_embedder(config(tmp_path, url))
-        assert [path for path, _ in trap.asked] == ["/embed"]
+        assert [path for path, _ in trap.requests] == ["/embed"]
 
 
 def test_without_an_endpoint_the_usual_one_is_asked():
@@ -174,7 +174,7 @@ def test_a_redirect_is_not_followed(tmp_path, status):
         elsewhere = (("Location", f"{url}/embed"),)
         with trapped(b"", status, elsewhere) as (_, first), pytest.raises(Unavailable, match="redirect"):
             open_embedder(config(tmp_path, first))
-        assert target.asked == []
+        assert target.requests == []
 
 
 def test_a_proxy_of_the_environment_is_not_used_on_this_machine(tmp_path, monkeypatch):
@@ -185,9 +185,9 @@ def test_a_proxy_of_the_environment_is_not_used_on_this_machine(tmp_path, monkey
         monkeypatch.delenv("NO_PROXY", raising=False)
         for host in ("127.0.0.1", "localhost"):
             open_embedder(config(tmp_path, endpoint.replace("127.0.0.1", host)))
-        assert (len(server.asked), proxy.asked) == (2, [])
+        assert (len(server.requests), proxy.requests) == (2, [])
         open_embedder(config(tmp_path, "http://embedding.invalid/embed"))  # elsewhere they hold
-        assert len(proxy.asked) == 1
+        assert len(proxy.requests) == 1
 
 
 SECRET = "ghp_" + "0123456789" * 4
@@ -201,10 +201,10 @@ def test_what_leaves_the_machine_has_its_secrets_masked_and_what_stays_is_as_it_
         monkeypatch.delenv("no_proxy", raising=False)
         for endpoint in ("http://vectors.example.org/embed", url):
             open_embedder(config(tmp_path, endpoint)).embed([text])
-    assert SECRET not in b"".join(far.told).decode()
-    sent = orjson.loads(far.told[-1])["texts"]
+    assert SECRET not in b"".join(far.bodies).decode()
+    sent = orjson.loads(far.bodies[-1])["texts"]
     assert sent == ['TOKEN = "[removed: GitHub token]"  # of the deploy job']
-    assert orjson.loads(near.told[-1])["texts"] == [text]
+    assert orjson.loads(near.bodies[-1])["texts"] == [text]
 
 
 def test_the_token_goes_with_every_question_and_a_server_that_needs_none_gets_none(tmp_path, monkeypatch):
@@ -212,8 +212,8 @@ def test_the_token_goes_with_every_question_and_a_server_that_needs_none_gets_no
         open_embedder(config(tmp_path, endpoint))
         monkeypatch.setenv("CORTEX_EMBED_TOKEN", "a-token-of-the-user")
         open_embedder(config(tmp_path, endpoint))
-        given = [headers.get("Authorization") for _, headers in server.asked]
-        assert given == [None, "Bearer a-token-of-the-user"]
+        authorizations = [headers.get("Authorization") for _, headers in server.requests]
+        assert authorizations == [None, "Bearer a-token-of-the-user"]
 
 
 @pytest.mark.parametrize("token", ["short", "with a blank in it all", "with-a-line-end-in-it\r\nX: y"])
@@ -223,7 +223,7 @@ def test_a_token_that_cannot_be_one_is_refused(tmp_path, monkeypatch, token):
         with pytest.raises(Misconfigured, match="CORTEX_EMBED_TOKEN") as caught:
             open_embedder(config(tmp_path, endpoint))
         assert token not in str(caught.value)
-        assert server.asked == []
+        assert server.requests == []
 
 
 def test_a_server_that_knows_another_token_says_what_to_set(tmp_path, monkeypatch):
@@ -234,12 +234,12 @@ def test_a_server_that_knows_another_token_says_what_to_set(tmp_path, monkeypatc
 
 
 def test_a_server_whose_model_became_another_is_noticed(tmp_path):
-    named = [orjson.dumps({"embeddings": [[1.0, 0.0]], "model": name}) for name in ("a@1", "b@1")]
-    with answering(named[0]) as endpoint:
+    answers = [orjson.dumps({"embeddings": [[1.0, 0.0]], "model": name}) for name in ("a@1", "b@1")]
+    with answering(answers[0]) as endpoint:
         embedder = open_embedder(config(tmp_path, endpoint, dimensions=2))
         port = int(endpoint.rpartition(":")[2].partition("/")[0])
     assert embedder.identity == "a@1"
-    other = Trap(named[1])
+    other = Trap(answers[1])
     other.server.server_close()
     other.server = ThreadingHTTPServer(("127.0.0.1", port), other.server.RequestHandlerClass)
     with running(other.server), pytest.raises(Misconfigured, match="b@1"):

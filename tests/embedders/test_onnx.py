@@ -31,8 +31,8 @@ def configured(tmp_path, models):
 
 def rows(models, *words):
     """What the model makes of each of its words, and of the two tokens that it adds."""
-    known = {word: at for at, word in enumerate(("[PAD]", "[UNK]", "[CLS]", "[SEP]", *models.words))}
-    return np.tanh(models.table()[[known[word] for word in ("[CLS]", *words, "[SEP]")]])
+    word_rows = {word: at for at, word in enumerate(("[PAD]", "[UNK]", "[CLS]", "[SEP]", *models.words))}
+    return np.tanh(models.table()[[word_rows[word] for word in ("[CLS]", *words, "[SEP]")]])
 
 
 def unit(vector):
@@ -42,9 +42,9 @@ def unit(vector):
 @pytest.mark.parametrize(
     ("pooling", "pooled"),
     [
-        ("mean_tokens", lambda found: found.mean(axis=0)),
-        ("cls_token", lambda found: found[0]),
-        ("max_tokens", lambda found: found.max(axis=0)),
+        ("mean_tokens", lambda vectors: vectors.mean(axis=0)),
+        ("cls_token", lambda vectors: vectors[0]),
+        ("max_tokens", lambda vectors: vectors.max(axis=0)),
     ],
 )
 def test_each_pooling_sees_a_texts_own_tokens_and_not_what_fills_the_batch(
@@ -66,9 +66,9 @@ def test_a_text_is_worth_the_models_own_tokens_however_many_it_sees(configured, 
     assert embedder.count_tokens(" ".join(models.words) + "\n  json, tcp\n") == len(models.words) + 3
 
 
-def test_what_stands_before_questions_and_passages_is_what_the_folder_says(configured, models):
-    said = {"prompts": {"query": "parse ", "document": "salt "}}
-    embedder = open_embedder(configured(config_sentence_transformers=said))
+def test_prompts_come_from_the_model_folder(configured, models):
+    prompts = {"prompts": {"query": "parse ", "document": "salt "}}
+    embedder = open_embedder(configured(config_sentence_transformers=prompts))
     for mode, word in (("query", "parse"), ("passage", "salt")):
         (vector,) = embedder.embed(["json"], mode)
         np.testing.assert_allclose(vector, unit(rows(models, word, "json").mean(axis=0)), atol=1e-6)
@@ -76,14 +76,14 @@ def test_what_stands_before_questions_and_passages_is_what_the_folder_says(confi
 
 def test_a_model_that_pools_by_itself_is_believed(configured, models, monkeypatch):
     helper = pytest.importorskip("onnx")
-    made = helper.load_from_string(models.network())
+    model = helper.load_from_string(models.network())
     axes = helper.numpy_helper.from_array(np.array([1]), "axes")
-    made.graph.initializer.append(axes)
+    model.graph.initializer.append(axes)
     node = helper.helper.make_node("ReduceMax", ["found"], ["sentence_embedding"], axes=[1], keepdims=0)
-    made.graph.node.append(node)
+    model.graph.node.append(node)
     shape = ["texts", models.dimensions]
-    made.graph.output.append(helper.helper.make_tensor_value_info("sentence_embedding", 1, shape))
-    embedder = open_embedder(configured(model=made.SerializeToString()))
+    model.graph.output.append(helper.helper.make_tensor_value_info("sentence_embedding", 1, shape))
+    embedder = open_embedder(configured(model=model.SerializeToString()))
     expected = np.arctanh(rows(models, "json")).max(axis=0)
     np.testing.assert_allclose(embedder.embed(["json"])[0], unit(expected), atol=1e-6)
 
@@ -92,7 +92,7 @@ def test_long_and_short_texts_do_not_go_through_the_model_together(configured, m
     embedder = open_embedder(configured(tokens_max=8192))
     sizes = []
     run = embedder._run
-    embedder._run = lambda batch: sizes.append([len(one.ids) for one in batch]) or run(batch)
+    embedder._run = lambda batch: sizes.append([len(encoding.ids) for encoding in batch]) or run(batch)
     long = " ".join(["json"] * 5000)
     texts = ["json"] * 3000
     texts[5] = texts[2000] = long
@@ -142,9 +142,9 @@ def test_a_project_is_indexed_with_its_vectors(configured, tmp_path, models, poo
         (tmp_path / f"{number}.md").write_text(f"# Socket {number}\n\nHash the password.\n")
     index(config, limits=Limits(pool_files=pool_files, shard_files=1, children=2))
     written = list(shard_files(config).values())
-    assert {one["_metadata"]["model"] for one in written} == {open_embedder(config).identity}
-    assert {one["_metadata"]["dimensions"] for one in written} == {models.dimensions}
-    assert all(chunk["embedding"] for one in written for chunk in one["chunks"])
+    assert {chunk_file["_metadata"]["model"] for chunk_file in written} == {open_embedder(config).identity}
+    assert {chunk_file["_metadata"]["dimensions"] for chunk_file in written} == {models.dimensions}
+    assert all(chunk["embedding"] for chunk_file in written for chunk in chunk_file["chunks"])
 
 
 def damage(folder, name, raw):
@@ -261,9 +261,9 @@ def test_a_device_that_is_not_there_names_what_there_is(configured):
 
 def test_without_the_libraries_a_sentence_says_what_to_install(configured, monkeypatch):
     config = configured()
-    there = importlib.util.find_spec
+    find_spec = importlib.util.find_spec
     monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "tokenizers" else there(name)
+        importlib.util, "find_spec", lambda name: None if name == "tokenizers" else find_spec(name)
     )
     for ask in (check_embedder, open_embedder):
         with pytest.raises(Misconfigured, match=r"pip install 'cortex-context-engine\[onnx\]'"):
@@ -296,6 +296,6 @@ def test_copies_of_a_model_are_few_enough_for_the_machines_memory(configured, tm
 def test_the_path_is_relative_to_the_project_or_the_home_folder(configured, tmp_path, monkeypatch, models):
     configured()
     monkeypatch.setenv("HOME", str(tmp_path))
-    for named in ("model", "~/model", "./there/../model"):
-        fields = {"provider": "onnx", "model_path": named, "dimensions": models.dimensions}
+    for model_path in ("model", "~/model", "./there/../model"):
+        fields = {"provider": "onnx", "model_path": model_path, "dimensions": models.dimensions}
         check_embedder(Config(root=tmp_path, embedding=Embedding(**fields)))

@@ -50,12 +50,12 @@ def test_the_vector_is_the_formula_of_the_model_card():
 
 def test_the_prefix_that_the_model_was_trained_for_is_a_model_of_its_own():
     texts = ["parse the header of a request", "class LedgerStore: def transfer(self): ..."]
-    whole, short = (
+    full, short = (
         open_static(),
         open_embedder(Config(root=Path("/nowhere"), embedding=Embedding(dimensions=256))),
     )
-    assert short.identity != whole.identity
-    cut = whole.embed(texts)[:, :256]
+    assert short.identity != full.identity
+    cut = full.embed(texts)[:, :256]
     np.testing.assert_allclose(
         short.embed(texts), cut / np.linalg.norm(cut, axis=1, keepdims=True), atol=1e-5
     )
@@ -84,7 +84,7 @@ def test_tokens_are_those_of_the_sub_words_in_order_known_or_not(text):
     embedder = open_static()
     words = re.findall(r"[A-Za-z]+", text)
     expected = [
-        row for word in words for part in WORDS.findall(word) for row in embedder._pieces(part.lower())
+        row for word in words for subword in WORDS.findall(word) for row in embedder._pieces(subword.lower())
     ]
     embedder._cache.clear()
     assert embedder.tokens(text) == expected  # learns

@@ -23,7 +23,7 @@ from cortex.indexer.run import index
 from cortex.processes import milvus_lite
 from cortex.publish.milvus_publisher import Mirror, writing
 from cortex.settings.config import Config
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from cortex.settings.table import Engines, Milvus
 from cortex.system.errors import CortexError, Misconfigured, NotReady, Unavailable
 from ipc.messages import ExactSearch, TextSignals
@@ -101,14 +101,14 @@ class Lite:
 
     def start(self) -> None:
         milvus_lite.open_runtime(self._config)
-        milvus_lite.private_dir(place_of(self._config).folder)
+        milvus_lite.private_dir(milvus_place(self._config).folder)
         self._process = milvus_lite._start(self._config)
         until(self._answers, "milvus-lite answers")
 
     def _answers(self) -> bool:
         with (
             contextlib.suppress(CortexError),
-            contextlib.closing(Collection(place_of(self._config))) as asked,
+            contextlib.closing(Collection(milvus_place(self._config))) as asked,
         ):
             asked.make()
             return True
@@ -350,7 +350,7 @@ def test_a_row_of_a_generation_that_died_is_there_and_is_never_shown(machine):
     assert machine.find("harbour") == ["boat.py"]
     machine.save(SECOND)
     machine.publish()
-    with contextlib.closing(Collection(place_of(machine.config))) as asked:
+    with contextlib.closing(Collection(milvus_place(machine.config))) as asked:
         assert asked.count(f"{asked.project} and died < {FOREVER}") > 0
     assert machine.find("harbour") == []
     assert machine._worker is not None
@@ -362,7 +362,7 @@ def test_a_row_of_a_generation_that_died_is_there_and_is_never_shown(machine):
 def test_an_index_of_another_version_is_refused_by_a_sentence_that_says_what_to_do(machine):
     machine.save(FIRST)
     machine.publish()
-    with contextlib.closing(Collection(place_of(machine.config))) as asked:
+    with contextlib.closing(Collection(milvus_place(machine.config))) as asked:
         document = read_document(asked)
         assert document is not None
         write_document(asked, msgspec.structs.replace(document, schema=document.schema + 1))
@@ -378,7 +378,7 @@ def test_an_index_of_another_version_is_refused_by_a_sentence_that_says_what_to_
 def test_rows_that_somebody_removed_are_noticed_and_never_an_answer_with_fewer(machine):
     machine.save(FIRST)
     machine.publish()
-    with contextlib.closing(Collection(place_of(machine.config))) as asked:
+    with contextlib.closing(Collection(milvus_place(machine.config))) as asked:
         asked.delete(f'{asked.project} and path == "boat.py"')
     with pytest.raises(NotReady, match=r"rows of generation .*: run `cortex index --to milvus`"):
         machine.find("harbour")
@@ -394,7 +394,7 @@ def test_a_generation_whose_rows_are_gone_says_that_it_moved_on(machine, other):
     machine.save(FIRST)
     machine.publish()
     assert other.find("harbour") == ["boat.py"]
-    with contextlib.closing(Collection(place_of(machine.config))) as asked:
+    with contextlib.closing(Collection(milvus_place(machine.config))) as asked:
         for text in ("one", "two", "three"):
             machine.save(FIRST | {"more.py": f"def more():\n    return '{text}'\n"})
             machine.publish()

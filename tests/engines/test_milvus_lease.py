@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import text
 
 from cortex.engines.milvus.lease import lease
-from cortex.settings.milvus import Place
+from cortex.settings.milvus import MilvusPlace
 from cortex.settings.table import Milvus
 from cortex.system.errors import Misconfigured, Occupied, Unavailable
 from tests.postgres import serving
 
-PLACE = Place("http://milvus.example:19530", "", "cortex", "shop", 384)
+PLACE = MilvusPlace("http://milvus.example:19530", "", "cortex", "shop", 384)
 
 
 @pytest.fixture(scope="module")

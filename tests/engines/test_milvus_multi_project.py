@@ -14,7 +14,7 @@ from cortex.engines.vector.usearch import KEPT_MAX
 from cortex.generation.write import Row
 from cortex.ranking import rank, weigh
 from cortex.ranking.multi_project import join_meaning, join_words, told_by
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from ipc.messages import ExactSearch, Filters, TextSignals, VectorSearch
 from tests.engines.forest import DIMENSIONS, TREES, World, chunk, vector
 from tests.milvus_lite import far
@@ -46,7 +46,7 @@ def worlds(milvus, tmp_path_factory):
     with contextlib.ExitStack() as stack:
         made = [stack.enter_context(contextlib.closing(World(folder / name, Crowded))) for name in "ab"]
         made[0].publish(*TREES)
-        collection = Collection(place_of(made[0].make()._config))
+        collection = Collection(milvus_place(made[0].make()._config))
         stack.callback(collection.close)
         collection.insert(neighbours(PROJECTS - len(made)))
         made[1].publish("oak")

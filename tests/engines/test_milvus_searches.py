@@ -11,7 +11,7 @@ import pytest
 
 from cortex.engines.milvus import searches
 from cortex.engines.milvus.collection import BATCH_BYTES, BATCH_ROWS, FOREVER, Collection, batches
-from cortex.settings.milvus import Place
+from cortex.settings.milvus import MilvusPlace
 from cortex.system import files
 from ipc.messages import Filters, TextSignals, VectorSearch
 from tests.engines.forest import DIMENSIONS, World
@@ -79,7 +79,7 @@ def opened(tmp_path, monkeypatch):
     milvus_pb2_grpc.add_MilvusServiceServicer_to_server(lite._servicer(database), server)
     server.add_insecure_port("unix:s.sock")
     server.start()
-    place = Place("unix:s.sock", "", "cortex", "shop", 2, tmp_path / "lite.db")
+    place = MilvusPlace("unix:s.sock", "", "cortex", "shop", 2, tmp_path / "lite.db")
     with contextlib.closing(Collection(place)) as collection:
         collection.make()
         yield database, collection

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from cortex.engines.milvus.collection import Collection
-from cortex.settings.milvus import Place
+from cortex.settings.milvus import MilvusPlace
 from cortex.system.errors import Misconfigured, Unavailable
 
 grpc = pytest.importorskip("grpc", reason="pymilvus is not here: pip install 'cortex-context-engine[milvus]'")
@@ -56,7 +56,7 @@ def listening(version: str):
 
 
 def asked(address: str, token: str) -> Collection:
-    return Collection(Place(address, token, "cortex", "shop", 4))
+    return Collection(MilvusPlace(address, token, "cortex", "shop", 4))
 
 
 @pytest.mark.parametrize("token", ["", "ada:wrong"])

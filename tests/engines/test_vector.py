@@ -114,7 +114,7 @@ def test_at_rest_the_bytes_of_vectors_count_as_no_memory_and_answers_stay(tmp_pa
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith("Rss:"))
 
     assert resident() >= table.numbers.nbytes
-    allocator.let_go(rows.segments[0].path.parent)
+    allocator.release_mapped_files(rows.segments[0].path.parent)
     assert resident() == 0
     again = snapshot.search(asked)
     assert ([hit.id for hit in again.hits], again.values[0].tolist()) == (

@@ -4,7 +4,7 @@ import pytest
 
 from cortex.front.cli import main as cli
 from cortex.settings import config as configuration
-from cortex.settings.dependencies import installed
+from cortex.settings.dependencies import installed_packages
 from cortex.settings.projects import known_projects
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK
 
@@ -72,7 +72,7 @@ def test_modules_of_go_and_crates_are_found_in_the_caches_that_are_there(root, t
         folder.mkdir(parents=True)
     for name in ("serde-1.0.1", "deep-2.0.0"):
         (source / name).mkdir(parents=True)
-    assert installed(root) == {
+    assert installed_packages(root) == {
         "github.com/Ada/lib": cache / "github.com/!ada/lib@v1.2.3",
         "serde": source / "serde-1.0.1",
     }
@@ -85,13 +85,13 @@ def test_a_link_in_the_place_of_packages_is_not_followed(root, tmp_path):
     (root / "node_modules").symlink_to(other)
     (root / PYTHON).rename(tmp_path / "site")
     (root / PYTHON).symlink_to(tmp_path / "site")
-    assert installed(root) == {}
+    assert installed_packages(root) == {}
 
 
 @pytest.mark.parametrize("text", ["[", "package = 5", "dependencies = [1]"])
 def test_lists_that_cannot_be_read_name_nothing(root, text):
     write(root, **{"Cargo.toml": text, "Cargo.lock": text, "go.mod": text})
-    assert installed(root) == {}
+    assert installed_packages(root) == {}
 
 
 def test_without_packages_it_says_so(root, capsys):

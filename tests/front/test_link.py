@@ -153,7 +153,7 @@ def test_who_asks_for_code_alone_asks_without_memory(config):
 
 def test_a_part_of_a_project_is_not_asked_with_others(tmp_path):
     async def run():
-        link = Link(Config(root=tmp_path, part="api"))
+        link = Link(Config(root=tmp_path, subfolder="api"))
         try:
             await link.reach(time.monotonic() + HANGS_S)
         finally:

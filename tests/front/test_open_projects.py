@@ -140,7 +140,8 @@ def test_a_part_and_the_project_around_it_are_two(tmp_path, monkeypatch, front, 
     part = tmp_path / "home" / "api"
     part.mkdir()
     monkeypatch.setattr(
-        "cortex.settings.config.whole_of", lambda root: (root.parent, "api") if root == part else (root, "")
+        "cortex.settings.config.enclosing_project",
+        lambda root: (root.parent, "api") if root == part else (root, ""),
     )
     projects_file().parent.mkdir(parents=True, exist_ok=True)
     projects_file().write_text(f"projects: {{whole: {tmp_path / 'home'}, mine: {part}}}\n")
@@ -148,7 +149,7 @@ def test_a_part_and_the_project_around_it_are_two(tmp_path, monkeypatch, front, 
     assert names(inner) == ("mine", "whole")
     assert names(front) == ("whole", "mine")
     ask(inner, ("cortex_exact", {"query": "x"}), ("cortex_exact", {"query": "x", "project": "whole"}))
-    assert [link.config.part for link in Counting.made] == ["", "api", ""]
+    assert [link.config.subfolder for link in Counting.made] == ["", "api", ""]
 
 
 def test_its_own_project_has_the_name_that_its_user_gave_it(front, write, tmp_path):

@@ -79,7 +79,7 @@ def served(tmp_path_factory):
 
 def call(served, name, arguments):
     tool = choose(("code",))[name]
-    config = dataclasses.replace(served.config, part=FOLDER)
+    config = dataclasses.replace(served.config, subfolder=FOLDER)
     return asyncio.run(tool.call(served.asking(config), tool.arguments(**arguments)))
 
 

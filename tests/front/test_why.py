@@ -54,7 +54,7 @@ def project(tmp_path, monkeypatch):
     ],
 )
 def test_a_file_that_is_left_out_has_its_rule(project, path, why):
-    told = Scanner(project).why_not(path)
+    told = Scanner(project).exclusion_reason(path)
     assert told.startswith(why) if why else told == ""
     assert (path in Scanner(project).walk().files) == (not why)
 

@@ -19,7 +19,7 @@ from cortex.graph.resolution.values import Recursion
 from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_shards import State
-from cortex.indexer.store.graph_tasks import ResolveTask, rounds
+from cortex.indexer.store.graph_tasks import ResolveTask, make_rounds
 from cortex.indexer.syntax.source import Source, decode, digest
 
 FUNCTIONS = 40
@@ -250,11 +250,11 @@ def test_files_that_ask_the_same_are_resolved_while_it_is_unpacked(monkeypatch):
     for path in texts:  # a folder holds a file of each package
         project._forget(path)
     bodies = Bodies(Tools(project), None, {})
-    first, _ = rounds(project, State(shards=8), None, range(8), run="", folder="")
+    first, _ = make_rounds(project, State(shards=8), None, range(8), run="", folder="")
     for task in first:  # that a process may get one after the other
         assert isinstance(task, ResolveTask)
         bodies.resolve_ahead(task.paths)
     assert bodies.ahead.keys() == texts.keys()
     assert unpacked.total() <= 1.5 * len(texts), unpacked.total()
-    _, edges = bodies.of(["h/p0.java"], {})["h/p0.java"]
+    _, edges = bodies.build_body(["h/p0.java"], {})["h/p0.java"]
     assert "a/p0:C0.go" in {edge["to"] for edge in edges}

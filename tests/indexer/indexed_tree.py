@@ -36,12 +36,12 @@ def read(path: Path) -> bytes:
 
 def chunks(config: Config) -> dict[str, dict[str, Any]]:
     """All chunks by id, without times."""
-    found: dict[str, dict[str, Any]] = {}
+    by_id: dict[str, dict[str, Any]] = {}
     for data in shard_files(config).values():
         for chunk in data["chunks"]:
-            assert chunk["id"] not in found
-            found[chunk["id"]] = {key: chunk[key] for key in chunk if key not in ("created_at", "updated_at")}
-    return found
+            assert chunk["id"] not in by_id
+            by_id[chunk["id"]] = {key: chunk[key] for key in chunk if key not in ("created_at", "updated_at")}
+    return by_id
 
 
 #: what differs between two runs over the same tree
@@ -54,17 +54,17 @@ def contents(config: Config) -> dict[str, Any]:
     """Every byte that the indexer wrote, but for times and sequence numbers, and the manifest's
     files.
     """
-    found: dict[str, Any] = {
+    snapshot: dict[str, Any] = {
         str(path.relative_to(config.home)): TIMES.sub(b"", read(path))
         for folder in (config.chunks_dir, config.graph_dir)
         for path in written(folder)
     }
     manifest = manifests.load(config.manifest)
-    found["files"] = {
+    snapshot["files"] = {
         path: (e.sha256, e.chunks, e.ids, e.skipped, e.remarks) for path, e in manifest.files.items()
     }
-    found["layout"] = (manifest.shards, sorted(manifest.chunk_files), manifest.left_out)
-    return found
+    snapshot["layout"] = (manifest.shards, sorted(manifest.chunk_files), manifest.left_out)
+    return snapshot
 
 
 def stats(config: Config) -> dict[str, tuple[int, int]]:

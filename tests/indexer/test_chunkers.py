@@ -14,7 +14,7 @@ from tree_sitter import Parser
 from cortex.embedders.protocol import estimate_tokens
 from cortex.indexer import chunkers
 from cortex.indexer.chunkers.documentation import front_matter
-from cortex.indexer.chunkers.tiles import NEVER, parts, tile
+from cortex.indexer.chunkers.tiles import NEVER, split_to_budget, tile
 from cortex.indexer.syntax import parse as parsing
 from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.parse import TooComplex, parse
@@ -53,8 +53,8 @@ def as_json(chunks: list[Chunk]) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_of_each_language_gives_the_expected_chunks(name):
-    made = cut(name, (FILES / name).read_text("utf-8"))
-    raw = orjson.dumps(as_json(made), option=orjson.OPT_INDENT_2) + b"\n"
+    chunks = cut(name, (FILES / name).read_text("utf-8"))
+    raw = orjson.dumps(as_json(chunks), option=orjson.OPT_INDENT_2) + b"\n"
     golden = GOLDEN / f"{name.replace('/', '_')}.json"
     if os.environ.get("CORTEX_UPDATE_GOLDEN"):
         golden.write_bytes(raw)
@@ -79,13 +79,13 @@ def assert_tiles(chunks: list[Chunk], text: str) -> None:
     lines = text.removesuffix("\n").split("\n")
     covering = [c for c in chunks if covers(c.chunk_type)]
     spans: dict[tuple[int, int], str] = {}
-    for one in covering:
-        place = (one.metadata["start_line"], one.metadata["end_line"])
-        spans[place] = spans.get(place, "") + one.text
+    for chunk in covering:
+        place = (chunk.metadata["start_line"], chunk.metadata["end_line"])
+        spans[place] = spans.get(place, "") + chunk.text
     at = 1
-    for (start, end), shown in sorted(spans.items()):
+    for (start, end), covered_text in sorted(spans.items()):
         assert start == at
-        assert shown.replace("\n", "") == "".join(lines[start - 1 : end]).replace("\n", "")
+        assert covered_text.replace("\n", "") == "".join(lines[start - 1 : end]).replace("\n", "")
         at = end + 1
     assert at == (len(lines) + 1 if text.strip() else 1)
 
@@ -142,7 +142,7 @@ def test_tiles_cover_in_order_and_keep_to_the_budget(data):
 
 @given(st.text(max_size=300), st.integers(1, 20))
 def test_parts_lose_nothing_but_line_ends(text, budget):
-    pieces = parts(text, estimate_tokens, budget)
+    pieces = split_to_budget(text, estimate_tokens, budget)
     assert "".join(pieces).replace("\n", "") == text.replace("\n", "")
     assert all(estimate_tokens(piece) <= budget for piece in pieces)
 
@@ -155,8 +155,8 @@ def test_a_text_counts_no_more_than_the_sum_of_its_lines(lines):
 def test_a_comment_stays_with_the_code_below_it():
     body = "\n".join(f"    x{n} = compute_something({n}, {n})" for n in range(12))
     text = "\n\n".join(f"# explains {name}\ndef {name}():\n{body}" for name in ("one", "two", "three")) + "\n"
-    code = [one.text for one in cut("a.py", text) if one.chunk_type == "code" and "def " in one.text]
-    assert [one.lstrip().startswith("# explains") for one in code] == [True] * 3
+    code = [chunk.text for chunk in cut("a.py", text) if chunk.chunk_type == "code" and "def " in chunk.text]
+    assert [code_text.lstrip().startswith("# explains") for code_text in code] == [True] * 3
 
 
 def test_line_numbers_are_in_no_id():
@@ -211,16 +211,16 @@ def test_headings_of_restructuredtext_take_their_levels_from_their_order():
 
 def test_the_parts_of_a_page_are_read_in_their_own_languages():
     chunks = cut("a.vue", (FILES / "shop/ArticleCard.vue").read_text("utf-8"), 300)
-    found = {d["name"]: d["kind"] for c in chunks for d in c.metadata["definitions"]}
-    assert found == {
+    kinds = {d["name"]: d["kind"] for c in chunks for d in c.metadata["definitions"]}
+    assert kinds == {
         "Article": "interface", "props": "variable", "price": "variable", "formatPrice": "function", ".card": "type",
     }  # fmt: skip
 
 
 def test_the_clauses_of_a_function_are_one_definition():
     chunks = cut("a.hs", "module A where\n\nf :: Int -> Int\nf 0 = 1\nf n = n\n\ng x = x\n")
-    found = [(d["name"], d["start_line"], d["end_line"]) for d in chunks[0].metadata["definitions"]]
-    assert found == [("f", 3, 5), ("g", 7, 7)]
+    definitions = [(d["name"], d["start_line"], d["end_line"]) for d in chunks[0].metadata["definitions"]]
+    assert definitions == [("f", 3, 5), ("g", 7, 7)]
 
 
 def test_front_matter_and_hashtags_become_tags():
@@ -300,9 +300,9 @@ def test_every_query_fits_its_grammar_and_an_empty_file(language):
 )
 def test_generated_and_vendored_files_are_marked_with_the_reason(path, first, expected):
     assert origin(path, [first]) == expected
-    for one in cut(path, first + "\n"):
-        assert (one.metadata.get("origin", ""), one.metadata.get("origin_reason", "")) == expected
-        assert (expected[0] in one.tags) == bool(expected[0])
+    for chunk in cut(path, first + "\n"):
+        assert (chunk.metadata.get("origin", ""), chunk.metadata.get("origin_reason", "")) == expected
+        assert (expected[0] in chunk.tags) == bool(expected[0])
 
 
 def test_a_script_of_long_lines_is_minified():
@@ -319,16 +319,16 @@ def test_every_chunk_names_the_chunk_that_encloses_it():
     parents = {c.id: c.metadata.get("parent") for c in chunks}
     code = [c.id for c in chunks if c.id.startswith("code-a/b.py#Cart.add~")]
     assert len(code) > 2
-    assert {parents[one] for one in code[1:]} == {code[0]}
+    assert {parents[chunk_id] for chunk_id in code[1:]} == {code[0]}
     assert set(filter(None, parents.values())) <= parents.keys()
     assert parents["code-definitions-a/b.py"] == "code-symbols-a/b.py"
     assert next(c for c in chunks if c.chunk_type == "symbols").metadata["imports"] == ["import os"]
 
 
-def test_where_nobody_looked_for_definitions_and_comments_the_metadata_does_not_say_there_are_none():
+def test_metadata_of_an_unparsed_file_has_neither_definitions_nor_comments():
     (window, *_) = cut("a.jl", "# what it does\nfunction go(x)\n    x\nend\n")
     assert not {"definitions", "comment_text"} & window.metadata.keys()
-    (read, *_) = [one for one in cut("a.py", "x()\n") if one.chunk_type == "code"]
+    (read, *_) = [chunk for chunk in cut("a.py", "x()\n") if chunk.chunk_type == "code"]
     assert (read.metadata["definitions"], read.metadata["comment_text"]) == ([], "")
 
 
@@ -374,13 +374,13 @@ def test_a_tree_with_errors_is_that_of_a_parser_that_reads_the_file_at_once(name
     ]
     source, language = Source(name, tuple(lines) * 20), language_of(name)
     raw, tree = parsing.syntax_tree(source, language)
-    whole = Parser(parsing._grammar(language.grammar)).parse(raw)
-    assert whole.root_node.has_error
+    complete_tree = Parser(parsing._grammar(language.grammar)).parse(raw)
+    assert complete_tree.root_node.has_error
 
     def nodes(of):
-        return [(one.type, one.byte_range, one.is_missing) for one in walked(of.root_node)]
+        return [(node.type, node.byte_range, node.is_missing) for node in walked(of.root_node)]
 
-    assert nodes(tree) == nodes(whole)
+    assert nodes(tree) == nodes(complete_tree)
 
 
 def walked(node):

@@ -54,32 +54,32 @@ def word():
 
 def slides():
     pptx = pytest.importorskip("pptx")
-    held, inch = pptx.Presentation(), pptx.util.Inches(1)
-    slide = held.slides.add_slide(held.slide_layouts[5])
+    presentation, inch = pptx.Presentation(), pptx.util.Inches(1)
+    slide = presentation.slides.add_slide(presentation.slide_layouts[5])
     slide.shapes.title.text = "Fees"
     slide.shapes.add_group_shape().shapes.add_textbox(inch, inch, inch, inch).text_frame.text = "Late payers"
     table = slide.shapes.add_table(1, 2, inch, inch, inch, inch).table
     table.cell(0, 0).text, table.cell(0, 1).text = "week", "three euros"
     slide.notes_slide.notes_text_frame.text = "Smile."
-    held.slides.add_slide(held.slide_layouts[6])
-    return saved(held)
+    presentation.slides.add_slide(presentation.slide_layouts[6])
+    return saved(presentation)
 
 
 def sheets():
     openpyxl = pytest.importorskip("openpyxl")
-    held = openpyxl.Workbook()
-    held.active.title = "Fees"
-    held.active.append(["week", None, 3])
-    held.active.append([])
-    held.active.append(["month", "=1+1"])
-    held.create_sheet("Empty")
-    return saved(held)
+    workbook = openpyxl.Workbook()
+    workbook.active.title = "Fees"
+    workbook.active.append(["week", None, 3])
+    workbook.active.append([])
+    workbook.active.append(["month", "=1+1"])
+    workbook.create_sheet("Empty")
+    return saved(workbook)
 
 
 def saved(document):
-    held = io.BytesIO()
-    document.save(held)
-    return held.getvalue()
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
 
 
 def with_part(raw, name, old, new):
@@ -89,10 +89,10 @@ def with_part(raw, name, old, new):
         zipfile.ZipFile(io.BytesIO(raw)) as source,
         zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as target,
     ):
-        for part in source.namelist():
-            content = source.read(part)
-            assert part != name or old in content
-            target.writestr(part, content.replace(old, new) if part == name else content)
+        for member in source.namelist():
+            content = source.read(member)
+            assert member != name or old in content
+            target.writestr(member, content.replace(old, new) if member == name else content)
     return changed.getvalue()
 
 
@@ -144,7 +144,7 @@ def test_headings_paragraphs_and_tables_of_a_word_file_are_its_lines():
     assert source.lines == ("## Fees", "Late payers are charged a fee.", "week | three euros")
 
 
-def test_they_are_found_like_any_document(tmp_path, serve):
+def test_office_files_and_pdfs_are_found_like_any_document(tmp_path, serve):
     pytest.importorskip("pypdf")
     (tmp_path / "manual.pdf").write_bytes(pdf("Turn the valve to the left.", "Close the lid."))
     (tmp_path / "fees.docx").write_bytes(word())
@@ -152,13 +152,13 @@ def test_they_are_found_like_any_document(tmp_path, serve):
     (tmp_path / "table.xlsx").write_bytes(sheets())
     served = serve(tmp_path)
     tool = TOOLS["cortex_exact"]
-    found = (
+    expected = (
         ("valve", "manual.pdf", 2),
         ("charged", "fees.docx", 2),
         ("Smile", "talk.pptx", 5),
         ("month", "table.xlsx", 3),
     )
-    for query, path, line in found:
+    for query, path, line in expected:
         answer = asyncio.run(tool.call(served.asking(), tool.check({"query": query})))
         (result,) = orjson.loads(orjson.dumps(answer))["results"]
         assert result["chunk"]["metadata"]["file_path"] == path
@@ -177,14 +177,14 @@ def test_they_are_found_like_any_document(tmp_path, serve):
     ],
     ids=["empty", "another thing", "cut", "a tree that holds itself", "a bomb"],
 )
-def test_one_that_is_damaged_or_hostile_costs_only_itself(tmp_path, raw):
+def test_a_damaged_or_hostile_document_costs_only_itself(tmp_path, raw):
     pytest.importorskip("pypdf")
     (tmp_path / "bad.pdf").write_bytes(raw)
     (tmp_path / "good.py").write_text("GOOD = 1\n")
     report = index(Config(root=tmp_path))
     assert report.files >= 1
-    assert all(one.path == "bad.pdf" for one in report.skipped)
-    assert all("unreadable document" in one.reason for one in report.skipped)
+    assert all(skip.path == "bad.pdf" for skip in report.skipped)
+    assert all("unreadable document" in skip.reason for skip in report.skipped)
 
 
 def test_a_file_that_takes_too_long_is_given_up(monkeypatch):

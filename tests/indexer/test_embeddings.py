@@ -35,9 +35,9 @@ def test_the_bound_drops_what_was_used_longest_ago(tmp_path):
     cache = EmbeddingCache(str(tmp_path), "m", bytes_max=100 * (64 + 16))
     for start in range(0, 300, 50):
         cache.put({str(n): bytes(16) for n in range(start, start + 50)})
-    kept = {int(text) for text in cache.get(map(str, range(300)))}
-    assert len(kept) <= 100
-    assert set(range(250, 300)) <= kept
+    remaining = {int(text) for text in cache.get(map(str, range(300)))}
+    assert len(remaining) <= 100
+    assert set(range(250, 300)) <= remaining
 
 
 def test_what_is_used_again_stays(tmp_path):
@@ -53,9 +53,9 @@ def test_a_damaged_file_is_as_good_as_none_and_is_made_anew(tmp_path, raw):
     cache = EmbeddingCache(str(tmp_path), "m")
     assert cache.get(["a"]) == {}
     cache.put({"a": b"1"})
-    again = EmbeddingCache(str(tmp_path), "m")
-    again.put({"a": b"1"})
-    assert again.get(["a"]) == {"a": b"1"}
+    reopened = EmbeddingCache(str(tmp_path), "m")
+    reopened.put({"a": b"1"})
+    assert reopened.get(["a"]) == {"a": b"1"}
 
 
 def test_a_folder_that_cannot_be_made_is_as_good_as_none(tmp_path):
@@ -66,7 +66,7 @@ def test_a_folder_that_cannot_be_made_is_as_good_as_none(tmp_path):
         assert cache.get(["a"]) == {}
 
 
-def test_the_place_is_the_users_own(monkeypatch):
+def test_the_cache_folder_is_in_the_users_cache(monkeypatch):
     monkeypatch.setenv("CORTEX_HOME", "/somewhere")
     assert cache_folder() == "/somewhere/embeddings"
 
@@ -75,9 +75,9 @@ def test_what_came_in_a_projects_own_folder_does_not_get_into_the_cache_of_all_p
     tmp_path, monkeypatch
 ):
     (tmp_path / "a.py").write_text("def parse(text):\n    return text\n")
-    here = Config(root=tmp_path, server=Server(chunks_dir=".cortex/chunks"))
+    config = Config(root=tmp_path, server=Server(chunks_dir=".cortex/chunks"))
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "theirs"))
-    index(here)
+    index(config)
     for path in (tmp_path / ".cortex" / "chunks").glob("*.json"):
         data = orjson.loads(path.read_bytes())
         for chunk in data["chunks"]:
@@ -85,5 +85,5 @@ def test_what_came_in_a_projects_own_folder_does_not_get_into_the_cache_of_all_p
         path.write_bytes(orjson.dumps(data))
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "mine"))
     (tmp_path / "a.py").write_text("def other(text):\n    return text\n")
-    index(here)
+    index(config)
     assert not (tmp_path / "mine" / "embeddings").exists()

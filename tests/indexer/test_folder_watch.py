@@ -16,14 +16,14 @@ from tests.wait_until import until
 
 def watched() -> int:
     """How many inotify watches this process holds."""
-    found = 0
+    count = 0
     for descriptor in Path("/proc/self/fdinfo").iterdir():
         try:
             if os.readlink(f"/proc/self/fd/{descriptor.name}") == "anon_inode:inotify":
-                found += descriptor.read_text().count("inotify wd:")
+                count += descriptor.read_text().count("inotify wd:")
         except FileNotFoundError:  # the descriptor of this listing itself
             continue
-    return found
+    return count
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere one recursive watch costs nothing")
@@ -44,7 +44,7 @@ def test_each_folder_takes_one_watch_and_an_ignored_one_none(tmp_path):
         folders.close()
 
 
-def test_what_is_saved_behind_the_walk_is_told(tmp_path):
+def test_a_file_saved_behind_the_walk_is_reported(tmp_path):
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
     changes = Changes()
@@ -61,6 +61,6 @@ def test_what_is_saved_behind_the_walk_is_told(tmp_path):
         scan = Scanner(Config(root=tmp_path)).walk(enter)
         assert not scan.files
         folders.follow(scan.folders)
-        until(lambda: f"{entered[1]}/saved.py" in changes.waiting())
+        until(lambda: f"{entered[1]}/saved.py" in changes.peek())
     finally:
         folders.close()

@@ -35,5 +35,7 @@ def test_who_indexes_for_the_built_in_embedder_opens_neither_its_table_nor_numpy
         f"config = Config(root=Path({str(tmp_path)!r}))\nopen_home(config)\nprint(run.index(config).files)\n"
         "print({'numpy', 'cortex.embedders.static'} & set(sys.modules))"
     )
-    told = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
-    assert told.stdout.split("\n")[:2] == ["1", "set()"]
+    completed = subprocess.run(
+        [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True
+    )
+    assert completed.stdout.split("\n")[:2] == ["1", "set()"]

@@ -40,11 +40,15 @@ def test_bad_files_are_told_and_stop_nothing(project):
     }
     assert report.files == report.indexed == COUNT + 3  # and what was read and left out is none of them
     assert (report.empty, report.unread) == (1, 0)
-    found = chunks(project)
-    assert found["code-crlf.py#f~1"]["text"] == "def f():\n    return 1"
-    assert "añade" in found["code-latin.py#x~1"]["text"]
-    again = index(project)
-    assert (again.indexed, again.unchanged, len(again.skipped)) == (0, report.files, 2)
+    by_id = chunks(project)
+    assert by_id["code-crlf.py#f~1"]["text"] == "def f():\n    return 1"
+    assert "añade" in by_id["code-latin.py#x~1"]["text"]
+    second_report = index(project)
+    assert (second_report.indexed, second_report.unchanged, len(second_report.skipped)) == (
+        0,
+        report.files,
+        2,
+    )
 
 
 class Stumbling:
@@ -69,8 +73,8 @@ def test_a_file_that_a_chunker_stumbles_over_is_named_and_the_others_go_on(proje
     run.open_home(project)
     indexer = Indexer(project, Stumbling(), limits=limits)
     report = indexer.run()
-    told = [(one.path, one.reason) for one in report.skipped]
-    assert told == [("shop/blocked.py", "could not be cut into chunks (ValueError)")]
+    skipped = [(skip.path, skip.reason) for skip in report.skipped]
+    assert skipped == [("shop/blocked.py", "could not be cut into chunks (ValueError)")]
     assert report.files == COUNT
     assert indexer.run().indexed == 0
     blocked.write_text("block = 1\n")
@@ -92,12 +96,12 @@ def test_a_file_whose_references_break_the_resolution_has_none_and_the_others_go
     index(project)
     shards = read_state(project.graph_dir).shards
     body = {
-        path: one
+        path: content
         for at in range(max(1, shards))
-        for path, one in read_shard(project.graph_dir, at, shards).items()
+        for path, content in read_shard(project.graph_dir, at, shards).items()
     }
-    (told,) = [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
-    assert told == f"{broken} has no edges in the graph"
+    (message,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert message == f"{broken} has no edges in the graph"
     nodes, edges = body[broken]
     assert nodes
     assert not edges
@@ -128,8 +132,8 @@ def test_what_is_unusual_about_a_file_is_told(project, monkeypatch):
     (root / "huge.txt").write_bytes(b"x\n" * (1 << 20))
     (root / "picture.png").write_bytes(b"")
     report = index(project)
-    told = {one.path: one.reason for one in report.remarks if one.path.count("/") == 0}
-    assert told == {
+    remarks = {remark.path: remark.reason for remark in report.remarks if remark.path.count("/") == 0}
+    assert remarks == {
         "latin.py": "not UTF-8: read as Latin-1",
         "broken.py": "syntax errors",
         "made.py": "generated: says so on line 1",
@@ -146,10 +150,10 @@ def test_a_function_of_ten_thousand_lines_is_split_at_its_statements(project):
     lines = [f"    if flag_{n}:\n        total += compute({n})" for n in range(5000)]
     (project.root / "giant.py").write_text("def giant(total):\n" + "\n".join(lines) + "\n")
     assert not index(project).skipped
-    made = [c for c in chunks(project).values() if c["id"].startswith("code-giant.py#giant~")]
-    assert len(made) > 100
-    assert all(c["text"].lstrip().startswith(("if flag", "def giant")) for c in made)
-    assert all(open_static().count_tokens(c["text"]) <= 300 for c in made)
+    pieces = [c for c in chunks(project).values() if c["id"].startswith("code-giant.py#giant~")]
+    assert len(pieces) > 100
+    assert all(c["text"].lstrip().startswith(("if flag", "def giant")) for c in pieces)
+    assert all(open_static().count_tokens(c["text"]) <= 300 for c in pieces)
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root reads everything")
@@ -200,12 +204,12 @@ def test_a_foreign_file_under_our_name_is_refused_and_kept(project):
 @pytest.mark.parametrize("raw", [FOREIGN, b""])
 def test_damaged_chunk_files_whose_manifest_is_lost_are_made_anew(project, name, raw):
     index(project)
-    whole = chunks(project)
+    before = chunks(project)
     (project.chunks_dir / name).write_bytes(raw)
     project.manifest.unlink()
     assert claiming_files(project) == []
     index(project)
-    assert chunks(project) == whole
+    assert chunks(project) == before
 
 
 def test_a_damaged_chunk_file_of_a_kind_that_is_no_more_goes_away(project):

@@ -52,21 +52,21 @@ def test_files_are_packed_in_the_cache_and_readable_in_a_folder_that_is_named(pr
     assert len(packed) == 4
     assert all(path.name.endswith(PACKED) for path in packed)
     assert sum(path.stat().st_size for path in packed) < 0.6 * sum(len(read(path)) for path in packed)
-    named = dataclasses.replace(project, server=Server(chunks_dir="chunks"))
-    index(named)
-    plain = written(named.chunks_dir)
+    configured = dataclasses.replace(project, server=Server(chunks_dir="chunks"))
+    index(configured)
+    plain = written(configured.chunks_dir)
     assert all(path.name.endswith(PLAIN) for path in plain)
     assert {path.name: orjson.loads(path.read_bytes())["chunks"] for path in plain}.keys() == shard_files(
         project
     ).keys()
-    readable = chunks(named)
-    assert all(one.pop("embedding") for one in readable.values())
+    readable = chunks(configured)
+    assert all(chunk.pop("embedding") for chunk in readable.values())
     assert readable == chunks(project)  # where a vector is left out, who serves the chunk makes it
 
 
 def test_what_an_earlier_version_left_plain_is_served_and_packed_by_the_next_run(project):
     index(project)
-    whole, before = contents(project), shard_files(project)
+    expected, before = contents(project), shard_files(project)
     unpacked(project)
     assert all(path.name.endswith(PLAIN) for path in files_of(project))
     builder = Builder(project)
@@ -75,12 +75,12 @@ def test_what_an_earlier_version_left_plain_is_served_and_packed_by_the_next_run
         assert {name[name.index(".") :] for name in generation.files} == {PLAIN}
         rows = generation.rows
         index(project)
-        assert contents(project) == whole
+        assert contents(project) == expected
         times = [
             {
-                one["id"]: (one["created_at"], one["updated_at"])
+                chunk["id"]: (chunk["created_at"], chunk["updated_at"])
                 for data in files.values()
-                for one in data["chunks"]
+                for chunk in data["chunks"]
             }
             for files in (before, shard_files(project))
         ]

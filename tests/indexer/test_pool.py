@@ -40,14 +40,16 @@ def test_an_error_in_a_child_is_raised_here(project):
         indexer.run()
 
 
-@pytest.mark.parametrize(("kept", "count"), [(10_000, 2), (0, 4)])
+@pytest.mark.parametrize(("kept_files", "count"), [(10_000, 2), (0, 4)])
 def test_the_graph_is_the_work_of_those_that_have_parsed_where_these_hold_little(
-    project, tmp_path, monkeypatch, kept, count
+    project, tmp_path, monkeypatch, kept_files, count
 ):
     started = tmp_path / "started"
     command = (sys.executable, "-P", "-c", WRITING, str(started))
     monkeypatch.setattr(pool.Pool.__init__, "__defaults__", (command,))
-    limits = Limits(shard_files=4, pool_files=1, children=2, first_files=3, resolve_files=1, kept_files=kept)
+    limits = Limits(
+        shard_files=4, pool_files=1, children=2, first_files=3, resolve_files=1, kept_files=kept_files
+    )
     index(project, limits=limits)
     children = [int(line) for line in started.read_text().splitlines()]
     assert len(children) == count
@@ -81,8 +83,8 @@ except FileExistsError:
 def test_a_child_that_dies_is_replaced(project, tmp_path):
     run.open_home(project)
     (project.chunks_dir / ".tmp").mkdir(parents=True)
-    found = Scanner(project).walk().files
-    tasks = run.make_plan(Manifest(), found, [], 4, stale=set(), force=False).tasks
+    files = Scanner(project).walk().files
+    tasks = run.make_plan(Manifest(), files, [], 4, stale=set(), force=False).tasks
     command = [sys.executable, "-P", "-c", DYING, str(tmp_path / "started"), str(tmp_path / "died")]
     settings = Indexer(project, open_static()).settings
     children = pool.Pool(settings, project, 2, command)
@@ -90,7 +92,7 @@ def test_a_child_that_dies_is_replaced(project, tmp_path):
         built = list(children.run(list(tasks.values())))
     finally:
         children.close()
-    assert sum(len(one.entries) for one in built) == COUNT
+    assert sum(len(shard.entries) for shard in built) == COUNT
     started = [int(line) for line in (tmp_path / "started").read_text().splitlines()]
     assert len(started) == 3
     assert not any(psutil.pid_exists(child) for child in started)
@@ -126,28 +128,30 @@ def test_a_file_that_ends_a_child_costs_that_file_alone_until_it_changes(
     number, how, ends = case
     path, log = "shop/store.go", tmp_path / "ends"
     index(project, limits=POOLED)
-    whole = chunks(project)
+    before = chunks(project)
     shutil.rmtree(project.home)
     command = (sys.executable, "-P", "-c", STRUCK, path, str(int(number)), how, str(log))
     monkeypatch.setattr(pool.Pool.__init__, "__defaults__", (command,))
     report = index(project, limits=POOLED)
-    named = [(one.path, one.reason) for one in (*report.remarks, *report.skipped) if one.path == path]
+    reasons = [(skip.path, skip.reason) for skip in (*report.remarks, *report.skipped) if skip.path == path]
     if how == "always":
-        assert named == [(path, "ended the process that read it")]
+        assert reasons == [(path, "ended the process that read it")]
     else:
-        assert (path, "cut without a parser, which ended the process") in named
+        assert (path, "cut without a parser, which ended the process") in reasons
     assert len(log.read_text()) == ends
-    others = {one: body for one, body in whole.items() if body["metadata"]["file_path"] != path}
-    made = chunks(project)
-    assert {one: body for one, body in made.items() if body["metadata"]["file_path"] != path} == others
-    assert (path in {body["metadata"]["file_path"] for body in made.values()}) == (how == "parser")
+    others = {chunk_id: body for chunk_id, body in before.items() if body["metadata"]["file_path"] != path}
+    after = chunks(project)
+    assert {
+        chunk_id: body for chunk_id, body in after.items() if body["metadata"]["file_path"] != path
+    } == others
+    assert (path in {body["metadata"]["file_path"] for body in after.values()}) == (how == "parser")
     assert index(project, limits=POOLED).indexed == 0
     assert len(log.read_text()) == ends
     (project.root / path).write_text("package shop\n\nfunc Other() {}\n")
     monkeypatch.undo()
     report = index(project)
     assert (report.indexed, len(log.read_text())) == (1, ends)
-    assert path not in {one.path for one in (*report.remarks, *report.skipped)}
+    assert path not in {skip.path for skip in (*report.remarks, *report.skipped)}
 
 
 HUNGRY = """
@@ -178,6 +182,6 @@ def test_a_file_that_takes_gigabytes_or_minutes_costs_that_file_alone(project, m
     monkeypatch.setattr(pool.Pool.__init__, "__defaults__", (command,))
     report = index(project, limits=POOLED)
     assert (path, "cut without a parser, which ended the process") in {
-        (one.path, one.reason) for one in report.remarks
+        (remark.path, remark.reason) for remark in report.remarks
     }
     assert len({body["metadata"]["file_path"] for body in chunks(project).values()}) == COUNT

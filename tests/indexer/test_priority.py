@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cortex.indexer.import_counts import most_referred
-from cortex.indexer.priority import in_groups, recently_changed
+from cortex.indexer.priority import group_by_priority, recently_changed
 
 PATHS = [
     "docs/guide.md", "package.json", "src/deep/er/old.py", "src/main.py", "src/worked_on.py", "src/also.py",
@@ -35,9 +35,9 @@ def commit(folder: Path, *paths: str) -> None:
 
 
 def test_tests_documents_and_what_others_wrote_come_last(tree):
-    first, rest, late = in_groups(tree, PATHS, 2)
-    assert first | rest == {"src/deep/er/old.py", "src/main.py", "src/worked_on.py", "src/also.py"}
-    assert late == set(PATHS) - first - rest
+    first, others, late = group_by_priority(tree, PATHS, 2)
+    assert first | others == {"src/deep/er/old.py", "src/main.py", "src/worked_on.py", "src/also.py"}
+    assert late == set(PATHS) - first - others
 
 
 def test_entry_points_and_what_git_saw_last_come_first(tree):
@@ -46,7 +46,7 @@ def test_entry_points_and_what_git_saw_last_come_first(tree):
     (tree / "src/worked_on.py").write_text("x = 2\n")
     commit(tree, "src/worked_on.py")
     assert next(iter(recently_changed(tree))) == "src/worked_on.py"
-    first, *_ = in_groups(tree, PATHS, 2)
+    first, *_ = group_by_priority(tree, PATHS, 2)
     assert first == {"src/main.py", "src/worked_on.py"}
 
 
@@ -59,7 +59,7 @@ def test_a_project_below_the_repository_is_asked_for_its_own_files(tree):
 def test_without_git_the_paths_alone_decide(tree, monkeypatch):
     monkeypatch.setenv("PATH", str(tree / "nothing"))
     assert recently_changed(tree) == {}
-    first, *_ = in_groups(tree, PATHS, 1)
+    first, *_ = group_by_priority(tree, PATHS, 1)
     assert first == {"src/main.py"}
 
 
@@ -75,7 +75,7 @@ def test_a_git_that_hangs_is_given_up(tree, monkeypatch):
 
 @pytest.mark.parametrize("first", [1, 3, 100])
 def test_every_file_is_in_exactly_one_group(tree, first):
-    groups = in_groups(tree, PATHS, first)
+    groups = group_by_priority(tree, PATHS, first)
     assert sorted(path for group in groups for path in group) == sorted(PATHS)
     assert all(groups)
 
@@ -88,7 +88,7 @@ def write(root: Path, files: dict[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("named", "importing"),
+    ("imported", "importing"),
     [
         ("app/core/ledger.py", "from app.core.ledger import Book"),
         ("app/core/ledger.py", "    import app.core.ledger as book"),
@@ -106,11 +106,11 @@ def write(root: Path, files: dict[str, str]) -> list[str]:
         ("lua/ledger.lua", "local ledger = require 'shop.ledger'"),
     ],
 )
-def test_what_others_import_is_known_in_any_language(tmp_path, named, importing):
-    suffix = named.rpartition(".")[2]
+def test_what_others_import_is_known_in_any_language(tmp_path, imported, importing):
+    suffix = imported.rpartition(".")[2]
     users = {f"users/u{number}.{suffix}": f"{importing}\n" for number in range(3)}
-    paths = write(tmp_path, {named: "\n", f"other/alone.{suffix}": "ledger = 1\n", **users})
-    assert most_referred(tmp_path, paths) == [named]
+    paths = write(tmp_path, {imported: "\n", f"other/alone.{suffix}": "ledger = 1\n", **users})
+    assert most_referred(tmp_path, paths) == [imported]
 
 
 def test_of_the_files_that_are_no_entry_the_most_imported_are_read_first(tmp_path):
@@ -119,7 +119,7 @@ def test_of_the_files_that_are_no_entry_the_most_imported_are_read_first(tmp_pat
     paths = write(
         tmp_path, {**users, **few, "src/deep/er/ledger.py": "", "src/deep/page.py": "", "main.py": ""}
     )
-    first, *_ = in_groups(tmp_path, paths, 3)
+    first, *_ = group_by_priority(tmp_path, paths, 3)
     assert first == {"main.py", "src/deep/er/ledger.py", "src/deep/page.py"}
 
 

@@ -101,7 +101,7 @@ def test_only_a_changed_text_is_embedded_anew(project, monkeypatch):
     (project.root / "shop/cart.py").write_text("\n\n" + text.replace("the cart is full", "no more room"))
     index(project)
     assert 0 < len(embedded) < 5
-    assert all("cart py" in one for one in embedded)
+    assert all("cart py" in entry for entry in embedded)
 
 
 def test_force_does_everything_anew(project):
@@ -113,9 +113,9 @@ def test_force_does_everything_anew(project):
 
 
 def test_progress_ends_with_all_files(project):
-    seen: list[tuple[int, int, int]] = []
-    report = index(project, on_progress=lambda *now: seen.append(now))
-    assert seen[-1] == (COUNT, COUNT, report.chunks)
+    calls: list[tuple[int, int, int]] = []
+    report = index(project, on_progress=lambda *now: calls.append(now))
+    assert calls[-1] == (COUNT, COUNT, report.chunks)
 
 
 NAMES = ["a.py", "b.py", "pkg/c.go", "pkg/d.md", "e.txt", "pkg/deep/f.rs"]
@@ -232,8 +232,8 @@ def test_copies_of_a_repository_ask_a_server_for_what_differs_alone(repository, 
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     tree = tmp_path / "copy"
     with open_server(static, "127.0.0.1", 0) as server, running(server) as (host, port):
-        asked = Embedding(provider="http", endpoint=f"http://{host}:{port}")
-        index(Config(root=repository.root, embedding=asked))
+        embedding = Embedding(provider="http", endpoint=f"http://{host}:{port}")
+        index(Config(root=repository.root, embedding=embedding))
         first = set(embedded)
         embedded.clear()
         if copy == "worktree":
@@ -241,7 +241,7 @@ def test_copies_of_a_repository_ask_a_server_for_what_differs_alone(repository, 
         else:
             git(tmp_path, "clone", "--branch", "main", str(repository.root), str(tree))
         (tree / "added.py").write_text("def only_in_the_copy():\n    return 'unheard of'\n")
-        index(Config(root=tree, embedding=asked))
+        index(Config(root=tree, embedding=embedding))
     assert any("only_in_the_copy" in text for text in embedded)
     assert len(first) > COUNT
     assert first & set(embedded) <= {"dimensions"}  # by which a server's vector size is found out
@@ -263,12 +263,12 @@ def test_a_work_tree_and_a_submodule_are_indexed_like_any_folder(repository, tmp
     (outer / "sub/ignored.py").write_text("x = 1\n")
     index(Config(root=tree))
     index(Config(root=outer))
-    found = manifests.load(Config(root=tree).manifest).files
-    assert "shop/depot.go" in found
-    assert not {"private.py", ".git"} & found.keys()
-    found = manifests.load(Config(root=outer).manifest).files
-    assert "sub/shop/store.go" in found
-    assert not {"sub/ignored.py", "sub/.git"} & found.keys()
+    indexed = manifests.load(Config(root=tree).manifest).files
+    assert "shop/depot.go" in indexed
+    assert not {"private.py", ".git"} & indexed.keys()
+    indexed = manifests.load(Config(root=outer).manifest).files
+    assert "sub/shop/store.go" in indexed
+    assert not {"sub/ignored.py", "sub/.git"} & indexed.keys()
 
 
 def test_the_number_of_shards_follows_from_the_number_of_files():
@@ -311,12 +311,12 @@ class Recorded:
 
 def test_another_version_of_the_chunkers_cuts_all_files_and_embeds_only_what_differs(project, monkeypatch):
     config = dataclasses.replace(project, embedding=Embedding(dimensions=open_static().dimensions))
-    whole = Indexer(config, Recorded()).run()
+    first_run = Indexer(config, Recorded()).run()
     before, written = contents(config), stats(config)
     monkeypatch.setattr(manifests, "CHUNKERS_VERSION", 999)
     embedder = Recorded()
     report = Indexer(config, embedder).run()
-    assert report.indexed == whole.files
+    assert report.indexed == first_run.files
     assert embedder.texts == []
     assert stats(config) == written
     assert contents(config) == before
@@ -350,24 +350,24 @@ def test_a_run_in_the_order_of_what_matters_writes_what_one_at_once_writes(proje
     ordered = dataclasses.replace(limits, first_files=3)
     at_once = Config(root=(tmp_path / "copy").resolve())
     shutil.copytree(project.root, at_once.root)
-    told: list[tuple[int, int, int]] = []
-    report = index(project, limits=ordered, on_progress=lambda *one: told.append(one))
+    calls: list[tuple[int, int, int]] = []
+    report = index(project, limits=ordered, on_progress=lambda *call: calls.append(call))
     same = index(at_once, limits=dataclasses.replace(limits, first_files=10_000))
     assert contents(project) == contents(at_once)
     assert (report.chunks, report.indexed, report.sequence) == (same.chunks, same.indexed, same.sequence)
-    assert told == sorted(told)
-    assert told[-1] == (COUNT, COUNT, report.chunks)
+    assert calls == sorted(calls)
+    assert calls[-1] == (COUNT, COUNT, report.chunks)
     assert index(project, limits=ordered).indexed == 0
 
 
 def test_the_files_that_matter_are_in_the_chunk_files_before_the_others_are_read(project):
-    seen: list[set[str]] = []
+    snapshots: list[set[str]] = []
 
     def look(done: int, _total: int, _chunks: int) -> None:
         placed = manifests.load(project.manifest).files
         if placed and done < COUNT:
-            seen.append(set(placed))
+            snapshots.append(set(placed))
 
     index(project, limits=Limits(first_files=3), on_progress=look)
-    assert len(seen[0]) == 3
-    assert not any(path.endswith(".md") or "test" in path for path in seen[0])
+    assert len(snapshots[0]) == 3
+    assert not any(path.endswith(".md") or "test" in path for path in snapshots[0])

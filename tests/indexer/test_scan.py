@@ -84,9 +84,9 @@ def test_the_file_that_gits_configuration_names_counts(root, tmp_path, monkeypat
 def test_a_hundred_megabytes_are_left_out_unread(root):
     write(root, {"a.py": "", "huge.py": ""})
     os.truncate(root / "huge.py", 100 << 20)
-    found = walk(root)
-    assert list(found.files) == ["a.py"]
-    assert [one.reason for one in found.skipped] == ["larger than 1024 kB"]
+    scan = walk(root)
+    assert list(scan.files) == ["a.py"]
+    assert [skip.reason for skip in scan.skipped] == ["larger than 1024 kB"]
 
 
 def test_our_own_ignore_file_and_the_configuration_count(root):
@@ -114,19 +114,19 @@ def test_a_line_that_is_no_glob_leaves_the_others_in_force_and_is_named(root, pl
     write(root, {".git/HEAD": "", "sub/a.py": "", "sub/b.gen.py": "", "sub/c.5": ""})
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(f"*.gen.py\n{line}\r\n*.[[:digit:]]\r\n".encode("latin-1"))
-    found = walk(root)
-    assert {"sub/a.py"} == {name for name in found.files if name.startswith("sub/") and "ignore" not in name}
-    named = str(path) if place.startswith((".git/", "GLOBAL")) else place
-    (told,) = [one for one in found.skipped if one.reason.startswith("no glob")]
-    assert told.path == named
-    assert told.reason.startswith(f"no glob in line 2 of {named}: ")
+    scan = walk(root)
+    assert {"sub/a.py"} == {name for name in scan.files if name.startswith("sub/") and "ignore" not in name}
+    ignore_file = str(path) if place.startswith((".git/", "GLOBAL")) else place
+    (fault,) = [skip for skip in scan.skipped if skip.reason.startswith("no glob")]
+    assert fault.path == ignore_file
+    assert fault.reason.startswith(f"no glob in line 2 of {ignore_file}: ")
 
 
 def test_a_file_of_nothing_but_wrong_lines_is_named_shortly(root):
     write(root, {".gitignore": "[z-a]\n" * 600 + "*.gen.py\n", "a.py": "", "b.gen.py": ""})
-    found = walk(root)
-    assert "b.gen.py" not in found.files
-    assert [one.reason.partition(":")[0] for one in found.skipped] == [
+    scan = walk(root)
+    assert "b.gen.py" not in scan.files
+    assert [skip.reason.partition(":")[0] for skip in scan.skipped] == [
         *(f"no glob in line {number} of .gitignore" for number in (1, 2, 3)),
         "no glob in 597 more lines of .gitignore",
     ]
@@ -154,9 +154,9 @@ def test_what_is_left_out_is_told_with_a_reason(root):
     os.symlink("a.py", root / "link.py")
     os.symlink(root, root / "loop")
     os.mkfifo(root / "pipe.py")
-    found = walk(root, max_file_kb=2)
-    assert list(found.files) == ["a.py"]
-    assert {skipped.path: skipped.reason for skipped in found.skipped} == {
+    scan = walk(root, max_file_kb=2)
+    assert list(scan.files) == ["a.py"]
+    assert {skipped.path: skipped.reason for skipped in scan.skipped} == {
         ".env": "may hold secrets",
         "big.py": "larger than 2 kB",
         "lib.min.js": "generated or data",
@@ -165,7 +165,7 @@ def test_what_is_left_out_is_told_with_a_reason(root):
         "package-lock.json": "generated or data",
         "pic.png": "binary",
     }
-    assert found.folders == [""]
+    assert scan.folders == [""]
 
 
 def test_a_name_that_is_no_text_is_skipped(root):
@@ -174,7 +174,7 @@ def test_a_name_that_is_no_text_is_skipped(root):
     assert [skipped.reason for skipped in walk(root).skipped] == ["name is not valid text"]
 
 
-def test_one_look_says_what_a_walk_says(root):
+def test_checking_one_path_agrees_with_a_walk(root):
     write(
         root,
         {
@@ -183,7 +183,7 @@ def test_one_look_says_what_a_walk_says(root):
         },
     )  # fmt: skip
     os.symlink("a", root / "link")
-    found = walk(root)
+    scan = walk(root)
     scanner = Scanner(Config(root=root))
     for path in (
         "a/b/c.py",
@@ -195,9 +195,9 @@ def test_one_look_says_what_a_walk_says(root):
         "a",
         "no.py",
     ):
-        assert scanner.look(path) == found.files.get(path), path
-    assert scanner.look("e.png") == Skipped("e.png", "binary")
-    assert isinstance(scanner.look("a/b/c.py"), Candidate)
+        assert scanner.check_path(path) == scan.files.get(path), path
+    assert scanner.check_path("e.png") == Skipped("e.png", "binary")
+    assert isinstance(scanner.check_path("a/b/c.py"), Candidate)
 
 
 def test_too_many_files_name_the_setting_to_add(root, monkeypatch):
@@ -231,13 +231,13 @@ def test_a_project_inside_a_project_belongs_to_both_and_only_its_ignore_files_sp
     (root / ".git").mkdir()
     assert sources(walk(root)) == {"outer.py", "vendor/inner/a.py", "vendor/module/c.py"}
     assert sources(walk(inner)) == {"a.py"}
-    for place, found in (
+    for place, expected_root in (
         (inner, inner),
         (root / "vendor" / "module", root / "vendor" / "module"),
         (root / "vendor", root),
     ):
         monkeypatch.chdir(place)
-        assert find_root() == (found, False)
+        assert find_root() == (expected_root, False)
     assert Config(root=inner).home != Config(root=root).home
 
 

@@ -70,8 +70,8 @@ print(int(sys.argv[2]) - left[0])
 @pytest.mark.timeout(400)  # some forty processes, each of which imports and indexes
 def test_a_run_that_is_killed_for_good_anywhere_is_finished_by_the_next(project):
     command = [sys.executable, "-P", "-c", KILLED, str(project.root)]
-    whole = subprocess.run([*command, "100000"], check=True, capture_output=True, text=True)
-    steps, expected = int(whole.stdout), contents(project)
+    uninterrupted = subprocess.run([*command, "100000"], check=True, capture_output=True, text=True)
+    steps, expected = int(uninterrupted.stdout), contents(project)
     for step in {*range(0, steps, max(1, steps // 5)), steps - 2, steps - 1}:
         shutil.rmtree(project.home)
         killed = subprocess.run([*command, str(step)], check=False, capture_output=True)
@@ -97,5 +97,5 @@ def test_a_first_run_that_was_stopped_between_two_groups_is_completed_by_the_nex
     with writer_lock(project):
         stopped = indexer.run(on_progress=lambda *_: stop.set())
     assert stopped.files < COUNT
-    whole = index(project)
-    assert (whole.files, whole.unchanged) == (COUNT, stopped.files)
+    completed = index(project)
+    assert (completed.files, completed.unchanged) == (COUNT, stopped.files)

@@ -52,12 +52,12 @@ def is_idle(config: Config) -> bool:
 
 
 def names(config: Config) -> set[str]:
-    found: set[str] = set()
+    symbols: set[str] = set()
     for path in config.chunks_dir.glob("code-source*.json.zst"):
         with contextlib.suppress(FileNotFoundError):
             for chunk in orjson.loads(read(path))["chunks"]:
-                found.update(chunk["metadata"]["symbols"])
-    return found
+                symbols.update(chunk["metadata"]["symbols"])
+    return symbols
 
 
 @contextlib.contextmanager
@@ -95,11 +95,11 @@ def test_what_is_saved_created_renamed_and_deleted_gets_into_the_chunk_files(pro
 
 
 def test_many_saved_files_are_told_as_read_before_their_graph_is_made(project, monkeypatch):
-    told: list[IndexerState | None] = []
+    states: list[IndexerState | None] = []
     make = watch.Indexer._write_graph
 
     def look(indexer, manifest, parts):
-        told.append(state(project))
+        states.append(state(project))
         make(indexer, manifest, parts)
 
     run.open_home(project)
@@ -115,23 +115,25 @@ def test_many_saved_files_are_told_as_read_before_their_graph_is_made(project, m
         follower._update(saved)
     finally:
         follower.close()
-    assert [(one.state, one.done, one.total) for one in told if one] == [("indexing", LONG_FILES, LONG_FILES)]
+    assert [(snapshot.state, snapshot.done, snapshot.total) for snapshot in states if snapshot] == [
+        ("indexing", LONG_FILES, LONG_FILES)
+    ]
 
 
-def test_until_the_first_look_at_all_files_it_says_that_it_looks(project, monkeypatch):
-    told: list[IndexerState | None] = []
+def test_the_state_is_looking_until_the_first_sweep(project, monkeypatch):
+    states: list[IndexerState | None] = []
     walk = watch.Scanner.walk
 
-    def look(scanner, *about):
-        told.append(state(project))
-        return walk(scanner, *about)
+    def look(scanner, *arguments):
+        states.append(state(project))
+        return walk(scanner, *arguments)
 
     monkeypatch.setattr(watch.Scanner, "walk", look)
     run.index(project)  # nothing will have changed
-    told.clear()
+    states.clear()
     with following(project):
         until(lambda: is_idle(project))
-    assert [one.state for one in told[:1] if one] == ["looking"]
+    assert [snapshot.state for snapshot in states[:1] if snapshot] == ["looking"]
 
 
 @pytest.fixture
@@ -143,12 +145,12 @@ def test_a_saved_file_is_named_with_the_first_event_before_the_quiet_time(patien
     (patient.root / ".gitignore").write_text("*.log\n")
     with following(patient):
         until(lambda: is_idle(patient) and not state(patient).dirty)
-        named = {"pkg/a.py": state(patient).sequence + 1}
+        expected_dirty = {"pkg/a.py": state(patient).sequence + 1}
         (patient.root / "pkg/a.log").write_text("x")
         (patient.root / "pkg/a.py").write_text("def second():\n    return 2\n")
         # Named while nothing is at work on it, and in no chunk file yet.
-        until(lambda: is_idle(patient) and state(patient).dirty == named)
-        assert state(patient).sequence < named["pkg/a.py"]
+        until(lambda: is_idle(patient) and state(patient).dirty == expected_dirty)
+        assert state(patient).sequence < expected_dirty["pkg/a.py"]
 
 
 def test_a_file_that_is_put_back_before_it_is_read_is_no_longer_named(patient):
@@ -177,11 +179,11 @@ def test_a_new_ignore_rule_takes_files_out(project):
 
 
 def test_a_path_is_dirty_before_it_is_read_and_until_it_is_served(project, monkeypatch):
-    seen: list[dict[str, int]] = []
+    dirty_maps: list[dict[str, int]] = []
     plain = run.Indexer.update
 
     def update(self, manifest, changes, *more):
-        seen.append(dict(state(project).dirty))
+        dirty_maps.append(dict(state(project).dirty))
         return plain(self, manifest, changes, *more)
 
     monkeypatch.setattr(run.Indexer, "update", update)
@@ -189,7 +191,7 @@ def test_a_path_is_dirty_before_it_is_read_and_until_it_is_served(project, monke
         until(lambda: is_idle(project))
         (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
         until(lambda: names(project) == {"second"} and is_idle(project))
-        assert seen == [{"pkg/a.py": 2}]
+        assert dirty_maps == [{"pkg/a.py": 2}]
         assert state(project).dirty == {"pkg/a.py": 2}
         assert state(project).sequence == 2
         project.index_dir.mkdir(parents=True, exist_ok=True)
@@ -249,7 +251,7 @@ def test_it_shows_signs_of_life_while_one_update_takes_long(project, monkeypatch
         until(lambda: names(project) == {"second"})
 
 
-def test_a_run_beside_it_is_noticed(project):
+def test_a_run_beside_the_watcher_is_noticed(project):
     with following(project):
         until(lambda: is_idle(project))
         run.index(project, force=True)
@@ -308,7 +310,7 @@ def facts_of(config: Config) -> Path:
     return next((config.graph_dir / ".facts").glob("facts*.msgpack"))
 
 
-def whole(config: Config) -> bool:
+def is_intact(config: Config) -> bool:
     """Whether everything that was written can be read, and holds the project."""
     try:
         for path in (*config.chunks_dir.glob("*.json.zst"), *config.graph_dir.glob("*.json.zst")):
@@ -360,10 +362,10 @@ def took_its_place(folder: Path, path: Path) -> bool:
 @pytest.mark.parametrize("kind", WRITTEN)
 def test_what_somebody_damages_is_made_again_without_a_save(project, kind, how):
     with following(project, watch.Pace(sweep_s=3600.0, heartbeat_s=3600.0)):  # by events alone
-        until(lambda: whole(project))
+        until(lambda: is_intact(project))
         path = WRITTEN[kind](project)
         spoil(path, how)
-        until(lambda: path.is_file() and path.stat().st_size > 40 and whole(project))
+        until(lambda: path.is_file() and path.stat().st_size > 40 and is_intact(project))
 
 
 def test_a_state_that_goes_in_the_moment_in_which_it_is_written_is_written_again(project, monkeypatch):
@@ -379,7 +381,7 @@ def test_a_state_that_goes_in_the_moment_in_which_it_is_written_is_written_again
     monkeypatch.setattr(watch.files, "replace", replaced)
     with following(project, watch.Pace(sweep_s=3600.0, heartbeat_s=3600.0)):  # by events alone
         until(lambda: gone)
-        until(lambda: whole(project))
+        until(lambda: is_intact(project))
 
 
 @pytest.mark.parametrize("folder", ["chunks_dir", "graph_dir"])
@@ -395,9 +397,9 @@ def test_a_file_in_the_place_of_a_folder_gives_way(project, folder):
         return True
 
     with following(project, watch.Pace(sweep_s=3600.0, heartbeat_s=3600.0)):
-        until(lambda: whole(project))
+        until(lambda: is_intact(project))
         until(spoiled)
-        until(lambda: whole(project))
+        until(lambda: is_intact(project))
 
 
 @pytest.mark.parametrize("how", ["junk", "folder", "gone"])
@@ -435,7 +437,7 @@ from cortex.indexer import inline_builds, pool, watch
 from cortex.indexer.syntax import parse
 from cortex.settings.config import Config, Indexing
 
-parsed, how = parse._parsed, sys.argv[1]
+parsed, how = parse._parse_tree, sys.argv[1]
 
 def crash(parser, raw, *about):
     if b"fatal" in raw:
@@ -446,7 +448,7 @@ def crash(parser, raw, *about):
         raise MemoryError
     return parsed(parser, raw, *about)
 
-parse._parsed, inline_builds.FILE_S = crash, 1
+parse._parse_tree, inline_builds.FILE_S = crash, 1
 if len(sys.argv) == 2:
     pool.serve()
 pool.Pool.__init__.__defaults__ = ((sys.executable, "-P", __file__, "dies"),)

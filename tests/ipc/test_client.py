@@ -106,7 +106,7 @@ def start(tmp_path_factory):
         process.stderr.close()
 
 
-def asked(folder, *questions, deadline_s=20.0):
+def ask_all(folder, *questions, deadline_s=20.0):
     async def run():
         client = Client(folder)
         try:
@@ -136,7 +136,7 @@ async def answering(client, number):
 
 def test_a_question_is_answered_and_errors_come_back_as_themselves(start):
     process = start()
-    fine, bad, bug, status, unknown = asked(
+    fine, bad, bug, status, unknown = ask_all(
         start.folder, Embed(("a", "b")), Embed(("bad",)), Embed(("bug",)), GetStatus(), Reload(1)
     )
     assert fine.model == str(process.pid)
@@ -149,7 +149,7 @@ def test_a_question_is_answered_and_errors_come_back_as_themselves(start):
 
 
 def test_nobody_there_is_unavailable_within_the_deadline(tmp_path):
-    (error,) = asked(tmp_path, Embed(("a",)), deadline_s=0.3)
+    (error,) = ask_all(tmp_path, Embed(("a",)), deadline_s=0.3)
     assert isinstance(error, Unavailable)
     assert "cortex status" in str(error)
 
@@ -164,8 +164,8 @@ def test_sockets_that_vanish_under_many_askers_are_forgotten_once(tmp_path):
                 await client.ask("embed", Embed(("hi",)), 0.2)
             for path in tmp_path.glob("*.sock"):
                 path.unlink()
-            asked = [client.ask("embed", Embed(("hi",)), 0.3) for _ in range(8)]
-            return await asyncio.gather(*asked, return_exceptions=True)
+            calls = [client.ask("embed", Embed(("hi",)), 0.3) for _ in range(8)]
+            return await asyncio.gather(*calls, return_exceptions=True)
         finally:
             await client.close()
 
@@ -174,25 +174,25 @@ def test_sockets_that_vanish_under_many_askers_are_forgotten_once(tmp_path):
 
 def test_a_silent_worker_is_given_up_at_the_deadline_and_others_go_on(start):
     start()
-    asked(start.folder, Embed(("a",)))
-    (error,) = asked(start.folder, Embed(("hang",)), deadline_s=0.5)
+    ask_all(start.folder, Embed(("a",)))
+    (error,) = ask_all(start.folder, Embed(("hang",)), deadline_s=0.5)
     assert isinstance(error, Unavailable)
 
 
 def test_a_question_that_never_ends_ends_its_worker_and_nothing_else(start):
     burning = start()
-    (error,) = asked(start.folder, Embed(("burn",)), deadline_s=1.0)
+    (error,) = ask_all(start.folder, Embed(("burn",)), deadline_s=1.0)
     assert isinstance(error, Unavailable)
     assert burning.wait(60) == -signal.SIGPROF
     assert b"in embed" in burning.stderr.read()  # the log says where it was
     start()
-    (reply,) = asked(start.folder, Embed(("a",)))
+    (reply,) = ask_all(start.folder, Embed(("a",)))
     assert isinstance(reply, Embedded)
 
 
 def test_a_question_that_waits_may_outlast_its_asker_and_the_worker_lives(start):
     process = start()
-    asked(start.folder, Embed(("hang",)), deadline_s=0.3)
+    ask_all(start.folder, Embed(("hang",)), deadline_s=0.3)
     assert process.poll() is None
 
 
@@ -239,15 +239,15 @@ def test_a_killed_ones_message_that_is_not_repeatable_is_not_sent_again(start):
 
 def test_silence_about_a_message_that_is_not_repeatable_says_that_nothing_is_known(start):
     start()
-    asked(start.folder, Embed(("a",)))
-    (error,) = asked(start.folder, Note("remember"), deadline_s=0.5)
+    ask_all(start.folder, Embed(("a",)))
+    (error,) = ask_all(start.folder, Note("remember"), deadline_s=0.5)
     assert isinstance(error, Unavailable)
     assert "not known whether it was carried out" in str(error)
 
 
 def test_a_worker_that_comes_back_is_found(start):
     first = start()
-    asked(start.folder, Embed(("a",)))
+    ask_all(start.folder, Embed(("a",)))
 
     async def run():
         client = Client(start.folder)
@@ -266,18 +266,18 @@ def test_a_worker_that_comes_back_is_found(start):
 
 def test_a_second_binder_is_refused_with_the_holders_name(start):
     first = start()
-    asked(start.folder, Embed(("a",)))
+    ask_all(start.folder, Embed(("a",)))
     second = start()
     _, stderr = second.communicate()
     assert second.returncode != 0
     assert str(first.pid) in stderr.decode()
-    (fine,) = asked(start.folder, Embed(("a",)))
+    (fine,) = ask_all(start.folder, Embed(("a",)))
     assert fine.model == str(first.pid)
 
 
 def test_the_end_of_the_life_line_ends_the_worker(start):
     process = start()
-    asked(start.folder, Embed(("a",)))
+    ask_all(start.folder, Embed(("a",)))
     process.stdin.close()
     assert process.wait(20) == 0
     assert not list(start.folder.glob("*.sock"))
@@ -285,14 +285,14 @@ def test_the_end_of_the_life_line_ends_the_worker(start):
 
 def test_sigterm_ends_the_worker(start):
     process = start()
-    asked(start.folder, Embed(("a",)))
+    ask_all(start.folder, Embed(("a",)))
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 0
 
 
 def test_expired_requests_are_dropped_and_a_late_reply_reaches_nobody(start):
     process = start()
-    asked(start.folder, Embed(("a",)))
+    ask_all(start.folder, Embed(("a",)))
 
     async def run():
         client = Client(start.folder)

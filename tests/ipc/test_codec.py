@@ -104,10 +104,10 @@ EXAMPLES = [
 ]
 
 
-def same(one, other):
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and np.array_equal(one, other)
-    return one == other
+def same(expected, other):
+    if isinstance(expected, np.ndarray):
+        return expected.dtype == other.dtype and np.array_equal(expected, other)
+    return expected == other
 
 
 @pytest.mark.parametrize("message", EXAMPLES, ids=lambda m: type(m).__name__)

@@ -79,7 +79,7 @@ def test_what_cannot_be_bound_leaves_nothing_that_keeps_the_context_from_ending(
         assert threading.active_count() == before
 
 
-def test_who_has_the_keys_is_heard(tmp_path):
+def test_a_client_with_the_keys_is_heard(tmp_path):
     with bound(tmp_path) as socket, pushing() as caller:
         assert connect(caller, tmp_path / "p.sock") == address_of(tmp_path / "p.sock")
         caller.send(b"hello")
@@ -87,34 +87,34 @@ def test_who_has_the_keys_is_heard(tmp_path):
         assert socket.recv() == b"hello"
 
 
-def _no_keys(_caller, _told):
+def _no_keys(_caller, _note):
     pass
 
 
-def _the_servers_key_alone(caller, told):
+def _the_servers_key_alone(caller, note):
     public, secret = zmq.curve_keypair()
-    caller.setsockopt(zmq.CURVE_SERVERKEY, told["server"].encode())
+    caller.setsockopt(zmq.CURVE_SERVERKEY, note["server"].encode())
     caller.setsockopt(zmq.CURVE_PUBLICKEY, public)
     caller.setsockopt(zmq.CURVE_SECRETKEY, secret)
 
 
-def _anothers_server(caller, told):
+def _anothers_server(caller, note):
     caller.setsockopt(zmq.CURVE_SERVERKEY, zmq.curve_keypair()[0])
-    caller.setsockopt(zmq.CURVE_PUBLICKEY, told["client"].encode())
-    caller.setsockopt(zmq.CURVE_SECRETKEY, told["secret"].encode())
+    caller.setsockopt(zmq.CURVE_PUBLICKEY, note["client"].encode())
+    caller.setsockopt(zmq.CURVE_SECRETKEY, note["secret"].encode())
 
 
 @pytest.mark.parametrize("keys", [_no_keys, _the_servers_key_alone, _anothers_server])
-def test_who_lacks_a_key_is_not_heard(keys, tmp_path):
+def test_a_client_without_a_key_is_not_heard(keys, tmp_path):
     """It is refused in the handshake, and what came after it from who has the keys is heard."""
     with bound(tmp_path) as socket, pushing() as stranger, pushing() as caller:
-        told = orjson.loads((tmp_path / "p.sock").read_bytes())
-        keys(stranger, told)
+        note = orjson.loads((tmp_path / "p.sock").read_bytes())
+        keys(stranger, note)
         refused = zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
         monitor = stranger.get_monitor_socket(
             refused | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_DISCONNECTED
         )
-        stranger.connect(told["address"])
+        stranger.connect(note["address"])
         assert monitor.poll(MS)
         connect(caller, tmp_path / "p.sock")
         caller.send(b"friend")
@@ -151,10 +151,10 @@ def test_events_are_heard_of_whoever_announces_by_now(tmp_path):
             with zmq.Context() as context:
                 announcer = Announcer(context, tmp_path)
 
-                def hears(told=generation, speaker=announcer):
+                def hears(number=generation, speaker=announcer):
                     listener.follow()
-                    speaker.announce(Reload(told))
-                    return any(event == Reload(told) for event in listener.drain())
+                    speaker.announce(Reload(number))
+                    return any(event == Reload(number) for event in listener.drain())
 
                 until(hears, "the announcer is heard")
                 announcer.close()
@@ -177,15 +177,15 @@ def test_a_socket_of_the_supervisors_lets_in_who_has_read_its_note(tmp_path):
         def serve() -> None:
             connection, _ = listener.accept()
             with connection, connection.makefile("rb") as lines:
-                connection.sendall(sockets.said(words, lines.readline().rstrip(b"\n")) + b"hello\n")
+                connection.sendall(sockets.greeting_reply(words, lines.readline().rstrip(b"\n")) + b"hello\n")
 
         thread = threading.Thread(target=serve)
         thread.start()
         with sockets.open_socket(path, BOUND_S) as link, link.makefile("rb") as lines:
             assert lines.readline() == b"hello\n"
         thread.join()
-    assert sockets.said(words, b"") is None
-    assert sockets.said(words, words.encode()) is None
+    assert sockets.greeting_reply(words, b"") is None
+    assert sockets.greeting_reply(words, words.encode()) is None
 
 
 def test_another_program_on_the_port_of_one_that_was_killed_is_told_so(tmp_path):

@@ -24,7 +24,7 @@ class Worker:
     """Long work ends when it was asked something else meanwhile."""
 
     def __init__(self):
-        self.asked, self.closed, self.thread = 0, False, threading.current_thread()
+        self.count, self.closed, self.thread = 0, False, threading.current_thread()
         self.handlers = {MemoryCall: self.call}
         self.began, self.laid = False, threading.Event()
         self.looks, self.patient_s = 0, 3600.0
@@ -32,15 +32,15 @@ class Worker:
     def call(self, request):
         if request.operation == "long":
             return self.work(request)
-        self.asked += 1
-        return MemoryAnswer({"asked": self.asked})
+        self.count += 1
+        return MemoryAnswer({"asked": self.count})
 
     def work(self, request):
-        while self.asked < request.arguments["until"]:
+        while self.count < request.arguments["until"]:
             yield
         if request.arguments.get("fails"):
             raise BadRequest("It cannot be done.")
-        return MemoryAnswer({"done": self.asked})
+        return MemoryAnswer({"done": self.count})
 
     def background(self):
         if self.began:
@@ -49,7 +49,7 @@ class Worker:
         return self.lay()
 
     def lay(self):
-        while self.asked < 1:
+        while self.count < 1:
             yield
         self.laid.set()
         raise BadRequest("It cannot be done.")
@@ -70,17 +70,17 @@ class Worker:
 
 @pytest.fixture
 def served(tmp_path):
-    made = []
+    workers = []
 
     def make():
-        made.append(Worker())
-        return made[0]
+        workers.append(Worker())
+        return workers[0]
 
     serving = Serving("memory", make, tmp_path)
-    yield made[0]
+    yield workers[0]
     serving.close()
     serving.close()
-    assert made[0].closed
+    assert workers[0].closed
     assert not list(tmp_path.glob("memory.*.sock"))
 
 
@@ -194,7 +194,7 @@ def test_an_event_is_a_reason_to_look_at_once(served, tmp_path):
     assert talk(tmp_path, conversation)
 
 
-def test_what_it_does_not_answer_is_refused(served, tmp_path):
+def test_an_unsupported_message_is_refused(served, tmp_path):
     async def conversation(ask):
         with pytest.raises(BadRequest, match="does not answer Embed"):
             await ask(Embed(("x",)))

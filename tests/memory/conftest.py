@@ -14,7 +14,14 @@ from tests.postgres import serving, with_memory
 from tests.sample_sessions import Life
 
 #: the suites that both places of memory have to pass
-CONTRACT = ("test_store", "test_library", "test_note_history", "test_project_joins", "test_transfer", "test_upkeep_runs")
+CONTRACT = (
+    "test_store",
+    "test_library",
+    "test_note_history",
+    "test_project_joins",
+    "test_transfer",
+    "test_upkeep_runs",
+)
 
 
 def pytest_generate_tests(metafunc):

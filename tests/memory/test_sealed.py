@@ -296,7 +296,7 @@ def test_forgetting_the_index_key_leaves_memory_readable_and_rotation_takes_it_a
     first = key_file.read_text()
     assert keys.rotate(base, str(key_file)) == (2, [])
     second = key_file.read_text()
-    assert keys.forget(base, str(key_file)) == ""
+    assert keys.forget_master(base, str(key_file)) == ""
     assert len({first, second, key_file.read_text()}) == 3
     assert not (base / "project" / KEY).exists()
     leave(folder)
@@ -304,7 +304,7 @@ def test_forgetting_the_index_key_leaves_memory_readable_and_rotation_takes_it_a
     assert count(worker) == len(TOLD)
     worker.close()
     leave(folder)
-    keys.forget(base, str(key_file), everything=True)
+    keys.forget_master(base, str(key_file), everything=True)
     assert not (folder.root / SEALED / KEY).exists()
     assert not key_file.exists()
     with pytest.raises(Damaged, match="sealed by a key that is gone"):
@@ -412,7 +412,7 @@ def test_a_memory_that_is_not_mounted_is_named_by_a_rotation(folder, key_file, d
     store, base = data / SEALED, folder.sealing.keys
     assert keys.rotate(base, str(key_file)) == (0, [str(store)])
     with pytest.raises(Misconfigured, match="is not there"):
-        keys.forget(base, str(key_file))
+        keys.forget_master(base, str(key_file))
     away.rename(data)
     worker = opened(folder)  # by the old key, which was kept for it
     worker.close()

@@ -27,12 +27,12 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Config]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", short)
     root = tmp_path / "project"
     root.mkdir()
-    made = Config(root=root.resolve(), server=Server(idle_exit_s=0.0))
-    open_runtime(made)
-    open_home(made)
-    yield made
+    project_config = Config(root=root.resolve(), server=Server(idle_exit_s=0.0))
+    open_runtime(project_config)
+    open_home(project_config)
+    yield project_config
     with contextlib.suppress(Unavailable):
-        attach.stop(made)
+        attach.stop(project_config)
     try:
         until(lambda: not processes_of(root), "nothing left running")
     finally:

@@ -36,14 +36,14 @@ def test_memory_serves_fronts_of_several_versions_and_refuses_another_protocol(t
 
 def test_a_front_starts_a_set_and_the_set_ends_after_the_last_front(spawn_tiny: Config) -> None:
     async def fronts() -> None:
-        one = await attach.attach(spawn_tiny)
-        two = await attach.attach(spawn_tiny)
-        assert one.hello["pid"] == two.hello["pid"]
-        assert (one.problem, two.problem) == ("", "")
+        first = await attach.attach(spawn_tiny)
+        second = await attach.attach(spawn_tiny)
+        assert first.hello["pid"] == second.hello["pid"]
+        assert (first.problem, second.problem) == ("", "")
         await until_async(lambda: attach.set_status(spawn_tiny)["fronts"] == 2, "two fronts")
-        await one.close()
+        await first.close()
         await until_async(lambda: attach.set_status(spawn_tiny)["fronts"] == 1, "one front")
-        await two.close()
+        await second.close()
 
     asyncio.run(fronts())
     until(lambda: not processes_of(spawn_tiny.root), "nothing left")
@@ -53,11 +53,11 @@ def test_a_set_that_was_begun_is_the_one_that_is_attached_to(spawn_tiny: Config)
     async def front() -> None:
         attach.begin(spawn_tiny)
         [begun] = attach._begun.values()
-        held = await attach.attach(spawn_tiny)
-        assert held.hello["pid"] == begun.pid
+        attachment = await attach.attach(spawn_tiny)
+        assert attachment.hello["pid"] == begun.pid
         attach.begin(spawn_tiny)
         assert not attach._begun
-        await held.close()
+        await attachment.close()
 
     asyncio.run(front())
     until(lambda: not processes_of(spawn_tiny.root), "nothing left")
@@ -96,18 +96,18 @@ def test_the_workers_are_started_before_what_asks_them_is_imported(tmp_path: Pat
 
 def test_a_set_knows_how_many_lines_its_fronts_refused(spawn_tiny: Config) -> None:
     async def fronts() -> None:
-        def told() -> int:
+        def refused_lines() -> int:
             return int(attach.set_status(spawn_tiny).get("refused_lines", -1))
 
         staying, leaving = Link(spawn_tiny), Link(spawn_tiny)
         for link in (staying, leaving):
             link.open()
             link.count_refused()  # before there is a set that could be told
-        await until_async(lambda: told() == 2, "one line of each")
+        await until_async(lambda: refused_lines() == 2, "one line of each")
         for _ in range(500):
             leaving.count_refused()
         await leaving.close()
-        await until_async(lambda: told() == 502, "all lines of one that has left")
+        await until_async(lambda: refused_lines() == 502, "all lines of one that has left")
         await staying.close()
 
     asyncio.run(fronts())
@@ -115,66 +115,69 @@ def test_a_set_knows_how_many_lines_its_fronts_refused(spawn_tiny: Config) -> No
 
 def test_fronts_that_start_together_share_one_set(spawn_tiny: Config) -> None:
     async def fronts() -> None:
-        held = await asyncio.gather(*(attach.attach(spawn_tiny) for _ in range(5)))
-        assert len({each.hello["pid"] for each in held}) == 1
-        await asyncio.gather(*(each.close() for each in held))
+        attachments = await asyncio.gather(*(attach.attach(spawn_tiny) for _ in range(5)))
+        assert len({attachment.hello["pid"] for attachment in attachments}) == 1
+        await asyncio.gather(*(attachment.close() for attachment in attachments))
 
     asyncio.run(fronts())
 
 
 def test_a_front_gets_a_set_back_when_the_supervisor_is_killed(spawn_tiny: Config) -> None:
     async def front() -> None:
-        held = await attach.attach(spawn_tiny)
-        first = held.hello["pid"]
+        attachment = await attach.attach(spawn_tiny)
+        first = attachment.hello["pid"]
         os.kill(first, signal.SIGKILL)
         problems = set()
 
         def back() -> bool:
-            problems.add(held.problem)
-            return bool(held.hello.get("pid", first) != first)
+            problems.add(attachment.problem)
+            return bool(attachment.hello.get("pid", first) != first)
 
         await until_async(back, "another supervisor")
-        assert held.connected
+        assert attachment.connected
         assert problems == {""}
         await until_async(lambda: member(spawn_tiny, "text").get("state") == "running", "its child")
-        await held.close()
+        await attachment.close()
 
     asyncio.run(front())
 
 
 def test_fronts_share_the_set_that_replaces_a_killed_one(spawn_tiny: Config) -> None:
     async def fronts() -> None:
-        held = await asyncio.gather(*(attach.attach(spawn_tiny) for _ in range(5)))
-        first = held[0].hello["pid"]
+        attachments = await asyncio.gather(*(attach.attach(spawn_tiny) for _ in range(5)))
+        first = attachments[0].hello["pid"]
         os.kill(first, signal.SIGKILL)
         await until_async(
-            lambda: all(each.connected and each.hello.get("pid") != first for each in held), "all back"
+            lambda: all(
+                attachment.connected and attachment.hello.get("pid") != first for attachment in attachments
+            ),
+            "all back",
         )
         await until_async(lambda: attach.set_status(spawn_tiny).get("fronts") == 5, "five fronts")
-        assert len({each.hello["pid"] for each in held}) == 1
-        await asyncio.gather(*(each.close() for each in held))
+        assert len({attachment.hello["pid"] for attachment in attachments}) == 1
+        await asyncio.gather(*(attachment.close() for attachment in attachments))
 
     asyncio.run(fronts())
 
 
 def test_a_front_gets_a_set_back_when_the_cache_folder_is_deleted(spawn_tiny: Config) -> None:
     async def front() -> None:
-        held = await attach.attach(spawn_tiny)
-        first = held.hello["pid"]
+        attachment = await attach.attach(spawn_tiny)
+        first = attachment.hello["pid"]
         shutil.rmtree(spawn_tiny.home)
-        await until_async(lambda: held.hello.get("pid", first) != first, "another supervisor")
+        await until_async(lambda: attachment.hello.get("pid", first) != first, "another supervisor")
         assert spawn_tiny.run_dir.is_dir()
-        await held.close()
+        await attachment.close()
 
     asyncio.run(front())
 
 
 def test_a_set_that_was_told_to_stay_has_no_idle_clock(spawn_tiny: Config) -> None:
     async def front() -> None:
-        held = await attach.attach(spawn_tiny)
-        await held.keep()
+        attachment = await attach.attach(spawn_tiny)
+        await attachment.keep()
         assert attach.set_status(spawn_tiny)["idle_exit_s"] is None
-        await held.close()
+        await attachment.close()
 
     asyncio.run(front())
     assert attach.set_status(spawn_tiny)["running"]
@@ -182,23 +185,23 @@ def test_a_set_that_was_told_to_stay_has_no_idle_clock(spawn_tiny: Config) -> No
 
 def test_a_set_that_is_just_stopping_is_not_taken_for_one_that_stays(spawn_tiny: Config) -> None:
     async def front() -> tuple[int, int]:
-        held = await attach.attach(spawn_tiny)
-        stopping = held.hello["pid"]
+        attachment = await attach.attach(spawn_tiny)
+        stopping = attachment.hello["pid"]
         place = spawn_tiny.runtime_dir / "supervisor.sock"
         listening = place.stat().st_ino
         _reader, writer = await asyncio.open_unix_connection(place)
         writer.write(b'{"command": "stop"}\n')
         await until_async(lambda: not place.exists() or place.stat().st_ino != listening, "stopping")
         writer.close()
-        await held.keep()
-        kept = held.hello["pid"]
-        await held.close()
-        return stopping, kept
+        await attachment.keep()
+        final_pid = attachment.hello["pid"]
+        await attachment.close()
+        return stopping, final_pid
 
-    stopping, kept = asyncio.run(front())
-    assert kept != stopping
+    stopping, final_pid = asyncio.run(front())
+    assert final_pid != stopping
     status = attach.set_status(spawn_tiny)
-    assert (status["pid"], status["idle_exit_s"]) == (kept, None)
+    assert (status["pid"], status["idle_exit_s"]) == (final_pid, None)
 
 
 def test_a_front_of_another_configuration_waits_and_takes_over(spawn_tiny: Config) -> None:
@@ -227,20 +230,20 @@ def test_a_front_of_another_protocol_waits_for_the_old_set(
 ) -> None:
     theirs = spawn_tiny.runtime_dir.with_name(f"{spawn_tiny.root_id}-p99")
     theirs.mkdir(mode=0o700)
-    made = dataclasses.replace(
+    old_spec = dataclasses.replace(
         spec(spawn_tiny, idle_exit_s=600.0, text=OBEDIENT), runtime_dir=str(theirs), protocol=99
     )
-    old = start(made)
+    old = start(old_spec)
     until((theirs / "supervisor.sock").exists, "the old set")
 
     async def front() -> None:
-        held = await attach.attach(spawn_tiny)
-        assert "protocol 99" in held.problem
-        assert f"protocol {PROTOCOL}" in held.problem
+        attachment = await attach.attach(spawn_tiny)
+        assert "protocol 99" in attachment.problem
+        assert f"protocol {PROTOCOL}" in attachment.problem
         # nobody uses the old set: it leaves after its grace
-        await until_async(lambda: held.connected, "our own set")
-        assert held.hello["protocol"] == PROTOCOL
-        await held.close()
+        await until_async(lambda: attachment.connected, "our own set")
+        assert attachment.hello["protocol"] == PROTOCOL
+        await attachment.close()
 
     asyncio.run(front())
     assert old.wait(BOUND_S) == 0
@@ -248,10 +251,10 @@ def test_a_front_of_another_protocol_waits_for_the_old_set(
 
 def test_without_start_nothing_is_started_and_the_reason_is_said(config: Config) -> None:
     async def front() -> None:
-        held = await attach.attach(config, start=False)
-        assert "cortex up" in held.problem
-        assert not held.connected
-        await held.close()
+        attachment = await attach.attach(config, start=False)
+        assert "cortex up" in attachment.problem
+        assert not attachment.connected
+        await attachment.close()
 
     asyncio.run(front())
     assert not processes_of(config.root)

@@ -36,30 +36,30 @@ def test_a_child_that_found_its_place_taken_has_it_soon_after_the_other_let_go(c
         "import sys; from cortex.system.errors import EXIT_OCCUPIED; from ipc.locks import try_lock\n"
         f"lock = try_lock({str(lock)!r}) or sys.exit(EXIT_OCCUPIED)\n" + OBEDIENT
     )
-    made = processes.Child("watcher", child(code, config), spec(config))
+    process = processes.Child("watcher", child(code, config), spec(config))
     now, starts = 0.0, list[float]()
     with try_lock(lock):
         while len(starts) < 8:
-            if "started" in made.tend(now):
+            if "started" in process.tend(now):
                 starts.append(now)
-                until(lambda: dead(made.pid), "its end")
+                until(lambda: dead(process.pid), "its end")
             now += 0.05
     assert max(b - a for a, b in itertools.pairwise(starts)) < 5.0
-    while not (started := "started" in made.tend(now)) and now < starts[-1] + 5.0:
+    while not (started := "started" in process.tend(now)) and now < starts[-1] + 5.0:
         now += 0.05
     assert started
-    assert made.state == "running"
-    made.terminate()
-    assert made.wait(time.monotonic() + BOUND_S) == ""
+    assert process.state == "running"
+    process.terminate()
+    assert process.wait(time.monotonic() + BOUND_S) == ""
 
 
 def test_a_child_that_keeps_dying_is_started_less_and_less_often(config: Config) -> None:
-    made = processes.Child("text", child("raise SystemExit(1)", config), spec(config))
+    process = processes.Child("text", child("raise SystemExit(1)", config), spec(config))
     now, starts = 0.0, list[float]()
     while len(starts) < 6:
-        if "started" in made.tend(now):
+        if "started" in process.tend(now):
             starts.append(now)
-            until(lambda: not psutil.pid_exists(made.pid) or dead(made.pid), "its end")
+            until(lambda: not psutil.pid_exists(process.pid) or dead(process.pid), "its end")
         now += 0.05
     waits = [round(b - a, 1) for a, b in itertools.pairwise(starts)]
     assert waits == sorted(waits)
@@ -67,15 +67,15 @@ def test_a_child_that_keeps_dying_is_started_less_and_less_often(config: Config)
 
 
 def test_a_child_that_others_kill_again_and_again_is_never_away_for_long(config: Config) -> None:
-    made = processes.Child("text", child(OBEDIENT, config), spec(config))
+    process = processes.Child("text", child(OBEDIENT, config), spec(config))
     now, starts = 0.0, list[float]()
     while len(starts) < 10:
-        if "started" in made.tend(now):
+        if "started" in process.tend(now):
             starts.append(now)
-            os.kill(made.pid, signal.SIGKILL)
-            until(lambda: dead(made.pid), "its end")
+            os.kill(process.pid, signal.SIGKILL)
+            until(lambda: dead(process.pid), "its end")
         now += 0.05
-    made.terminate()
+    process.terminate()
     assert max(b - a for a, b in itertools.pairwise(starts)) < CONNECT_S
 
 
@@ -87,9 +87,9 @@ def test_a_log_is_kept_small(tmp_path: Path) -> None:
         processes.trim_log(str(path))
         log.write(b"new\n")
     assert path.read_bytes() == b"new\n"
-    kept = (tmp_path / "text.log.1").read_bytes()
-    assert kept.endswith(b"last line\n")
-    assert len(kept) <= processes.LOG_BYTES_MAX
+    older_half = (tmp_path / "text.log.1").read_bytes()
+    assert older_half.endswith(b"last line\n")
+    assert len(older_half) <= processes.LOG_BYTES_MAX
 
 
 COUNT_HEAPS = """
@@ -111,9 +111,9 @@ libc.fclose(file)
 
 
 def count_heaps(folder, environment):
-    told = folder / "heaps.xml"
-    subprocess.run([sys.executable, "-c", COUNT_HEAPS, told], env=environment, check=True, timeout=60)
-    return told.read_text().count("<heap nr=")
+    report = folder / "heaps.xml"
+    subprocess.run([sys.executable, "-c", COUNT_HEAPS, report], env=environment, check=True, timeout=60)
+    return report.read_text().count("<heap nr=")
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")

@@ -65,26 +65,26 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def made(config: Config, monkeypatch: pytest.MonkeyPatch) -> SetSpec:
+def tiny_spec(config: Config, monkeypatch: pytest.MonkeyPatch) -> SetSpec:
     """The `text` of this set is forked, its `vector` is not."""
     modules = config.root.parent / "modules"
     modules.mkdir()
     (modules / "tiny.py").write_text(PROGRAM)
     monkeypatch.setenv("PYTHONPATH", str(modules))
-    return of_tiny(config)
+    return make_tiny_spec(config)
 
 
-def of_tiny(config: Config, does: str = "wait") -> SetSpec:
+def make_tiny_spec(config: Config, does: str = "wait") -> SetSpec:
     line = [
         *starting.kind_of(config).command_line(KINDS["project"].processes[0], str(config.root))[:3],
         "tiny",
     ]
     commands = {name: [*line, "of", str(config.root), name, does] for name in ("text", "vector")}
-    whole = starting.spec_of(config, idle_exit=False)
-    return dataclasses.replace(whole, commands=commands, forked=("text",))
+    project_spec = starting.spec_of(config, idle_exit=False)
+    return dataclasses.replace(project_spec, commands=commands, forked=("text",))
 
 
-def said(config: Config, name: str) -> Any:
+def read_report(config: Config, name: str) -> Any:
     path = config.root / f"{name}.json"
     until(path.exists, f"{name} to say how it stands")
     return json.loads(path.read_text())
@@ -92,26 +92,26 @@ def said(config: Config, name: str) -> Any:
 
 def fork_server(config: Config) -> int:
     """Its number, once it forks."""
-    found = until(lambda: attach.set_status(config).get("fork_server"), "a fork server")
-    assert isinstance(found, int)
-    return found
+    pid = until(lambda: attach.set_status(config).get("fork_server"), "a fork server")
+    assert isinstance(pid, int)
+    return pid
 
 
 def no_zombies(config: Config) -> bool:
     children = psutil.Process(attach.set_status(config)["pid"]).children(recursive=True)
-    return all(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in children)
+    return all(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in children)
 
 
-def test_what_is_forked_stands_as_what_is_started_plainly(config: Config, made: SetSpec) -> None:
-    start(made)
-    forked, plain = said(config, "text"), said(config, "vector")
+def test_what_is_forked_stands_as_what_is_started_plainly(config: Config, tiny_spec: SetSpec) -> None:
+    start(tiny_spec)
+    forked, plain = read_report(config, "text"), read_report(config, "vector")
     status = attach.set_status(config)
     for pid in (forked.pop("number"), plain.pop("number")):  # who forked it may be about to end yet
         until(lambda pid=pid: psutil.Process(pid).ppid() == status["pid"], "it to be the supervisor's child")
     assert forked == plain
     assert psutil.Process(status["fork_server"]).num_threads() == 1
     shared = psutil.Process(running(config, "text")["pid"]).memory_maps()
-    assert any("numpy" in one.path for one in shared)  # it was forked: its program imports none
+    assert any("numpy" in mapping.path for mapping in shared)  # it was forked: its program imports none
 
 
 def test_a_program_that_is_forked_says_nothing_of_how_it_was_begun(config: Config) -> None:
@@ -130,8 +130,8 @@ def test_a_program_that_is_forked_says_nothing_of_how_it_was_begun(config: Confi
     assert b"usage" in done.stdout
 
 
-def test_a_forked_process_that_is_killed_is_replaced(config: Config, made: SetSpec) -> None:
-    start(made)
+def test_a_forked_process_that_is_killed_is_replaced(config: Config, tiny_spec: SetSpec) -> None:
+    start(tiny_spec)
     first = running(config, "text")
     os.kill(first["pid"], signal.SIGKILL)
     until(lambda: member(config, "text").get("pid") not in (0, None, first["pid"]), "another process")
@@ -139,35 +139,35 @@ def test_a_forked_process_that_is_killed_is_replaced(config: Config, made: SetSp
     until(lambda: no_zombies(config), "no zombie left")
 
 
-def test_a_forked_process_that_ends_with_2_is_not_started_again(config: Config, made: SetSpec) -> None:
-    start(of_tiny(config, "refuse"))
+def test_a_forked_process_that_ends_with_2_is_not_started_again(config: Config, tiny_spec: SetSpec) -> None:
+    start(make_tiny_spec(config, "refuse"))
     for name in ("text", "vector"):
         until(lambda name=name: member(config, name).get("state") == "failed", f"{name} failed")
         assert member(config, name)["last_error"] == "The model is missing."
 
 
 def test_a_forked_process_that_is_to_begin_anew_is_forked_again_at_once(
-    config: Config, made: SetSpec, capfd: pytest.CaptureFixture[str]
+    config: Config, tiny_spec: SetSpec, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    start(of_tiny(config, "begin anew"))
-    told = ""
+    start(make_tiny_spec(config, "begin anew"))
+    log = ""
 
     def has_begun_anew() -> bool:
-        nonlocal told
-        told += capfd.readouterr().err
-        return "text: begins anew. text: started as process" in told
+        nonlocal log
+        log += capfd.readouterr().err
+        return "text: begins anew. text: started as process" in log
 
     until(has_begun_anew, "it to begin anew")
-    found = running(config, "text")
-    assert found["restarts"] == 0
-    assert not found["last_error"]
+    status = running(config, "text")
+    assert status["restarts"] == 0
+    assert not status["last_error"]
     until(lambda: no_zombies(config), "no zombie left")
 
 
 def test_the_end_of_the_fork_server_ends_nobody_else_and_another_one_follows(
-    config: Config, made: SetSpec
+    config: Config, tiny_spec: SetSpec
 ) -> None:
-    start(made)
+    start(tiny_spec)
     first = running(config, "text")
     gone = fork_server(config)
     os.kill(gone, signal.SIGKILL)
@@ -178,8 +178,10 @@ def test_the_end_of_the_fork_server_ends_nobody_else_and_another_one_follows(
     until(lambda: no_zombies(config), "no zombie left")
 
 
-def test_a_process_is_started_plainly_while_there_is_no_fork_server(config: Config, made: SetSpec) -> None:
-    start(made)
+def test_a_process_is_started_plainly_while_there_is_no_fork_server(
+    config: Config, tiny_spec: SetSpec
+) -> None:
+    start(tiny_spec)
     first = running(config, "text")
     os.kill(fork_server(config), signal.SIGSTOP)  # it answers no more
     os.kill(first["pid"], signal.SIGKILL)
@@ -188,10 +190,10 @@ def test_a_process_is_started_plainly_while_there_is_no_fork_server(config: Conf
 
 
 def test_nothing_is_left_of_a_set_that_is_stopped_or_whose_supervisor_is_killed(
-    config: Config, made: SetSpec
+    config: Config, tiny_spec: SetSpec
 ) -> None:
-    for end in (lambda _one: attach.stop(config), lambda one: one.kill()):
-        supervisor = start(made)
+    for end in (lambda _process: attach.stop(config), lambda process: process.kill()):
+        supervisor = start(tiny_spec)
         running(config, "text")
         gone = fork_server(config)
         end(supervisor)
@@ -219,11 +221,13 @@ sys.stdin.read()
 """
 
 
-def test_an_orphan_that_is_left_to_the_supervisor_leaves_no_zombie(config: Config, made: SetSpec) -> None:
+def test_an_orphan_that_is_left_to_the_supervisor_leaves_no_zombie(
+    config: Config, tiny_spec: SetSpec
+) -> None:
     """Whoever adopts orphans has to take notice of their ends."""
-    commands = dict(made.commands or {}) | {"vector": child(ORPHAN, config)}
-    start(dataclasses.replace(made, commands=commands))
-    orphan = said(config, "orphan")
+    commands = dict(tiny_spec.commands or {}) | {"vector": child(ORPHAN, config)}
+    start(dataclasses.replace(tiny_spec, commands=commands))
+    orphan = read_report(config, "orphan")
     running(config, "vector")
     until(lambda: not psutil.pid_exists(orphan), "the system to forget the orphan")
 
@@ -232,8 +236,8 @@ def test_the_fork_server_knows_what_each_process_needs_and_has_room_for_its_comm
     config: Config,
 ) -> None:
     kind = starting.kind_of(config)
-    forked = [one for one in kind.processes if one.forked]
-    assert {one.name for one in forked} == set(NEEDED)
-    for one in forked:
-        server = ForkServer([one.name], (kind.option, str(config.root)), "", {})
-        assert sum(map(len, kind.command_line(one, str(config.root)))) <= sum(map(len, server.command))
+    forked = [process for process in kind.processes if process.forked]
+    assert {process.name for process in forked} == set(NEEDED)
+    for process in forked:
+        server = ForkServer([process.name], (kind.option, str(config.root)), "", {})
+        assert sum(map(len, kind.command_line(process, str(config.root)))) <= sum(map(len, server.command))

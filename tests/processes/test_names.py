@@ -23,17 +23,18 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_procfile_lists_the_processes_of_all_sets() -> None:
     lines = (ROOT / "Procfile").read_text().splitlines()
     listed = [(name.strip(), command.split()) for name, _, command in (x.partition(":") for x in lines)]
-    processes = [one for kind in KINDS.values() for one in kind.processes]
+    processes = [process for kind in KINDS.values() for process in kind.processes]
     stays = {SESSIONS: ["--stay"]}  # one that ends takes all others of a Procfile with it
     assert listed == [
-        (one.name, [one.program, *one.arguments, *stays.get(one.name, ())]) for one in processes
+        (process.name, [process.program, *process.arguments, *stays.get(process.name, ())])
+        for process in processes
     ]
 
 
 def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
     modules = {path.stem for path in (ROOT / "workers").glob("[!_]*.py")}
     assert modules == {name for kind in KINDS.values() for name in kind.workers}
-    assert {one.name for one in PROJECT.processes} == {*PROJECT.workers, INDEXER, HTTP}
+    assert {process.name for process in PROJECT.processes} == {*PROJECT.workers, INDEXER, HTTP}
 
 
 def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> None:
@@ -47,19 +48,23 @@ def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> No
 
 def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> None:
     remote = dataclasses.replace(config, embedding=Embedding("http"))
-    made = starting.spec_of(remote, idle_exit=True, http=True)
-    assert list(made.command_lines()) == [one.name for one in PROJECT.processes if one.name != MILVUS]
+    spec = starting.spec_of(remote, idle_exit=True, http=True)
+    assert list(spec.command_lines()) == [
+        process.name for process in PROJECT.processes if process.name != MILVUS
+    ]
     assert HTTP not in starting.spec_of(config, idle_exit=True).command_lines()
-    without = starting.spec_of(dataclasses.replace(remote, server=Server(auto_index=False)), idle_exit=True)
-    assert set(without.command_lines()) == set(PROJECT.workers) - {MILVUS}
+    spec_without_indexer = starting.spec_of(
+        dataclasses.replace(remote, server=Server(auto_index=False)), idle_exit=True
+    )
+    assert set(spec_without_indexer.command_lines()) == set(PROJECT.workers) - {MILVUS}
 
 
 @pytest.mark.parametrize("uri", ["/elsewhere/index.db", "http://127.0.0.1:19530"])
 def test_where_milvus_keeps_the_index_nobody_indexes_and_a_file_has_its_process(
     config: Config, uri: str
 ) -> None:
-    there = dataclasses.replace(config, engines=Engines("milvus", "milvus"), milvus=Milvus(uri))
-    started = starting.spec_of(there, idle_exit=True).command_lines()
+    milvus_config = dataclasses.replace(config, engines=Engines("milvus", "milvus"), milvus=Milvus(uri))
+    started = starting.spec_of(milvus_config, idle_exit=True).command_lines()
     assert INDEXER not in started
     assert (MILVUS in started) == uri.endswith(".db")
 
@@ -74,9 +79,9 @@ def test_only_where_embedding_is_slow_or_done_elsewhere_an_embed_worker_is_start
 
 
 def test_a_set_of_memory_belongs_to_its_data_folder(tmp_path: Path) -> None:
-    made = SetSpec.load(starting.spec_of(DataFolder(tmp_path), idle_exit=True).dump())
-    assert (made.kind, made.root, made.without) == ("memory", str(tmp_path), ())
-    assert {name: line[-2:] for name, line in made.command_lines().items()} == {
+    spec = SetSpec.load(starting.spec_of(DataFolder(tmp_path), idle_exit=True).dump())
+    assert (spec.kind, spec.root, spec.without) == ("memory", str(tmp_path), ())
+    assert {name: line[-2:] for name, line in spec.command_lines().items()} == {
         "memory": ["--data-dir", str(tmp_path)],
         "sessions": ["--data-dir", str(tmp_path)],
     }

@@ -6,7 +6,7 @@ import os
 import time
 
 from cortex.processes import attach
-from cortex.processes.leftovers import remove_dead
+from cortex.processes.leftovers import remove_stale_folders
 from cortex.settings.config import Config
 from cortex.settings.home import open_runtime
 from ipc.locks import try_lock
@@ -39,13 +39,13 @@ def test_a_runtime_folder_with_a_lock_that_is_held_or_with_something_else_stays(
 
 def test_runtime_folders_of_an_earlier_boot_go_at_the_next_start(config: Config) -> None:
     base = open_runtime(config).parent
-    old, held, young, other = (base / name for name in ("ab12-p1", "ab13-p1", "ab14-p1", "notes"))
+    old, locked, young, other = (base / name for name in ("ab12-p1", "ab13-p1", "ab14-p1", "notes"))
     booted = time.time() - 3600.0
-    for folder in (old, held, young, other):
+    for folder in (old, locked, young, other):
         folder.mkdir()
         (folder / "set.lock").touch()
         if folder != young:
             os.utime(folder, (booted - 60.0, booted - 60.0))
-    with try_lock(held / "set.lock"):
-        assert remove_dead(booted) == ["ab12-p1"]
-    assert [held.exists(), young.exists(), other.exists()] == [True, True, True]
+    with try_lock(locked / "set.lock"):
+        assert remove_stale_folders(booted) == ["ab12-p1"]
+    assert [locked.exists(), young.exists(), other.exists()] == [True, True, True]

@@ -44,10 +44,10 @@ def stand_in(tmp_path, monkeypatch):
 def refusal(config):
     with pytest.raises(Misconfigured) as caught:
         starting.check_start(config)
-    said = str(caught.value)
-    assert "switch security.sandbox off" in said
-    assert said.count(". ") == 0
-    return said
+    message = str(caught.value)
+    assert "switch security.sandbox off" in message
+    assert message.count(". ") == 0
+    return message
 
 
 def test_without_bubblewrap_it_says_how_to_get_it(config, stand_in):
@@ -66,13 +66,15 @@ def test_a_bubblewrap_that_lies_in_the_project_is_not_run(config, stand_in, monk
 
 def test_where_the_system_does_not_let_it_its_word_is_passed_on_with_what_to_do(config, stand_in):
     stand_in(REFUSES)
-    said = refusal(config)
-    assert "Creating new namespace failed: Operation not permitted" in said
-    assert any(advice in said for advice in (sandbox.ELSE, *(one[2] for one in sandbox.SWITCHES)))
+    message = refusal(config)
+    assert "Creating new namespace failed: Operation not permitted" in message
+    assert any(
+        advice in message for advice in (sandbox.DEFAULT_REMEDY, *(switch[2] for switch in sandbox.SWITCHES))
+    )
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "sentence"),
     [
         ({"embedding": Embedding(provider="http")}, "embedding.provider is http, which needs a network"),
         ({"embedding": Embedding(provider="local")}, "embedding.provider is local, which needs a network"),
@@ -80,9 +82,9 @@ def test_where_the_system_does_not_let_it_its_word_is_passed_on_with_what_to_do(
         ({"explicit_chunks": True, "server": Server(chunks_dir="made")}, "server.chunks_dir is 'made'"),
     ],
 )
-def test_what_cannot_work_in_a_sandbox_is_refused_by_name(config, stand_in, more, said):
+def test_what_cannot_work_in_a_sandbox_is_refused_by_name(config, stand_in, more, sentence):
     stand_in(ALLOWS)
-    assert said in refusal(dataclasses.replace(config, **more))
+    assert sentence in refusal(dataclasses.replace(config, **more))
 
 
 def test_a_project_that_holds_the_home_folder_is_refused(config, stand_in, monkeypatch):
@@ -100,16 +102,16 @@ def test_no_server_of_http_is_started_in_a_sandbox(config, stand_in):
 def test_a_project_switches_no_sandbox_on_or_off(config):
     (config.root / ".cortex").mkdir()
     (config.root / ".cortex" / "config.yml").write_text("security:\n  sandbox: true\n")
-    found = load(config.root)
-    assert not found.sandbox
-    assert found.ignored == ("security.sandbox",)
+    loaded = load(config.root)
+    assert not loaded.sandbox
+    assert loaded.ignored == ("security.sandbox",)
 
 
 def test_a_set_inside_is_for_everybody_and_one_outside_not_for_who_wants_a_sandbox(config):
     open_to_all = dataclasses.replace(config, security=Security())
-    assert starting.wanted(config)["sandbox"] is True
-    assert "sandbox" not in starting.wanted(open_to_all)
-    assert starting.wanted(config)["config"] == starting.wanted(open_to_all)["config"]
+    assert starting.expected_hello(config)["sandbox"] is True
+    assert "sandbox" not in starting.expected_hello(open_to_all)
+    assert starting.expected_hello(config)["config"] == starting.expected_hello(open_to_all)["config"]
 
 
 def test_the_number_of_a_process_in_another_namespace_is_nobodys(tmp_path):

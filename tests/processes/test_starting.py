@@ -19,9 +19,9 @@ from tests.left_processes import processes_of
 
 
 def test_a_missing_chunks_folder_that_was_named_is_said_before_anything_starts(config: Config) -> None:
-    named = dataclasses.replace(config, server=Server(chunks_dir="nowhere"), explicit_chunks=True)
+    configured = dataclasses.replace(config, server=Server(chunks_dir="nowhere"), explicit_chunks=True)
     with pytest.raises(Misconfigured, match="nowhere"):
-        asyncio.run(attach.attach(named))
+        asyncio.run(attach.attach(configured))
     assert not processes_of(config.root)
 
 
@@ -42,12 +42,12 @@ def test_an_embedding_endpoint_that_nobody_serves_is_unavailable(config: Config)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         endpoint = f"http://127.0.0.1:{free.getsockname()[1]}/embed"
-        named = dataclasses.replace(config, embedding=Embedding(provider="http", endpoint=endpoint))
+        configured = dataclasses.replace(config, embedding=Embedding(provider="http", endpoint=endpoint))
         with pytest.raises(Unavailable, match="refused"):
-            starting.check_start(named)
+            starting.check_start(configured)
         free.listen()  # which answers nothing
         with pytest.raises(Unavailable, match="timed out"):
-            starting.check_start(named)
+            starting.check_start(configured)
 
 
 def test_all_processes_start_at_once_until_there_is_an_index(config: Config) -> None:

@@ -43,7 +43,7 @@ def test_where_there_is_an_index_the_next_process_starts_when_the_one_before_ans
     supervisor = Supervisor(dataclasses.replace(spec(config, **dict.fromkeys(names, OBEDIENT)), at_once=1))
 
     def started() -> list[str]:
-        return [one["name"] for one in supervisor.status()["processes"] if one["pid"]]
+        return [process["name"] for process in supervisor.status()["processes"] if process["pid"]]
 
     try:
         supervisor._tend(1000.0)
@@ -55,9 +55,9 @@ def test_where_there_is_an_index_the_next_process_starts_when_the_one_before_ans
         supervisor._tend(1000.0 + COMING_UP_S * 2)
         assert started() == list(names)
     finally:
-        for one in supervisor._children.values():
-            one.terminate()
-            one.wait(time.monotonic() + BOUND_S)
+        for process in supervisor._children.values():
+            process.terminate()
+            process.wait(time.monotonic() + BOUND_S)
 
 
 def test_a_killed_child_is_replaced(config: Config) -> None:
@@ -65,8 +65,8 @@ def test_a_killed_child_is_replaced(config: Config) -> None:
     first = running(config, "text")
     os.kill(first["pid"], signal.SIGKILL)
     until(lambda: member(config, "text").get("pid") not in (0, None, first["pid"]), "another process")
-    again = member(config, "text")
-    assert again["restarts"] == 1
+    replacement = member(config, "text")
+    assert replacement["restarts"] == 1
 
 
 def test_a_child_that_ends_with_2_is_not_started_again_and_its_last_words_are_shown(config: Config) -> None:
@@ -113,9 +113,9 @@ def test_processes_are_stopped_in_order_and_a_stubborn_one_is_killed(
         "signal.signal(signal.SIGTERM, end)\nprint('ready')\n"
         "while True: signal.pause()"
     )
-    made = spec(config, text=code, watcher=code, indexer=code, graph=STUBBORN)
-    commands = {name: [*line, name] for name, line in (made.commands or {}).items()}
-    supervisor = start(dataclasses.replace(made, commands=commands))
+    set_spec = spec(config, text=code, watcher=code, indexer=code, graph=STUBBORN)
+    commands = {name: [*line, name] for name, line in (set_spec.commands or {}).items()}
+    supervisor = start(dataclasses.replace(set_spec, commands=commands))
     for name in ("text", "watcher", "indexer"):
         path = config.run_dir / f"{name}.log"
         until(lambda path=path: path.exists() and "ready" in path.read_text(), f"{name} ready")
@@ -137,12 +137,12 @@ def test_the_descendants_of_a_killed_child_end_with_it(config: Config) -> None:
     start(spec(config, indexer=code))
 
     def pools() -> list[psutil.Process]:
-        found = []
+        pool_processes = []
         for process in processes_of(config.root):
             with contextlib.suppress(psutil.Error):
                 if process.cmdline()[-1] == "pool":
-                    found.append(process)
-        return found
+                    pool_processes.append(process)
+        return pool_processes
 
     first = until(pools, "a pool child")[0]
     os.kill(running(config, "indexer")["pid"], signal.SIGKILL)
@@ -188,8 +188,8 @@ def test_a_second_foreground_set_is_refused_by_name(config: Config) -> None:
 
 
 def test_supervisors_that_race_make_one_set(config: Config) -> None:
-    made = spec(config, idle_exit_s=600.0, text=OBEDIENT)
-    racers = [start(made) for _ in range(4)]
+    set_spec = spec(config, idle_exit_s=600.0, text=OBEDIENT)
+    racers = [start(set_spec) for _ in range(4)]
     running(config, "text")
     until(lambda: sum(racer.poll() is not None for racer in racers) == 3, "three losers")
     assert sorted(racer.poll() is None for racer in racers) == [False, False, False, True]
@@ -223,18 +223,18 @@ def test_a_supervisor_that_rests_has_nothing_to_do_by_the_clock(config: Config) 
         supervisor._tend(1001.0)
         supervisor._take_lock(0.0)
         supervisor._listen()
-        supervisor._follow()
+        supervisor._watch_paths()
         supervisor._check(1001.0)
         assert supervisor.status()["watching"] == "events"
-        assert supervisor._left(1001.0) == CHECK_S
+        assert supervisor._wait_s(1001.0) == CHECK_S
         supervisor._notices = None
-        assert supervisor._left(1001.0) == BLIND_CHECK_S < CHECK_S
+        assert supervisor._wait_s(1001.0) == BLIND_CHECK_S < CHECK_S
     finally:
         if supervisor._lock is not None:
             supervisor._lock.release()
-        for one in supervisor._children.values():
-            one.terminate()
-            one.wait(time.monotonic() + BOUND_S)
+        for process in supervisor._children.values():
+            process.terminate()
+            process.wait(time.monotonic() + BOUND_S)
 
 
 def test_a_supervisor_without_events_looks_by_the_clock_and_says_so(
@@ -245,7 +245,7 @@ def test_a_supervisor_without_events_looks_by_the_clock_and_says_so(
 
     monkeypatch.setattr("cortex.processes.supervisor.Notices", refuse)
     supervisor = Supervisor(spec(config))
-    supervisor._follow()
+    supervisor._watch_paths()
     assert supervisor.status()["watching"] == "polling"
     assert "looking by the clock" in capfd.readouterr().err
 
@@ -280,8 +280,8 @@ def test_who_does_not_know_the_words_of_a_port_cannot_end_a_set_with_the_next_li
     monkeypatch.setenv(sockets.LOOPBACK, "1")
     start(spec(config, text=OBEDIENT))
     running(config, "text")
-    port = sockets.noted(config.runtime_dir / "supervisor.sock")["port"]
-    with socket.create_connection((sockets.HERE, port), BOUND_S) as link:
+    port = sockets.read_note(config.runtime_dir / "supervisor.sock")["port"]
+    with socket.create_connection((sockets.LOOPBACK_HOST, port), BOUND_S) as link:
         link.sendall(b'I am a friend\n{"command": "stop"}\n{"command": "attach"}\n')
         with contextlib.suppress(ConnectionResetError):
             assert not link.recv(1)
@@ -292,12 +292,12 @@ def test_who_does_not_know_the_words_of_a_port_cannot_end_a_set_with_the_next_li
 def test_a_running_set_starts_what_is_added_once_and_nothing_unknown(config: Config) -> None:
     start(spec(config, text=OBEDIENT))
     running(config, "text")
-    attach.add(config, "http")
-    attach.add(config, "http")
-    names = [one["name"] for one in attach.set_status(config)["processes"]]
+    attach.add_process(config, "http")
+    attach.add_process(config, "http")
+    names = [process["name"] for process in attach.set_status(config)["processes"]]
     assert names == ["text", "http"]
     with pytest.raises(Unavailable, match="did not start nonsense"):
-        attach.add(config, "nonsense")
+        attach.add_process(config, "nonsense")
     attach.stop(config)
     with pytest.raises(Unavailable, match="did not start http"):
-        attach.add(config, "http")
+        attach.add_process(config, "http")

@@ -24,29 +24,37 @@ def child(code: str, config: Config) -> list[str]:
 
 
 def spec(config: Config, idle_exit_s: float | None = None, **codes: str) -> SetSpec:
-    made = starting.spec_of(config, idle_exit=idle_exit_s is not None)
+    base = starting.spec_of(config, idle_exit=idle_exit_s is not None)
     commands = {name: child(code, config) for name, code in codes.items()}
-    return dataclasses.replace(made, idle_exit_s=idle_exit_s, commands=commands, forked=())
+    return dataclasses.replace(base, idle_exit_s=idle_exit_s, commands=commands, forked=())
 
 
-def start(made: SetSpec) -> subprocess.Popen[bytes]:
+def start(set_spec: SetSpec) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "cortex.processes.supervisor", "--project", made.root, made.dump()]
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "cortex.processes.supervisor",
+            "--project",
+            set_spec.root,
+            set_spec.dump(),
+        ]
     )
 
 
 def member(config: Config, name: str) -> dict[str, Any]:
     status = attach.set_status(config)
-    return next((each for each in status["processes"] if each["name"] == name), {})
+    return next((process for process in status["processes"] if process["name"] == name), {})
 
 
 def running(config: Config, name: str) -> dict[str, Any]:
     def state() -> dict[str, Any] | None:
-        found = member(config, name)
-        return found if found.get("state") == "running" else None
+        status = member(config, name)
+        return status if status.get("state") == "running" else None
 
-    found: dict[str, Any] = until(state, f"{name} running")
-    return found
+    status: dict[str, Any] = until(state, f"{name} running")
+    return status
 
 
 def dead(pid: int) -> bool:

@@ -14,7 +14,7 @@ from cortex.engines.serving import EngineWorker
 from cortex.generation.formats import LOCK
 from cortex.publish.milvus_publisher import prune_places
 from cortex.settings.config import Config
-from cortex.settings.milvus import PROJECT_BYTES_MAX, place_of
+from cortex.settings.milvus import PROJECT_BYTES_MAX, milvus_place
 from cortex.system import files
 from cortex.system.errors import Misconfigured
 from ipc.locks import hold
@@ -105,7 +105,7 @@ def test_a_clone_whose_origin_changes_is_another_project(tmp_path):
     config = far(Config(root=tmp_path), tmp_path / "x.db", project="")
     (tmp_path / ".git" / "config").write_text('[remote "origin"]\n\turl = git@host:one/shop.git\n')
     before = config.index_dir, config.hash()
-    assert place_of(config).project == "host/one/shop"
+    assert milvus_place(config).project == "host/one/shop"
     (tmp_path / ".git" / "config").write_text('[remote "origin"]\n\turl = git@host:two/shop.git\n')
     assert config.index_dir != before[0]
     assert config.hash() != before[1]
@@ -114,5 +114,5 @@ def test_a_clone_whose_origin_changes_is_another_project(tmp_path):
 @pytest.mark.parametrize("name", ["a b", "x" * (PROJECT_BYTES_MAX + 1), "é" * 101, 'p" or "1" == "1'])
 def test_a_name_that_milvus_cannot_hold_is_refused_in_a_sentence(tmp_path, name):
     with pytest.raises(Misconfigured, match=r"bytes of them at most .* set milvus\.project to another"):
-        place_of(far(Config(root=tmp_path), tmp_path / "x.db", project=name))
-    assert place_of(far(Config(root=tmp_path), tmp_path / "x.db", project="é" * 100)).project
+        milvus_place(far(Config(root=tmp_path), tmp_path / "x.db", project=name))
+    assert milvus_place(far(Config(root=tmp_path), tmp_path / "x.db", project="é" * 100)).project

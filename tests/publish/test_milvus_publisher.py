@@ -26,7 +26,7 @@ from cortex.indexer.run import index
 from cortex.publish.builder import Builder
 from cortex.publish.milvus_publisher import Mirror, purge, writing
 from cortex.settings.config import Config
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from cortex.system.errors import Damaged, Misconfigured, NotReady, Occupied
 from ipc.messages import ExactSearch, Fetch, GraphSearch, OutlineSearch, PatternSearch, Show, TextSignals
 from tests.milvus_lite import far
@@ -51,7 +51,7 @@ class Machine:
 
     @property
     def collection(self):
-        return Collection(place_of(self.config))
+        return Collection(milvus_place(self.config))
 
     def write(self, name, text):
         path = self.root / name

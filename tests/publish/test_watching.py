@@ -134,10 +134,10 @@ def test_a_watcher_without_changes_lets_go_of_what_only_building_needs(config, w
         (config.chunks_dir / "a.json").write_text(json.dumps([{"id": "x", "text": "def x(): ..."}]))
         watcher._publish_all(announcer)
         assert watcher._builder.current.rows == 1
-        watcher._rest(watcher._published_at)
+        watcher._release_memory(watcher._published_at)
         assert tokens._SPLITS
         monkeypatch.setattr(watcher._builder, "is_busy", lambda: True)  # as while names are resolved
-        watcher._rest(watcher._published_at + SETTLED_S)
+        watcher._release_memory(watcher._published_at + SETTLED_S)
         assert watcher._published_at  # what is left for the end is left
         assert not tokens._SPLITS
         (config.chunks_dir / "b.json").write_text(json.dumps([{"id": "y", "text": "def y(): ..."}]))
@@ -154,9 +154,9 @@ def test_a_watcher_that_holds_much_begins_anew_while_the_indexer_goes_on(config,
                 json.dumps([{"id": f"x{number}", "text": "def x(): ..."}])
             )
             watcher._publish_all(announcer)
-            watcher._rest(watcher._published_at)
+            watcher._release_memory(watcher._published_at)
             assert not watcher.is_over()
-            watcher._rest(watcher._published_at + QUIET_S)
+            watcher._release_memory(watcher._published_at + QUIET_S)
             assert watcher.is_over() == (limit < 0)
 
 
@@ -170,7 +170,7 @@ def test_what_is_served_no_more_is_removed_although_nothing_is_published_after_i
             os.utime(path, (0, 0))
         before = {path.name for path in index.glob("segments/rows-*")}
         until(lambda: not watcher._builder.is_busy())
-        watcher._rest(watcher._published_at + SETTLED_S)
+        watcher._release_memory(watcher._published_at + SETTLED_S)
         current = watcher._builder.current
         assert {path.name for path in index.glob("segments/rows-*")} == {one.name for one in current.segments}
         assert {path.name for path in index.glob("text/*")} == {current.tokens["text"], "writer"}

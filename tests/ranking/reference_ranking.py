@@ -29,8 +29,8 @@ from cortex.terms.paths import (
     is_foreign,
     is_test,
     may_ask_for_documents,
+    path_traits,
     question_words,
-    say,
     superseded,
 )
 from cortex.terms.records import covers
@@ -246,7 +246,7 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "example": penalty * np.array([is_example(path) for path in found.paths], float),
         "document": (ASKED_PENALTY if may_ask_for_documents(question) else penalty) * _documents(found),
         "foreign": _foreign(found),
-        "superseded": np.array(superseded(map(say, found.paths), question), float),
+        "superseded": np.array(superseded(map(path_traits, found.paths), question), float),
         **rare,
     }
 

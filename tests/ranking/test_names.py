@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cortex.ranking.names import SHORT, Asked, is_short_form, name_of
-from cortex.terms.paths import say
+from cortex.terms.paths import path_traits
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,10 @@ def test_two_words_side_by_side_are_one_of_a_name():
 
 def test_a_share_is_that_of_the_parts_and_whole_words_count_by_their_stems():
     asked = Asked("parsing the configuration")
-    assert asked.shares([name_of(say("src/parser/config_loader.py").stem)]) == pytest.approx([SHORT / 2])
-    assert asked.shares([name_of(say("parse/a.py").folders)]) == [1.0]
+    assert asked.shares([name_of(path_traits("src/parser/config_loader.py").stem)]) == pytest.approx(
+        [SHORT / 2]
+    )
+    assert asked.shares([name_of(path_traits("parse/a.py").folders)]) == [1.0]
     assert asked.shares([name_of(())]) == [0.0]
 
 

@@ -12,7 +12,7 @@ import pytest
 from cortex.processes import sandbox
 from cortex.processes.child import child_environment
 from cortex.sealing import keys, master_key
-from cortex.sealing.keys import KEY, PLACE, forget, place_of, project_key, read_wrapped, rotate
+from cortex.sealing.keys import KEY, PLACE, forget_master, master_place, project_key, read_wrapped, rotate
 from cortex.sealing.master_key import ENVIRONMENT, KEYCHAIN, read_masters
 from cortex.settings.config import load
 from cortex.system.errors import Damaged, Misconfigured, Unavailable
@@ -25,7 +25,7 @@ class Keychain(keyring.backend.KeyringBackend):
 
     def __init__(self):
         super().__init__()
-        self.kept, self.locked = {}, False
+        self.passwords, self.locked = {}, False
 
     def _check(self):
         if self.locked:
@@ -33,17 +33,17 @@ class Keychain(keyring.backend.KeyringBackend):
 
     def get_password(self, service, username):
         self._check()
-        return self.kept.get((service, username))
+        return self.passwords.get((service, username))
 
     def set_password(self, service, username, password):
         self._check()
-        self.kept[service, username] = password
+        self.passwords[service, username] = password
 
     def delete_password(self, service, username):
         self._check()
-        if (service, username) not in self.kept:
+        if (service, username) not in self.passwords:
             raise keyring.errors.PasswordDeleteError("No such password!")
-        del self.kept[service, username]
+        del self.passwords[service, username]
 
 
 @pytest.fixture(autouse=True)
@@ -55,9 +55,9 @@ def nothing_named(monkeypatch):
 
 @pytest.fixture
 def keychain():
-    before, one = keyring.get_keyring(), Keychain()
-    keyring.set_keyring(one)
-    yield one
+    before, stand_in = keyring.get_keyring(), Keychain()
+    keyring.set_keyring(stand_in)
+    yield stand_in
     keyring.set_keyring(before)
 
 
@@ -81,12 +81,12 @@ def test_a_key_is_made_once_wrapped_and_its_file_is_private(base, file):
     assert file.stat().st_mode & 0o777 == 0o600
     assert not any(key in raw or key.hex().encode() in raw for raw in all_bytes(base).values())
     assert not any(file.read_bytes().strip() in raw for raw in all_bytes(base).values())
-    assert place_of(base)[0] == str(file)
+    assert master_place(base)[0] == str(file)
 
 
 def test_projects_have_keys_of_their_own_under_one_master_key(base, file):
-    one, other = project_key(base / "a", str(file)), project_key(base / "b", str(file))
-    assert one != other
+    first, other = project_key(base / "a", str(file)), project_key(base / "b", str(file))
+    assert first != other
     assert read_wrapped(base / "a").master == read_wrapped(base / "b").master
 
 
@@ -100,7 +100,7 @@ def test_a_key_file_that_others_can_read_is_refused(base, file):
 def test_a_key_that_is_gone_or_another_is_one_sentence_and_nothing_is_deleted_or_made(base, file, tmp_path):
     project_key(base / "a", str(file))
     before = all_bytes(base)
-    kept = file.read_bytes()
+    raw = file.read_bytes()
     file.unlink()
     for store in ("a", "new"):
         with pytest.raises(Misconfigured, match=r"nothing was deleted") as caught:
@@ -112,7 +112,7 @@ def test_a_key_that_is_gone_or_another_is_one_sentence_and_nothing_is_deleted_or
     with pytest.raises(Misconfigured, match="another key"):
         project_key(base / "a", str(file))
     assert all_bytes(base) == before
-    file.write_bytes(kept)
+    file.write_bytes(raw)
     project_key(base / "a", str(file))
 
 
@@ -136,7 +136,7 @@ def test_the_environment_gives_a_key_and_no_child_inherits_it(base, monkeypatch)
     key = project_key(base / "a", "")
     assert "CORTEX_KEY" not in os.environ
     assert project_key(base / "a", "") == key
-    assert place_of(base)[0] == ENVIRONMENT
+    assert master_place(base)[0] == ENVIRONMENT
     with pytest.raises(Misconfigured, match="CORTEX_KEY_FILE"):
         rotate(base, "")
 
@@ -145,7 +145,7 @@ def test_whatever_is_started_once_the_settings_were_read_inherits_no_key(tmp_pat
     monkeypatch.setenv("CORTEX_KEY", "cd" * 32)
     load(tmp_path)
     assert "CORTEX_KEY" not in os.environ
-    assert [one.key.hex() for one in read_masters(ENVIRONMENT)] == ["cd" * 32]
+    assert [master.key.hex() for master in read_masters(ENVIRONMENT)] == ["cd" * 32]
 
 
 def test_a_key_that_nobody_took_yet_is_inherited_by_no_process_of_a_set(monkeypatch):
@@ -163,13 +163,13 @@ def test_a_named_file_comes_before_the_environment_and_is_not_made(base, file, m
     file.write_text("ef" * 32)
     file.chmod(0o600)
     project_key(base / "a", "")
-    assert place_of(base)[0] == str(file)
+    assert master_place(base)[0] == str(file)
 
 
 def test_the_keychain_keeps_the_key_where_nothing_else_is_named(base, keychain):
     key = project_key(base / "a", "")
-    assert place_of(base)[0] == KEYCHAIN
-    assert len(keychain.kept) == 1
+    assert master_place(base)[0] == KEYCHAIN
+    assert len(keychain.passwords) == 1
     assert project_key(base / "a", "") == key
 
 
@@ -212,21 +212,21 @@ def test_a_wrapped_key_that_is_not_as_it_was_is_damage(base, file, harm):
 
 def test_a_damaged_note_of_the_place_is_told_by_the_projects(base, file):
     key = project_key(base / "a", str(file))
-    told = place_of(base)
+    recorded = master_place(base)
     (base / PLACE).write_bytes(b"rubbish")
-    assert place_of(base) == told
+    assert master_place(base) == recorded
     assert project_key(base / "a", str(file)) == key
 
 
 @pytest.mark.parametrize("place", ["file", "keychain"])
 def test_rotation_changes_the_master_key_and_none_of_the_projects(base, file, keychain, place):
     path = str(file) if place == "file" else ""
-    one, other = project_key(base / "a", path), project_key(base / "b", path)
-    before, old = read_wrapped(base / "a").master, read_masters(place_of(base)[0])
+    first, other = project_key(base / "a", path), project_key(base / "b", path)
+    before, old = read_wrapped(base / "a").master, read_masters(master_place(base)[0])
     assert rotate(base, path) == (2, [])
     assert read_wrapped(base / "a").master != before
-    assert (project_key(base / "a", path), project_key(base / "b", path)) == (one, other)
-    now = read_masters(place_of(base)[0])
+    assert (project_key(base / "a", path), project_key(base / "b", path)) == (first, other)
+    now = read_masters(master_place(base)[0])
     assert len(now) == 1
     assert now != old
 
@@ -259,7 +259,7 @@ def test_a_rotation_that_is_broken_off_anywhere_leaves_every_project_open_and_go
 def test_a_forgotten_key_leaves_nothing_that_could_be_opened_and_the_project_sealed(base, file):
     key = project_key(base / "a", str(file))
     (base / "a" / "objects").mkdir()
-    assert forget(base) == ""
+    assert forget_master(base) == ""
     assert not file.exists()
     assert (base / "a").is_dir()
     assert not list((base / "a").iterdir())
@@ -268,8 +268,8 @@ def test_a_forgotten_key_leaves_nothing_that_could_be_opened_and_the_project_sea
 
 def test_a_key_that_is_gone_from_the_keychain_can_be_forgotten(base, keychain):
     project_key(base / "a", "")
-    keychain.kept.clear()
-    assert forget(base) == ""
+    keychain.passwords.clear()
+    assert forget_master(base) == ""
     assert not list((base / "a").iterdir())
     project_key(base / "a", "")
 
@@ -285,33 +285,33 @@ def test_a_damaged_project_keeps_no_rotation_from_its_end_and_is_named(base, fil
 
 
 def test_who_waited_for_a_rotation_finds_the_project_under_the_new_key(base, file, monkeypatch):
-    wanted, changing = project_key(base / "a", str(file)), keys._changing
+    wanted, changing = project_key(base / "a", str(file)), keys._keys_lock
 
     def after_a_rotation(base):
-        monkeypatch.setattr(keys, "_changing", changing)
+        monkeypatch.setattr(keys, "_keys_lock", changing)
         rotate(base, str(file))
         return changing(base)
 
-    monkeypatch.setattr(keys, "_changing", after_a_rotation)
+    monkeypatch.setattr(keys, "_keys_lock", after_a_rotation)
     assert project_key(base / "a", str(file)) == wanted
 
 
 def test_an_index_of_another_machine_is_refused_and_kept(base, file, tmp_path):
     project_key(base / "a", str(file))
-    there = tmp_path / "there" / "sealed"
-    shutil.copytree(base, there)
-    own = tmp_path / "own"
-    own.write_text("12" * 32)
-    own.chmod(0o600)
+    copy = tmp_path / "there" / "sealed"
+    shutil.copytree(base, copy)
+    own_key = tmp_path / "own"
+    own_key.write_text("12" * 32)
+    own_key.chmod(0o600)
     file.unlink()
-    before = all_bytes(there)
+    before = all_bytes(copy)
     with pytest.raises(Misconfigured, match="another key"):
-        project_key(there / "a", str(own))
-    assert all_bytes(there) == before
+        project_key(copy / "a", str(own_key))
+    assert all_bytes(copy) == before
 
 
 def test_what_is_written_down_holds_no_key(base, file):
     key = project_key(base / "a", str(file))
-    told = json.loads((base / "a" / KEY).read_bytes().partition(b"\n")[2])
-    assert set(told) == {"master", "place", "key"}
-    assert key.hex() not in told["key"]
+    note = json.loads((base / "a" / KEY).read_bytes().partition(b"\n")[2])
+    assert set(note) == {"master", "place", "key"}
+    assert key.hex() not in note["key"]

@@ -15,14 +15,14 @@ MOMENT_NS = 1_700_000_000_123_456_789
 
 @pytest.fixture
 def mirror(tmp_path):
-    one = Mirror(tmp_path / "store", tmp_path / "home", KEY)
-    write(one.home / "index/9/CURRENT", "generation 1")
-    write(one.home / "index/9/segments/rows-1.seg", "rows " * 1000)
-    write(one.home / "index/9/text/1/a.idx", "words")
-    os.makedirs(one.home / "index/9/text/2")
-    os.link(one.home / "index/9/text/1/a.idx", one.home / "index/9/text/2/a.idx")
-    write(one.home / "manifest.json", "{}")
-    write(one.home / "empty", "")
+    instance = Mirror(tmp_path / "store", tmp_path / "home", KEY)
+    write(instance.home / "index/9/CURRENT", "generation 1")
+    write(instance.home / "index/9/segments/rows-1.seg", "rows " * 1000)
+    write(instance.home / "index/9/text/1/a.idx", "words")
+    os.makedirs(instance.home / "index/9/text/2")
+    os.link(instance.home / "index/9/text/1/a.idx", instance.home / "index/9/text/2/a.idx")
+    write(instance.home / "manifest.json", "{}")
+    write(instance.home / "empty", "")
     for left_out in (
         "run/text.log",
         "run/text.log.1",
@@ -30,9 +30,9 @@ def mirror(tmp_path):
         "index/9/text/writer/x",
         "embeddings/m.sqlite",
     ):
-        write(one.home / left_out, "left out")
-    assert one.seal()
-    return one
+        write(instance.home / left_out, "left out")
+    assert instance.seal()
+    return instance
 
 
 def write(path, text):
@@ -54,15 +54,15 @@ def restored(mirror, folder):
 
 
 def test_files_come_back_with_their_bytes_times_and_second_names(mirror, tmp_path):
-    made = restored(mirror, tmp_path / "again")
-    assert set(made) == {
+    files = restored(mirror, tmp_path / "again")
+    assert set(files) == {
         *("index/9/CURRENT", "index/9/segments/rows-1.seg", "index/9/text/1/a.idx", "index/9/text/2/a.idx"),
         *("manifest.json", "empty"),
     }
-    assert made["index/9/segments/rows-1.seg"].read_text() == "rows " * 1000
-    assert {path.stat().st_mtime_ns for path in made.values()} == {MOMENT_NS}
-    assert made["index/9/text/1/a.idx"].samefile(made["index/9/text/2/a.idx"])
-    assert {path.stat().st_mode & 0o777 for path in made.values()} == {0o600}
+    assert files["index/9/segments/rows-1.seg"].read_text() == "rows " * 1000
+    assert {path.stat().st_mtime_ns for path in files.values()} == {MOMENT_NS}
+    assert files["index/9/text/1/a.idx"].samefile(files["index/9/text/2/a.idx"])
+    assert {path.stat().st_mode & 0o777 for path in files.values()} == {0o600}
 
 
 def test_only_what_changed_is_sealed_and_what_is_gone_goes(mirror):
@@ -94,10 +94,10 @@ def test_a_file_of_the_same_size_and_time_that_was_replaced_is_sealed(mirror, tm
 
 
 def test_no_name_and_no_text_is_seen_on_the_disk(mirror):
-    seen = b"".join([*objects(mirror).values(), (mirror.store / LIST).read_bytes()])
-    seen += "".join(objects(mirror)).encode()
+    stored = b"".join([*objects(mirror).values(), (mirror.store / LIST).read_bytes()])
+    stored += "".join(objects(mirror)).encode()
     for word in (b"rows", b"generation", b"CURRENT", b"words", b"manifest", b"left out"):
-        assert word not in seen
+        assert word not in stored
 
 
 def test_every_flipped_byte_of_the_list_is_refused_by_name(mirror, tmp_path):
@@ -192,15 +192,15 @@ def test_after_an_end_at_any_point_of_sealing_the_list_before_opens(mirror, tmp_
 
 
 def test_what_a_list_names_is_on_the_disk_before_the_list_is(mirror, monkeypatch):
-    told, fsync, rename = [], os.fsync, os.replace
+    events, fsync, rename = [], os.fsync, os.replace
 
     def synced(descriptor):
-        told.append(os.fstat(descriptor).st_ino)
+        events.append(os.fstat(descriptor).st_ino)
         fsync(descriptor)
 
     def renamed(source, target, **folders):
         rename(source, target, **folders)
-        told.append(target)
+        events.append(target)
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(os, "replace", renamed)
@@ -211,6 +211,6 @@ def test_what_a_list_names_is_on_the_disk_before_the_list_is(mirror, monkeypatch
     folder = mirror.store / OBJECTS
     new = {(folder / name).stat().st_ino for name in objects(mirror).keys() - before.keys()}
     assert len(new) == 2
-    at = told.index(LIST)
-    assert {*new, folder.stat().st_ino} <= set(told[:at])
-    assert mirror.store.stat().st_ino in told[at:]
+    at = events.index(LIST)
+    assert {*new, folder.stat().st_ino} <= set(events[:at])
+    assert mirror.store.stat().st_ino in events[at:]

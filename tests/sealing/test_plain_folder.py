@@ -10,17 +10,17 @@ import pytest
 from cortex.sealing import keys, places, plain_folder
 from cortex.sealing.keys import project_key
 from cortex.sealing.mirror import LIST, OBJECTS, Mirror
-from cortex.sealing.places import Place
+from cortex.sealing.places import SealedPlace
 from cortex.sealing.plain_folder import (
     OPEN,
     TURN,
     USED,
     close,
+    ensure_open,
     give_up,
-    remove_dead,
+    remove_unused_folders,
     reseal,
     sealed_fault,
-    use,
 )
 from cortex.system.errors import Damaged, Misconfigured, Unavailable
 from ipc.locks import share, try_lock
@@ -30,14 +30,14 @@ from ipc.locks import share, try_lock
 def place(tmp_path, monkeypatch):
     plain = tmp_path / "memory" / "cortex-0" / "plain"
     monkeypatch.setattr(plain_folder, "plain_base", lambda: plain)
-    one = Place(
+    instance = SealedPlace(
         tmp_path / "cache" / "sealed" / "a",
         plain / ("0" * 16),
         tmp_path / "cache" / "projects" / "a",
         str(tmp_path / "key"),
     )
-    yield one
-    plain_folder._leave(one.base)
+    yield instance
+    plain_folder._leave(instance.base)
 
 
 def leave(place):
@@ -51,7 +51,7 @@ def put(place, text, name="manifest.json"):
 
 
 def test_the_last_to_leave_seals_and_removes_what_is_plain(place):
-    use(place)
+    ensure_open(place)
     other = share(place.base / USED)
     put(place, "one")
     assert not leave(place)
@@ -59,62 +59,62 @@ def test_the_last_to_leave_seals_and_removes_what_is_plain(place):
     other.release()
     assert close(place.base)
     assert sorted(os.listdir(place.base)) == sorted([TURN, USED])
-    use(place)
+    ensure_open(place)
     assert (place.home / "manifest.json").read_text() == "one"
 
 
 def test_what_is_plain_is_private_on_each_level(place):
-    use(place)
+    ensure_open(place)
     for folder in (place.base.parent.parent, place.base.parent, place.base, place.home):
         assert folder.stat().st_mode & 0o777 == 0o700
     assert (place.base / OPEN).stat().st_mode & 0o777 == 0o600
 
 
 def test_what_killed_processes_left_is_removed_at_the_next_start(place):
-    use(place)
+    ensure_open(place)
     put(place, "one")
     assert reseal(place.base)
     put(place, "never sealed")
     plain_folder._leave(place.base)
-    assert remove_dead() == [place.base]
+    assert remove_unused_folders() == [place.base]
     assert not place.home.exists()
-    use(place)
+    ensure_open(place)
     assert (place.home / "manifest.json").read_text() == "one"
 
 
 def test_what_a_killed_process_left_is_never_taken_up(place):
-    use(place)
+    ensure_open(place)
     put(place, "one")
     reseal(place.base)
     put(place, "never sealed")
     plain_folder._leave(place.base)
-    use(place)
+    ensure_open(place)
     assert (place.home / "manifest.json").read_text() == "one"
 
 
 def test_a_folder_that_is_used_stays_when_what_others_left_is_removed(place):
-    use(place)
-    assert remove_dead() == []
+    ensure_open(place)
+    assert remove_unused_folders() == []
     assert place.home.is_dir()
 
 
 def test_an_opening_that_was_broken_off_is_begun_anew(place):
-    use(place)
+    ensure_open(place)
     put(place, "one")
     reseal(place.base)
     (place.base / OPEN).unlink()  # it is written last
     put(place, "half")
     other = share(place.base / USED)
-    use(place)
+    ensure_open(place)
     assert (place.home / "manifest.json").read_text() == "one"
     other.release()
 
 
 def test_two_processes_that_open_at_once_have_one_folder(place, tmp_path):
     program = (
-        "import sys\nfrom pathlib import Path\nfrom cortex.sealing.plain_folder import use\n"
-        "from cortex.sealing.places import Place\n"
-        "use(Place(*map(Path, sys.argv[1:4]), sys.argv[4]))\nprint('open', flush=True)\nsys.stdin.read()\n"
+        "import sys\nfrom pathlib import Path\nfrom cortex.sealing.plain_folder import ensure_open\n"
+        "from cortex.sealing.places import SealedPlace\n"
+        "ensure_open(SealedPlace(*map(Path, sys.argv[1:4]), sys.argv[4]))\nprint('open', flush=True)\nsys.stdin.read()\n"
     )
     words = [*map(str, (place.store, place.base, place.old)), place.key_path]
     both = [
@@ -126,20 +126,20 @@ def test_two_processes_that_open_at_once_have_one_folder(place, tmp_path):
         )
         for _ in range(2)
     ]
-    for one in both:
-        assert one.stdout.readline() == "open\n"
+    for process in both:
+        assert process.stdout.readline() == "open\n"
     put(place, "one")
-    for one in both:
-        one.communicate("")
-        assert one.returncode == 0
+    for process in both:
+        process.communicate("")
+        assert process.returncode == 0
     assert not place.home.exists()
-    use(place)
+    ensure_open(place)
     assert (place.home / "manifest.json").read_text() == "one"
 
 
 @pytest.mark.parametrize("harm", ["list", "object", "key"])
 def test_what_was_damaged_is_named_and_begun_anew(place, harm):
-    use(place)
+    ensure_open(place)
     put(place, "one")
     leave(place)
     path = {
@@ -149,40 +149,40 @@ def test_what_was_damaged_is_named_and_begun_anew(place, harm):
     }[harm]
     raw = path.read_bytes()
     path.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
-    use(place)
+    ensure_open(place)
     assert path.name in sealed_fault(place.base)
     assert list(place.home.iterdir()) == []
     put(place, "again")
     leave(place)
-    use(place)
+    ensure_open(place)
     assert sealed_fault(place.base) == ""
     assert (place.home / "manifest.json").read_text() == "again"
 
 
 def test_without_its_key_nothing_is_opened_and_nothing_deleted(place, tmp_path):
-    use(place)
+    ensure_open(place)
     put(place, "one")
     leave(place)
     before = {path: path.read_bytes() for path in place.store.rglob("*") if path.is_file()}
     key = (tmp_path / "key").read_bytes()
     (tmp_path / "key").unlink()
     with pytest.raises(Misconfigured, match="nothing was deleted"):
-        use(place)
+        ensure_open(place)
     assert {path: path.read_bytes() for path in place.store.rglob("*") if path.is_file()} == before
     assert not place.home.exists()
     (tmp_path / "key").write_bytes(key)
     (tmp_path / "key").chmod(0o600)
-    use(place)
+    ensure_open(place)
     assert (place.home / "manifest.json").read_text() == "one"
 
 
 def test_too_little_memory_is_said_before_anything_is_opened(place, monkeypatch):
-    use(place)
+    ensure_open(place)
     put(place, "x" * 1000)
     leave(place)
     monkeypatch.setattr(places, "FIRST_BYTES", 1 << 60)
     with pytest.raises(Misconfigured, match=r"has \d+ MB free, and the index needs \d+ MB in memory"):
-        use(place)
+        ensure_open(place)
     assert not place.home.exists()
 
 
@@ -201,7 +201,7 @@ def test_a_plain_folder_that_is_a_link_or_anothers_is_refused(place, tmp_path):
     place.base.parent.mkdir(parents=True)
     place.base.symlink_to(elsewhere)
     with pytest.raises(Misconfigured, match="must be a real folder owned by you"):
-        use(place)
+        ensure_open(place)
     assert not list(elsewhere.iterdir())
 
 
@@ -213,10 +213,10 @@ def test_what_lay_plain_on_the_disk_goes_when_a_project_is_sealed(place):
     vectors.mkdir()
     (vectors / "model.sqlite").write_text("plain")
     writer = try_lock(place.old / "index" / "9" / "writer.lock")
-    use(place)
+    ensure_open(place)
     assert place.old.is_dir()  # it is still written
     writer.release()
-    use(place)
+    ensure_open(place)
     assert not place.old.exists()
     assert not vectors.exists()
 
@@ -228,13 +228,13 @@ def test_what_lies_plain_on_the_disk_stays_where_the_project_cannot_be_sealed(pl
     vectors = place.old.parent.parent / "embeddings"
     vectors.mkdir()
     with pytest.raises(Misconfigured, match="is no key"):
-        use(place)
+        ensure_open(place)
     assert place.old.is_dir()
     assert vectors.is_dir()
 
 
 def test_what_is_given_up_is_gone_and_not_while_it_is_used(place):
-    use(place)
+    ensure_open(place)
     put(place, "one")
     other = share(place.base / USED)
     with pytest.raises(Unavailable, match="in use"):
@@ -255,10 +255,10 @@ def test_where_nothing_is_in_memory_plain_bytes_lie_on_the_disk_if_that_is_permi
         places.plain_base()
     places.permit_disk(tmp_path / "cache")
     store = places.sealed_base(tmp_path / "cache") / "a"
-    place = Place(store, places.plain_of(store), None, str(tmp_path / "key"))
+    place = SealedPlace(store, places.plain_of(store), None, str(tmp_path / "key"))
     assert place.base.is_relative_to(tmp_path / "cache")
-    for end in (lambda: leave(place), lambda: (plain_folder._leave(place.base), remove_dead())):
-        use(place)
+    for end in (lambda: leave(place), lambda: (plain_folder._leave(place.base), remove_unused_folders())):
+        ensure_open(place)
         put(place, "plain words")
         with (place.home / "manifest.json").open("rb") as file:
             assert end()
@@ -268,7 +268,7 @@ def test_where_nothing_is_in_memory_plain_bytes_lie_on_the_disk_if_that_is_permi
 
 
 def test_all_is_sealed_by_another_key_and_opens_wherever_that_is_broken_off(place, monkeypatch):
-    use(place)
+    ensure_open(place)
     put(place, "one")
     put(place, "two", "other")
     leave(place)
@@ -276,10 +276,10 @@ def test_all_is_sealed_by_another_key_and_opens_wherever_that_is_broken_off(plac
     write, replace = keys.write_note, Mirror._replace
 
     def at(broken, where, name, real):
-        def then(*given):
+        def then(*arguments):
             if broken == "before":
                 raise KeyboardInterrupt
-            real(*given)
+            real(*arguments)
             raise KeyboardInterrupt
 
         monkeypatch.setattr(where, name, then)
@@ -290,7 +290,7 @@ def test_all_is_sealed_by_another_key_and_opens_wherever_that_is_broken_off(plac
             with pytest.raises(KeyboardInterrupt):
                 plain_folder.seal_anew(place)
             monkeypatch.setattr(where, name, real)
-            use(place)
+            ensure_open(place)
             assert (place.home / "manifest.json").read_text() == "one"
             assert (place.home / "other").read_text() == "two"
             assert not plain_folder.sealed_fault(place.base)
@@ -302,16 +302,16 @@ def test_all_is_sealed_by_another_key_and_opens_wherever_that_is_broken_off(plac
     assert not any(path.exists() and path.read_bytes() == raw for path, raw in before.items())
     with pytest.raises(Damaged):
         Mirror(place.store, place.home, older).read()
-    use(place)
+    ensure_open(place)
     assert (place.home / "other").read_text() == "two"
 
 
 def test_a_disk_that_is_full_while_all_is_sealed_by_another_key_costs_nothing(place, monkeypatch):
-    use(place)
+    ensure_open(place)
     put(place, "one")
     leave(place)
 
-    def full(*_given):
+    def full(*_arguments):
         raise OSError(errno.ENOSPC, "no space left")
 
     replace = Mirror._replace
@@ -319,13 +319,13 @@ def test_a_disk_that_is_full_while_all_is_sealed_by_another_key_costs_nothing(pl
     with pytest.raises(OSError, match="no space"):
         plain_folder.seal_anew(place)
     monkeypatch.setattr(Mirror, "_replace", replace)
-    use(place)
+    ensure_open(place)
     assert (place.home / "manifest.json").read_text() == "one"
     assert not plain_folder.sealed_fault(place.base)
 
 
 def test_what_is_in_use_is_not_sealed_anew(place):
-    use(place)
+    ensure_open(place)
     other = share(place.base / USED)
     with pytest.raises(Unavailable, match="in use"):
         plain_folder.seal_anew(place)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 pytest.importorskip("secretstorage")
 
 #: a keyring that is opened by a password, then what is asked of it; it ends before its bus does
-ASKED = """
+UNLOCKED = """
 printf geheim | gnome-keyring-daemon --unlock --components=secrets --foreground >/dev/null 2>&1 &
 "$@"
 code=$?
@@ -28,7 +28,7 @@ import os, sys, time
 from pathlib import Path
 import secretstorage
 from cortex.sealing import master_key
-from cortex.sealing.keys import place_of, project_key, rotate
+from cortex.sealing.keys import master_place, project_key, rotate
 from cortex.system.errors import Unavailable
 bus, until = secretstorage.dbus_init(), time.monotonic() + 30
 while time.monotonic() < until:
@@ -41,7 +41,7 @@ while time.monotonic() < until:
     time.sleep(0.05)
 base = Path(sys.argv[1])
 key = project_key(base / "a", "")
-assert place_of(base)[0] == master_key.KEYCHAIN
+assert master_place(base)[0] == master_key.KEYCHAIN
 assert rotate(base, "") == (1, [])
 assert project_key(base / "a", "") == key
 default.lock()
@@ -60,7 +60,7 @@ def test_a_real_keychain_keeps_the_key_and_a_locked_one_gives_and_makes_none(tmp
     with tempfile.TemporaryDirectory(prefix="k") as home:  # its sockets need a short path
         environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         environment |= {"HOME": home, "XDG_RUNTIME_DIR": home}
-        command = ["dbus-run-session", "--", "sh", "-c", ASKED, "sh", sys.executable, "-P", "-c", ASKS]
+        command = ["dbus-run-session", "--", "sh", "-c", UNLOCKED, "sh", sys.executable, "-P", "-c", ASKS]
         done = subprocess.run(
             [*command, str(tmp_path / "sealed")],
             env=environment,

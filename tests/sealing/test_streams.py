@@ -40,31 +40,34 @@ def test_what_was_sealed_comes_back(size):
 
 @given(st.binary(max_size=4 * PIECE))
 def test_any_bytes_come_back_and_none_of_eight_in_a_row_are_seen(raw):
-    made = sealed(raw)
-    assert opened(made) == raw
-    assert not any(raw[at : at + 8] in made[len(streams.MAGIC) :] for at in range(len(raw) - 7))
+    sealed_bytes = sealed(raw)
+    assert opened(sealed_bytes) == raw
+    assert not any(raw[at : at + 8] in sealed_bytes[len(streams.MAGIC) :] for at in range(len(raw) - 7))
 
 
 def test_every_flipped_byte_is_refused():
-    made = sealed(b"x" * (2 * PIECE + 3))
-    for at in range(len(made)):
+    sealed_bytes = sealed(b"x" * (2 * PIECE + 3))
+    for at in range(len(sealed_bytes)):
         with pytest.raises(Damaged):
-            opened(made[:at] + bytes([made[at] ^ 1]) + made[at + 1 :])
+            opened(sealed_bytes[:at] + bytes([sealed_bytes[at] ^ 1]) + sealed_bytes[at + 1 :])
 
 
 def test_every_truncation_and_every_byte_more_is_refused():
-    made = sealed(b"x" * (3 * PIECE))
-    for end in range(len(made)):
+    sealed_bytes = sealed(b"x" * (3 * PIECE))
+    for end in range(len(sealed_bytes)):
         with pytest.raises(Damaged):
-            opened(made[:end])
+            opened(sealed_bytes[:end])
     with pytest.raises(Damaged):
-        opened(made + b"\0")
+        opened(sealed_bytes + b"\0")
 
 
 def test_pieces_that_were_exchanged_left_out_or_repeated_are_refused():
-    made = sealed(bytes(range(PIECE)) * 3)
+    sealed_bytes = sealed(bytes(range(PIECE)) * 3)
     size = PIECE + TAG_BYTES
-    head, pieces = made[:HEAD_BYTES], [made[at : at + size] for at in range(HEAD_BYTES, len(made), size)]
+    head, pieces = (
+        sealed_bytes[:HEAD_BYTES],
+        [sealed_bytes[at : at + size] for at in range(HEAD_BYTES, len(sealed_bytes), size)],
+    )
     first, second, last = pieces
     for others in (
         [second, first, last],
@@ -78,23 +81,25 @@ def test_pieces_that_were_exchanged_left_out_or_repeated_are_refused():
 
 
 def test_a_file_in_anothers_place_and_under_another_key_is_refused():
-    made = sealed(b"text", what=b"a")
+    sealed_bytes = sealed(b"text", what=b"a")
     with pytest.raises(Damaged):
-        opened(made, what=b"b")
+        opened(sealed_bytes, what=b"b")
     with pytest.raises(Damaged):
-        opened(made, key=OTHER)
+        opened(sealed_bytes, key=OTHER)
 
 
 def test_two_files_of_one_content_have_nothing_in_common():
-    one, other = sealed(b"x" * PIECE), sealed(b"x" * PIECE)
-    assert one[HEAD_BYTES:] != other[HEAD_BYTES:]
+    first, other = sealed(b"x" * PIECE), sealed(b"x" * PIECE)
+    assert first[HEAD_BYTES:] != other[HEAD_BYTES:]
 
 
 def test_a_short_text_comes_back_and_every_flipped_byte_of_it_is_refused():
-    made = seal_short(KEY, b"a", b"secret")
-    assert unseal_short(KEY, b"a", made) == b"secret"
-    for at in range(len(made)):
+    sealed_bytes = seal_short(KEY, b"a", b"secret")
+    assert unseal_short(KEY, b"a", sealed_bytes) == b"secret"
+    for at in range(len(sealed_bytes)):
         with pytest.raises(Damaged):
-            unseal_short(KEY, b"a", made[:at] + bytes([made[at] ^ 1]) + made[at + 1 :])
+            unseal_short(
+                KEY, b"a", sealed_bytes[:at] + bytes([sealed_bytes[at] ^ 1]) + sealed_bytes[at + 1 :]
+            )
     with pytest.raises(Damaged):
-        unseal_short(KEY, b"b", made)
+        unseal_short(KEY, b"b", sealed_bytes)

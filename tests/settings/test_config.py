@@ -106,18 +106,18 @@ def test_the_root_is_the_nearest_parent_with_git_and_never_the_home_folder(tmp_p
 def test_a_named_folder_that_is_the_home_folder_or_above_is_refused(tmp_path, monkeypatch, place, variable):
     (tmp_path / "home" / "code").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    named = tmp_path / place
+    folder = tmp_path / place
     if variable:
-        monkeypatch.setenv(variable, str(named))
+        monkeypatch.setenv(variable, str(folder))
     with pytest.raises(Misconfigured, match="--yes-really"):
-        home.find_root(None if variable else named)
+        home.find_root(None if variable else folder)
     assert home.find_root(tmp_path / "home" / "code") == ((tmp_path / "home" / "code").resolve(), True)
     monkeypatch.setenv("CORTEX_YES_REALLY", "1")
-    assert home.find_root(named) == (named.resolve(), True)
+    assert home.find_root(folder) == (folder.resolve(), True)
 
 
 @pytest.mark.parametrize(
-    ("named", "why"),
+    ("folder", "why"),
     [
         ("nowhere", "does not exist"),
         ("file", "is a file"),
@@ -126,10 +126,10 @@ def test_a_named_folder_that_is_the_home_folder_or_above_is_refused(tmp_path, mo
         ("%CD%", "placeholder"),
     ],
 )
-def test_a_named_folder_that_is_none_says_why_and_what_to_pass(tmp_path, named, why):
+def test_a_named_folder_that_is_none_says_why_and_what_to_pass(tmp_path, folder, why):
     (tmp_path / "file").write_text("")
     with pytest.raises(Misconfigured, match=why) as error:
-        home.find_root(tmp_path / named)
+        home.find_root(tmp_path / folder)
     assert "--project" in str(error.value)
 
 
@@ -259,15 +259,15 @@ def test_a_variable_that_names_no_absolute_folder_is_one_sentence(project, monke
 
 def test_all_projects_of_a_person_share_one_data_folder_and_its_sockets(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    found = []
+    folders = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        found.append(config.load(tmp_path / name, {"embedding": {"dimensions": 256}}).data)
-    found.append(config.load_data())
-    assert {one.root for one in found} == {tmp_path.resolve() / ".cortex" / "default"}
-    assert len({one.runtime_dir for one in found}) == len({one.hash() for one in found}) == 1
+        folders.append(config.load(tmp_path / name, {"embedding": {"dimensions": 256}}).data)
+    folders.append(config.load_data())
+    assert {folder.root for folder in folders} == {tmp_path.resolve() / ".cortex" / "default"}
+    assert len({folder.runtime_dir for folder in folders}) == len({folder.hash() for folder in folders}) == 1
     other = config.load_data({"memory": {"data_dir": str(tmp_path / "other")}})
-    assert (other.runtime_dir, other.hash()) != (found[0].runtime_dir, found[0].hash())
+    assert (other.runtime_dir, other.hash()) != (folders[0].runtime_dir, folders[0].hash())
 
 
 def test_a_project_in_the_data_folder_has_other_sockets(tmp_path):
@@ -282,10 +282,10 @@ def test_a_data_folder_of_a_long_path_has_short_sockets(tmp_path, monkeypatch):
     assert len(str(data.runtime_dir / "supervisor.sock")) <= 103
 
 
-@pytest.mark.parametrize("named", ["memory", "./memory", "~someone/memory"])
-def test_a_data_folder_that_is_no_absolute_path_is_refused(named):
+@pytest.mark.parametrize("folder", ["memory", "./memory", "~someone/memory"])
+def test_a_data_folder_that_is_no_absolute_path_is_refused(folder):
     with pytest.raises(Misconfigured, match=r"memory\.data_dir .* not an absolute path"):
-        config.load_data({"memory": {"data_dir": named}})
+        config.load_data({"memory": {"data_dir": folder}})
 
 
 def test_a_home_folder_that_is_no_absolute_path_is_one_sentence_for_memory_too(monkeypatch):

@@ -24,8 +24,8 @@ def place(where: str, project: Path) -> Path:
     return path
 
 
-def refused(project: Path, said: str) -> str:
-    with pytest.raises(Misconfigured, match=said) as raised:
+def refused(project: Path, sentence: str) -> str:
+    with pytest.raises(Misconfigured, match=sentence) as raised:
         config.load(project)
     text = str(raised.value)
     assert text.isprintable()
@@ -35,7 +35,7 @@ def refused(project: Path, said: str) -> str:
 
 @pytest.mark.parametrize("where", ["project", "user"])
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "sentence"),
     [
         (BOMB, "aliases .* are not read"),
         ("server: &a\n  <<: *a\n", "aliases .* are not read"),
@@ -62,10 +62,10 @@ def refused(project: Path, said: str) -> str:
         ("server: {idle_exit_s: -.inf}", "idle_exit_s"),
     ],
 )
-def test_a_file_that_holds_more_than_settings_is_refused_in_one_sentence(project, where, text, said):
+def test_a_file_that_holds_more_than_settings_is_refused_in_one_sentence(project, where, text, sentence):
     place(where, project).write_text(text)
-    if said:
-        refused(project, said)
+    if sentence:
+        refused(project, sentence)
     else:
         config.load(project)
 

@@ -5,7 +5,7 @@ import pytest
 from cortex.front.cli import doctor
 from cortex.front.link import Link
 from cortex.settings.config import Config
-from cortex.settings.egress import say_leaving
+from cortex.settings.egress import describe_egress
 from cortex.settings.table import Embedding, Engines, Milvus
 
 FAR = Embedding(provider="http", endpoint="https://vectors.example.org/embed")
@@ -21,7 +21,7 @@ FAR = Embedding(provider="http", endpoint="https://vectors.example.org/embed")
     ],
 )
 def test_where_nothing_leaves_the_machine_nothing_is_said(tmp_path, embedding):
-    assert say_leaving(Config(root=tmp_path, embedding=embedding)) == ""
+    assert describe_egress(Config(root=tmp_path, embedding=embedding)) == ""
 
 
 def test_the_first_answer_says_where_text_is_sent_and_the_second_does_not(tmp_path):
@@ -37,17 +37,21 @@ def test_the_first_answer_says_where_text_is_sent_and_the_second_does_not(tmp_pa
 
 def test_doctor_says_what_leaves_the_machine(tmp_path):
     assert doctor.network(Config(root=tmp_path)) == ("fine", "nothing leaves this machine")
-    state, said = doctor.network(Config(root=tmp_path, embedding=FAR))
-    assert (state, FAR.endpoint in said) == ("odd", True)
+    state, message = doctor.network(Config(root=tmp_path, embedding=FAR))
+    assert (state, FAR.endpoint in message) == ("odd", True)
 
 
 def test_an_index_in_milvus_on_another_machine_is_said_and_its_token_is_not(tmp_path):
-    def there(uri):
+    def milvus_config(uri):
         return Config(
             root=tmp_path, engines=Engines("milvus", "milvus"), milvus=Milvus(uri, token="secret-of-ours")
         )
 
-    said = say_leaving(there("https://milvus.example:19530"))
-    assert "https://milvus.example:19530 (milvus.uri)" in said
-    assert "secret-of-ours" not in said + repr(there("https://milvus.example"))
-    assert say_leaving(there("http://127.0.0.1:19530")) == say_leaving(there("/a/file.db")) == ""
+    sentence = describe_egress(milvus_config("https://milvus.example:19530"))
+    assert "https://milvus.example:19530 (milvus.uri)" in sentence
+    assert "secret-of-ours" not in sentence + repr(milvus_config("https://milvus.example"))
+    assert (
+        describe_egress(milvus_config("http://127.0.0.1:19530"))
+        == describe_egress(milvus_config("/a/file.db"))
+        == ""
+    )

@@ -28,11 +28,11 @@ def repository(tmp_path):
 def test_worktrees_and_folders_of_a_repository_are_one_project(repository, tmp_path):
     git(repository, "worktree", "add", "-q", str(tmp_path / "elsewhere"))
     (tmp_path / "elsewhere" / "inner").mkdir()
-    found = {
+    identities = {
         identity_of(place) for place in (repository, tmp_path / "elsewhere", tmp_path / "elsewhere" / "inner")
     }
-    assert len(found) == 1
-    assert found.pop().startswith("shop-")
+    assert len(identities) == 1
+    assert identities.pop().startswith("shop-")
 
 
 def test_a_link_to_a_repository_is_that_repository(repository, tmp_path):
@@ -51,11 +51,11 @@ def test_clones_of_a_remote_that_their_person_named_are_one_project(repository, 
     addresses = ("git@Example.org:ada/shop.git", "https://ada:x@example.org/ada/shop/")
     for name, address in zip(("shop", "clone"), addresses, strict=True):
         git(tmp_path / name, "config", "remote.origin.url", address)
-    found = {
+    identities = {
         identity_of(tmp_path / name, ["ssh://git@example.org:22/ada/shop"]) for name in ("shop", "clone")
     }
-    assert len(found) == 1
-    assert found.pop().startswith("shop-")
+    assert len(identities) == 1
+    assert identities.pop().startswith("shop-")
     for remotes in ((), ["example.org/ada/other"]):
         assert len({identity_of(tmp_path / name, remotes) for name in ("shop", "clone")}) == 2
     assert identity_of(repository, ["example.org/ada/other"]) == identity_of(repository)
@@ -65,13 +65,13 @@ def test_a_folder_that_names_another_repository_as_its_own_does_not_get_its_note
     git(repository, "worktree", "add", "-q", str(tmp_path / "real"))
     forged = tmp_path / "forged"
     forged.mkdir()
-    for told in (
+    for pointer in (
         (tmp_path / "real" / ".git").read_text(),
         f"gitdir: {repository / '.git'}",
         "gitdir: ",
         "gitdir: " + "x" * 100_000,
     ):
-        (forged / ".git").write_text(told)
+        (forged / ".git").write_text(pointer)
         assert identity_of(forged) not in (identity_of(repository), identity_of(tmp_path / "real"))
         assert identity_of(forged).startswith("forged-")
 
@@ -86,7 +86,7 @@ def test_without_git_a_folder_is_a_project_by_itself(tmp_path):
 @pytest.mark.parametrize("name", ["…", "a" * 200, "two words", ".hidden"])
 def test_an_identity_is_a_short_plain_word(tmp_path, name):
     (tmp_path / name).mkdir()
-    found = identity_of(tmp_path / name)
-    assert len(found) <= 64
-    assert found.isascii()
-    assert " " not in found
+    identity = identity_of(tmp_path / name)
+    assert len(identity) <= 64
+    assert identity.isascii()
+    assert " " not in identity

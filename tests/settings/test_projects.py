@@ -3,7 +3,7 @@
 import pytest
 
 from cortex.settings import config as configuration
-from cortex.settings.projects import clones_base, known_projects, place_of, projects_file
+from cortex.settings.projects import clones_base, known_projects, projects_file, resolve_project
 from cortex.system.errors import Misconfigured
 
 
@@ -22,7 +22,7 @@ def repository(path):
 
 
 def roots():
-    return {name: one.root for name, one in known_projects().items()}
+    return {name: project.root for name, project in known_projects().items()}
 
 
 def test_without_the_file_there_are_none():
@@ -38,13 +38,13 @@ def test_projects_of_the_file_have_its_names_and_those_that_are_gone_are_left_ou
 def test_a_mistyped_name_is_told_what_was_meant_and_a_path_is_taken_as_it_is(tmp_path, write):
     (tmp_path / "shop").mkdir()
     write("projects: {the-shop: ROOT/shop}\n")
-    assert place_of("the-shop") == (tmp_path / "shop").resolve()
+    assert resolve_project("the-shop") == (tmp_path / "shop").resolve()
     with pytest.raises(
         Misconfigured, match=r"called 'the-shpo' \(did you mean 'the-shop'\?\); `cortex projects`"
     ):
-        place_of("the-shpo")
+        resolve_project("the-shpo")
     for path in ("./the-shpo", "/the-shpo", "qqqq"):
-        assert place_of(path) == path
+        assert resolve_project(path) == path
 
 
 def test_a_home_folder_is_written_as_a_tilde(tmp_path, write, monkeypatch):
@@ -77,12 +77,12 @@ def test_a_worktree_is_a_repository(tmp_path, write):
 
 
 def test_two_repositories_of_one_name_say_the_folder_above_them(tmp_path, write):
-    one, other = (
+    first, other = (
         repository(tmp_path / "code" / "ada" / "shop"),
         repository(tmp_path / "code" / "bob" / "shop"),
     )
     write("repo_globs: ['ROOT/code/*/*']\n")
-    assert roots() == {"ada/shop": one, "bob/shop": other}
+    assert roots() == {"ada/shop": first, "bob/shop": other}
 
 
 def test_what_the_file_names_has_no_second_name_by_a_glob(tmp_path, write):
@@ -93,8 +93,10 @@ def test_what_the_file_names_has_no_second_name_by_a_glob(tmp_path, write):
 
 def test_clones_are_known_by_owner_and_name(tmp_path):
     clone = repository(clones_base() / "git.example" / "ada" / "shop")
-    found = known_projects()
-    assert {name: (one.root, one.read_only) for name, one in found.items()} == {"ada/shop": (clone, True)}
+    projects = known_projects()
+    assert {name: (project.root, project.read_only) for name, project in projects.items()} == {
+        "ada/shop": (clone, True)
+    }
 
 
 def test_a_project_is_loaded_by_its_name_unless_there_is_a_folder_of_it(tmp_path, write, monkeypatch):

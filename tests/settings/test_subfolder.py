@@ -5,7 +5,7 @@ import pytest
 
 from cortex.settings import config as configuration
 from cortex.settings.home import cache_home
-from cortex.settings.subfolder import keep_own, root_id, whole_of
+from cortex.settings.subfolder import enclosing_project, keep_own, root_id
 
 
 @pytest.fixture
@@ -26,45 +26,49 @@ def read(root, *paths):
 
 
 def test_a_folder_that_the_project_around_it_has_read_is_a_part_of_that(repo):
-    assert whole_of(repo / "packages" / "api") == (repo, "packages/api")
-    assert whole_of(repo / "packages" / "api" / "src") == (repo, "packages/api/src")
+    assert enclosing_project(repo / "packages" / "api") == (repo, "packages/api")
+    assert enclosing_project(repo / "packages" / "api" / "src") == (repo, "packages/api/src")
 
 
 def test_the_configuration_of_a_part_is_the_projects_and_names_the_folder(repo):
     config = configuration.load(repo / "packages" / "api")
-    whole = configuration.load(repo)
-    assert (config.root, config.part, config.folder) == (repo, "packages/api", repo / "packages" / "api")
-    assert (config.home, config.runtime_dir, config.hash()) == (whole.home, whole.runtime_dir, whole.hash())
+    whole_project = configuration.load(repo)
+    assert (config.root, config.subfolder, config.folder) == (repo, "packages/api", repo / "packages" / "api")
+    assert (config.home, config.runtime_dir, config.hash()) == (
+        whole_project.home,
+        whole_project.runtime_dir,
+        whole_project.hash(),
+    )
 
 
 def test_a_folder_that_no_index_has_read_is_a_project_of_its_own(repo):
     (repo / "packages" / "ap").mkdir()
     (repo / "build").mkdir()
     for folder in (repo / "packages" / "ap", repo / "build", repo):
-        assert whole_of(folder) == (folder, "")
+        assert enclosing_project(folder) == (folder, "")
 
 
 @pytest.mark.parametrize("mark", [".git", ".cortex"])
 def test_a_folder_with_a_repository_or_settings_in_it_is_a_project_of_its_own(repo, mark):
     folder = repo / "packages" / "api"
     (folder / mark).mkdir()
-    assert whole_of(folder) == (folder, "")
-    assert whole_of(folder / "src") == (folder / "src", "")
+    assert enclosing_project(folder) == (folder, "")
+    assert enclosing_project(folder / "src") == (folder / "src", "")
 
 
 def test_a_worktree_in_a_repository_is_a_project_of_its_own(repo):
     folder = repo / "packages" / "api"
     (folder / ".git").write_text("gitdir: /elsewhere\n")
-    assert whole_of(folder) == (folder, "")
+    assert enclosing_project(folder) == (folder, "")
 
 
 def test_a_folder_keeps_the_index_that_it_has_and_that_it_was_told_to_make(repo):
     api, source = repo / "packages" / "api", repo / "packages" / "api" / "src"
     keep_own(api)
-    assert whole_of(api) == (api, "")
-    assert whole_of(source) == (repo, "packages/api/src")
+    assert enclosing_project(api) == (api, "")
+    assert enclosing_project(source) == (repo, "packages/api/src")
     read(api, "src/auth.py")
-    assert whole_of(source) == (api, "src")
+    assert enclosing_project(source) == (api, "src")
 
 
 def test_nothing_above_a_repository_serves_a_folder_in_it(tmp_path):
@@ -72,9 +76,9 @@ def test_nothing_above_a_repository_serves_a_folder_in_it(tmp_path):
     folder = outer / "repo" / "sub"
     folder.mkdir(parents=True)
     read(outer, "repo/sub/a.py")
-    assert whole_of(folder) == (outer, "repo/sub")
+    assert enclosing_project(folder) == (outer, "repo/sub")
     (outer / "repo" / ".git").mkdir()
-    assert whole_of(folder) == (folder, "")
+    assert enclosing_project(folder) == (folder, "")
 
 
 def test_names_with_quotes_and_letters_of_all_alphabets_are_found(tmp_path):
@@ -83,7 +87,7 @@ def test_names_with_quotes_and_letters_of_all_alphabets_are_found(tmp_path):
         folder = root / name
         folder.mkdir(parents=True)
         read(root, f"{name}/a.py")
-        assert whole_of(folder) == (root, name)
+        assert enclosing_project(folder) == (root, name)
 
 
 def test_of_a_project_that_lies_sealed_every_folder_is_a_part(repo, monkeypatch):
@@ -91,4 +95,4 @@ def test_of_a_project_that_lies_sealed_every_folder_is_a_part(repo, monkeypatch)
     folder.mkdir()
     monkeypatch.setattr("cortex.settings.subfolder.is_sealed", lambda _base, name: name == root_id(repo))
     (cache_home(repo, root_id(repo)) / "manifest.json").unlink()
-    assert whole_of(folder) == (repo, "packages/other")
+    assert enclosing_project(folder) == (repo, "packages/other")

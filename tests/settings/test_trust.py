@@ -91,7 +91,7 @@ def test_a_project_may_ask_to_be_sealed_and_not_the_other_way_round(project, mon
     assert not config.load(project).sealing
     file = write(project, "security: {encrypt_index: true}")
     loaded = config.load(project)
-    assert (file.asked, loaded.ignored) == ((), ())
+    assert (file.consent_items, loaded.ignored) == ((), ())
     assert loaded.home == loaded.sealing.home
     write(project, "security: {encrypt_index: false}")
     monkeypatch.setenv("CORTEX_SECURITY_ENCRYPT_INDEX", "1")
@@ -104,18 +104,18 @@ def test_a_project_may_ask_to_be_sealed_and_not_the_other_way_round(project, mon
 def test_what_is_a_persons_own_is_never_taken_from_a_projects_file(project, name):
     section, key = name.split(".")
     file = write(project, f"{section}: {{{key}: {PERSONAL[name]}}}\nserver: {{debounce_ms: 7}}")
-    assert not file.asked
+    assert not file.consent_items
     for consent in (False, True):
         if consent:
-            trust.give(file)
+            trust.give_consent(file)
         loaded = config.load(project)
         assert loaded.ignored == (name,)
         assert getattr(getattr(loaded, section), key) == getattr(SECTIONS[section](), key)
         assert loaded.server.debounce_ms == 7
-    said = trust.say_ignored(loaded.root, loaded.ignored)
-    assert name in said
-    assert "cortex trust" not in said
-    assert "is set in" in said
+    sentence = trust.say_ignored(loaded.root, loaded.ignored)
+    assert name in sentence
+    assert "cortex trust" not in sentence
+    assert "is set in" in sentence
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -128,7 +128,7 @@ def test_a_setting_that_could_do_harm_counts_for_nothing_until_it_is_agreed_to(p
     assert loaded.ignored == (name,)
     assert getattr(getattr(loaded, section), key) == getattr(getattr(before, section), key)
     assert loaded.server.debounce_ms == 7
-    trust.give(file)
+    trust.give_consent(file)
     agreed = config.load(project)
     assert agreed.ignored == ()
     assert getattr(getattr(agreed, section), key) != getattr(getattr(before, section), key)
@@ -182,7 +182,7 @@ def test_the_users_file_the_environment_and_flags_need_no_consent(project, monke
 
 def test_consent_is_for_one_content_in_one_place(project, tmp_path):
     text = "embedding: {provider: local}"
-    trust.give(write(project, text))
+    trust.give_consent(write(project, text))
     assert config.load(project).embedding.provider == "local"
     write(project, text + "  # now with another port")
     assert config.load(project).ignored == ("embedding.provider",)
@@ -194,7 +194,7 @@ def test_consent_is_for_one_content_in_one_place(project, tmp_path):
 
 
 def test_consent_that_was_taken_back_counts_no_more(project):
-    trust.give(write(project, "embedding: {provider: local}"))
+    trust.give_consent(write(project, "embedding: {provider: local}"))
     assert trust.revoke(project)
     assert config.load(project).ignored == ("embedding.provider",)
     assert not trust.revoke(project)
@@ -204,7 +204,7 @@ def test_the_note_of_consent_is_the_users_own_and_private(project, tmp_path):
     file = write(project, "embedding: {provider: local}")
     old = os.umask(0)
     try:
-        trust.give(file)
+        trust.give_consent(file)
     finally:
         os.umask(old)
     [note] = (tmp_path / "cache" / "trust").iterdir()
@@ -215,7 +215,7 @@ def test_the_note_of_consent_is_the_users_own_and_private(project, tmp_path):
 @pytest.mark.parametrize("fault", ["linked", "damaged", "deep", "pipe"])
 def test_a_note_that_others_could_have_written_counts_for_nothing(project, tmp_path, fault):
     file = write(project, "embedding: {provider: local}")
-    trust.give(file)
+    trust.give_consent(file)
     [note] = (tmp_path / "cache" / "trust").iterdir()
     if fault == "linked":
         note.rename(tmp_path / "note")
@@ -227,7 +227,7 @@ def test_a_note_that_others_could_have_written_counts_for_nothing(project, tmp_p
     else:
         note.unlink()
         os.mkfifo(note)
-    assert not trust.is_given(file)
+    assert not trust.has_consent(file)
 
 
 @pytest.mark.parametrize("place", ["../../etc", "/etc", "linked"])
@@ -236,15 +236,15 @@ def test_a_folder_outside_the_project_is_refused_even_when_it_was_agreed_to(proj
     (project / "linked").symlink_to(tmp_path / "elsewhere")
     file = write(project, f"server: {{chunks_dir: {place}}}")
     assert config.load(project).ignored == ("server.chunks_dir",)
-    trust.give(file)
+    trust.give_consent(file)
     with pytest.raises(Misconfigured, match="outside the project"):
         config.load(project)
 
 
 def test_what_is_ignored_is_named_in_one_sentence_with_the_file(project):
     write(project, "embedding: {provider: local, endpoint: 'http://127.0.0.1:9/'}")
-    said = trust.say_ignored(project, config.load(project).ignored)
+    sentence = trust.say_ignored(project, config.load(project).ignored)
     for word in ("embedding.provider", "embedding.endpoint", "config.yml", "`cortex trust`"):
-        assert word in said
-    assert "\n" not in said
+        assert word in sentence
+    assert "\n" not in sentence
     assert trust.say_ignored(project, ()) == ""

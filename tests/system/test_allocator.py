@@ -26,12 +26,12 @@ def test_what_was_read_of_mapped_files_is_let_go_of_and_there_again(tmp_path):
         path.write_bytes(bytes(range(256)) * 4096)
         with path.open("rb") as file:
             maps.append(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    read = [bytes(one) for one in maps]
+    read = [bytes(mapped) for mapped in maps]
     assert resident(inside) == resident(outside) == len(read[0])
-    allocator.let_go(inside.parent)
+    allocator.release_mapped_files(inside.parent)
     assert resident(inside) == 0
     assert resident(outside) == len(read[1])
-    assert [bytes(one) for one in maps] == read
+    assert [bytes(mapped) for mapped in maps] == read
 
 
 def test_what_is_put_aside_counts_as_no_memory_once_it_is_let_go_of_and_leaves_no_file(tmp_path):
@@ -42,7 +42,7 @@ def test_what_is_put_aside_counts_as_no_memory_once_it_is_let_go_of_and_leaves_n
     maps = allocator.MAPS.read_text().splitlines()
     (path,) = {line.split(maxsplit=5)[5] for line in maps if f"{tmp_path}/" in line}
     assert resident(path) == len(raw)
-    allocator.let_go(tmp_path)
+    allocator.release_mapped_files(tmp_path)
     assert resident(path) == 0
     assert aside[:] == raw
 

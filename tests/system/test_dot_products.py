@@ -12,14 +12,14 @@ def test_products_of_bytes_are_exact():
 
 
 def test_products_of_float16_are_added_up_in_more_also_of_rows_that_lie_apart():
-    told = np.zeros(300, [("crc", "<u4"), ("vector", "<f2", 384)])
-    told["vector"] = np.random.default_rng(2).standard_normal((300, 384)) / 384**0.5
-    rows = told["vector"]
+    table = np.zeros(300, [("crc", "<u4"), ("vector", "<f2", 384)])
+    table["vector"] = np.random.default_rng(2).standard_normal((300, 384)) / 384**0.5
+    rows = table["vector"]
     exact = rows.astype(float) @ rows[7].astype(float)
     assert np.abs(products(rows[7], rows) - exact).max() < 1e-6
-    known = simsimd.get_capabilities()
-    assert not known["sapphire"]
-    assert not known["sve_f16"]
+    capabilities = simsimd.get_capabilities()
+    assert not capabilities["sapphire"]
+    assert not capabilities["sve_f16"]
 
 
 def test_of_no_rows_there_are_no_products():

@@ -37,8 +37,8 @@ def elsewhere(tmp_path: Path) -> Path:
 
 def content(folder: Path) -> dict[str, bytes | None]:
     return {
-        os.fspath(one.relative_to(folder)): one.read_bytes() if one.is_file() else None
-        for one in sorted(folder.rglob("*"))
+        os.fspath(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
     }
 
 
@@ -184,8 +184,8 @@ def test_a_pipe_a_socket_and_a_device_are_refused_without_waiting(tmp_path, read
         read(tmp_path / "pipe")
     with pytest.raises(OSError, match="Not a regular file"):
         read("/dev/zero")
-    with socket.socket(socket.AF_UNIX) as one:
-        one.bind(os.fspath(tmp_path / "s"))
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.fspath(tmp_path / "s"))
         with pytest.raises(OSError):  # noqa: PT011 - each system has a word of its own
             read(tmp_path / "s")
 
@@ -383,7 +383,7 @@ def test_a_folder_in_the_place_of_a_file_moves_aside_with_what_is_in_it(tmp_path
     (place / "kept").write_bytes(b"kept")
     write(place, b"a line\n")
     assert place.read_bytes() == b"a line\n"
-    [aside] = [one for one in tmp_path.iterdir() if one != place]
+    [aside] = [entry for entry in tmp_path.iterdir() if entry != place]
     assert (aside / "kept").read_bytes() == b"kept"
 
 

@@ -70,14 +70,14 @@ def signed(place: Path) -> None:
     body = run(place, "cat-file", "commit", "HEAD").decode()
     head, _, message = body.partition("\n\n")
     signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
-    made = subprocess.run(
+    signed_commit = subprocess.run(
         ["git", "hash-object", "-w", "-t", "commit", "--stdin"],
         cwd=place / "tree",
         input=f"{head}\n{signature}\n\n{message}".encode(),
         capture_output=True,
         check=True,
     )
-    run(place, "update-ref", "HEAD", made.stdout.decode().strip())
+    run(place, "update-ref", "HEAD", signed_commit.stdout.decode().strip())
     configure(place, log__showSignature="true", gpg__program=str(place / "trap"))
 
 

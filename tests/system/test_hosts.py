@@ -115,16 +115,16 @@ ON_LINUX = ("cortex.processes.fork_client", "cortex.processes.forkserver")
 
 def used() -> set[tuple[str, str]]:
     """What of Unix modules name outside of those that are for it."""
-    found = set()
+    uses = set()
     for path in SOURCES:
         module = name_of(path)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
-                found |= {(module, f"import {one.name}") for one in node.names if one.name in MISSING}
+                uses |= {(module, f"import {alias.name}") for alias in node.names if alias.name in MISSING}
             elif isinstance(node, ast.Attribute):
                 of = ast.unparse(node.value)
-                found |= {(module, f"{of}.{node.attr}")} if node.attr in UNIX_ONLY.get(of, ()) else set()
-    return {one for one in found if one[0] not in (*FOR_IT, *ON_LINUX)}
+                uses |= {(module, f"{of}.{node.attr}")} if node.attr in UNIX_ONLY.get(of, ()) else set()
+    return {use for use in uses if use[0] not in (*FOR_IT, *ON_LINUX)}
 
 
 def test_what_only_unix_has_is_used_in_the_modules_for_it():
@@ -136,7 +136,7 @@ class Kernel:
     """LockFileEx as winbase.h describes it: one byte, held alone or shared, never waited for."""
 
     def __init__(self) -> None:
-        self.held: dict[int, bool] = {}
+        self.locks: dict[int, bool] = {}
         self.places: list[tuple[int, ...]] = []
 
     def LockFileEx(self, handle, how, _reserved, low, high, place):
@@ -144,9 +144,9 @@ class Kernel:
         assert how & 1, "it would wait"
         self.places.append(struct.unpack("@NNIIP", place.raw))
         alone = bool(how & 2)
-        if any(other != handle and (alone or theirs) for other, theirs in self.held.items()):
+        if any(other != handle and (alone or theirs) for other, theirs in self.locks.items()):
             return 0
-        self.held[handle] = alone
+        self.locks[handle] = alone
         return 1
 
 
@@ -157,7 +157,7 @@ def test_locks_of_windows_are_of_a_byte_that_nobody_reads_and_go_as_they_are_ask
     with pytest.raises(BlockingIOError) as caught:
         hosts._lock_byte(3, shared=False, library=kernel)
     assert caught.value.errno == errno.EAGAIN
-    kernel.held.clear()
+    kernel.locks.clear()
     hosts._lock_byte(3, shared=False, library=kernel)
     with pytest.raises(BlockingIOError):
         hosts._lock_byte(1, shared=True, library=kernel)
@@ -171,11 +171,11 @@ def test_what_somebody_has_open_is_tried_again_for_a_while():
         if (error := next(tries)) is not None:
             raise error
 
-    folder_operations.patiently(act, retries=True)
+    folder_operations.retry_if_open(act, retries=True)
     with pytest.raises(StopIteration):
         next(tries)
     with pytest.raises(PermissionError):
-        folder_operations.patiently(_refuse, retries=False)
+        folder_operations.retry_if_open(_refuse, retries=False)
 
 
 def _refuse() -> None:
@@ -184,7 +184,7 @@ def _refuse() -> None:
 
 def test_processes_of_windows_are_started_in_a_group_of_their_own(monkeypatch):
     monkeypatch.setattr(hosts, "WINDOWS", True)
-    assert hosts.apart() == {"creationflags": 0x0800_0200}
+    assert hosts.detached_options() == {"creationflags": 0x0800_0200}
     assert sockets.by_loopback()
 
 
@@ -248,16 +248,16 @@ def test_every_loop_that_zeromq_is_told_by_is_of_that_kind():
 @pytest.mark.parametrize("polls", [True, False])
 def test_a_pipe_is_read_to_its_end_to_a_bound_or_to_a_moment(polls):
     def read(bytes_max: int, within_s: float, *, close: bool) -> tuple[bytes, bool]:
-        there, here = os.pipe()
+        read_end, write_end = os.pipe()
         try:
-            os.write(here, b"said")
+            os.write(write_end, b"said")
             if close:
-                os.close(here)
-            return hosts.read_within(there, time.monotonic() + within_s, bytes_max, polls=polls)
+                os.close(write_end)
+            return hosts.read_within(read_end, time.monotonic() + within_s, bytes_max, polls=polls)
         finally:
-            os.close(there)
+            os.close(read_end)
             if not close:
-                os.close(here)
+                os.close(write_end)
 
     assert read(100, 30.0, close=True) == (b"said", True)
     assert read(3, 30.0, close=True) == (b"sai", False)
@@ -265,8 +265,8 @@ def test_a_pipe_is_read_to_its_end_to_a_bound_or_to_a_moment(polls):
 
 
 def test_a_thread_that_reads_a_pipe_ends_with_it():
-    there, here = os.pipe()
-    assert hosts.read_within(there, time.monotonic() + 0.05, 100, polls=False) == (b"", False)
-    os.close(there)
-    os.close(here)
-    until(lambda: not any(one.name == "pipe" for one in threading.enumerate()))
+    read_end, write_end = os.pipe()
+    assert hosts.read_within(read_end, time.monotonic() + 0.05, 100, polls=False) == (b"", False)
+    os.close(read_end)
+    os.close(write_end)
+    until(lambda: not any(thread.name == "pipe" for thread in threading.enumerate()))

@@ -40,9 +40,9 @@ def test_without_its_extra_a_pattern_is_answered_with_the_line_that_adds_it(bare
 
 
 def test_without_its_grammar_sql_is_cut_in_windows_and_a_remark_says_what_is_missing(bare):
-    told = cut(SQL, len, 300)
-    assert "\n".join(chunk.text for chunk in told.chunks if chunk.chunk_type == "code").strip()
-    [remark] = told.remarks
+    outcome = cut(SQL, len, 300)
+    assert "\n".join(chunk.text for chunk in outcome.chunks if chunk.chunk_type == "code").strip()
+    [remark] = outcome.remarks
     assert remark == (
         "cut without a parser, which needs the extra `sql`: pip install 'cortex-context-engine[sql]'"
     )
@@ -62,8 +62,8 @@ def test_files_are_cut_again_once_a_grammar_is_added(bare, monkeypatch, tmp_path
 
 
 def test_the_extras_that_are_named_are_those_of_the_package(bare):
-    told = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-    assert set(EXTRAS) == set(told["project"]["optional-dependencies"]) - {"dev"}
+    pyproject = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert set(EXTRAS) == set(pyproject["project"]["optional-dependencies"]) - {"dev"}
     assert missing_extras() == list(EXTRAS)
 
 

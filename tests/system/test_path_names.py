@@ -7,7 +7,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 import pytest
 
 from cortex.system import hosts, path_names
-from cortex.terms.spelling import below, read_globs, read_place
+from cortex.terms.spelling import path_below, read_file_lines, read_globs
 
 ROOT = r"C:\Users\Ann\shop"
 
@@ -25,7 +25,7 @@ def test_elsewhere_a_path_is_one_place_with_a_slash(path):
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("path", "expected"),
     [
         (r"C:\Users\Ann\shop\src\a.py", "src/a.py"),
         ("c:/users/ann/SHOP/src/a.py", "src/a.py"),
@@ -39,11 +39,11 @@ def test_elsewhere_a_path_is_one_place_with_a_slash(path):
         (r"\Users\Ann\shop\a.py", "a.py"),
     ],
 )
-def test_a_path_of_windows_is_named_from_its_root_in_either_slash_and_any_case(path, found):
-    assert path_names.inside(path, ROOT, windows=True) == found
-    whole = PureWindowsPath(ROOT, path)
-    if found and ".." not in path:
-        assert whole.relative_to(ROOT) == PureWindowsPath(found)
+def test_a_path_of_windows_is_named_from_its_root_in_either_slash_and_any_case(path, expected):
+    assert path_names.inside(path, ROOT, windows=True) == expected
+    full = PureWindowsPath(ROOT, path)
+    if expected and ".." not in path:
+        assert full.relative_to(ROOT) == PureWindowsPath(expected)
 
 
 def test_the_root_of_a_drive_is_a_folder_like_others():
@@ -91,23 +91,27 @@ def test_a_root_that_an_editor_names_elsewhere_is_a_path():
 
 
 def test_what_cortex_keeps_on_windows_is_below_the_profile():
-    told = {"LOCALAPPDATA": r"D:\Local", "APPDATA": r"D:\Roaming"}
-    found = {kind: path_names.own_folder(kind, r"C:\Users\Ann", told) for kind in ("cache", "run", "config")}
-    assert found == {
+    variables = {"LOCALAPPDATA": r"D:\Local", "APPDATA": r"D:\Roaming"}
+    folders = {
+        kind: path_names.own_folder(kind, r"C:\Users\Ann", variables) for kind in ("cache", "run", "config")
+    }
+    assert folders == {
         "cache": r"D:\Local\cortex\cache",
         "run": r"D:\Local\cortex\run",
         "config": r"D:\Roaming\cortex",
     }
-    for told in ({}, {"LOCALAPPDATA": r"\Local"}):
-        usual = PureWindowsPath(path_names.own_folder("run", r"C:\Users\Ann", told))
+    for variables in ({}, {"LOCALAPPDATA": r"\Local"}):
+        usual = PureWindowsPath(path_names.own_folder("run", r"C:\Users\Ann", variables))
         assert usual == PureWindowsPath(r"C:\Users\Ann\AppData\Local\cortex\run")
 
 
 def test_the_home_folder_of_windows_is_the_profile_not_what_a_shell_says():
-    told = {"HOME": "/c/Users/Ann", "USERPROFILE": r"C:\Users\Ann"}
-    assert path_names.home_variable(told, windows=True) == "USERPROFILE"
+    variables = {"HOME": "/c/Users/Ann", "USERPROFILE": r"C:\Users\Ann"}
+    assert path_names.home_variable(variables, windows=True) == "USERPROFILE"
     assert (
-        path_names.home_variable(told, windows=False) == path_names.home_variable({}, windows=True) == "HOME"
+        path_names.home_variable(variables, windows=False)
+        == path_names.home_variable({}, windows=True)
+        == "HOME"
     )
 
 
@@ -117,11 +121,11 @@ def test_a_file_that_an_agent_names_on_windows_is_found_whatever_its_case():
         "file:///c%3A/Users/Ann/shop/src/a.py",
         "C:/Users/Ann/shop/src/a.py",
     ):
-        assert below(path, ROOT) == "src/a.py"
-    assert below(r"C:\Users\Ann\shopping\a.py", ROOT).endswith("shopping/a.py")
-    assert below("/home/Ann/SHOP/a.py", "/home/ann/shop") == "/home/Ann/SHOP/a.py"
+        assert path_below(path, ROOT) == "src/a.py"
+    assert path_below(r"C:\Users\Ann\shopping\a.py", ROOT).endswith("shopping/a.py")
+    assert path_below("/home/Ann/SHOP/a.py", "/home/ann/shop") == "/home/Ann/SHOP/a.py"
     assert read_globs(r"c:\users\ann\shop\src\*.py", ROOT) == ("/src/*.py",)
-    assert read_place("file:///C:/shop/a.py:12").line == 12
+    assert read_file_lines("file:///C:/shop/a.py:12").line == 12
 
 
 def test_a_program_of_windows_is_looked_for_on_the_path_alone(tmp_path, monkeypatch):

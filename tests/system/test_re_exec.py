@@ -13,26 +13,26 @@ pytestmark = pytest.mark.skipif(
 
 def grow() -> mmap.mmap:
     """Memory that is the system's again at once when it is closed, whatever an allocator keeps."""
-    held = mmap.mmap(-1, 2 * re_exec.GROWN_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    for page in range(0, len(held), mmap.PAGESIZE):
-        held[page] = 1
-    return held
+    memory = mmap.mmap(-1, 2 * re_exec.GROWN_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for page in range(0, len(memory), mmap.PAGESIZE):
+        memory[page] = 1
+    return memory
 
 
 def test_what_a_process_needs_that_did_nothing_is_no_growth():
     growth = re_exec.Growth()
-    held = grow()
+    memory = grow()
     assert not growth.is_too_much()
     growth.work()
     assert not growth.is_too_much()
-    held.close()
+    memory.close()
 
 
 def test_what_work_has_left_behind_is_growth_until_it_is_given_back():
     growth = re_exec.Growth()
     growth.work()
     assert not growth.is_too_much()
-    held = grow()
+    memory = grow()
     assert growth.is_too_much()
-    held.close()
+    memory.close()
     assert not growth.is_too_much()

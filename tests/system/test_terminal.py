@@ -10,7 +10,7 @@ import pytest
 
 from cortex.front.cli import render
 from cortex.front.cli.doctor import Check
-from cortex.system.terminal import LogFormat, in_line, shown
+from cortex.system.terminal import LogFormat, escape_controls, escape_in_line
 
 HOSTILE = [
     "\x1b[2J\x1b]0;owned\x07",
@@ -26,21 +26,21 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_in_a_line_is_obeyed(text):
-    assert in_line(text).isprintable()
-    in_line(text).encode("utf-8")
+    assert escape_in_line(text).isprintable()
+    escape_in_line(text).encode("utf-8")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_is_shown_keeps_its_lines_and_nothing_else(text):
-    assert all(line.expandtabs().isprintable() for line in shown(text).split("\n"))
-    assert shown(text).count("\n") == text.count("\n")
+    assert all(line.expandtabs().isprintable() for line in escape_controls(text).split("\n"))
+    assert escape_controls(text).count("\n") == text.count("\n")
 
 
 def test_plain_text_stays_as_it_is():
     text = "def f():\n\treturn 'äöü 漢字 \\x1b 😀'\n"
-    assert shown(text) == text
-    assert shown("a\r\nb") == "a\nb"
-    assert in_line("a\tb\nc") == "a\\tb\\nc"
+    assert escape_controls(text) == text
+    assert escape_controls("a\r\nb") == "a\nb"
+    assert escape_in_line("a\tb\nc") == "a\\tb\\nc"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -79,13 +79,13 @@ def test_what_ends_a_process_is_one_record_of_its_log():
 
 
 def status(**index: object) -> dict[str, object]:
-    told = {
+    defaults = {
         "generation": 1, "chunks": 1, "files": 1, "without_vector": 0, "segments": 1, "chunk_files": 1, "model": "m",
         "pending": [], "pending_count": 0, "left_out": {}, "remarks": {}, "foreign_files": [],
     }  # fmt: skip
     return {
         "project": "/p", "part": "", "version": "1", "config": "c", "cache": "/c", "warnings": [], "http": "",
-        "set": {"running": False, "problem": "", "processes": []}, "index": told | index,
+        "set": {"running": False, "problem": "", "processes": []}, "index": defaults | index,
         "memory": {"folder": "/m", "set": {"running": False}, "warnings": []},
     }  # fmt: skip
 
@@ -105,7 +105,7 @@ def test_names_of_a_clone_are_shown_as_they_are_and_obeyed_nowhere(capsys, name)
     render.print_checks([Check("old index", "odd", name)])
     out, err = capsys.readouterr()
     assert all(line.isprintable() for line in out.splitlines())
-    assert in_line(name) in out
+    assert escape_in_line(name) in out
     assert all(line.isprintable() for line in err.split("\n"))
 
 

@@ -29,11 +29,11 @@ def threads():
 
 def started():
     """The slack of a thread that is started now."""
-    told = []
-    thread = threading.Thread(target=lambda: told.append(slack(threading.get_native_id())))
+    slacks = []
+    thread = threading.Thread(target=lambda: slacks.append(slack(threading.get_native_id())))
     thread.start()
     thread.join()
-    return told[0]
+    return slacks[0]
 
 
 def test_only_what_is_started_meanwhile_is_woken_late():
@@ -47,12 +47,12 @@ def test_only_what_is_started_meanwhile_is_woken_late():
 def test_the_thread_that_looks_for_commits_of_a_text_index_is_woken_late(tmp_path):
     before = threads()
     index = open_index(tmp_path)
-    told = []
+    slacks = []
     for thread in threads() - before:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended: it looks for nothing
-            told.append(slack(thread))
+            slacks.append(slack(thread))
     assert index
-    assert told == [LATE] * len(told) != []
+    assert slacks == [LATE] * len(slacks) != []
 
 
 def test_a_writer_of_text_that_rests_writes_again(tmp_path):

@@ -9,9 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [p for folder in ("ipc", "cortex", "workers") for p in sorted((ROOT / folder).rglob("*.py"))]
-ONE = "cortex.system.files"
+FILES_MODULE = "cortex.system.files"
 #: what it stands on, which nobody else may use
-UNDER = "cortex.system.folder_operations"
+OPERATIONS_MODULE = "cortex.system.folder_operations"
 
 #: of these modules nothing is called but what only tells, or works on what is open already
 TELLS = {
@@ -142,7 +142,7 @@ def touching(tree: ast.AST) -> Iterator[str]:
     """What of a module may open or change a file, as it is written there."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module in TELLS:
-            yield from (f"from {node.module} import {one.name}" for one in node.names)
+            yield from (f"from {node.module} import {alias.name}" for alias in node.names)
         if not isinstance(node, ast.Call):
             continue
         called = ast.unparse(node.func)
@@ -150,7 +150,7 @@ def touching(tree: ast.AST) -> Iterator[str]:
         if module in TELLS:
             if last not in TELLS[module]:
                 yield called
-        elif module.startswith("os.path") or module == ONE.rpartition(".")[2]:
+        elif module.startswith("os.path") or module == FILES_MODULE.rpartition(".")[2]:
             continue
         elif last in TOUCHES or called in TAKES_A_PATH or is_path_method(node, last):
             yield called
@@ -166,30 +166,30 @@ def is_path_method(node: ast.Call, last: str) -> bool:
     )
 
 
-def found() -> set[tuple[str, str]]:
+def uses() -> set[tuple[str, str]]:
     return {
         (name_of(path), called)
         for path in SOURCES
-        if name_of(path) not in (ONE, UNDER)
+        if name_of(path) not in (FILES_MODULE, OPERATIONS_MODULE)
         for called in touching(ast.parse(path.read_text(encoding="utf-8")))
     }
 
 
 def test_only_one_module_opens_and_changes_files():
-    assert found() - ALLOWED.keys() == set()
+    assert uses() - ALLOWED.keys() == set()
 
 
-def test_what_it_stands_on_is_its_own():
+def test_only_files_uses_folder_operations():
     users = {
         name_of(path)
         for path in SOURCES
         if "cortex.system.folder_operations" in path.read_text(encoding="utf-8")
     }
-    assert users == {ONE}
+    assert users == {FILES_MODULE}
 
 
 def test_no_exception_is_kept_that_nobody_needs():
-    assert ALLOWED.keys() - found() == set()
+    assert ALLOWED.keys() - uses() == set()
 
 
 @pytest.mark.parametrize(
@@ -223,6 +223,6 @@ def test_what_opens_nothing_is_not_taken_for_it(line):
     assert not list(touching(ast.parse(line)))
 
 
-def test_what_is_looked_at_is_there():
-    assert importlib.import_module(ONE).open_plain
+def test_the_scanned_modules_exist():
+    assert importlib.import_module(FILES_MODULE).open_plain
     assert len(SOURCES) > 200

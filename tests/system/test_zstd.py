@@ -25,7 +25,9 @@ def dictionary():
 def test_short_strings_come_back_each_by_itself(parts, dictionary):
     frames = dictionary.pack(parts)
     assert dictionary.unpack(frames) == parts
-    assert [dictionary.unpack([frame]) for frame in reversed(frames)] == [[one] for one in reversed(parts)]
+    assert [dictionary.unpack([frame]) for frame in reversed(frames)] == [
+        [string] for string in reversed(parts)
+    ]
 
 
 def test_strings_that_resemble_one_another_are_small(dictionary):
@@ -47,8 +49,8 @@ def test_a_short_frame_that_is_none_or_says_it_is_huge_is_refused(dictionary):
 
 def test_several_threads_pack_and_unpack_at_once(dictionary):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        found = pool.map(lambda _: dictionary.unpack(dictionary.pack(BODIES)), range(8))
-        assert all(one == BODIES for one in found)
+        answers = pool.map(lambda _: dictionary.unpack(dictionary.pack(BODIES)), range(8))
+        assert all(answer == BODIES for answer in answers)
 
 
 @given(raw=st.binary(max_size=300))
@@ -63,9 +65,9 @@ def test_a_file_that_is_cut_changed_or_longer_than_its_frame_is_refused_or_reads
     packed = zstd.pack(raw)
     wrong = [packed[:end] for end in range(len(packed))]
     wrong += [packed + b"\0", packed + packed]
-    for one in wrong:
+    for frame in wrong:
         with pytest.raises(ValueError, match="zstd frame"):
-            zstd.unpack(one, len(raw))
+            zstd.unpack(frame, len(raw))
     for at in range(len(packed)):
         flipped = packed[:at] + bytes([packed[at] ^ 0x55]) + packed[at + 1 :]
         with contextlib.suppress(ValueError):

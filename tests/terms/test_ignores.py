@@ -18,22 +18,22 @@ PATHS = [
 
 def taken(ignores: Ignores, paths=PATHS) -> list[str]:
     """As a walk asks: the folders first."""
-    found = []
+    matches = []
     for path in paths:
         ends = [at for at, letter in enumerate(path) if letter == "/"]
         if any(ignores.match(path[: end + 1]) for end in ends) or ignores.match(path):
-            found.append(path)
-    return found
+            matches.append(path)
+    return matches
 
 
 def git_ignores(folder, text: bytes) -> list[str]:
     subprocess.run(["git", "init", "-q", folder], check=True)
     (folder / ".gitignore").write_bytes(text)
-    asked = subprocess.run(
+    completed = subprocess.run(
         ["git", "check-ignore", "--no-index", "--stdin", "-z"],
         input="\0".join(PATHS).encode(), cwd=folder, capture_output=True, check=False,
     )  # fmt: skip
-    return asked.stdout.decode().split("\0")[:-1]
+    return completed.stdout.decode().split("\0")[:-1]
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ WRONG = [
 
 @pytest.mark.parametrize(("line", "why"), WRONG)
 def test_a_line_that_is_no_glob_is_left_out_and_named_and_the_others_count(line, why):
-    made = read_lines(f"*.5\n{line}\nname\n")
-    assert taken(made) == ["a.5", "b/a.5", "name", "b/name"]
-    (fault,) = made.faults
+    ignores = read_lines(f"*.5\n{line}\nname\n")
+    assert taken(ignores) == ["a.5", "b/a.5", "name", "b/name"]
+    (fault,) = ignores.faults
     assert fault.line == 2
     assert fault.why.startswith(why)
 
@@ -80,25 +80,25 @@ def test_a_setting_that_is_no_glob_is_refused_by_its_name(line, why):
 
 
 def test_a_hundred_thousand_names_are_looked_up():
-    made = read_lines("\n".join(f"name{at}.txt" for at in range(100_000)) + "\n*.x\n")
-    assert made.faults == ()
-    assert taken(made, ["a/name99999.txt", "name1.txt", "name1.txt/b", "name100000.txt", "a.x"]) == [
+    ignores = read_lines("\n".join(f"name{at}.txt" for at in range(100_000)) + "\n*.x\n")
+    assert ignores.faults == ()
+    assert taken(ignores, ["a/name99999.txt", "name1.txt", "name1.txt/b", "name100000.txt", "a.x"]) == [
         "a/name99999.txt", "name1.txt", "name1.txt/b", "a.x",
     ]  # fmt: skip
 
 
 def test_of_too_many_globs_the_first_count_and_the_others_are_named():
-    made = read_lines("\n".join(f"*{at}.txt" for at in range(GLOBS_MAX + 5)))
-    assert [fault.line for fault in made.faults] == list(range(GLOBS_MAX + 1, GLOBS_MAX + 6))
-    assert taken(made, ["a/b999.txt", "a/b.txt"]) == ["a/b999.txt"]
+    ignores = read_lines("\n".join(f"*{at}.txt" for at in range(GLOBS_MAX + 5)))
+    assert [fault.line for fault in ignores.faults] == list(range(GLOBS_MAX + 1, GLOBS_MAX + 6))
+    assert taken(ignores, ["a/b999.txt", "a/b.txt"]) == ["a/b999.txt"]
     with pytest.raises(Misconfigured, match=f"more than {GLOBS_MAX} globs"):
         read_setting([f"*{at}" for at in range(50_000)], "indexing.include")
 
 
 def test_a_glob_of_nothing_but_stars_takes_no_longer_than_another():
-    made = read_lines("*a" * 500 + "b")
-    assert not made.match("a" * 4000)
-    assert made.match("a" * 4000 + "b")
+    ignores = read_lines("*a" * 500 + "b")
+    assert not ignores.match("a" * 4000)
+    assert ignores.match("a" * 4000 + "b")
 
 
 LINE = st.text(st.sampled_from("ab/*?[]!-\\ #."), min_size=1, max_size=8)
@@ -107,7 +107,7 @@ LINE = st.text(st.sampled_from("ab/*?[]!-\\ #."), min_size=1, max_size=8)
 @settings(max_examples=300, deadline=None)
 @given(lines=st.lists(LINE, min_size=1, max_size=4))
 def test_any_lines_are_compiled_or_named(lines):
-    made = read_lines("\n".join(lines))
-    assert {fault.line for fault in made.faults} <= set(range(1, len(lines) + 1))
+    ignores = read_lines("\n".join(lines))
+    assert {fault.line for fault in ignores.faults} <= set(range(1, len(lines) + 1))
     for path in map("".join, itertools.product("ab/", repeat=3)):
-        made.decide(path.strip("/") or "a")
+        ignores.decide(path.strip("/") or "a")

@@ -14,7 +14,7 @@ from cortex.terms.paths import (
     is_record,
     is_test,
     page_of,
-    say,
+    path_traits,
     superseded,
     vendored_folder,
 )
@@ -81,7 +81,7 @@ def test_what_is_built_or_fetched_is_known_by_its_folder_or_by_being_minified(pa
 
 
 def test_a_version_is_superseded_by_a_later_one_beside_it_only():
-    paths = [say(path) for path in ("src/v3/a.ts", "src/v4/a.ts", "lib/v3/a.ts", "src/a.ts")]
+    paths = [path_traits(path) for path in ("src/v3/a.ts", "src/v4/a.ts", "lib/v3/a.ts", "src/a.ts")]
     assert superseded(paths, "parse an object") == [True, False, False, False]
     assert superseded(paths, "parse an object in v3") == [False] * 4
 

@@ -184,7 +184,7 @@ def library(data):
         yield library
 
 
-def kept(library, data):
+def files_with_token(library, data):
     """The files in which any spelling of the token is."""
     library.settle()
     library._memory.store.database.truncate_log()
@@ -212,12 +212,12 @@ def everywhere(token):
 @pytest.mark.parametrize("token", [TOKEN, SPLIT])
 def test_no_field_of_a_write_keeps_a_secret(library, data, token):
     by = Source(f"agent {token}", f"session {token}", "mcp", "agent")
-    told = carry_out(library, "store", everywhere(token), source=by, operation_id="one")
-    assert told["removed"] == ["GitHub token"]
-    assert TAIL not in str(told)
+    outcome = carry_out(library, "store", everywhere(token), source=by, operation_id="one")
+    assert outcome["removed"] == ["GitHub token"]
+    assert TAIL not in str(outcome)
     other = carry_out(library, "store", {"title": "Another note"})["id"]
-    told = carry_out(library, "store", {"id": other} | everywhere(token), source=by, operation_id="two")
-    assert told["removed"] == ["GitHub token"]
+    outcome = carry_out(library, "store", {"id": other} | everywhere(token), source=by, operation_id="two")
+    assert outcome["removed"] == ["GitHub token"]
     for arguments in ({"kind": TOKEN}, {"project": TOKEN}):
         with pytest.raises(BadRequest, match=r"secret|removed") as refused:
             carry_out(library, "store", {"title": "x"} | arguments)
@@ -225,11 +225,13 @@ def test_no_field_of_a_write_keeps_a_secret(library, data, token):
     with pytest.raises(BadRequest, match="secret"):
         carry_out(library, "store", {"title": "x"}, operation_id=TOKEN)
     with pytest.raises(BadRequest, match="removed"):
-        carry_out(library, "relate", {"from_id": told["id"], "to_id": other, "relation": f"is-{TOKEN}"[:43]})
+        carry_out(
+            library, "relate", {"from_id": outcome["id"], "to_id": other, "relation": f"is-{TOKEN}"[:43]}
+        )
     for question in ("search", "recall", "timeline"):
         carry_out(library, question, {"query": TOKEN})
     carry_out(library, "undo", {})
-    assert kept(library, data) == []
+    assert files_with_token(library, data) == []
 
 
 def note_of(token):
@@ -260,9 +262,9 @@ def test_no_way_in_of_a_file_keeps_a_secret(library, data, tmp_path, token):
     (pages / "b.md").write_text(f"---\n{front}\n---\n{written}")
     for name, records in (("ours.jsonl", ours), ("theirs.json", theirs)):
         (tmp_path / name).write_text("\n".join(map(json.dumps, records)))
-        told = finish(library.import_file(str(tmp_path / name)))
-        assert TAIL not in str(told)
-    told = finish(library.import_file(str(pages)))
-    assert TAIL not in str([row["why"] for row in told["refused"]])
+        report = finish(library.import_file(str(tmp_path / name)))
+        assert TAIL not in str(report)
+    report = finish(library.import_file(str(pages)))
+    assert TAIL not in str([row["why"] for row in report["refused"]])
     assert library.stats()["node_count"] >= 4
-    assert kept(library, data) == []
+    assert files_with_token(library, data) == []

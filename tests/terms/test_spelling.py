@@ -4,9 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.terms.languages import LANGUAGES, canonical, nearest
+from cortex.terms.languages import LANGUAGES, canonical, nearest_language
 from cortex.terms.mangled_names import demangle
-from cortex.terms.spelling import Place, below, read_globs, read_list, read_place, read_symbol, same_tags
+from cortex.terms.spelling import (
+    FileLines,
+    path_below,
+    read_file_lines,
+    read_globs,
+    read_list,
+    read_symbol,
+    same_tags,
+)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +65,7 @@ def test_a_name_may_be_any_end_of_what_is_written_the_longest_first():
 
 @pytest.mark.parametrize("text", ["", "...", "()", "<>", "::", "/", "_Z", "_ZN", "_R"])
 def test_what_holds_no_name_has_no_reading(text):
-    assert not [one for one in read_symbol(text) if one not in ("_Z", "_ZN", "_R")]
+    assert not [reading for reading in read_symbol(text) if reading not in ("_Z", "_ZN", "_R")]
 
 
 @pytest.mark.parametrize(
@@ -84,34 +92,34 @@ def test_the_readable_parts_of_a_mangled_name_are_read(text, readable):
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("store.go:188", Place("store.go", 188)),
-        ("src/store.go:188:7", Place("src/store.go", 188)),
-        ("src/store.go:188-190", Place("src/store.go", 188, 190)),
-        ("src/store.go:190-188", Place("src/store.go", 188, 190)),
-        ("src/store.go#L188", Place("src/store.go", 188)),
-        ("src/store.go#L188-L190", Place("src/store.go", 188, 190)),
-        ("src/store.go#L188-190", Place("src/store.go", 188, 190)),
-        ("src/store.go#L188C3-L190C7", Place("src/store.go", 188, 190)),
-        ("src\\store.go:188", Place("src/store.go", 188)),
-        ("./src/store.go", Place("src/store.go")),
-        (".", Place("")),
-        ("`src/store.go`", Place("src/store.go")),
+        ("store.go:188", FileLines("store.go", 188)),
+        ("src/store.go:188:7", FileLines("src/store.go", 188)),
+        ("src/store.go:188-190", FileLines("src/store.go", 188, 190)),
+        ("src/store.go:190-188", FileLines("src/store.go", 188, 190)),
+        ("src/store.go#L188", FileLines("src/store.go", 188)),
+        ("src/store.go#L188-L190", FileLines("src/store.go", 188, 190)),
+        ("src/store.go#L188-190", FileLines("src/store.go", 188, 190)),
+        ("src/store.go#L188C3-L190C7", FileLines("src/store.go", 188, 190)),
+        ("src\\store.go:188", FileLines("src/store.go", 188)),
+        ("./src/store.go", FileLines("src/store.go")),
+        (".", FileLines("")),
+        ("`src/store.go`", FileLines("src/store.go")),
     ],
 )
 def test_a_place_is_a_path_and_a_line(text, place):
-    assert read_place(text) == place
+    assert read_file_lines(text) == place
 
 
 def test_a_place_has_the_lines_from_its_first_to_its_last():
-    assert list(read_place("a.py:12-14").lines) == [12, 13, 14]
-    assert list(read_place("a.py:12:3").lines) == [12]
-    assert list(read_place("a.py").lines) == []
+    assert list(read_file_lines("a.py:12-14").lines) == [12, 13, 14]
+    assert list(read_file_lines("a.py:12:3").lines) == [12]
+    assert list(read_file_lines("a.py").lines) == []
 
 
 def test_a_path_elsewhere_stays_what_it_is():
-    assert below("/etc/passwd", "/home/ann") == "/etc/passwd"
-    assert below("/home/anna/x", "/home/ann") == "/home/anna/x"
-    assert below("file:///home/ann/x.py", "/home/ann") == "x.py"
+    assert path_below("/etc/passwd", "/home/ann") == "/etc/passwd"
+    assert path_below("/home/anna/x", "/home/ann") == "/home/anna/x"
+    assert path_below("file:///home/ann/x.py", "/home/ann") == "x.py"
 
 
 @pytest.mark.parametrize(
@@ -128,15 +136,19 @@ def test_test_and_tests_are_the_same_tag():
 
 def test_every_language_is_known_by_its_name_and_the_nearest_is_named():
     assert all(canonical(language.name) == language.name for language in LANGUAGES)
-    assert (nearest("pyhton"), nearest("golagn"), nearest("kotln")) == ("python", "go", "kotlin")
+    assert (nearest_language("pyhton"), nearest_language("golagn"), nearest_language("kotln")) == (
+        "python",
+        "go",
+        "kotlin",
+    )
     assert canonical("klingon") == ""
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=80) | st.text("_ZNRE0123456789abcI<>()[]{}.:*$/\\#,-\"' \n", max_size=60))
 def test_any_text_is_read_without_an_error(text):
-    assert all(isinstance(one, str) for one in read_symbol(text))
-    assert isinstance(read_place(text).line, int)
+    assert all(isinstance(reading, str) for reading in read_symbol(text))
+    assert isinstance(read_file_lines(text).line, int)
     assert all(read_globs(text, "/r"))
     assert isinstance(read_list(text), list)
-    assert isinstance(below(text, "/r"), str)
+    assert isinstance(path_below(text, "/r"), str)

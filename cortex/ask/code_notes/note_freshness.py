@@ -13,7 +13,7 @@ from cortex.ask.code_notes.fingerprints import Text
 from cortex.ask.code_notes.places import Reader, look_up
 from cortex.ask.query_context import Asking
 from cortex.system.errors import CortexError
-from cortex.terms.ids import stem_of, uncopied
+from cortex.terms.ids import stem_of, strip_overload
 
 #: places of one answer that are looked at; notes beyond them are told as they are
 PLACES_MAX = 64
@@ -112,7 +112,7 @@ async def _look_for(
     if meant.found is None:
         meant = await look_up(asking, scope, RESOLVE_S)
     one = meant.found
-    if one is None or uncopied(one.id).partition(":")[2] != scope:
+    if one is None or strip_overload(one.id).partition(":")[2] != scope:
         there = next((now for _, now in here if now and reader.read(now)), "")
         (made.changed if there else made.gone).append(f"{there}: {scope} is not there" if there else name)
         return

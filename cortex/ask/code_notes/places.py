@@ -19,9 +19,9 @@ from cortex.ask.functions import Function, resolve
 from cortex.ask.query_context import Asking, Turn
 from cortex.system import files, path_names
 from cortex.system.errors import CortexError
-from cortex.terms.ids import uncopied
+from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import WHOLE_KINDS
-from cortex.terms.spelling import below, read_place
+from cortex.terms.spelling import path_below, read_file_lines
 
 #: places of one note that are looked up; of the others the names are kept
 PLACES_MAX = 16
@@ -70,7 +70,7 @@ async def find_places(asking: Asking, told_files: Sequence[str], told_anchors: S
     places, targets = Places(), []
     root, listed = str(asking.config.root), asking.freshness.listed()
     for told in told_files:
-        place = read_place(below(told.strip().strip("\"'`"), root))
+        place = read_file_lines(path_below(told.strip().strip("\"'`"), root))
         if path := _listed(place.path, listed):
             places.files.append(path)
             targets += [f"{path}:{place.line}"] if place.line else []
@@ -114,7 +114,7 @@ def _keep(places: Places, meant: Sequence[_Meant], others: Sequence[str]) -> dic
         elif one.found.kind in WHOLE_KINDS:
             places.anchored.append(one.found.file)
         else:
-            name = uncopied(one.found.id)
+            name = strip_overload(one.found.id)
             places.anchors.append(name)
             places.anchored.append(one.found.file)
             spans.setdefault(name, one.found)

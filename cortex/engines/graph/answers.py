@@ -23,11 +23,11 @@ from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
-from cortex.terms.globs import matching
-from cortex.terms.ids import uncopied
+from cortex.terms.globs import matching_paths
+from cortex.terms.ids import strip_overload
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
-from cortex.terms.spelling import read_globs, read_place
+from cortex.terms.spelling import read_file_lines, read_globs
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
 #: bounds of the arguments: out of them they are clamped
@@ -141,7 +141,7 @@ class GraphSnapshot:
         return known
 
     def _outline(self, request: OutlineSearch) -> GraphHits:
-        path = read_place(request.path).path
+        path = read_file_lines(request.path).path
         hits = outline(self.graph, self._users, replace(request, path=path), self._number)
         if hits.results or not path:
             return hits
@@ -176,8 +176,8 @@ class GraphSnapshot:
         asked = (request.scope, request.exclude_patterns)
         if asked != self._asked:
             scope, exclude = asked
-            inside = matching(self._targets.files, read_globs(scope, "")) if scope else None
-            outside = matching(self._targets.files, exclude) if exclude else frozenset()
+            inside = matching_paths(self._targets.files, read_globs(scope, "")) if scope else None
+            outside = matching_paths(self._targets.files, exclude) if exclude else frozenset()
             self._asked, self._last = asked, Scope(inside, outside)
         return self._last
 
@@ -197,7 +197,7 @@ class GraphSnapshot:
 
     def _through(self, walk: Walk) -> str:
         """How many calls of a method go through what it implements or overrides."""
-        uppers = (uncopied(self.graph.names[step.through]) for step in walk.every if step.through >= 0)
+        uppers = (strip_overload(self.graph.names[step.through]) for step in walk.every if step.through >= 0)
         told = [f"{count} through {upper}" for upper, count in Counter(uppers).items()]
         if not told:
             return ""
@@ -231,7 +231,7 @@ class GraphSnapshot:
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
             if step.through >= 0:
-                result |= {"confidence": DISPATCH, "via": uncopied(graph.names[step.through])}
+                result |= {"confidence": DISPATCH, "via": strip_overload(graph.names[step.through])}
             elif step.depth > 1 and request.operation != "path":
                 result["via"] = graph.names[edge[0 if request.operation in FORWARD else 1]]
             if edge[7]:

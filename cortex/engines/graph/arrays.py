@@ -20,7 +20,7 @@ from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS, nodes_of, text_o
 from cortex.generation.segment import Segment, open_segment
 from cortex.system import allocator
 from cortex.system.arrays import Array
-from cortex.terms.ids import key_of, uncopied
+from cortex.terms.ids import key_of, strip_overload
 
 #: candidates of an ambiguous edge that are looked at and shown; graph files of other programs may
 #: name thousands, and each result with such an edge names them
@@ -180,7 +180,7 @@ class Graph:
         """Whether the edge may end at several things that are not merely overloads of one."""
         if not self.edges[edge, 7]:
             return False
-        names = (uncopied(self.names[number]) for number in self._group(edge))
+        names = (strip_overload(self.names[number]) for number in self._group(edge))
         first = next(names)
         return any(name != first for name in names)
 

@@ -15,7 +15,7 @@ from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Published
 from cortex.settings.config import Config
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from ipc.messages import GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class GraphEngine:
         from cortex.engines.milvus.rows import Fetched
         from cortex.engines.milvus.sources import FarSources
 
-        self._fetched = self._fetched or Fetched(Collection(place_of(self._config)))
+        self._fetched = self._fetched or Fetched(Collection(milvus_place(self._config)))
         return FarSources(published, self._fetched, self._sources)
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002

@@ -12,7 +12,7 @@ import numpy as np
 from cortex.engines.graph.arrays import Graph
 from cortex.generation.graph import EDGE_TYPES
 from cortex.system.arrays import Array
-from cortex.terms.ids import key_of, uncopied
+from cortex.terms.ids import key_of, strip_overload
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.languages import language_of
 
@@ -35,7 +35,7 @@ class Members:
     def owner(self, number: int) -> int:
         """The type that a method belongs to; -1 when there is none."""
         name = self._graph.names[number]
-        own = self._node(uncopied(name).rpartition(".")[0]) if ":" in name else -1
+        own = self._node(strip_overload(name).rpartition(".")[0]) if ":" in name else -1
         return own if own >= 0 else self._owners.get(number, -1)
 
     def method(self, owner: int, name: str) -> int:
@@ -106,7 +106,7 @@ class Members:
         """Method → type, of methods whose type is in another file."""
         graph, known, found = self._graph, dict[tuple[str, int], int](), dict[int, int]()
         for number, _, file, *_ in graph.nodes[self._alone()].tolist():
-            above = uncopied(graph.names[number]).rpartition(".")[0]
+            above = strip_overload(graph.names[number]).rpartition(".")[0]
             if (above, file) not in known:
                 known[above, file] = self._named(above.partition(":")[2], file)
             if (owner := known[above, file]) >= 0:
@@ -127,13 +127,14 @@ class Members:
         types = [
             number
             for number in (int(graph.nodes[row, 0]) for row in rows)
-            if graph.kind(number) in TYPE_KINDS and uncopied(graph.names[number]).partition(":")[2] == scope
+            if graph.kind(number) in TYPE_KINDS
+            and strip_overload(graph.names[number]).partition(":")[2] == scope
         ]
         folder, _, name = graph.names[file].rpartition("/")
         if name.endswith(_BY_FOLDER):
             types = [one for one in types if graph.file_of(one).rpartition("/")[0] == folder]
         meant = [one for one in types if self._refers(file, one)] or types
-        return meant[0] if len({uncopied(graph.names[one]) for one in meant}) == 1 else -1
+        return meant[0] if len({strip_overload(graph.names[one]) for one in meant}) == 1 else -1
 
     def _refers(self, file: int, owner: int) -> bool:
         """Whether something in a file refers to a type, or the file imports that type's file."""
@@ -145,4 +146,4 @@ class Members:
 
 def last_name(name: str) -> str:
     """The last name of an id, without the number of an overload."""
-    return uncopied(name).rpartition(".")[2]
+    return strip_overload(name).rpartition(".")[2]

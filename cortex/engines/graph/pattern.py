@@ -15,8 +15,8 @@ import orjson
 from cortex.engines.graph.sources import Texts
 from cortex.system.errors import BadRequest, Misconfigured
 from cortex.system.installation import how_to_add
-from cortex.terms.globs import matching
-from cortex.terms.languages import nearest
+from cortex.terms.globs import matching_paths
+from cortex.terms.languages import nearest_language
 from cortex.terms.suggestions import hint
 from ipc.messages import GraphHits, PatternSearch
 
@@ -62,7 +62,7 @@ def search_pattern(
     Misconfigured where ast-grep is not installed.
     """
     if request.language not in LANGUAGES:
-        meant = hint(nearest(request.language, tuple(LANGUAGES)))
+        meant = hint(nearest_language(request.language, tuple(LANGUAGES)))
         raise BadRequest(
             f"cortex_pattern does not know {request.language!r}{meant}; it takes {', '.join(LANGUAGES)}."
         )
@@ -132,8 +132,8 @@ def _check(pattern: str, language: str) -> None:
 
 def _chosen(files: Iterable[str], request: PatternSearch) -> list[str]:
     every = {path for path in files if not request.within or path.startswith(f"{request.within}/")}
-    kept = matching(every, request.paths) if request.paths else every
-    return sorted(kept - matching(every, request.exclude_paths))
+    kept = matching_paths(every, request.paths) if request.paths else every
+    return sorted(kept - matching_paths(every, request.exclude_paths))
 
 
 def _matches(pattern: str, language: str, text: str) -> list[SgNode]:

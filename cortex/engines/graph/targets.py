@@ -17,10 +17,10 @@ from cortex.engines.graph.places import Places
 from cortex.engines.graph.variants import joined
 from cortex.ranking.traces import find_frames
 from cortex.system.arrays import Array
-from cortex.terms.ids import above, key_of, split, split_short, uncopied
+from cortex.terms.ids import enclosing_id, key_of, split_id, split_short, strip_overload
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.paths import is_built, is_example, is_foreign, is_test
-from cortex.terms.spelling import Place, read_place, read_symbol
+from cortex.terms.spelling import FileLines, read_file_lines, read_symbol
 
 #: ids that an answer lists when a target has several meanings, and names that it suggests when it
 #: has none
@@ -85,9 +85,9 @@ class Targets:
         target = target.strip()
         if found := self.meant(target, kinds, within):
             return found
-        if not split(target):
+        if not split_id(target):
             return Found(suggestion="The target is empty; pass the name of a type, function, method or file.")
-        return self._nothing(target, split(_as_name(target)))
+        return self._nothing(target, split_id(_as_name(target)))
 
     def meant(self, target: str, kinds: frozenset[str] = frozenset(), within: str = "") -> Found | None:
         """As `find`; None for what means nothing, without the nearest names, which take long to
@@ -99,12 +99,12 @@ class Targets:
         self._within = f"{within}/" if within else ""
         if found := self._named(target):
             return found
-        if not split(target):
+        if not split_id(target):
             return None
         if found := self._placed(target):
             return found
         readings, own = read_symbol(target), _as_name(target)
-        full = [one for one in readings if len(split(one)) >= len(split(own))]
+        full = [one for one in readings if len(split_id(one)) >= len(split_id(own))]
         if found := next(filter(None, map(self._named, full)), None):
             return found
         guesses = [(self._folded_name, one) for one in (target, *full)]
@@ -124,8 +124,10 @@ class Targets:
 
     def _placed(self, target: str) -> Found | None:
         """What a path, a line of a file, or a frame of a trace means."""
-        places = [(read_place(target), "")]
-        places += [(Place(frame.path, frame.line), frame.name) for frame in find_frames(target)[:FRAMES_MAX]]
+        places = [(read_file_lines(target), "")]
+        places += [
+            (FileLines(frame.path, frame.line), frame.name) for frame in find_frames(target)[:FRAMES_MAX]
+        ]
         for place, name in places:
             files = self.places.holding(self._inside(self.places.files(place.path)), place.line)
             best = [n for n in files if _rank(self._graph.names[n]) == 0] if len(files) > 1 else files
@@ -157,7 +159,7 @@ class Targets:
             return Found(self.copies(number))
         if number in self._modules:
             return Found((self._modules[number],))
-        parts = split(target)
+        parts = split_id(target)
         if not parts:
             return None
         return self._meant(self._inside_file(target) or self._ending(parts), target)
@@ -169,7 +171,7 @@ class Targets:
             self._folded = {}
             for last, key in self._lasts():
                 self._folded.setdefault(_fold(last), []).append(key)
-        parts = [_fold(part) for part in split(target)]
+        parts = [_fold(part) for part in split_id(target)]
         if not parts:
             return None
         rows = [row for key in self._folded.get(parts[-1], ()) for row in graph.by_last.of(key).tolist()]
@@ -187,7 +189,7 @@ class Targets:
         groups = joined(self._graph, groups)
         chosen = self._outstanding(groups)
         # A name by itself is that of a function more often than of a method deep inside something.
-        listed = sorted(groups.keys() - {chosen}, key=lambda one: (len(split(one.partition(":")[2])), one))
+        listed = sorted(groups.keys() - {chosen}, key=lambda one: (len(split_id(one.partition(":")[2])), one))
         shown = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
         if chosen is not None:
             more = f"Also called {target!r}: {shown}" if listed else ""
@@ -235,14 +237,14 @@ class Targets:
 
     def _above(self, number: int) -> int:
         """The key of what encloses a node."""
-        return key_of(above(self._graph.names[number]))
+        return key_of(enclosing_id(self._graph.names[number]))
 
     def _meaning(self, number: int) -> str:
         """An id without its overload's number; of what Ruby opens again in other files the name
         alone, of what C# writes in parts the folder of its files with it, of a method that C++
         defines outside of its type the declaration's.
         """
-        name = uncopied(self._graph.names[next(iter(self.owned.written_apart(number)), number)])
+        name = strip_overload(self._graph.names[next(iter(self.owned.written_apart(number)), number)])
         path, kind = self._graph.file_of(number), self._graph.kind(number)
         stem, _, scope = name.partition(":")
         if path.endswith(".rb") and kind in ("class", "trait"):
@@ -314,7 +316,7 @@ class Targets:
             graph = self._graph
             keys, first = np.unique(graph.by_last.keys, return_index=True)
             numbers = graph.nodes[graph.by_last.rows[first], 0].tolist()
-            lasts = ("".join(split(graph.names[number])[-1:]).lower() for number in numbers)
+            lasts = ("".join(split_id(graph.names[number])[-1:]).lower() for number in numbers)
             self._last_names = tuple(zip(lasts, keys.tolist(), strict=True))
         return self._last_names
 
@@ -346,7 +348,7 @@ def _same_last(name: str) -> bool:
     """Whether the last two names of an id are the same:
     a constructor that is called as its class is.
     """
-    *_, one, other = ["", "", *split(name)]
+    *_, one, other = ["", "", *split_id(name)]
     return one == other
 
 
@@ -362,7 +364,7 @@ def _rank(path: str) -> int:
 
 def _ends(name: str, parts: list[str]) -> bool:
     """Whether an id ends in `parts`; its file's own name may be left out (Go: `package.Name`)."""
-    return any(whole[-len(parts) :] == parts for whole in (split(name), split_short(name)))
+    return any(whole[-len(parts) :] == parts for whole in (split_id(name), split_short(name)))
 
 
 def _fold(part: str) -> str:
@@ -372,7 +374,7 @@ def _fold(part: str) -> str:
 
 def _ends_folded(name: str, parts: list[str]) -> bool:
     """As `_ends`, for parts that are folded."""
-    wholes = (split(name), split_short(name))
+    wholes = (split_id(name), split_short(name))
     return any([_fold(part) for part in whole[-len(parts) :]] == parts for whole in wholes)
 
 

@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
-from cortex.terms.ids import above, key_of, uncopied
-from cortex.terms.paths import is_beside, is_test
+from cortex.terms.ids import enclosing_id, key_of, strip_overload
+from cortex.terms.paths import is_test, is_unshipped
 
 #: meanings of a target that are compared; resolution makes no more twins of one call
 TWINS_MAX = 12
@@ -64,8 +64,8 @@ def _form(graph: Graph, numbers: list[int]) -> tuple[object, ...]:
         return ()
     (node,) = graph.nodes_json([int(graph.node_of[numbers[0]])])
     types = str([each.get("type") for each in node.get("parameters") or ()])
-    scope = uncopied(graph.names[numbers[0]]).partition(":")[2]
-    shipped = is_test(str(path)), is_beside(str(path))
+    scope = strip_overload(graph.names[numbers[0]]).partition(":")[2]
+    shipped = is_test(str(path)), is_unshipped(str(path))
     return path.name, shipped, scope, graph.kind(numbers[0]), types
 
 
@@ -76,7 +76,7 @@ def _define_the_same(graph: Graph, one: int, other: int) -> bool:
 
 def _beside(graph: Graph, number: int) -> set[str]:
     """The names of what the file of a definition defines."""
-    rows = graph.by_above.of(key_of(above(graph.names[number]).partition(":")[0]))
+    rows = graph.by_above.of(key_of(enclosing_id(graph.names[number]).partition(":")[0]))
     return {graph.names[each].partition(":")[2] for each in graph.nodes[rows, 0].tolist()}
 
 

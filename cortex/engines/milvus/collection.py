@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from cortex.engines.milvus.connection import CONNECT_S, connect, in_a_sentence
-from cortex.settings.milvus import Place
+from cortex.settings.milvus import MilvusPlace
 from cortex.system.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Collection:
     question, and anew after a failure.
     """
 
-    def __init__(self, place: Place, patience_s: float = 0.0) -> None:
+    def __init__(self, place: MilvusPlace, patience_s: float = 0.0) -> None:
         """`patience_s`: seconds for a question of who writes, whom nobody waits for."""
         self.place, self._patience_s = place, patience_s
         self.rows = f"{place.collection}_{place.dimensions}"
@@ -226,7 +226,7 @@ class Collection:
             raise in_a_sentence(self.place, what, error) from error
         except (ValueError, OSError) as error:  # pymilvus asks a channel that was closed
             self.close()
-            raise Unavailable(f"Milvus at {self.place.told} cannot be asked to {what}: {error}.") from error
+            raise Unavailable(f"Milvus at {self.place.label} cannot be asked to {what}: {error}.") from error
 
     def _connected(self) -> MilvusClient:
         with self._connecting:
@@ -248,7 +248,7 @@ class Collection:
             told = client.describe_collection(name, timeout=self._ask_s)["fields"]
             if {one["name"] for one in told} != {one.name for one in schema.fields}:
                 raise Misconfigured(
-                    f"The collection {name} at {self.place.told} has other fields than this version of Cortex "
+                    f"The collection {name} at {self.place.label} has other fields than this version of Cortex "
                     "writes: set milvus.collection to another name and index again, or take the version that made it."
                 )
             client.load_collection(name, timeout=CONNECT_S)  # a server that was started anew has released it

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cortex.settings.milvus import Place
+from cortex.settings.milvus import MilvusPlace
 from cortex.system.errors import Misconfigured, NotFound, Unavailable
 from cortex.system.installation import how_to_add, is_installed
 
@@ -26,7 +26,7 @@ OLDEST = (2, 6)
 _VERSION = re.compile(r"v?([0-9]+)\.([0-9]+)\.")
 
 
-def connect(place: Place) -> MilvusClient:
+def connect(place: MilvusPlace) -> MilvusClient:
     """A client of its own. Raises Misconfigured without the package, for a refused token and for a
     server that is too old, Unavailable.
     """
@@ -56,7 +56,7 @@ def connect(place: Place) -> MilvusClient:
     if told and (int(told[1]), int(told[2])) < OLDEST:
         client.close()
         raise Misconfigured(
-            f"Milvus at {place.told} is {version}, and Cortex needs {OLDEST[0]}.{OLDEST[1]} or later, which changes "
+            f"Milvus at {place.label} is {version}, and Cortex needs {OLDEST[0]}.{OLDEST[1]} or later, which changes "
             "single fields of a row: set milvus.uri to another, or bring it up to date."
         )
     return client
@@ -71,7 +71,7 @@ def _await_socket(path: Path) -> None:
         time.sleep(LOOK_S)  # not every system tells when a socket appears
 
 
-def in_a_sentence(place: Place, what: str, error: Exception) -> Exception:
+def in_a_sentence(place: MilvusPlace, what: str, error: Exception) -> Exception:
     """The failure in one sentence, without what was sent."""
     from grpc import RpcError
 
@@ -85,19 +85,19 @@ def in_a_sentence(place: Place, what: str, error: Exception) -> Exception:
     lower = reason.lower()
     if "vector field" in lower and "limited" in lower:
         return Misconfigured(
-            f"Milvus at {place.told} takes too few vector fields in a collection, and Cortex needs six ({reason}): set "
+            f"Milvus at {place.label} takes too few vector fields in a collection, and Cortex needs six ({reason}): set "
             "proxy.maxVectorFieldNum to 6 or more in its configuration."
         )
     if _REFUSED.search(lower):
         return Misconfigured(
-            f"Milvus at {place.told} refuses the token of milvus.token for {place.project} ({reason}): ask for the "
+            f"Milvus at {place.label} refuses the token of milvus.token for {place.project} ({reason}): ask for the "
             "right to it, or set another."
         )
     if "collection" in lower and ("not found" in lower or "does not exist" in lower):
         return NotFound(
-            f"Milvus at {place.told} has nothing of {place.collection}: run `cortex index --to milvus` first."
+            f"Milvus at {place.label} has nothing of {place.collection}: run `cortex index --to milvus` first."
         )
     advice = "its process may be starting" if place.file else "start it, or correct milvus.uri"
     return Unavailable(
-        f"Milvus at {place.told} cannot be asked to {what} ({reason}): {advice}; ask again then."
+        f"Milvus at {place.label} cannot be asked to {what} ({reason}): {advice}; ask again then."
     )

@@ -26,7 +26,7 @@ from cortex.engines.vector.quantized import Coarse
 from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Published
 from cortex.settings.config import Config
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from cortex.system.errors import Damaged, NotReady
 from ipc.messages import CountWords, ExactSearch, TextSignals, VectorSearch
 
@@ -52,7 +52,7 @@ class MilvusEngine:
     @property
     def _collection(self) -> Collection:
         if self._known is None:
-            self._known = Collection(place_of(self._config), WRITE_S if self._config.writes else 0.0)
+            self._known = Collection(milvus_place(self._config), WRITE_S if self._config.writes else 0.0)
         return self._known
 
     def resume(self, token: str) -> None:
@@ -155,6 +155,6 @@ def _missing(collection: Collection, number: int, rows: int) -> str:
     if there == rows:
         return ""
     return (
-        f"Milvus at {place.told} has {there} rows of generation {number} of {place.project}, and {rows} were written: "
+        f"Milvus at {place.label} has {there} rows of generation {number} of {place.project}, and {rows} were written: "
         "run `cortex index --to milvus` where its files are, or correct milvus.project."
     )

@@ -11,8 +11,8 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 
-from cortex.settings.milvus import Place
-from cortex.settings.postgresql import HERE, THERE
+from cortex.settings.milvus import MilvusPlace
+from cortex.settings.postgresql import CLIENT_KEEPALIVE, SERVER_KEEPALIVE
 from cortex.settings.reference import read_reference
 from cortex.settings.table import Milvus
 from cortex.system.errors import Misconfigured, Occupied, Unavailable
@@ -32,7 +32,7 @@ Check = Callable[[], None]
 
 
 @contextlib.contextmanager
-def lease(place: Place, settings: Milvus) -> Iterator[Check]:
+def lease(place: MilvusPlace, settings: Milvus) -> Iterator[Check]:
     """Held while the `with` lasts. Raises Occupied when another indexer has it, Misconfigured where
     nothing can give one, Unavailable.
     """
@@ -46,13 +46,13 @@ def lease(place: Place, settings: Milvus) -> Iterator[Check]:
         yield lambda: None
     else:
         raise Misconfigured(
-            f"Nothing keeps two indexers off {place.project} in Milvus at {place.told}: set milvus.lease to a "
+            f"Nothing keeps two indexers off {place.project} in Milvus at {place.label}: set milvus.lease to a "
             "PostgreSQL server, or say --single-writer where one job at a time indexes it."
         )
 
 
 @contextlib.contextmanager
-def _of_file(place: Place) -> Iterator[Check]:
+def _of_file(place: MilvusPlace) -> Iterator[Check]:
     assert place.folder is not None
     name = hashlib.sha256(f"{place.collection}\0{place.project}".encode()).hexdigest()[:16]
     with hold(
@@ -67,7 +67,7 @@ def _of_file(place: Place) -> Iterator[Check]:
 
 
 @contextlib.contextmanager
-def _of_postgresql(place: Place, address: str) -> Iterator[Check]:
+def _of_postgresql(place: MilvusPlace, address: str) -> Iterator[Check]:
     if not is_installed("psycopg"):
         raise Misconfigured(
             f"milvus.lease names a PostgreSQL server, and the package psycopg is not installed: {how_to_add('postgresql')}."
@@ -76,12 +76,12 @@ def _of_postgresql(place: Place, address: str) -> Iterator[Check]:
 
     named = f"cortex index {place.collection} {place.project}"
     # a job's machine that is gone must not keep all others from the project
-    kept = {"statement_timeout": 1000 * STATEMENT_S} | THERE
+    kept = {"statement_timeout": 1000 * STATEMENT_S} | SERVER_KEEPALIVE
     options = " ".join(f"-c {name}={value}" for name, value in kept.items())
     plain = address.replace("postgresql+psycopg://", "postgresql://", 1)
     try:
         with psycopg.connect(
-            plain, autocommit=True, connect_timeout=CONNECT_S, options=options, **HERE
+            plain, autocommit=True, connect_timeout=CONNECT_S, options=options, **CLIENT_KEEPALIVE
         ) as connection:
 
             def held(question: str) -> bool:
@@ -137,7 +137,7 @@ def _away(error: Exception, *, quotes: bool) -> Exception:
     )
 
 
-def _occupied(place: Place, holder: str) -> Occupied:
+def _occupied(place: MilvusPlace, holder: str) -> Occupied:
     return Occupied(
-        f"The project {place.project} in Milvus at {place.told} is being indexed by {holder}: wait until that is done."
+        f"The project {place.project} in Milvus at {place.label} is being indexed by {holder}: wait until that is done."
     )

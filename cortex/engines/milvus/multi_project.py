@@ -33,7 +33,7 @@ from cortex.engines.protocol import Handlers
 from cortex.generation.current import Generation, prune_folder
 from cortex.generation.read import Rows, open_rows
 from cortex.settings.config import Config
-from cortex.settings.milvus import place_of
+from cortex.settings.milvus import milvus_place
 from cortex.system import allocator, files
 from cortex.system.errors import CortexError, NotFound, NotReady
 from ipc.codec import decode, encode
@@ -155,7 +155,7 @@ class Many:
     def _place(self) -> tuple[Collection, Fetched]:
         if self._collection is None or self._fetched is None:
             patience_s = max(ASK_S, self._config.server.deadline_s / 2)
-            self._collection = Collection(place_of(self._config), patience_s)
+            self._collection = Collection(milvus_place(self._config), patience_s)
             prune_folder(self._folder, (), UNASKED_S)
             self._fetched = Fetched(self._collection)
         return self._collection, self._fetched

@@ -31,7 +31,7 @@ from cortex.query.tree import (
 )
 from cortex.system.errors import BadQuery
 from cortex.terms import tokens
-from cortex.terms.languages import covered
+from cortex.terms.languages import expand_language
 from cortex.terms.spelling import same_tags
 from ipc.messages import Filters
 
@@ -306,7 +306,7 @@ def _words(name: str, text: str, slop: int, to: Target) -> Query | None:
 def _same(name: str, value: str) -> tuple[str, ...]:
     """The values of a field that mean what `value` does."""
     if name == "language":
-        return tuple(dict.fromkeys((value, *covered(value))))
+        return tuple(dict.fromkeys((value, *expand_language(value))))
     return same_tags(value) if name == "tags" else (value,)
 
 

@@ -19,7 +19,7 @@ from cortex.engines.text.line_coverage import PART
 from cortex.engines.text.line_matches import Body, Marked
 from cortex.system.arrays import Array
 from cortex.terms.languages import language_of
-from cortex.terms.paths import is_beside, is_built
+from cortex.terms.paths import is_built, is_unshipped
 from ipc.messages import Hit
 
 #: chunks whose lines are counted; of a query that matches more, the lines of so many of the best
@@ -112,7 +112,7 @@ def put_in_order(body: Body, marked: Marked, kinds: Array, missing: Array) -> Or
 
 
 def _is_beside(hit: Hit) -> bool:
-    return hit.chunk_type == "documentation" or is_beside(hit.file)
+    return hit.chunk_type == "documentation" or is_unshipped(hit.file)
 
 
 def _built(body: Body, marked: Marked, kinds: Array) -> Array:

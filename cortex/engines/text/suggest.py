@@ -93,7 +93,7 @@ def _missing(asked: Asked, clause: Node) -> str:
 def _near(asked: Asked, clause: Term) -> str:
     """What a term without a match may have been meant as; "" for nothing."""
     if clause.field == "language":
-        return "" if languages.canonical(clause.text) else languages.nearest(clause.text)
+        return "" if languages.canonical(clause.text) else languages.nearest_language(clause.text)
     return nearest(asked, clause.text) if clause.field == "text" else ""
 
 

@@ -331,7 +331,7 @@ def build_vectors(rows: Rows, folder: Path) -> str:
     )
     for batch in np.array_split(ordinals, max(1, len(ordinals) // 10_000)):
         index.add(rows.keys[batch], in_bytes(rows.vectors(batch).astype(np.float32))[0], threads=1)
-        allocator.let_go(folder.parent)  # of vectors that are not read again
+        allocator.release_mapped_files(folder.parent)  # of vectors that are not read again
     watermark = int(rows.keys.max()) if len(rows) else 0
     files.make_folder(folder)
     new = folder / f"{KIND}-{rows.generation:08d}.new"

@@ -15,7 +15,7 @@ from typing import Any
 
 from cortex.front.agents import edits, record, rules
 from cortex.front.agents.table import Agent, Scope, Written
-from cortex.settings.home import place, user_home
+from cortex.settings.home import user_home, variable_folder
 from cortex.system import files
 
 #: bytes of a file of settings or rules; Claude Code's own grows with its history
@@ -67,14 +67,14 @@ def settings_base() -> Path:
     if sys.platform == "darwin":
         return Path(user_home(), "Library", "Application Support")
     if sys.platform == "win32":
-        return Path(place("APPDATA") or os.path.join(user_home(), "AppData", "Roaming"))
-    return Path(place("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"))
+        return Path(variable_folder("APPDATA") or os.path.join(user_home(), "AppData", "Roaming"))
+    return Path(variable_folder("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"))
 
 
 def locate(path: str, root: Path) -> Path:
     """The file that a path of the table is; links of the person's own are followed."""
     if path.startswith("~/.config/"):
-        found = Path(place("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"), path[10:])
+        found = Path(variable_folder("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"), path[10:])
     elif path.startswith("~/"):
         found = Path(user_home(), path[2:])
     elif path.startswith("%/"):

@@ -14,7 +14,7 @@ import orjson
 
 from cortex.front.cli import memory
 from cortex.front.cli.paint import Line, Screen
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 from cortex.terms.ambiguous_candidates import candidates_of
 from cortex.terms.records import covers
 
@@ -311,4 +311,4 @@ def print_notes(answer: dict[str, Any], cut: str = "There is more.") -> None:
         notes.append(f"Without an answer from: {', '.join(index['degraded'])}.")
     for note in notes:
         if note:
-            print(shown(note), file=sys.stderr)
+            print(escape_controls(note), file=sys.stderr)

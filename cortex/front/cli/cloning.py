@@ -19,7 +19,7 @@ from cortex.settings.home import is_loopback
 from cortex.settings.projects import clones_base
 from cortex.system import files, git
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured, Unavailable
-from cortex.system.terminal import in_line, shown
+from cortex.system.terminal import escape_controls, escape_in_line
 
 #: seconds that fetching may take
 CLONE_S = 900.0
@@ -75,14 +75,14 @@ def fetch(told: str) -> Path:
     address = read_address(told)
     folder = address.folder
     new = folder.with_name(f".{folder.name}.{os.getpid()}")
-    print(shown(f"cortex: fetching {in_line(address.url)}"), file=sys.stderr)
+    print(escape_controls(f"cortex: fetching {escape_in_line(address.url)}"), file=sys.stderr)
     try:
         files.make_folder(folder.parent, anywhere=True)
         files.remove_tree(new)
-        with under_way(f"fetching {in_line(address.url)}"):
+        with under_way(f"fetching {escape_in_line(address.url)}"):
             problem = git.clone(address.url, new, address.protocol, CLONE_S)
         if problem:
-            raise Unavailable(f"{address.url} cannot be fetched: {in_line(problem)}.")
+            raise Unavailable(f"{address.url} cannot be fetched: {escape_in_line(problem)}.")
         files.remove_tree(folder)
         files.move(new, folder)
     except OSError as error:
@@ -98,21 +98,28 @@ def index_packages(root: Path) -> int:
     """
     from cortex.indexer.run import index
 
-    places = dependencies.installed(root)
+    places = dependencies.installed_packages(root)
     try:
-        dependencies.note(root, places)
+        dependencies.write_note(root, places)
     except OSError as error:
         raise Misconfigured(f"Cannot note the packages of {root}: {error.strerror or error}.") from error
     for name, place in places.items():
         print(
-            shown(f"cortex: indexing {in_line(f'{root.name}:{name}')}, {in_line(str(place))}"),
+            escape_controls(
+                f"cortex: indexing {escape_in_line(f'{root.name}:{name}')}, {escape_in_line(str(place))}"
+            ),
             file=sys.stderr,
         )
         with Progress() as progress:
             report = index(configuration.load(place), on_progress=progress)
-        print(shown(f"{in_line(f'{root.name}:{name}')}: {report.files} files, to be asked as a project"))
+        print(
+            escape_controls(
+                f"{escape_in_line(f'{root.name}:{name}')}: {report.files} files, to be asked as a project"
+            )
+        )
     if not places:
         print(
-            f"cortex: there are no installed packages in {shown(str(root))}, or its caches", file=sys.stderr
+            f"cortex: there are no installed packages in {escape_controls(str(root))}, or its caches",
+            file=sys.stderr,
         )
     return EXIT_OK if places else EXIT_NOTHING

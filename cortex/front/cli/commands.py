@@ -48,7 +48,7 @@ from cortex.system.errors import (
     CortexError,
     Misconfigured,
 )
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: other names of commands
 ALIASES = {"stdio": "mcp", "--version": "version", "-v": "version", "-V": "version"}
@@ -102,13 +102,13 @@ def init(options: Namespace) -> int:
     path = open_project_folder(folder) / "config.yml"
     try:
         files.create(path, render.CONFIG_TEMPLATE.encode())
-        trust.give(configuration.read_project(folder))
-        print(f"{shown(str(path))} is written; every setting in it is a default.")
+        trust.give_consent(configuration.read_project(folder))
+        print(f"{escape_controls(str(path))} is written; every setting in it is a default.")
     except FileExistsError:
-        print(f"{shown(str(path))} exists and stays as it is.")
+        print(f"{escape_controls(str(path))} exists and stays as it is.")
     config = configuration.load(folder)
-    print(f"What Cortex makes of the project goes to {shown(str(config.home))}.")
-    print(shown(render.agent_snippets(config.root)))
+    print(f"What Cortex makes of the project goes to {escape_controls(str(config.home))}.")
+    print(escape_controls(render.agent_snippets(config.root)))
     return EXIT_OK
 
 
@@ -250,8 +250,8 @@ def upgrade(_options: Namespace) -> int:
     """How it was installed decides; nothing is done."""
     from cortex.system.installation import how_to_upgrade
 
-    print(f"cortex {__version__}, in {shown(sys.prefix)}.")
-    print(f"To upgrade: {shown(how_to_upgrade())}")
+    print(f"cortex {__version__}, in {escape_controls(sys.prefix)}.")
+    print(f"To upgrade: {escape_controls(how_to_upgrade())}")
     print("Running fronts go on with what they have; restart your agents.")
     return EXIT_OK
 

@@ -26,7 +26,7 @@ from cortex.generation.contract import Folder, is_ours
 from cortex.processes import attach, starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.egress import say_leaving
+from cortex.settings.egress import describe_egress
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, cache_base, open_home, open_runtime
 from cortex.settings.trust import say_ignored
 from cortex.system import files, hosts
@@ -68,7 +68,7 @@ def examine(project: str | None) -> list[Check]:
         config = configuration.load(project)
     except CortexError as error:
         return [*checks, Check("configuration", "wrong", str(error))]
-    asked = f"; {config.part} is served from its index" if config.part else ""
+    asked = f"; {config.subfolder} is served from its index" if config.subfolder else ""
     checks.append(Check("configuration", "fine", f"{config.root} (hash {config.hash()}){asked}"))
     for name, look in (
         ("trust", _trust),
@@ -158,7 +158,7 @@ def _trust(config: Config) -> tuple[State, str]:
 
 def network(config: Config) -> tuple[State, str]:
     """What is sent to other machines."""
-    said = say_leaving(config)
+    said = describe_egress(config)
     return ("odd", said) if said else ("fine", "nothing leaves this machine")
 
 

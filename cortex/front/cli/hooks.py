@@ -20,7 +20,7 @@ from cortex.settings.home import user_home
 from cortex.settings.table import Memory
 from cortex.system import files
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: the program, its module where it is not installed, and Claude Code's name of each event → ours
 PROGRAM, MODULE = "cortex-hook", "cortex.front.hook"
@@ -160,10 +160,10 @@ def _is_ours(command: Any) -> bool:
 
 def _write(path: Path, before: dict[str, Any], after: dict[str, Any], options: Namespace) -> int:
     if after == before:
-        print(shown(f"{path} is as it should be."))
+        print(escape_controls(f"{path} is as it should be."))
         return EXIT_OK
     raw = json.dumps(after, indent=2, ensure_ascii=False) + "\n"
-    print(shown(f"{path} will be:\n{raw}" if not options.only_print else raw))
+    print(escape_controls(f"{path} will be:\n{raw}" if not options.only_print else raw))
     if options.only_print:
         return EXIT_OK
     if not options.yes and not agreed("Write it?"):

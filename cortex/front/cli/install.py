@@ -17,7 +17,7 @@ from cortex.front.agents.table import AGENTS, BY_NAME, Agent, Scope
 from cortex.front.cli import columns, hooks
 from cortex.settings.home import find_root
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 from cortex.terms.suggestions import hint_for
 
 PROGRAM = "cortex"
@@ -113,10 +113,10 @@ def _program(*, shared: bool) -> str:
 
 def _carry_out(plan: planning.Plan, options: Namespace, done: str) -> int:
     for refused in plan.refused:
-        print(shown(f"cortex: {refused}"), file=sys.stderr)
+        print(escape_controls(f"cortex: {refused}"), file=sys.stderr)
     changes = plan.changes
     for file in changes:
-        print(shown(_difference(file)), end="")
+        print(escape_controls(_difference(file)), end="")
     if not changes:
         print("Everything is as it should be.")
         return EXIT_NOTHING if plan.refused else EXIT_OK

@@ -28,7 +28,7 @@ from cortex.system.errors import (
     CortexError,
     Misconfigured,
 )
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: bytes of the note that says whose a folder is
 NOTE_BYTES_MAX = 65_536
@@ -60,7 +60,7 @@ def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
     assert config.sealing is not None
     with under_way("sealing the project"):
         attach.stop(config)
-        plain_folder.use(config.sealing)
+        plain_folder.ensure_open(config.sealing)
 
 
 def unseal(project: str | Path | None) -> None:
@@ -83,14 +83,14 @@ def unseal(project: str | Path | None) -> None:
 def show_location(options: Namespace) -> int:
     del options
     base = places.sealed_base(cache_base())
-    place, name = keys.place_of(base)
+    place, name = keys.master_place(base)
     if not place:
         print("Nothing is sealed, and there is no key.")
         return EXIT_OK
-    count, others = len(list(keys.stores(base))), keys.elsewhere(base)
+    count, others = len(list(keys.stores(base))), keys.stores_elsewhere(base)
     also = f", and of memory in {', '.join(str(store.parent) for store in others)}" if others else ""
     print(
-        shown(
+        escape_controls(
             f"The master key ({name}) is in {place}; it wraps the keys of {count} sealed projects in {base}{also}."
         )
     )
@@ -118,7 +118,7 @@ def rotate(options: Namespace) -> int:
             else "is not there, and the old key is kept for it: bring it back and say `cortex key rotate` again, or "
             f"delete {base / keys.ELSEWHERE} if it is gone for good."
         )
-        print(shown(f"cortex: {other} {why}"), file=sys.stderr)
+        print(escape_controls(f"cortex: {other} {why}"), file=sys.stderr)
     return _reseal(path) if options.reseal else EXIT_OK
 
 
@@ -127,14 +127,14 @@ def _reseal(path: str) -> int:
     base, code = places.sealed_base(cache_base()), EXIT_OK
     for store in list(keys.stores(base)):
         try:
-            plain_folder.seal_anew(places.Place(store, places.plain_of(store), None, path))
-            print(shown(f"{store} is sealed anew."))
+            plain_folder.seal_anew(places.SealedPlace(store, places.plain_of(store), None, path))
+            print(escape_controls(f"{store} is sealed anew."))
         except (CortexError, OSError) as error:
-            print(shown(f"cortex: {store} stays as it is: {error}"), file=sys.stderr)
+            print(escape_controls(f"cortex: {store} stays as it is: {error}"), file=sys.stderr)
             code = EXIT_UNAVAILABLE
-    for store in keys.elsewhere(base):
+    for store in keys.stores_elsewhere(base):
         print(
-            shown(
+            escape_controls(
                 f"Memory in {store.parent} keeps its own key: `cortex memory decrypt` and `cortex memory encrypt` make "
                 "another."
             )
@@ -148,20 +148,20 @@ def _stop_open() -> None:
         try:
             attach.stop(configuration.load(root))
         except CortexError as error:
-            print(shown(f"cortex: {error}"), file=sys.stderr)
+            print(escape_controls(f"cortex: {error}"), file=sys.stderr)
 
 
 def forget(options: Namespace) -> int:
     """The exit code: EXIT_NOTHING when a person said no."""
     base, path = places.sealed_base(cache_base()), configuration.load_security().key_path
-    found, others = list(keys.stores(base)), keys.elsewhere(base)
+    found, others = list(keys.stores(base)), keys.stores_elsewhere(base)
     print(
-        shown(
+        escape_controls(
             f"What is sealed of {len(found)} projects cannot be read by anybody any more, and is made anew when asked."
         )
     )
     for store in others:
-        print(shown(_of_memory(store, is_lost=options.memory)))
+        print(escape_controls(_of_memory(store, is_lost=options.memory)))
     print("The sources are not touched.")
     if not (options.yes or (sys.stdin.isatty() and input("Forget the key? [y/N] ").strip().lower() == "y")):
         print("Nothing is changed; --yes does it without a question.")
@@ -169,9 +169,9 @@ def forget(options: Namespace) -> int:
     _stop_open()
     for store in others if options.memory else ():
         attach.stop(configuration.load_data({"memory": {"data_dir": str(store.parent)}}))
-    left = keys.forget(base, path, everything=options.memory)
+    left = keys.forget_master(base, path, everything=options.memory)
     plain_folder.clear_all(() if options.memory else others)
-    print("The key is forgotten." if not left else shown(f"What it wrapped is gone. {left}"))
+    print("The key is forgotten." if not left else escape_controls(f"What it wrapped is gone. {left}"))
     return EXIT_OK
 
 
@@ -186,7 +186,7 @@ def say_sealed(config: Config) -> tuple[str, bool]:
     place, (memory, is_odd) = config.sealing, _say_memory(config.data)
     if place is None:
         return f"off: what is made of the project lies plain in {config.home}; {memory}", is_odd
-    where, name = keys.place_of(place.store.parent)
+    where, name = keys.master_place(place.store.parent)
     swaps = places.swaps()
     said = [
         f"sealed in {place.store} by a key that the master key {name} in {where or 'no place yet'} wraps",
@@ -202,7 +202,7 @@ def say_sealed(config: Config) -> tuple[str, bool]:
     return "; ".join(said), bool(swaps or fault or is_odd)
 
 
-def _kind(place: places.Place) -> str:
+def _kind(place: places.SealedPlace) -> str:
     return "in memory" if places.is_in_memory(place.base) else "on the disk: security.plain_runtime"
 
 

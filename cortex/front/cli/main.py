@@ -20,7 +20,7 @@ from cortex.system.errors import (
     Occupied,
     Unavailable,
 )
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,7 +48,7 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as end:  # wrong usage, or a command's help
         return end.code if isinstance(end.code, int) else EXIT_OK
     except CortexError as error:
-        print(shown(f"cortex: {error}"), file=sys.stderr)
+        print(escape_controls(f"cortex: {error}"), file=sys.stderr)
         return exit_code(error)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

@@ -11,7 +11,7 @@ from typing import Any
 
 from cortex.front.cli.paint import Line, Screen
 from cortex.front.tools.memory.fence import unfenced
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: lines and characters of a body in a list
 LINES, LINE_CHARS = 3, 110
@@ -39,11 +39,11 @@ def say_ago(moment: str, now: float) -> str:
 def print_written(answer: dict[str, Any]) -> None:
     """What became of a write, a note's number first; then what memory has to say about it."""
     number = f"{answer['number']}  " if "number" in answer else ""
-    print(shown(f"{number}{answer['message']}"))
+    print(escape_controls(f"{number}{answer['message']}"))
     if removed := answer.get("removed"):
-        print(shown(f"Taken out before it was stored: {', '.join(removed)}."), file=sys.stderr)
+        print(escape_controls(f"Taken out before it was stored: {', '.join(removed)}."), file=sys.stderr)
     for warning in answer.get("warnings", ()):
-        print(shown(f"hint: {warning}"), file=sys.stderr)
+        print(escape_controls(f"hint: {warning}"), file=sys.stderr)
 
 
 def print_rows(answer: dict[str, Any]) -> None:
@@ -58,7 +58,7 @@ def print_rows(answer: dict[str, Any]) -> None:
 
 
 def print_briefing(answer: dict[str, Any]) -> None:
-    print(shown(unfenced(answer["briefing"])))
+    print(escape_controls(unfenced(answer["briefing"])))
 
 
 def print_walk(answer: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ def print_node(answer: dict[str, Any]) -> None:
         out.print(Line((f"    {relation}", "dim")))
     _say_places(answer)
     if flagged := answer.get("flagged"):
-        print(shown(f"This note {flagged}."), file=sys.stderr)
+        print(escape_controls(f"This note {flagged}."), file=sys.stderr)
 
 
 def print_beside(answer: dict[str, Any]) -> None:
@@ -113,7 +113,7 @@ def _say_places(row: Mapping[str, Any]) -> None:
     """What became of the places of a note, to standard error."""
     for what in ("changed", "gone", "moved"):
         if row.get(what):
-            print(shown(f"{what} since it was noted: {', '.join(row[what])}"), file=sys.stderr)
+            print(escape_controls(f"{what} since it was noted: {', '.join(row[what])}"), file=sys.stderr)
 
 
 def print_timeline(answer: dict[str, Any]) -> None:
@@ -134,12 +134,12 @@ def print_timeline(answer: dict[str, Any]) -> None:
     if following := answer.get("next_offset"):
         print(f"There are more: --offset {following}.", file=sys.stderr)
     if not answer["items"]:
-        print(shown(answer.get("message", "Nothing was noted then.")), file=sys.stderr)
+        print(escape_controls(answer.get("message", "Nothing was noted then.")), file=sys.stderr)
 
 
 def print_undone(answer: dict[str, Any]) -> None:
     titles = ", ".join(f"{node['number']} {node['title']}" for node in answer["nodes"])
-    print(shown(f"Taken back ({answer['what']}): {titles or answer['undone']}"))
+    print(escape_controls(f"Taken back ({answer['what']}): {titles or answer['undone']}"))
 
 
 def print_link(answer: dict[str, Any]) -> None:
@@ -147,12 +147,12 @@ def print_link(answer: dict[str, Any]) -> None:
     own, home = answer["project"], answer["home"]
     moved = f"; {_count(answer['moved'], 'note')} of its own joined them" if answer.get("moved") else ""
     told = "has notes of its own" if own == home else f"has the notes of {home}{moved}"
-    print(shown(f"This project, {own}, {told}."))
+    print(escape_controls(f"This project, {own}, {told}."))
     now = time.time()
     for one in answer["projects"]:
         mark = "→" if one["project"] == home else " "
         line = f"{mark} {_count(one['notes'], 'note'):>12}  {one['project']}, the newest {say_ago(one['newest'], now)}"
-        print(shown(line))
+        print(escape_controls(line))
 
 
 def came_in(answer: dict[str, Any]) -> bool:
@@ -172,18 +172,20 @@ def print_imported(answer: dict[str, Any]) -> None:
     print(", ".join((new, *(f"{answer[name]} {told}" for name, told in others if answer[name]))) + ".")
     for one in answer["refused"]:
         where = f"{one['file']}, line {one['line']}" if one.get("file") else f"line {one['line']}"
-        print(shown(f"{where}: {one['why']}"), file=sys.stderr)
+        print(escape_controls(f"{where}: {one['why']}"), file=sys.stderr)
     if more := answer["refused_count"] - len(answer["refused"]):
         print(f"and {_count(more, 'more line')} like these", file=sys.stderr)
 
 
 def print_exported(answer: dict[str, Any]) -> None:
     place = "standard output" if answer["file"] == "-" else answer["file"]
-    print(shown(f"{_count(answer['records'], 'record')} written to {place}"))
+    print(escape_controls(f"{_count(answer['records'], 'record')} written to {place}"))
 
 
 def print_backed_up(answer: dict[str, Any]) -> None:
-    print(shown(f"Copied to {answer['file']}; {_count(len(answer['back_ups']), 'back-up')} in all."))
+    print(
+        escape_controls(f"Copied to {answer['file']}; {_count(len(answer['back_ups']), 'back-up')} in all.")
+    )
 
 
 def print_migrated(answer: dict[str, Any]) -> None:
@@ -195,7 +197,7 @@ def print_migrated(answer: dict[str, Any]) -> None:
         else f"memory.data_dir to {os.path.dirname(answer['to'])}"
     )
     read = f"Copied to {answer['to']}, and what arrived is what was read: {told}."
-    print(shown(f"{read} Now set {where}, and run `cortex memory down` once."))
+    print(escape_controls(f"{read} Now set {where}, and run `cortex memory down` once."))
 
 
 #: what is said when a damaged store does not tell what was forgotten
@@ -207,9 +209,9 @@ UNREAD = (
 
 def print_restored(answer: dict[str, Any]) -> None:
     made = say_ago(answer["written_at"], time.time())
-    print(shown(f"{answer['file']}, made {made}, is in place: {_count(answer['notes'], 'note')}."))
+    print(escape_controls(f"{answer['file']}, made {made}, is in place: {_count(answer['notes'], 'note')}."))
     if answer["kept"]:
-        print(shown(f"What was there is kept as {answer['kept']}."))
+        print(escape_controls(f"What was there is kept as {answer['kept']}."))
     if answer.get("forgotten"):
         print(f"{_count(answer['forgotten'], 'note')} of it stayed out: forgotten for good since.")
     if answer.get("unread"):
@@ -221,26 +223,28 @@ def print_findings(answer: dict[str, Any]) -> None:
     print(f"{_count(answer['notes'], 'note')} and {_count(answer['edges'], 'edge')} were compared.")
     for one in answer["findings"]:
         found = one["found"] if isinstance(one["found"], str) else f"{one['found']} differences"
-        print(shown(f"{'mended' if one['mended'] else 'WRONG '}  {one['what']}: {found}"))
+        print(escape_controls(f"{'mended' if one['mended'] else 'WRONG '}  {one['what']}: {found}"))
     if not answer["findings"]:
         print("Nothing is wrong.")
     if answer["back_ups"]:
         newest = answer["back_ups"][0]
-        print(shown(f"The newest of {_count(len(answer['back_ups']), 'back-up')}: {newest['file']}"))
+        print(
+            escape_controls(f"The newest of {_count(len(answer['back_ups']), 'back-up')}: {newest['file']}")
+        )
 
 
 def print_upkeep(answer: dict[str, Any]) -> None:
     """What was done, or would be, in numbers; then what it was, where that is told one by one."""
     if told := answer.get("message"):
-        print(shown(told))
+        print(escape_controls(told))
     for step, numbers in answer.get("steps", {}).items():
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in numbers.items() if count)
-        print(shown(f"{step}: {counts or 'nothing'}"))
+        print(escape_controls(f"{step}: {counts or 'nothing'}"))
     for one in answer.get("superseded", ()):
-        print(shown(f"superseded: {one['id']} by {one['by']}, which {one['why']}"))
+        print(escape_controls(f"superseded: {one['id']} by {one['by']}, which {one['why']}"))
     for what in ("archived", "deleted"):
         for one in answer.get(what, ()):
-            print(shown(f"{what}: {one['number']}  {one['title']}"))
+            print(escape_controls(f"{what}: {one['number']}  {one['title']}"))
     if answer.get("dry_run"):
         print("Nothing was changed.", file=sys.stderr)
     elif left := answer.get("remaining"):

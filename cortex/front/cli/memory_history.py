@@ -8,7 +8,7 @@ from typing import Any
 
 from cortex.front.cli.memory import say_ago
 from cortex.front.cli.paint import Line, Screen
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: characters of what a field held, in a list of changes
 HELD_CHARS = 100
@@ -50,7 +50,7 @@ def print_session(answer: dict[str, Any]) -> None:
         if files:
             out.print(Line((f"      {', '.join(files)}", "cyan")))
     for note in answer["notes"]:
-        print(shown(f"noted: {note['number']}  {note['title']}"))
+        print(escape_controls(f"noted: {note['number']}  {note['title']}"))
     if following := answer.get("next_offset"):
         print(f"There is more: --offset {following}.", file=sys.stderr)
 

@@ -10,7 +10,7 @@ from cortex.front.cli import render, subfolders
 from cortex.processes.milvus_lite import file_served
 from cortex.settings import config as configuration
 from cortex.system.errors import EXIT_OK, Misconfigured
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: options of `cortex index` that have no sense there
 _NOT_THERE = ("watch", "no_wait", "chunks_dir", "encrypt", "decrypt", "dependencies")
@@ -41,6 +41,8 @@ def index(options: Namespace) -> int:
         render.print_report(report, verbose=options.verbose)
         generation = publish()
     print(
-        shown(f"published to {config.milvus.uri} as generation {generation.number}: {generation.rows} chunks")
+        escape_controls(
+            f"published to {config.milvus.uri} as generation {generation.number}: {generation.rows} chunks"
+        )
     )
     return EXIT_OK

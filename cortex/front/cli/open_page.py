@@ -14,7 +14,7 @@ from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import is_loopback
 from cortex.system.errors import EXIT_OK, Unavailable
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: seconds that a server has to answer
 ANSWER_S = 5.0
@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
                 f"No server shows {config.root}; start one: `cortex serve`, or `cortex up --detach --http`."
             )
     link = invite(url, own_token())
-    print(shown(link))
+    print(escape_controls(link))
     if not options.only_print and _has_a_screen():
         import webbrowser
 

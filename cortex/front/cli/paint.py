@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: (text, its style in the words of rich)
 Part = tuple[str, str]
@@ -32,7 +32,7 @@ class Screen:
 
     def print(self, line: Line) -> None:
         if self._colours is None:
-            print(shown("".join(text for text, _ in line.parts)))
+            print(escape_controls("".join(text for text, _ in line.parts)))
         else:
             self._colours(line)
 

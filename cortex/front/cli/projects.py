@@ -15,11 +15,11 @@ from cortex.front.cli.activity import under_way
 from cortex.front.cli.hooks import agreed
 from cortex.front.cli.parser import Parser, seconds_of
 from cortex.processes import stored_projects
-from cortex.processes.stored_projects import Kept
+from cortex.processes.stored_projects import StoredProject
 from cortex.settings.projects import known_projects
-from cortex.settings.subfolder import root_id, whole_of
+from cortex.settings.subfolder import enclosing_project, root_id
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, Unavailable
-from cortex.system.terminal import in_line, shown
+from cortex.system.terminal import escape_controls, escape_in_line
 
 #: seconds without any use after which what nobody owns goes: its note is written right after it
 _NOBODYS_S = 86_400
@@ -30,15 +30,15 @@ def declare_list(parser: Parser) -> None:
 
 
 def list_all(options: Namespace) -> int:
-    rows = _rows(stored_projects.kept_projects())
+    rows = _rows(stored_projects.list_stored_projects())
     if options.as_json:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
     else:
-        print(shown("\n".join(_lines(rows)) or "No project was indexed yet."))
+        print(escape_controls("\n".join(_lines(rows)) or "No project was indexed yet."))
     return EXIT_OK
 
 
-def _rows(found: Iterable[Kept]) -> list[dict[str, Any]]:
+def _rows(found: Iterable[StoredProject]) -> list[dict[str, Any]]:
     """What is kept, then the projects that have a name and of which nothing is kept yet."""
     names = {one.root: one for one in known_projects().values()}
     rows = []
@@ -59,12 +59,12 @@ def _rows(found: Iterable[Kept]) -> list[dict[str, Any]]:
         )
     for root, known in names.items():
         told = {"name": known.name, "root": str(root), "bytes": 0, "used": 0}
-        state = "a part" if whole_of(root)[1] else "not indexed"
+        state = "a part" if enclosing_project(root)[1] else "not indexed"
         rows.append(told | {"state": state, "home": ""})
     return rows
 
 
-def _state(one: Kept, *, read_only: bool) -> str:
+def _state(one: StoredProject, *, read_only: bool) -> str:
     if one.served:
         return "served"
     if one.sealed:
@@ -80,8 +80,8 @@ def _lines(rows: Iterable[dict[str, Any]]) -> list[str]:
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     used = _ago(time.time() - row["used"]) if row["used"] else "never"
-    root = in_line(row["root"] or f"unknown ({row['home']})")
-    return in_line(row["name"]), f"{row['bytes'] / 1e6:.1f} MB", used, row["state"], root
+    root = escape_in_line(row["root"] or f"unknown ({row['home']})")
+    return escape_in_line(row["name"]), f"{row['bytes'] / 1e6:.1f} MB", used, row["state"], root
 
 
 def _ago(seconds: float) -> str:
@@ -107,7 +107,7 @@ def clean(options: Namespace) -> int:
     """The exit code: EXIT_NOTHING when a person said no. Raises BadRequest."""
     old_s = seconds_of(options.older_than, "--older-than") if options.older_than else None
     with under_way("`cortex clean`"):
-        chosen = [one for one in stored_projects.kept_projects() if may_go(one, old_s)]
+        chosen = [one for one in stored_projects.list_stored_projects() if may_go(one, old_s)]
     rows = _rows_of(chosen)
     if options.as_json:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
@@ -115,7 +115,7 @@ def clean(options: Namespace) -> int:
     if not chosen:
         print("There is nothing to remove.")
         return EXIT_OK
-    print(shown("\n".join(_lines(rows))))
+    print(escape_controls("\n".join(_lines(rows))))
     print(f"{sum(one.bytes for one in chosen) / 1e6:.1f} MB. The projects' own files stay as they are.")
     if not (options.yes or agreed("Remove this?")):
         print("Nothing is removed.")
@@ -123,7 +123,7 @@ def clean(options: Namespace) -> int:
     return max(map(_remove, chosen))
 
 
-def may_go(one: Kept, old_s: float | None) -> bool:
+def may_go(one: StoredProject, old_s: float | None) -> bool:
     """Whether it is an orphan, or older than that; never what is served."""
     if one.served or one.sealed:  # whose it is, is not known; `cortex index --decrypt` removes it
         return False
@@ -132,17 +132,17 @@ def may_go(one: Kept, old_s: float | None) -> bool:
     return one.orphan or (old_s is not None and one.idle_s >= old_s)
 
 
-def _rows_of(chosen: list[Kept]) -> list[dict[str, Any]]:
+def _rows_of(chosen: list[StoredProject]) -> list[dict[str, Any]]:
     homes = {str(one.home) for one in chosen}
     return [row for row in _rows(chosen) if row["home"] in homes]
 
 
-def _remove(one: Kept) -> int:
+def _remove(one: StoredProject) -> int:
     """Each by itself: one that is in use by now keeps nobody from the others."""
     try:
         stored_projects.remove(one)
     except Unavailable as error:
-        print(shown(f"cortex: {error}"), file=sys.stderr)
+        print(escape_controls(f"cortex: {error}"), file=sys.stderr)
         return EXIT_UNAVAILABLE
-    print(shown(f"Removed {in_line(str(one.home))}"))
+    print(escape_controls(f"Removed {escape_in_line(str(one.home))}"))
     return EXIT_OK

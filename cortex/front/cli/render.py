@@ -18,7 +18,7 @@ import orjson
 
 from cortex.front.cli import columns
 from cortex.front.cli.sets import say_memory
-from cortex.system.terminal import in_line, shown
+from cortex.system.terminal import escape_controls, escape_in_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +53,7 @@ def console(*, stderr: bool = False) -> Console:
         def render(self, *arguments: Any) -> Iterator[Segment]:
             for segment in super().render(*arguments):
                 text, style, control = segment
-                yield segment if control else Segment(shown(text), style)
+                yield segment if control else Segment(escape_controls(text), style)
 
         def on_broken_pipe(self) -> None:
             """What rich makes of a reader that has gone is an exit code of 1; ours is `main`'s."""
@@ -180,11 +180,11 @@ def print_report(report: Report, *, verbose: bool) -> None:
     )
     named = report.skipped if verbose else report.skipped[:SKIPPED_NAMED]
     for skipped in named:
-        print(in_line(f"  left out {skipped.path}: {skipped.reason}"))
+        print(escape_in_line(f"  left out {skipped.path}: {skipped.reason}"))
     if len(named) < len(report.skipped):
         print(f"  … and {len(report.skipped) - len(named)} more; --verbose lists them")
     for remark in report.remarks if verbose else ():
-        print(in_line(f"  {remark.path}: {remark.reason}"))
+        print(escape_in_line(f"  {remark.path}: {remark.reason}"))
     if report.remarks and not verbose:
         print(f"  {count_by_kind(remark.reason for remark in report.remarks)}; --verbose lists them")
 
@@ -203,11 +203,11 @@ def print_status(found: dict[str, Any]) -> None:
 
     out = console()
     index, members = found["index"], found["set"]
-    project = escape(in_line(found["project"]))
+    project = escape(escape_in_line(found["project"]))
     out.print(f"[bold]{project}[/bold]  cortex {found['version']}, configuration {found['config']}")
     if found["part"]:
         out.print(
-            f"part     {escape(in_line(found['part']))} is asked about, and served from the project's index"
+            f"part     {escape(escape_in_line(found['part']))} is asked about, and served from the project's index"
         )
     made = (
         f"generation {index['generation']}, {index['chunks']} chunks ({index['without_vector']} without vector) "
@@ -217,14 +217,14 @@ def print_status(found: dict[str, Any]) -> None:
     if progress := index.get("indexing"):
         out.print(f"indexer  {progress['done']} of {progress['total']} files")
     if index["pending_count"]:
-        out.print(f"pending  {index['pending_count']}: {escape(in_line(', '.join(index['pending'])))}")
+        out.print(f"pending  {index['pending_count']}: {escape(escape_in_line(', '.join(index['pending'])))}")
     if index["left_out"]:
         out.print(f"left out {escape(_counted(index['left_out']))}; `cortex index --verbose` lists them")
     if index["remarks"]:
         out.print(f"unusual  {escape(_counted(index['remarks']))}; `cortex index --verbose` lists them")
-    out.print(f"cache    {escape(in_line(found['cache']))}")
+    out.print(f"cache    {escape(escape_in_line(found['cache']))}")
     if index["foreign_files"]:
-        names = escape(in_line(", ".join(index["foreign_files"])))
+        names = escape(escape_in_line(", ".join(index["foreign_files"])))
         out.print(f"foreign  {names}: served, but not written by Cortex")
     if not members["running"]:
         out.print("workers  none are running; the first question starts them")
@@ -232,10 +232,10 @@ def print_status(found: dict[str, Any]) -> None:
         colour = "green" if one["state"] == "running" else "yellow"
         out.print(
             f"{one['name']:8} [{colour}]{one['state']}[/{colour}]  pid {one['pid']}, up {one['uptime_s']:.0f} s, "
-            f"{one['restarts']} restarts  {escape(in_line(one['last_error']))}"
+            f"{one['restarts']} restarts  {escape(escape_in_line(one['last_error']))}"
         )
     if found["http"]:
-        out.print(f"http     {escape(in_line(found['http']))}; `cortex open` shows the page")
+        out.print(f"http     {escape(escape_in_line(found['http']))}; `cortex open` shows the page")
     if refused := members.get("refused_lines"):
         out.print(
             f"refused  {refused} lines of clients that are no message (JSON-RPC, one object on each line)"
@@ -245,7 +245,7 @@ def print_status(found: dict[str, Any]) -> None:
     for warning in (members["problem"], index.get("message", ""), *found["warnings"]):
         if warning:
             with contextlib.suppress(BrokenPipeError):
-                print(in_line(warning), file=sys.stderr)
+                print(escape_in_line(warning), file=sys.stderr)
 
 
 def print_checks(checks: list[Check]) -> None:
@@ -254,5 +254,5 @@ def print_checks(checks: list[Check]) -> None:
     from rich.markup import escape
 
     for check in checks:
-        text = columns.folded(in_line(check.text), 17)
+        text = columns.folded(escape_in_line(check.text), 17)
         out.print(f"{marks[check.state]} {check.name:14} {escape(text)}")

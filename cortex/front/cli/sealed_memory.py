@@ -18,7 +18,7 @@ from cortex.settings import config as configuration
 from cortex.settings.data import SEALED, DataFolder
 from cortex.settings.home import cache_base
 from cortex.system.errors import EXIT_OK, Misconfigured, Occupied
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: characters of what is typed as a recovery key
 TYPED_MAX = 1_000
@@ -47,7 +47,7 @@ def encrypt(options: Namespace) -> int:
     data.make()
     with under_way("`cortex memory encrypt`"):
         _alone(data, seal_folder)
-    print(shown(f"Memory in {data.root} is sealed."))
+    print(escape_controls(f"Memory in {data.root} is sealed."))
     if not has_recovery(data.root / SEALED):
         _show_recovery(data)
     print(
@@ -73,7 +73,7 @@ def decrypt(options: Namespace) -> int:
         data.make()
         with under_way("`cortex memory decrypt`"):
             _alone(data, unseal_folder)
-    print(shown(f"Memory in {data.root} lies plain."))
+    print(escape_controls(f"Memory in {data.root} lies plain."))
     return EXIT_OK
 
 
@@ -95,7 +95,7 @@ def recover_memory(options: Namespace) -> int:
     typed = getpass.getpass("Recovery key: ") if sys.stdin.isatty() else sys.stdin.read(TYPED_MAX)
     path = configuration.load_security().key_path
     recover(data.root / SEALED, typed, sealed_base(cache_base()), path)
-    print(shown(f"Memory in {data.root} opens again, by the master key that there is now."))
+    print(escape_controls(f"Memory in {data.root} opens again, by the master key that there is now."))
     return EXIT_OK
 
 

@@ -11,7 +11,7 @@ from cortex.front.cli import subfolders
 from cortex.front.cli.activity import under_way
 from cortex.front.cli.parser import Parser, declare_sandbox, seconds_of
 from cortex.system.errors import EXIT_OK
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 
 def declare_serve(parser: Parser) -> None:
@@ -111,10 +111,14 @@ def token(options: Namespace) -> int:
     if options.listed:
         for name, one in tokens.read_named().items():
             end = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.expires)) if one.expires else "never"
-            print(shown(f"{name}\t{one.right}\tends {end}\t{', '.join(one.projects) or 'all projects'}"))
+            print(
+                escape_controls(
+                    f"{name}\t{one.right}\tends {end}\t{', '.join(one.projects) or 'all projects'}"
+                )
+            )
     elif options.revoke:
         tokens.remove_named(options.name)
-        print(shown(f"The token {options.name!r} opens nothing any more."))
+        print(escape_controls(f"The token {options.name!r} opens nothing any more."))
     elif options.name or options.read_only:
         name = options.name or "read-only"
         print(tokens.add_named(name, options.right, _end(options.expires), tuple(options.projects)))

@@ -17,7 +17,7 @@ from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, EXIT_UNAVAILABLE
-from cortex.system.terminal import in_line, shown
+from cortex.system.terminal import escape_controls, escape_in_line
 
 #: memory.sessions → what is said of it
 SESSIONS = {
@@ -73,12 +73,12 @@ def say_memory(found: dict[str, Any]) -> str:
     members = found["set"].get("processes", [])
     served = [f"{one['state']}, pid {one['pid']}, {one['restarts']} restarts" for one in members]
     told = served or ["not running; the first call of memory starts it"]
-    lines = [f"memory   {in_line(found['folder'])}  {told[0]}"]
+    lines = [f"memory   {escape_in_line(found['folder'])}  {told[0]}"]
     if server := found.get("database"):
-        lines.append(f"kept in  {in_line(server)}")
+        lines.append(f"kept in  {escape_in_line(server)}")
     if mode := found.get("sessions"):
         lines.append(f"sessions {SESSIONS[mode]}")
-    return shown("\n".join([*lines, *map(in_line, found["warnings"])]))
+    return escape_controls("\n".join([*lines, *map(escape_in_line, found["warnings"])]))
 
 
 def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
@@ -94,7 +94,7 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
         try:
             await attachment.keep()
             if http and not attachment.problem:
-                await asyncio.to_thread(attach.add, owner, HTTP)
+                await asyncio.to_thread(attach.add_process, owner, HTTP)
             return attachment.problem
         finally:
             await attachment.close()
@@ -103,13 +103,13 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
         problem = hosts.run(start())
     ended = f"`{kind_of(owner).command} down`"
     opens = " `cortex open` shows the page." if http else ""
-    print(shown(problem or f"The workers of {owner.root} run until {ended}.{opens}"))
+    print(escape_controls(problem or f"The workers of {owner.root} run until {ended}.{opens}"))
     return EXIT_UNAVAILABLE if problem else EXIT_OK
 
 
 def _down(owner: Owner) -> int:
     stopped = attach.stop(owner)
     attach.clear(owner)
-    where = shown(str(owner.root))
+    where = escape_controls(str(owner.root))
     print(f"The workers of {where} are stopped." if stopped else f"No workers are running for {where}.")
     return EXIT_OK

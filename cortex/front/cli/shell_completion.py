@@ -12,7 +12,7 @@ from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.system import hosts
 from cortex.system.errors import EXIT_OK, CortexError
-from cortex.system.terminal import in_line
+from cortex.system.terminal import escape_in_line
 
 #: shells that a script can be printed for
 SHELLS = ("bash", "zsh", "fish")
@@ -67,7 +67,7 @@ def complete(options: Namespace) -> int:
         config = configuration.load(options.project)
         config = replace(config, server=replace(config.server, deadline_s=TAB_S))
         for name in hosts.run(_names(config, options.kind, options.word)):
-            print(in_line(name))
+            print(escape_in_line(name))
     return EXIT_OK
 
 

@@ -15,7 +15,7 @@ from cortex.front.usage import DAYS, Call, noted
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home
 from cortex.system.errors import EXIT_OK
-from cortex.system.terminal import in_line, shown
+from cortex.system.terminal import escape_controls, escape_in_line
 
 #: questions without a result that are shown, the most frequent first
 QUESTIONS = 10
@@ -36,7 +36,7 @@ def stats(options: Namespace) -> int:
     if options.as_json:
         print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
     else:
-        print(shown("\n".join(_lines(told, kept=config.server.stats))))
+        print(escape_controls("\n".join(_lines(told, kept=config.server.stats))))
     return EXIT_OK
 
 
@@ -79,7 +79,7 @@ def _lines(told: dict[str, Any], *, kept: bool) -> list[str]:
     for row in [*told["tools"], {"tool": "all"} | told["all"]]:
         numbers = (row["calls"], row["failed"], row["p50_ms"], row["p95_ms"])
         tokens = (f"{row['tokens']:,}", f"{row['tokens_of_files']:,}")
-        rows.append((in_line(row["tool"]), *map(str, numbers), *tokens))
+        rows.append((escape_in_line(row["tool"]), *map(str, numbers), *tokens))
     lines += [*columns.table(rows, range(1, len(rows[0])), headed=True), ""]
     lines.append(
         columns.folded(
@@ -90,7 +90,7 @@ def _lines(told: dict[str, Any], *, kept: bool) -> list[str]:
     if told["nothing_found"]:
         lines += ["", "Nothing was found for:"]
         lines += [
-            f"{row['times']:>5} ×  {columns.folded(in_line(row['question']), 9)}"
+            f"{row['times']:>5} ×  {columns.folded(escape_in_line(row['question']), 9)}"
             for row in told["nothing_found"]
         ]
     return lines

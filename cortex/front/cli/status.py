@@ -44,7 +44,7 @@ async def collect(config: Config) -> dict[str, Any]:
     vectors = sum(segment.vectors for segment in generation.segments)
     return {
         "project": str(config.root),
-        "part": config.part,
+        "part": config.subfolder,
         "cache": str(config.home),
         "version": __version__,
         "config": config.hash(),

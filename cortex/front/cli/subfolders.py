@@ -11,10 +11,10 @@ from cortex.front.cli.parser import Parser
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import find_root
-from cortex.settings.projects import place_of
+from cortex.settings.projects import resolve_project
 from cortex.settings.subfolder import keep_own
 from cortex.system.errors import Misconfigured
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 
 def declare(parser: Parser) -> None:
@@ -29,27 +29,27 @@ def declare(parser: Parser) -> None:
 def obey(options: Namespace, project: str | Path | None) -> None:
     """Have the project keep an index of its own, if that is said. Raises Misconfigured."""
     if options.own_index:
-        keep_own(find_root(place_of(project))[0])
+        keep_own(find_root(resolve_project(project))[0])
 
 
 def refuse(config: Config) -> None:
     """Raises Misconfigured for a part, of what is done to a whole project."""
-    if config.part:
+    if config.subfolder:
         raise Misconfigured(f"{_told(config)} Name {config.root}, or add --own-index.")
 
 
 def say(config: Config) -> None:
     """Of a part, whose index is meant."""
-    if config.part:
-        print(shown(f"cortex: {_told(config)} --own-index makes one of its own."), file=sys.stderr)
+    if config.subfolder:
+        print(escape_controls(f"cortex: {_told(config)} --own-index makes one of its own."), file=sys.stderr)
 
 
 def whole(folder: str | None) -> Config:
     """The configuration of a project of which all is served, which is said of a part."""
     config = configuration.load(folder)
-    if config.part:
-        print(shown(f"cortex: {_told(config)} All of that is served."), file=sys.stderr)
-    return replace(config, part="")
+    if config.subfolder:
+        print(escape_controls(f"cortex: {_told(config)} All of that is served."), file=sys.stderr)
+    return replace(config, subfolder="")
 
 
 def _told(config: Config) -> str:

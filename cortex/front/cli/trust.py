@@ -9,7 +9,7 @@ from cortex.front.cli.parser import Parser
 from cortex.settings import trust as consent
 from cortex.settings.config import read_project
 from cortex.settings.home import find_root, project_config
-from cortex.settings.subfolder import whole_of
+from cortex.settings.subfolder import enclosing_project
 from cortex.settings.trust import ProjectFile
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
@@ -22,7 +22,7 @@ def declare(parser: Parser) -> None:
 
 def trust(options: Namespace) -> int:
     """The exit code: EXIT_NOTHING when a person said no. Raises Misconfigured."""
-    root, _ = whole_of(find_root(options.project)[0])
+    root, _ = enclosing_project(find_root(options.project)[0])
     if options.revoke:
         taken = consent.revoke(root)
         said = "is taken back; `cortex down` ends workers that run by it" if taken else "was never given"
@@ -30,12 +30,12 @@ def trust(options: Namespace) -> int:
         return EXIT_OK
     file = read_project(root)
     print("\n".join(describe(file)))
-    if options.show or not file.asked or consent.is_given(file):
+    if options.show or not file.consent_items or consent.has_consent(file):
         return EXIT_OK
     if not (options.yes or _agrees()):
         print("Nothing is changed: these settings stay ignored.")
         return EXIT_NOTHING
-    consent.give(file)
+    consent.give_consent(file)
     print(
         "They count from the next start of the project's workers on; `cortex down` ends those that run. "
         "A change of the file needs consent again."
@@ -46,11 +46,11 @@ def trust(options: Namespace) -> int:
 def describe(file: ProjectFile) -> list[str]:
     """Lines: each setting with its value, as ASCII that no terminal obeys, and what it does."""
     place = ascii(str(project_config(file.root)))[1:-1]
-    if not file.asked:
+    if not file.consent_items:
         return [f"Nothing in {place} needs your consent."]
-    given = "you agreed to" if consent.is_given(file) else "needs your consent, and is ignored without it"
+    given = "you agreed to" if consent.has_consent(file) else "needs your consent, and is ignored without it"
     lines = [f"{place} (SHA-256 {file.digest}) sets what {given}:"]
-    for one in file.asked:
+    for one in file.consent_items:
         lines += [f"  {one.name}: {one.value!a}", f"      {one.effect}"]
     return lines
 

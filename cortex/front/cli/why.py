@@ -16,7 +16,7 @@ from cortex.settings.config import Config
 from cortex.settings.home import open_home
 from cortex.system import path_names
 from cortex.system.errors import EXIT_NOTHING, EXIT_OK
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: results in which a file is looked for
 DEPTH = 50
@@ -56,25 +56,25 @@ def _say_file(config: Config, freshness: Freshness, path: str) -> int:
     from cortex.indexer.scan import Scanner
     from cortex.indexer.store import manifest
 
-    if why := Scanner(config).why_not(path):
-        print(shown(f"{path} is not indexed: {why}."))
+    if why := Scanner(config).exclusion_reason(path):
+        print(escape_controls(f"{path} is not indexed: {why}."))
         return EXIT_NOTHING
     if (config.root / path).is_dir():
-        print(shown(f"{path}/ is a folder whose files are indexed; name one of them."))
+        print(escape_controls(f"{path}/ is a folder whose files are indexed; name one of them."))
         return EXIT_OK
     entry = manifest.load(config.manifest).files.get(path)
     generation = freshness.current()
     if entry is None:
-        print(shown(f"{path} is to be indexed, and was not read yet; see `cortex status`."))
+        print(escape_controls(f"{path} is to be indexed, and was not read yet; see `cortex status`."))
         return EXIT_NOTHING
     if entry.skipped or not entry.chunks:
-        print(shown(f"{path} was read and is not searched: {entry.skipped or 'it holds no text'}."))
+        print(escape_controls(f"{path} was read and is not searched: {entry.skipped or 'it holds no text'}."))
         return EXIT_NOTHING
     chunks = f"{entry.chunks} {'chunk' if entry.chunks == 1 else 'chunks'}"
     served = f"generation {generation.number} is served" if generation.number else "nothing is served yet"
-    print(shown(f"{path} is indexed: {chunks} of {entry.size} bytes; {served}."))
+    print(escape_controls(f"{path} is indexed: {chunks} of {entry.size} bytes; {served}."))
     for remark in entry.remarks:
-        print(shown(f"  {remark}"))
+        print(escape_controls(f"  {remark}"))
     if path in freshness.pending(generation):
         print("  It was saved since, and is about to be indexed.")
     elif freshness.stale([path], generation):
@@ -103,13 +103,15 @@ def _say_ranking(config: Config, question: str) -> int:
 def _say_place(config: Config, question: str, path: str) -> int:
     results = _search(config, question)
     for rank, result in enumerate(results, 1):
-        if posixpath.normpath(posixpath.join(config.part, _file_of(result))) == path:
+        if posixpath.normpath(posixpath.join(config.subfolder, _file_of(result))) == path:
             if rank > 1:
                 print(f"{rank - 1} {'result is' if rank == 2 else 'results are'} before it; the first:")
                 _say_result(1, results[0])
             _say_result(rank, result)
             return EXIT_OK
-    print(shown(f"{question!r} does not find it among the first {len(results)} results; the first:"))
+    print(
+        escape_controls(f"{question!r} does not find it among the first {len(results)} results; the first:")
+    )
     for result in results[:1]:
         _say_result(1, result)
     return EXIT_NOTHING
@@ -120,4 +122,4 @@ def _say_result(rank: int, result: dict[str, Any]) -> None:
     terms = sorted(told["signals"].items(), key=lambda each: -abs(each[1]["points"]))
     parts = [f"{name} {each['points']:+.2f}" for name, each in terms[:SIGNALS_TOLD] if each["points"]]
     where = f"{_file_of(result)}:{result['chunk']['metadata'].get('start_line', 1)}"
-    print(shown(f"{rank:>3}. {where}  {told['score']:.2f} = {told['base']:.2f} {' '.join(parts)}"))
+    print(escape_controls(f"{rank:>3}. {where}  {told['score']:.2f} = {told['base']:.2f} {' '.join(parts)}"))

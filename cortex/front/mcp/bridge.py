@@ -27,7 +27,7 @@ from cortex.front.tools import TOOLS, choose, instruct
 from cortex.settings.table import Server as Settings
 from cortex.system import hosts
 from cortex.system.errors import EXIT_OK
-from cortex.system.terminal import log_to_stderr, shown
+from cortex.system.terminal import escape_controls, log_to_stderr
 
 log = logging.getLogger(__name__)
 
@@ -181,7 +181,10 @@ class Bridge:
         self._compared = True
         if version and version != __version__:
             log.warning(
-                "%s", shown(f"The server is Cortex {version}, and this is {__version__}: update the older.")
+                "%s",
+                escape_controls(
+                    f"The server is Cortex {version}, and this is {__version__}: update the older."
+                ),
             )
 
     def _listen(self) -> None:

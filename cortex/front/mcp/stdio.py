@@ -28,7 +28,7 @@ from cortex.processes import starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import find_root
-from cortex.settings.projects import place_of
+from cortex.settings.projects import resolve_project
 from cortex.settings.table import Server as Settings
 from cortex.system import hosts
 from cortex.system.allocator import no_collector
@@ -84,7 +84,7 @@ def _load(project: str | None, toolsets: str | None, data_dir: str | None) -> tu
     not why a server ended. Other faults raise.
     """
     try:
-        find_root(place_of(project))
+        find_root(resolve_project(project))
     except Misconfigured as error:
         return None, str(error)
     flags: dict[str, dict[str, Any]] = {}
@@ -267,7 +267,7 @@ class Wire:
 
         Its end is asked of the system: no line is read while one that answers cannot be written.
         """
-        has_gone = hosts.hang_up_of(source)
+        has_gone = hosts.hang_up_check(source)
         while not (self._since and time.monotonic() - self._since >= STUCK_S and has_gone()):
             await self._stuck.wait()
             await asyncio.sleep(LOOK_S)  # nobody tells of the end while nothing is read

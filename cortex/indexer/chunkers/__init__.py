@@ -7,7 +7,7 @@ import dataclasses
 from cortex.indexer.chunkers.code import code_chunks
 from cortex.indexer.chunkers.documentation import documentation_chunks
 from cortex.indexer.chunkers.frame import Frame
-from cortex.indexer.chunkers.notebook import cells, moved
+from cortex.indexer.chunkers.notebook import cells, to_notebook_chunk
 from cortex.indexer.chunkers.tiles import CountTokens
 from cortex.indexer.chunkers.views import data_chunks, definitions_chunks, symbols_chunks
 from cortex.indexer.syntax.parse import Unparsed, parse
@@ -42,12 +42,12 @@ def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool =
         language = dataclasses.replace(language, grammar=None)
         return _cut(source, language, count_tokens, budget, PARSER_ENDED)
     try:
-        if language.name == "notebook" and (inside := cells(source)):
+        if language.name == "notebook" and (notebook_cells := cells(source)):
             chunks = [
-                moved(one, cell, number)
-                for number, cell in enumerate(inside, 1)
-                for one in _cut(cell.source, cell.language, count_tokens, budget).chunks
-                if covers(one.chunk_type)
+                to_notebook_chunk(chunk, cell, number)
+                for number, cell in enumerate(notebook_cells, 1)
+                for chunk in _cut(cell.source, cell.language, count_tokens, budget).chunks
+                if covers(chunk.chunk_type)
             ]
             return Cut(chunks)
         return _cut(source, language, count_tokens, budget)
@@ -73,7 +73,7 @@ def _chunks(frame: Frame) -> list[Chunk]:
     if frame.language.kind == "data":
         return [*data_chunks(frame), *code_chunks(frame)]
     overview = symbols_chunks(frame)
-    rest = [*definitions_chunks(frame), *data_chunks(frame), *code_chunks(frame)]
-    for one in rest if overview else ():
-        one.metadata.setdefault("parent", overview[0].id)
-    return [*overview, *rest]
+    chunks = [*definitions_chunks(frame), *data_chunks(frame), *code_chunks(frame)]
+    for chunk in chunks if overview else ():
+        chunk.metadata.setdefault("parent", overview[0].id)
+    return [*overview, *chunks]

@@ -20,29 +20,29 @@ def code_chunks(frame: Frame) -> list[Chunk]:
     lines = frame.source.lines
     costs = syntax_costs(lines, frame.outline) if frame.language.grammar else layout_costs(lines)
     tiles = tile(list(map(frame.count_tokens, lines)), costs, frame.budget)
-    silent = _silent_lines(frame)
+    lines_without_code = _lines_without_code(frame)
     numbers: Counter[str] = Counter()
     chunks: list[Chunk] = []
     heads: list[tuple[int, str]] = []  # (first line, id) of each tile
-    firsts: dict[str, str] = {}  # scope → its first chunk
+    first_ids: dict[str, str] = {}  # scope → its first chunk
     for low, high in tiles:
         start, end = low + 1, high
-        spoken = [line for line in range(start, end + 1) if line not in silent]
-        owner = _owner(frame.outline.symbols, spoken[0], spoken[-1]) if spoken else None
+        code_lines = [line for line in range(start, end + 1) if line not in lines_without_code]
+        owner = _owner(frame.outline.symbols, code_lines[0], code_lines[-1]) if code_lines else None
         scope = qualified(owner) if owner else ""
         numbers[scope] += 1
-        made = frame.chunks(
+        pieces = frame.chunks(
             f"code-{frame.path}#{scope}~{numbers[scope]}",
             "code",
             f"{frame.path} {scope}".rstrip(),
             frame.source.text(start, end),
             _metadata(frame, start, end, owner),
         )
-        heads.append((start, made[0].id))
-        parent = _parent(frame, owner, heads, firsts.setdefault(scope, made[0].id))
-        for one in made if parent else ():
-            one.metadata["parent"] = parent
-        chunks += made
+        heads.append((start, pieces[0].id))
+        parent = _parent(frame, owner, heads, first_ids.setdefault(scope, pieces[0].id))
+        for piece in pieces if parent else ():
+            piece.metadata["parent"] = parent
+        chunks += pieces
     return chunks
 
 
@@ -50,22 +50,22 @@ def _parent(frame: Frame, owner: Symbol | None, heads: list[tuple[int, str]], fi
     """The id of the chunk that this one, the last of `heads`, continues (`first`) or whose type
     holds it; "" for none.
     """
-    own = heads[-1][1]
-    if owner is None or first != own:
+    tile_id = heads[-1][1]
+    if owner is None or first != tile_id:
         return first if owner else ""
-    holder = next(
+    enclosing = next(
         (
             symbol
-            for symbol in _from_inside(frame.outline.symbols, owner.start_line)
+            for symbol in _innermost_first(frame.outline.symbols, owner.start_line)
             if owner.start_line <= symbol.end_line and qualified(symbol) == owner.scope
         ),
         None,
     )
-    above = bisect_right(heads, holder.start_line, key=itemgetter(0)) if holder else 0
-    return heads[above - 1][1] if above and heads[above - 1][1] != own else ""
+    above = bisect_right(heads, enclosing.start_line, key=itemgetter(0)) if enclosing else 0
+    return heads[above - 1][1] if above and heads[above - 1][1] != tile_id else ""
 
 
-def _silent_lines(frame: Frame) -> set[int]:
+def _lines_without_code(frame: Frame) -> set[int]:
     """Blank lines, and comments and attributes that have their lines for themselves: they have no
     say in whose a chunk is.
     """
@@ -75,8 +75,8 @@ def _silent_lines(frame: Frame) -> set[int]:
 
 def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[str, Any]:
     outline = frame.outline
-    inside = outline.symbols[_begun(outline.symbols, start, end, _FIRST_LINE)]
-    spans = outline.comments[_begun(outline.comments, start, end, attrgetter("start"))]
+    inside = outline.symbols[_slice_by_start(outline.symbols, start, end, _FIRST_LINE)]
+    spans = outline.comments[_slice_by_start(outline.comments, start, end, attrgetter("start"))]
     comments = [span.text for span in spans if span.text]
     text = "\n".join(comments)
     doc = owner.doc[:DOC_CHARS] if owner else ""
@@ -97,21 +97,21 @@ def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[
     )
 
 
-def _begun(ones: Sequence[Any], start: int, end: int, line: Callable[[Any], int]) -> slice:
+def _slice_by_start(entries: Sequence[Any], start: int, end: int, line: Callable[[Any], int]) -> slice:
     """Which of `ones`, in order of their first `line`, begin from `start` to `end`."""
-    return slice(bisect_left(ones, start, key=line), bisect_right(ones, end, key=line))
+    return slice(bisect_left(entries, start, key=line), bisect_right(entries, end, key=line))
 
 
 def _owner(symbols: tuple[Symbol, ...], start: int, end: int) -> Symbol | None:
     """The innermost definition that holds all the lines (comments above it aside)."""
-    return next((symbol for symbol in _from_inside(symbols, start) if end <= symbol.end_line), None)
+    return next((symbol for symbol in _innermost_first(symbols, start) if end <= symbol.end_line), None)
 
 
-def _from_inside(symbols: Sequence[Symbol], line: int) -> Iterator[Symbol]:
+def _innermost_first(symbols: Sequence[Symbol], line: int) -> Iterator[Symbol]:
     """Those that begin up to `line`, the last first: they are in order of their first line, so that
     a later one lies further inside.
     """
-    return map(symbols.__getitem__, range(_begun(symbols, 0, line, _FIRST_LINE).stop - 1, -1, -1))
+    return map(symbols.__getitem__, range(_slice_by_start(symbols, 0, line, _FIRST_LINE).stop - 1, -1, -1))
 
 
 def qualified(symbol: Symbol) -> str:

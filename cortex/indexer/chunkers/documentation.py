@@ -35,25 +35,25 @@ def documentation_chunks(frame: Frame) -> list[Chunk]:
     heads: dict[tuple[str, ...], str] = {}  # section → its first chunk
     for number, (low, high, trail) in enumerate(_sections(frame, front_end)):
         tiles = [(low + a, low + b) for a, b in tile(tokens[low:high], costs[low:high], frame.budget)]
-        for part, (start, end) in enumerate(tiles):
-            stem = f"doc-{frame.path}-s{number}" + (f"-c{part}" if len(tiles) > 1 else "")
+        for tile_index, (start, end) in enumerate(tiles):
+            stem = f"doc-{frame.path}-s{number}" + (f"-c{tile_index}" if len(tiles) > 1 else "")
             metadata = _metadata(frame, start + 1, end, trail) | {
                 "section_index": number,
-                "chunk_index": part,
+                "chunk_index": tile_index,
             }
             title = " › ".join([frame.path, *trail])
             tags = (*front_tags, *hashtags(frame, start + 1, end))
-            made = frame.chunks(stem, "documentation", title, frame.source.text(start + 1, end), metadata)
-            if part == 0:
-                heads[trail] = made[0].id
-            parent = heads[trail] if part else heads.get(trail[:-1], "") if trail else ""
+            pieces = frame.chunks(stem, "documentation", title, frame.source.text(start + 1, end), metadata)
+            if tile_index == 0:
+                heads[trail] = pieces[0].id
+            parent = heads[trail] if tile_index else heads.get(trail[:-1], "") if trail else ""
             if parent:
                 metadata["parent"] = parent
-            chunks += [_tagged(chunk, tags) for chunk in made]
+            chunks += [_with_tags(chunk, tags) for chunk in pieces]
     return chunks
 
 
-def _tagged(chunk: Chunk, tags: tuple[str, ...]) -> Chunk:
+def _with_tags(chunk: Chunk, tags: tuple[str, ...]) -> Chunk:
     return Chunk(
         id=chunk.id,
         chunk_type=chunk.chunk_type,
@@ -75,7 +75,7 @@ def _metadata(frame: Frame, start: int, end: int, trail: tuple[str, ...]) -> dic
         "scope": " › ".join(trail),
         "headings": list(trail),
         "is_test": False,
-        **frame.about_origin(),
+        **frame.origin_metadata(),
     }
 
 
@@ -133,9 +133,9 @@ def hashtags(frame: Frame, start: int, end: int) -> tuple[str, ...]:
     if frame.language.name != "markdown":
         return ()
     code = {line for fence in frame.outline.fences for line in range(fence.start, fence.end + 1)}
-    found: Counter[str] = Counter()
+    tags: Counter[str] = Counter()
     for number in range(start, end + 1):
         line = frame.source.lines[number - 1]
         if "#" in line and number not in code and not line.startswith(("    ", "\t")):
-            found.update(tag for tag in _HASHTAG.findall(_CODE.sub(" ", line)) if not _COLOUR.match(tag))
-    return tuple(found)
+            tags.update(tag for tag in _HASHTAG.findall(_CODE.sub(" ", line)) if not _COLOUR.match(tag))
+    return tuple(tags)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cortex.indexer.chunkers.tiles import CountTokens, parts
+from cortex.indexer.chunkers.tiles import CountTokens, split_to_budget
 from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.outline import Outline
 from cortex.indexer.syntax.source import Source
@@ -61,7 +61,7 @@ class Frame:
     def origin(self) -> tuple[str, str]:
         return origin(self.path, self.source.lines)
 
-    def about_origin(self) -> dict[str, Any]:
+    def origin_metadata(self) -> dict[str, Any]:
         """Of files that nobody of the project wrote by hand: what they are, and how that is
         known.
         """
@@ -69,10 +69,10 @@ class Frame:
         return {"origin": kind, "origin_reason": why} if kind else {}
 
     def tags(self, kind: ChunkType) -> tuple[str, ...]:
-        about = "documentation" if self.language.kind == "document" else "code"
+        category = "documentation" if self.language.kind == "document" else "code"
         folders = self.path.split("/")[:-1][:PATH_TAGS]
         tags = [
-            about,
+            category,
             self.language.name,
             kind,
             *folders,
@@ -96,7 +96,7 @@ class Frame:
             "symbols": list(dict.fromkeys(symbol.name for symbol in symbols)),
             "definitions": [definition(symbol) for symbol in symbols],
             "is_test": is_test(self.path),
-            **self.about_origin(),
+            **self.origin_metadata(),
         }
 
     def chunk(self, identity: str, kind: ChunkType, title: str, text: str, metadata: dict[str, Any]) -> Chunk:
@@ -116,7 +116,7 @@ class Frame:
         """One chunk, or where the text is too long (one endless line) several with ids
         `{stem}-p{n}`.
         """
-        pieces = parts(text, self.count_tokens, self.budget)
+        pieces = split_to_budget(text, self.count_tokens, self.budget)
         if len(pieces) == 1:
             return [self.chunk(stem, kind, title, text, metadata)]
         return [

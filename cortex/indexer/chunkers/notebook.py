@@ -44,57 +44,59 @@ def cells(source: Source) -> list[Cell]:
     """Cells that hold more than blanks, [] when the file is no notebook."""
     raw, tree = syntax_tree(source, language_of("a.json"))
     root = _members(tree.root_node.named_children[0] if tree.root_node.named_children else None, raw)
-    found = root.get("cells")
-    if found is None or found.type != "array":
+    cell_array = root.get("cells")
+    if cell_array is None or cell_array.type != "array":
         return []
     code = _code_language(root.get("metadata"), raw)
-    made: list[Cell] = []
-    for node in found.named_children:
+    notebook_cells: list[Cell] = []
+    for node in cell_array.named_children:
         members = _members(node, raw)
-        kind = _value(members.get("cell_type"), raw)
+        kind = _json_value(members.get("cell_type"), raw)
         lines = list(_lines(members.get("source"), raw))
         if not any(text.strip() for text, _ in lines):
             continue
         language = {"code": code, "markdown": language_of("a.md")}.get(str(kind), language_of("a.txt"))
         texts, numbers = zip(*lines, strict=True)
-        made.append(Cell(Source(source.path, texts), language, numbers))
-    return made
+        notebook_cells.append(Cell(Source(source.path, texts), language, numbers))
+    return notebook_cells
 
 
-def moved(chunk: Chunk, cell: Cell, number: int) -> Chunk:
+def to_notebook_chunk(chunk: Chunk, cell: Cell, number: int) -> Chunk:
     """A covering chunk of a cell as a chunk of the notebook."""
     stem = "doc-" if chunk.chunk_type == "documentation" else "code-"
-    rest = chunk.id.removeprefix(stem + cell.source.path)
+    suffix = chunk.id.removeprefix(stem + cell.source.path)
     metadata = chunk.metadata | {
-        "start_line": _number(cell, chunk.metadata["start_line"]),
-        "end_line": _number(cell, chunk.metadata["end_line"]),
+        "start_line": _file_line(cell, chunk.metadata["start_line"]),
+        "end_line": _file_line(cell, chunk.metadata["end_line"]),
         "cell": number,
     }
     if "definitions" in metadata:
-        metadata["definitions"] = [_definition(cell, one) for one in metadata["definitions"]]
-    return dataclasses.replace(chunk, id=f"{stem}{cell.source.path}#cell{number}{rest}", metadata=metadata)
+        metadata["definitions"] = [
+            _shift_definition(cell, definition) for definition in metadata["definitions"]
+        ]
+    return dataclasses.replace(chunk, id=f"{stem}{cell.source.path}#cell{number}{suffix}", metadata=metadata)
 
 
-def _definition(cell: Cell, one: dict[str, Any]) -> dict[str, Any]:
-    return one | {name: _number(cell, one[name]) for name in ("start_line", "end_line")}
+def _shift_definition(cell: Cell, definition: dict[str, Any]) -> dict[str, Any]:
+    return definition | {name: _file_line(cell, definition[name]) for name in ("start_line", "end_line")}
 
 
-def _number(cell: Cell, line: int) -> int:
+def _file_line(cell: Cell, line: int) -> int:
     return cell.numbers[min(line, len(cell.numbers)) - 1]
 
 
 def _members(node: Node | None, raw: bytes) -> dict[str, Node]:
     if node is None or node.type != "object":
         return {}
-    found: dict[str, Node] = {}
+    members: dict[str, Node] = {}
     for pair in node.named_children:
         key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
         if key is not None and value is not None:
-            found[str(_value(key, raw))] = value
-    return found
+            members[str(_json_value(key, raw))] = value
+    return members
 
 
-def _value(node: Node | None, raw: bytes) -> Any:
+def _json_value(node: Node | None, raw: bytes) -> Any:
     try:
         return None if node is None else orjson.loads(raw[node.start_byte : node.end_byte])
     except orjson.JSONDecodeError:
@@ -107,20 +109,20 @@ def _lines(node: Node | None, raw: bytes) -> Iterator[tuple[str, int]]:
     """
     if node is None:
         return
-    parts = node.named_children if node.type == "array" else [node]
+    string_nodes = node.named_children if node.type == "array" else [node]
     open_line = ""
     number = node.start_point[0] + 1
-    for part in parts:
-        number = part.start_point[0] + 1
-        text = _value(part, raw)
-        *whole, open_line = (open_line + (text if isinstance(text, str) else "")).split("\n")
-        yield from ((line, number) for line in whole)
+    for string_node in string_nodes:
+        number = string_node.start_point[0] + 1
+        text = _json_value(string_node, raw)
+        *complete_lines, open_line = (open_line + (text if isinstance(text, str) else "")).split("\n")
+        yield from ((line, number) for line in complete_lines)
     if open_line:
         yield open_line, number
 
 
 def _code_language(node: Node | None, raw: bytes) -> Language:
-    metadata = _value(node, raw)
-    about = metadata.get("language_info") if isinstance(metadata, dict) else None
-    name = str(about.get("name", "python") if isinstance(about, dict) else "python").lower()
+    metadata = _json_value(node, raw)
+    language_info = metadata.get("language_info") if isinstance(metadata, dict) else None
+    name = str(language_info.get("name", "python") if isinstance(language_info, dict) else "python").lower()
     return language_of("a" + _SUFFIXES.get(name, f".{name}"))

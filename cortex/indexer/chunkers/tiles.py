@@ -39,7 +39,7 @@ def syntax_costs(lines: Sequence[str], outline: Outline) -> list[float]:
     for span in outline.attached:
         for line in range(span.start, min(span.end + 1, len(lines))):
             costs[line] += GLUE
-    return _blanks_follow(lines, costs)
+    return _forbid_blank_cuts(lines, costs)
 
 
 def layout_costs(lines: Sequence[str]) -> list[float]:
@@ -55,10 +55,10 @@ def layout_costs(lines: Sequence[str]) -> list[float]:
             depth += 1
         costs.append(depth + (0 if after_blank else GLUE))
         after_blank = not body
-    return _blanks_follow(lines, costs)
+    return _forbid_blank_cuts(lines, costs)
 
 
-def _blanks_follow(lines: Sequence[str], costs: list[float]) -> list[float]:
+def _forbid_blank_cuts(lines: Sequence[str], costs: list[float]) -> list[float]:
     return [cost if line and not line.isspace() else NEVER for cost, line in zip(costs, lines, strict=True)]
 
 
@@ -93,16 +93,16 @@ class _Tiler:
         tiles: list[tuple[int, int]] = []
         joinable = False  # whether the last tile is a whole piece of this level
         for start, end in pairwise(bounds):
-            whole = self._weight(start, end) <= self._budget
-            if whole:
+            fits = self._weight(start, end) <= self._budget
+            if fits:
                 if not (joinable and self._join(tiles, end)) and not self._join_tiny(tiles, start, end):
                     tiles.append((start, end))
             else:
-                first, *rest = self.cut(start, end)
+                first, *remaining = self.cut(start, end)
                 if not self._join_tiny(tiles, *first):
                     tiles.append(first)
-                tiles.extend(rest)
-            joinable = whole
+                tiles.extend(remaining)
+            joinable = fits
         return tiles
 
     def _join(self, tiles: list[tuple[int, int]], end: int) -> bool:
@@ -117,7 +117,7 @@ class _Tiler:
         return self._join(tiles, end)
 
 
-def parts(text: str, count_tokens: CountTokens, budget: int) -> list[str]:
+def split_to_budget(text: str, count_tokens: CountTokens, budget: int) -> list[str]:
     """`text` in pieces of at most `budget` tokens: at line ends, and inside a line only where it
     alone is too long.
     """

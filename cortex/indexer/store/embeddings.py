@@ -65,14 +65,14 @@ class EmbeddingCache:
             self._database = None
 
     def _get(self, database: sqlite3.Connection, keys: Mapping[bytes, str]) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
+        vectors: dict[str, bytes] = {}
         wanted = list(keys)
         for start in range(0, len(wanted), KEYS_MAX):
-            part = wanted[start : start + KEYS_MAX]
-            marks = ",".join("?" * len(part))
-            rows = database.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)  # noqa: S608
-            found |= {keys[bytes(key)]: bytes(vector) for key, vector in rows}
-        return found
+            batch = wanted[start : start + KEYS_MAX]
+            marks = ",".join("?" * len(batch))
+            rows = database.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", batch)  # noqa: S608
+            vectors |= {keys[bytes(key)]: bytes(vector) for key, vector in rows}
+        return vectors
 
     def _put(self, database: sqlite3.Connection, vectors: Mapping[str, bytes]) -> None:
         with database:

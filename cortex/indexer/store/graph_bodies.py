@@ -40,7 +40,7 @@ class Tools:
         self.sets = MethodSets(self.project, self.evaluator)
 
 
-def as_they_lie(project: Project, paths: Iterable[str]) -> list[str]:
+def order_by_location(project: Project, paths: Iterable[str]) -> list[str]:
     """`paths` so that those are neighbours which ask the same files."""
     return sorted(paths, key=lambda path: (project.language(path), project.home(path), path))
 
@@ -58,17 +58,17 @@ class Bodies:
     def resolve_ahead(self, paths: Iterable[str]) -> None:
         """Resolve the affected ones of `paths`, in the order in which they lie."""
         affected = self.affected
-        named = [path for path in paths if affected is None or path in affected]
-        for path in as_they_lie(self.tools.project, named):
+        affected_paths = [path for path in paths if affected is None or path in affected]
+        for path in order_by_location(self.tools.project, affected_paths):
             self.ahead[path] = zstd.pack(self._resolve(path))
 
-    def of(self, files: Iterable[str], before: Body) -> Body:
+    def build_body(self, files: Iterable[str], before: Body) -> Body:
         """The nodes and edges of `files`, a shard's."""
         body: dict[str, tuple[list[Any], list[Any]]] = {}
         for path in files:
             if self.affected is None or path in self.affected or path not in before:
-                made = self.ahead.pop(path, None)
-                raw = self._resolve(path) if made is None else zstd.unpack(made, GRAPH_BYTES_MAX)
+                packed = self.ahead.pop(path, None)
+                raw = self._resolve(path) if packed is None else zstd.unpack(packed, GRAPH_BYTES_MAX)
                 nodes, edges = orjson.loads(raw)
                 body[path] = nodes, edges
             else:

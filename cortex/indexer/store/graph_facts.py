@@ -36,11 +36,11 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         return pack(Facts(source.path, language.name, sha256)) if package else None
     try:
         if language.name not in SYNTAX:
-            return pack(_named(source, language, sha256))
+            return pack(_outline_facts(source, language, sha256))
         if language.name == "rust":
-            source = _uncovered(source, language)
+            source = _remove_macros(source, language)
         elif language.name in ("c", "cpp"):
-            source = _plain(source)
+            source = _remove_conditionals(source)
         elif language.name == "kotlin":
             lines = tuple(joined(source.lines))  # unchanged, the tree of its chunks serves
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
@@ -58,19 +58,19 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         return None
 
 
-def _uncovered(source: Source, language: Language) -> Source:
+def _remove_macros(source: Source, language: Language) -> Source:
     """The source without macros around items; itself when there are none."""
 
-    def reads(lines: Sequence[str]) -> bool:
+    def parses(lines: Sequence[str]) -> bool:
         return not syntax_tree(dataclasses.replace(source, lines=tuple(lines)), language)[
             1
         ].root_node.has_error
 
-    lines = tuple(uncover(source.lines, reads))
+    lines = tuple(uncover(source.lines, parses))
     return source if lines == source.lines else dataclasses.replace(source, lines=lines)
 
 
-def _plain(source: Source) -> Source:
+def _remove_conditionals(source: Source) -> Source:
     """The source without conditions inside of something and without marks around its names; itself
     when there are none.
     """
@@ -78,27 +78,27 @@ def _plain(source: Source) -> Source:
     return source if tuple(lines) == source.lines else dataclasses.replace(source, lines=tuple(lines))
 
 
-def _named(source: Source, language: Language, sha256: str) -> Facts:
+def _outline_facts(source: Source, language: Language, sha256: str) -> Facts:
     """The definitions of a file in a language whose names are not resolved, from its outline."""
     outline = parse(source, language)
-    made: list[Definition] = []
+    definitions: list[Definition] = []
     places: dict[str, int] = {}
-    for one in outline.symbols:
-        kind = "function" if one.kind == "macro" else one.kind
+    for symbol in outline.symbols:
+        kind = "function" if symbol.kind == "macro" else symbol.kind
         if kind not in (*CALLABLE_KINDS, *TYPE_KINDS, "constant", "module"):
             continue
         definition = Definition(
-            name=one.name,
+            name=symbol.name,
             kind=kind,
-            scope=one.scope,
-            parent=places.get(one.scope, -1) if one.scope else -1,
-            start_line=one.start_line,
-            end_line=one.end_line,
-            line=one.start_line,
+            scope=symbol.scope,
+            parent=places.get(symbol.scope, -1) if symbol.scope else -1,
+            start_line=symbol.start_line,
+            end_line=symbol.end_line,
+            line=symbol.start_line,
             column=0,
             begin=0,
             end=0,
         )
-        places.setdefault(definition.qualified, len(made))
-        made.append(definition)
-    return Facts(source.path, language.name, sha256, outline.package, len(source.lines), tuple(made))
+        places.setdefault(definition.qualified, len(definitions))
+        definitions.append(definition)
+    return Facts(source.path, language.name, sha256, outline.package, len(source.lines), tuple(definitions))

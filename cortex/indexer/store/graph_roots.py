@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from cortex.graph.facts.modules import PACKAGE_FILES, Package, folder_of
 from cortex.graph.resolution.project import Roots
-from cortex.indexer.store.script_roots import CONFIGS, Options, ScriptRoots, read
+from cortex.indexer.store.script_roots import CONFIGS, Options, ScriptRoots, read_text
 
 #: the files that are read
 NAMES = frozenset({"go.mod", "tsconfig.json", "jsconfig.json", "package.json", "Cargo.toml"})
@@ -22,10 +22,10 @@ _GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 def read_roots(root: str, paths: Iterable[str]) -> Roots:
     """What the configuration files in the folders of `paths`, and above them, say."""
-    folders, own = {""}, ""
+    folders, root_name = {""}, ""
     for path in paths:
         if path in PACKAGE_FILES:
-            own = os.path.basename(root)
+            root_name = os.path.basename(root)
         folder = folder_of(path)
         while folder and folder not in folders:
             folders.add(folder)
@@ -36,18 +36,22 @@ def read_roots(root: str, paths: Iterable[str]) -> Roots:
     crates: dict[str, tuple[str, str]] = {}
     scripts = ScriptRoots(root)
     for folder in sorted(folders):
-        present = _present(os.path.join(root, folder))
-        if "go.mod" in present and (match := _GO_MODULE.search(read(root, posixpath.join(folder, "go.mod")))):
+        present = _present_names(os.path.join(root, folder))
+        if "go.mod" in present and (
+            match := _GO_MODULE.search(read_text(root, posixpath.join(folder, "go.mod")))
+        ):
             go[folder] = match[1]
         config = next((name for name in CONFIGS if name in present), "")
         options = scripts.options(posixpath.join(folder, config)) if config else Options()
         if config:
             aliases[folder] = options.aliases()
-        if "Cargo.toml" in present and (crate := _crate(read(root, posixpath.join(folder, "Cargo.toml")))):
+        if "Cargo.toml" in present and (
+            crate := _crate(read_text(root, posixpath.join(folder, "Cargo.toml")))
+        ):
             crates[folder] = crate
         if "package.json" in present and (package := scripts.package(folder, options)) is not None:
             packages[folder] = package
-    return Roots(go, aliases, packages, own, crates)
+    return Roots(go, aliases, packages, root_name, crates)
 
 
 def is_root(path: str) -> bool:
@@ -61,15 +65,15 @@ def _crate(text: str) -> tuple[str, str] | None:
     package.
     """
     try:
-        said = tomllib.loads(text)
+        manifest = tomllib.loads(text)
     except (ValueError, RecursionError):  # also of numbers without end, and of lists in lists
         return None
-    package, library = said.get("package"), said.get("lib", {})
+    package, library = manifest.get("package"), manifest.get("lib", {})
     if not isinstance(package, dict) or not isinstance(library, dict):
         return None
     name = str(library.get("name", package.get("name", ""))).replace("-", "_")
     return name, posixpath.normpath(str(library.get("path", "src/lib.rs")))
 
 
-def _present(folder: str) -> set[str]:
+def _present_names(folder: str) -> set[str]:
     return {name for name in NAMES if os.path.isfile(os.path.join(folder, name))}

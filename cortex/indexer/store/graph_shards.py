@@ -48,7 +48,7 @@ class _FactsFile(msgspec.Struct):
     files: list[Packed]
 
 
-class _Mapped(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class _MappedFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """As Packed, over the bytes of a mapped file: several processes share one copy. For reading
     only.
     """
@@ -65,7 +65,7 @@ class _Mapped(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class _MappedFile(msgspec.Struct):
     version: int
     shards: int
-    files: list[_Mapped]
+    files: list[_MappedFacts]
 
 
 class State(msgspec.Struct):
@@ -82,22 +82,26 @@ class State(msgspec.Struct):
     files: dict[str, tuple[int, int]] = {}
 
 
-def homes(project: Project, shards: int, numbers: Iterable[int] | None = None) -> dict[int, list[str]]:
+def files_by_shard(
+    project: Project, shards: int, numbers: Iterable[int] | None = None
+) -> dict[int, list[str]]:
     """Shard → its files, in order; of all shards, or of some."""
-    found: dict[int, list[str]] = {number: [] for number in (range(shards) if numbers is None else numbers)}
+    paths_by_shard: dict[int, list[str]] = {
+        number: [] for number in (range(shards) if numbers is None else numbers)
+    }
     for path in project.packed:
-        if (files := found.get(shard_of(path, shards))) is not None:
+        if (files := paths_by_shard.get(shard_of(path, shards))) is not None:
             files.append(path)
-    for files in found.values():
+    for files in paths_by_shard.values():
         files.sort()
-    return found
+    return paths_by_shard
 
 
 def read_shard(folder: Path, number: int, shards: int) -> Body:
     """Path → (nodes, edges) of a shard as it stands; empty when it is missing, damaged or
     another's.
     """
-    found: dict[str, tuple[list[Any], list[Any]]] = {}
+    body: dict[str, tuple[list[Any], list[Any]]] = {}
     try:
         name = shard_name(number, shards)
         raw = files.read_ours(folder / name, GRAPH_BYTES_MAX)
@@ -106,12 +110,12 @@ def read_shard(folder: Path, number: int, shards: int) -> Body:
         if (metadata.get("generator"), metadata.get("facts")) != (GENERATOR, FACTS_VERSION):
             return {}
         for node in data["nodes"]:
-            found.setdefault(node["file"], ([], []))[0].append(node)
+            body.setdefault(node["file"], ([], []))[0].append(node)
         for edge in data["edges"]:
-            found.setdefault(edge["location"]["file"], ([], []))[1].append(edge)
+            body.setdefault(edge["location"]["file"], ([], []))[1].append(edge)
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    return found
+    return body
 
 
 def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) -> int:
@@ -119,8 +123,8 @@ def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) 
     path = folder / shard_name(*place)
     if body == before and path.exists():
         return 0
-    nodes = [node for own, _ in body.values() for node in own]
-    edges = [edge for _, own in body.values() for edge in own]
+    nodes = [node for file_nodes, _ in body.values() for node in file_nodes]
+    edges = [edge for _, file_edges in body.values() for edge in file_edges]
     now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     metadata = {
         "version": GRAPH_VERSION,
@@ -144,14 +148,14 @@ def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
                     files.read_ours(folder / FACTS / name, GRAPH_BYTES_MAX), type=_FactsFile
                 )
                 if stored.version == FACTS_VERSION:
-                    yield from ((stored.shards, one) for one in stored.files if one.language in RULES)
+                    yield from ((stored.shards, facts) for facts in stored.files if facts.language in RULES)
 
 
 def map_facts(folder: Path) -> Iterator[Packed]:
     """The facts of all files, mapped. Raises OSError and Damaged: they have just been written by
     ourselves.
     """
-    for stored in _map(folder, _FACTS_NAME, _MappedFile):
+    for stored in _map_files(folder, _FACTS_NAME, _MappedFile):
         yield from cast("list[Packed]", stored.files)
 
 
@@ -162,10 +166,10 @@ def place_resolved(folder: Path, number: int, bodies: Mapping[str, bytes | memor
 
 def map_resolved(folder: Path) -> dict[str, bytes | memoryview]:
     """All that was put aside, mapped. Raises OSError and Damaged, as `map_facts` does."""
-    found: dict[str, bytes | memoryview] = {}
-    for bodies in _map(folder, _RESOLVED_NAME, dict[str, memoryview]):
-        found |= bodies
-    return found
+    resolved: dict[str, bytes | memoryview] = {}
+    for bodies in _map_files(folder, _RESOLVED_NAME, dict[str, memoryview]):
+        resolved |= bodies
+    return resolved
 
 
 def drop_resolved(folder: Path) -> None:
@@ -174,7 +178,7 @@ def drop_resolved(folder: Path) -> None:
             files.remove(folder / FACTS / name)
 
 
-def _map(folder: Path, name_of: re.Pattern[str], kind: type[T]) -> Iterator[T]:
+def _map_files(folder: Path, name_of: re.Pattern[str], kind: type[T]) -> Iterator[T]:
     """What the files beside the graph files hold whose names match."""
     for name in sorted(_names(folder / FACTS, ".msgpack")):
         if name_of.match(name):
@@ -207,12 +211,12 @@ def stats(folder: Path, shards: int) -> dict[str, tuple[int, int]]:
     """
     names = [shard_name(number, shards) for number in range(shards)]
     names += [f"{FACTS}/facts.{number:03d}.msgpack" for number in range(shards)]
-    found = {}
+    file_stats = {}
     for name in names:
         with contextlib.suppress(OSError):
             info = (folder / name).lstat()
-            found[name] = (info.st_size, info.st_mtime_ns)
-    return found
+            file_stats[name] = (info.st_size, info.st_mtime_ns)
+    return file_stats
 
 
 def place_state(folder: Path, state: State) -> None:

@@ -29,7 +29,7 @@ from cortex.indexer.store.graph_bodies import Bodies, Tools
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_roots import is_root, read_roots
 from cortex.indexer.store.graph_shards import FACTS, State
-from cortex.indexer.store.graph_tasks import GraphTask, rounds
+from cortex.indexer.store.graph_tasks import GraphTask, make_rounds
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import ended_a_process, shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
@@ -55,15 +55,15 @@ class GraphStore:
         self._resolve = resolve
         self._project: Project | None = None
         self._state = State()
-        self._without: dict[str, str] = {}
+        self._without_facts: dict[str, str] = {}
         #: how many shards the last `update` left, and their files
-        self._left: tuple[int, dict[str, tuple[int, int]]] = (0, {})
+        self._last_stats: tuple[int, dict[str, tuple[int, int]]] = (0, {})
 
     def forget(self) -> None:
         """Give the memory back; the next change reads the facts again."""
         self._project = None
         self._state = State()
-        self._without.clear()
+        self._without_facts.clear()
 
     def update(self, entries: Mapping[str, Entry], fresh: dict[str, Packed | None]) -> int:
         """Bring the graph files up to `entries` (the manifest). `fresh` are facts of files that
@@ -71,14 +71,14 @@ class GraphStore:
 
         Returns how many graph files were written. Raises OSError.
         """
-        if not self.is_whole():
+        if not self.is_intact():
             log.warning("files of the graph were changed by somebody else; read again")
             self.forget()
         return self._update(entries, fresh)
 
-    def is_whole(self) -> bool:
+    def is_intact(self) -> bool:
         """Whether the files are as the last `update` left them."""
-        shards, left = self._left
+        shards, left = self._last_stats
         return graph_shards.stats(self._folder, shards) == left
 
     def _update(self, entries: Mapping[str, Entry], fresh: dict[str, Packed | None]) -> int:
@@ -102,7 +102,7 @@ class GraphStore:
             roots = read_roots(str(self._config.root), (project.packed.keys() | coming) - gone)
         stems = project.shared_stems()
         if roots != project.roots:
-            project = self._again(project, roots)
+            project = self._rebuild_project(project, roots)
             affected = set(project.packed) | project.update(changes)
         else:
             affected = project.update(changes)
@@ -112,11 +112,13 @@ class GraphStore:
         if not self._state.wanted:  # an interrupted run: nobody knows what of it was written
             affected = set(project.packed)
         self._project = project
-        work = self._prepare({path for path in affected if path in project.packed}, changes, _name_of(wanted))
+        work = self._prepare(
+            {path for path in affected if path in project.packed}, changes, _content_hash(wanted)
+        )
         if isinstance(work, list):
             del project, changes, affected, coming, gone
             fresh.clear()
-            return self._others(work)
+            return self._delegate(work)
         return self._build(*work)
 
     def _is_done(self, wanted: Mapping[str, str]) -> bool:
@@ -125,10 +127,10 @@ class GraphStore:
         """
         state = graph_shards.read_state(self._folder)
         stats = graph_shards.stats(self._folder, state.shards)
-        self._left = state.shards, stats
-        return state.wanted == _name_of(wanted) and stats == state.files
+        self._last_stats = state.shards, stats
+        return state.wanted == _content_hash(wanted) and stats == state.files
 
-    def _again(self, old: Project, roots: Roots) -> Project:
+    def _rebuild_project(self, old: Project, roots: Roots) -> Project:
         project = Project(roots)
         project.update(old.packed)
         return project
@@ -138,18 +140,18 @@ class GraphStore:
     ) -> dict[str, Packed | None]:
         changes: dict[str, Packed | None] = {path: None for path in project.packed if path not in wanted}
         for path, sha256 in wanted.items():
-            known = project.packed.get(path)
-            if known is not None and known.sha256 == sha256:
+            old_facts = project.packed.get(path)
+            if old_facts is not None and old_facts.sha256 == sha256:
                 continue
             facts = fresh.get(path)
-            if facts is None and path not in fresh and self._without.get(path) != sha256:
+            if facts is None and path not in fresh and self._without_facts.get(path) != sha256:
                 facts = self._extract(path, sha256)
             if facts is not None and facts.sha256 == sha256:
                 changes[path] = facts
-            elif known is not None:
+            elif old_facts is not None:
                 changes[path] = None
             if facts is None:
-                self._without[path] = sha256
+                self._without_facts[path] = sha256
         return changes
 
     def _extract(self, path: str, sha256: str) -> Packed | None:
@@ -169,11 +171,11 @@ class GraphStore:
         if graph_shards.stats(self._folder, state.shards) != state.files:
             state.wanted = ""  # as after an interrupted run: nobody knows what is in them
         project = Project(self._state.roots)
-        found: dict[str, Packed | None] = {}
+        facts_by_path: dict[str, Packed | None] = {}
         for shards, facts in graph_shards.read_facts(self._folder):
-            found[facts.path] = facts
+            facts_by_path[facts.path] = facts
             self._state.shards = shards
-        project.update(found)
+        project.update(facts_by_path)
         return project
 
     def _prepare(
@@ -208,10 +210,10 @@ class GraphStore:
         files = len(project.packed) if anew else len(affected)
         if self._resolve is not None and files >= self._limits.resolve_files:
             run, only = f"{id(self)}.{wanted}", None if anew else affected
-            return rounds(project, self._state, only, sorted(touched), run=run, folder=str(self._folder))
+            return make_rounds(project, self._state, only, sorted(touched), run=run, folder=str(self._folder))
         return tools, sorted(touched), None if anew else affected
 
-    def _others(self, tasks: list[list[GraphTask]]) -> int:
+    def _delegate(self, tasks: list[list[GraphTask]]) -> int:
         assert self._resolve is not None
         assert self._project is not None
         state = self._state
@@ -235,25 +237,25 @@ class GraphStore:
         graph_shards.drop_resolved(self._folder)
         graph_shards.drop_graphs(self._folder, state.shards)
         state.files = graph_shards.stats(self._folder, state.shards)
-        self._left = state.shards, state.files
+        self._last_stats = state.shards, state.files
         graph_shards.place_state(self._folder, state)
 
     def _write_facts(self, shards: int, numbers: set[int]) -> None:
         assert self._project is not None
-        homes = graph_shards.homes(self._project, shards, numbers)
+        paths_by_shard = graph_shards.files_by_shard(self._project, shards, numbers)
         for number in numbers:
-            facts = [self._project.packed[path] for path in homes.get(number, ())]
+            facts = [self._project.packed[path] for path in paths_by_shard.get(number, ())]
             graph_shards.place_facts(self._folder, (number, shards), facts)
 
     def _build(self, tools: Tools, numbers: Sequence[int], affected: set[str] | None) -> int:
         shards, structural = self._state.shards, self._state.structural
-        homes = graph_shards.homes(tools.project, shards, numbers)
+        paths_by_shard = graph_shards.files_by_shard(tools.project, shards, numbers)
         bodies = Bodies(tools, affected, structural)
-        bodies.resolve_ahead(path for paths in homes.values() for path in paths)
+        bodies.resolve_ahead(path for paths in paths_by_shard.values() for path in paths)
         written = 0
         for number in numbers:
             before = graph_shards.read_shard(self._folder, number, shards)
-            body = bodies.of(homes.get(number, ()), before)
+            body = bodies.build_body(paths_by_shard.get(number, ()), before)
             written += graph_shards.place_shard(self._folder, (number, shards), body, before)
         self._finish(self._state)
         return written
@@ -267,12 +269,12 @@ class GraphStore:
         concerned = any(facts is None or facts.language in languages for facts in changes.values())
         if not concerned and self._state.wanted:
             return self._state.structural
-        if not any(one.language in languages for one in self._project.packed.values()):
+        if not any(facts.language in languages for facts in self._project.packed.values()):
             return {}
         return structural_edges(self._project, evaluator)
 
 
-def _name_of(wanted: Mapping[str, str]) -> str:
+def _content_hash(wanted: Mapping[str, str]) -> str:
     """One short name for the content of many files."""
     text = "".join([f"{path}\0{wanted[path]}\n" for path in sorted(wanted)])
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

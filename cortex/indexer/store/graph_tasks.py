@@ -18,10 +18,10 @@ import msgspec
 from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.resolution.edges import Edge
 from cortex.graph.resolution.project import Project, Roots
-from cortex.indexer.store.graph_bodies import Bodies, Tools, as_they_lie
+from cortex.indexer.store.graph_bodies import Bodies, Tools, order_by_location
 from cortex.indexer.store.graph_shards import (
     State,
-    homes,
+    files_by_shard,
     map_facts,
     map_resolved,
     place_resolved,
@@ -69,7 +69,7 @@ class ShardTask(_Task, tag="graph"):
 GraphTask = ResolveTask | ShardTask
 
 
-def rounds(
+def make_rounds(
     project: Project,
     state: State,
     affected: set[str] | None,
@@ -81,25 +81,29 @@ def rounds(
     """Tasks that build shards `numbers` of `state` in the graph's folder, those of a round after
     all of the one before. `run`, `affected`: as the tasks have them.
     """
-    own = homes(project, state.shards, numbers)
-    paths = [path for files in own.values() for path in files if affected is None or path in affected]
+    paths_by_shard = files_by_shard(project, state.shards, numbers)
+    paths = [
+        path for files in paths_by_shard.values() for path in files if affected is None or path in affected
+    ]
 
     def edges(files: Sequence[str]) -> dict[str, list[Edge]]:
         return {path: state.structural[path] for path in files if path in state.structural}
 
-    def resolving(number: int, row: list[str]) -> ResolveTask:
+    def resolve_task(number: int, row: list[str]) -> ResolveTask:
         return ResolveTask(run, FACTS_VERSION, folder, state.roots, edges(row), number, row)
 
-    def writing(part: list[int]) -> ShardTask:
-        files = [path for number in part for path in own[number]]
+    def shard_task(shard_numbers: list[int]) -> ShardTask:
+        files = [path for number in shard_numbers for path in paths_by_shard[number]]
         anew = None if affected is None else [path for path in files if path in affected]
-        return ShardTask(run, FACTS_VERSION, folder, state.roots, edges(files), state.shards, part, anew)
+        return ShardTask(
+            run, FACTS_VERSION, folder, state.roots, edges(files), state.shards, shard_numbers, anew
+        )
 
-    rows = enumerate(_rows(as_they_lie(project, paths)))
+    rows = enumerate(_rows(order_by_location(project, paths)))
     count = min(TASKS_MAX, len(numbers))
     return [
-        [resolving(number, row) for number, row in rows],
-        [writing(list(numbers[start::count])) for start in range(count)],
+        [resolve_task(number, row) for number, row in rows],
+        [shard_task(list(numbers[start::count])) for start in range(count)],
     ]
 
 
@@ -124,7 +128,7 @@ class GraphBuilder:
         folder, tools = Path(task.folder), self._tools
         if tools is None or self._run != task.run:
             project = Project(task.roots)
-            project.update({one.path: one for one in map_facts(folder)})
+            project.update({facts.path: facts for facts in map_facts(folder)})
             tools = self._tools = Tools(project)
             self._run = task.run
         if isinstance(task, ResolveTask):
@@ -132,13 +136,13 @@ class GraphBuilder:
             bodies.resolve_ahead(task.paths)
             place_resolved(folder, task.number, bodies.ahead)
             return 0
-        own = homes(tools.project, task.shards, task.numbers)
+        paths_by_shard = files_by_shard(tools.project, task.shards, task.numbers)
         affected = None if task.affected is None else set(task.affected)
         bodies = Bodies(tools, affected, task.structural, map_resolved(folder))
         written = 0
-        for number, paths in own.items():
+        for number, paths in paths_by_shard.items():
             before = read_shard(folder, number, task.shards)
-            body = bodies.of(paths, before)
+            body = bodies.build_body(paths, before)
             written += place_shard(folder, (number, task.shards), body, before)
         allocator.trim()
         return written

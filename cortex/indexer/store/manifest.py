@@ -29,8 +29,8 @@ def name_of(ids: Iterable[str]) -> str:
 
 def recipe(config: Config, model: str) -> str:
     """All that chunks depend on besides their file: where it differs, each is cut again."""
-    without = "".join(f" without {extra}" for extra in missing_extras(GRAMMARS))
-    return f"{MANIFEST_VERSION}.{CHUNKERS_VERSION} {config.indexing.chunk_tokens} {model} {config.chunks_dir}{without}"
+    missing = "".join(f" without {extra}" for extra in missing_extras(GRAMMARS))
+    return f"{MANIFEST_VERSION}.{CHUNKERS_VERSION} {config.indexing.chunk_tokens} {model} {config.chunks_dir}{missing}"
 
 
 def load(path: Path) -> Manifest:

@@ -45,10 +45,10 @@ class Options:
     source: str | None = None
 
     def aliases(self) -> dict[str, tuple[str, ...]]:
-        found = dict(self.paths or {})
+        targets = dict(self.paths or {})
         if self.base is not None:
-            found.setdefault("*", (posixpath.normpath(posixpath.join(self.base, "*")),))
-        return found
+            targets.setdefault("*", (posixpath.normpath(posixpath.join(self.base, "*")),))
+        return targets
 
 
 @dataclass(slots=True)
@@ -56,49 +56,51 @@ class ScriptRoots:
     """Reads each file once."""
 
     root: str
-    _read: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _parsed: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def json(self, path: str) -> dict[str, Any]:
         """A file of the project as people write JSON there: with comments and commas at ends."""
-        if path not in self._read:
-            text = read(self.root, path)
+        if path not in self._parsed:
+            text = read_text(self.root, path)
             try:
                 value = orjson.loads(_COMMA.sub(r"\1", _COMMENT.sub(lambda match: match[1] or "", text)))
             except ValueError:
                 value = {}
-            self._read[path] = value if isinstance(value, dict) else {}
-        return self._read[path]
+            self._parsed[path] = value if isinstance(value, dict) else {}
+        return self._parsed[path]
 
     def options(self, path: str, depth: int = 0) -> Options:
         """What a tsconfig.json says, with all that it extends; of one that has no `paths` itself
         also what it references in its folder.
         """
         config, folder = self.json(path), folder_of(path)
-        found = Options()
+        merged = Options()
         if depth < DEPTH_MAX:
-            for one in _texts(config.get("extends")):
-                if target := self._extended(one, folder):
-                    found = _over(self.options(target, depth + 1), found)
-        found = _over(_own(config, folder, found), found)
-        if found.paths is None and depth == 0:
+            for name in _strings(config.get("extends")):
+                if target := self._find_extended(name, folder):
+                    merged = _merge(self.options(target, depth + 1), merged)
+        merged = _merge(_own_options(config, folder, merged), merged)
+        if merged.paths is None and depth == 0:
             for target in self._references(config, folder):
                 inner = self.options(target, 1)
                 if inner.paths is not None:
-                    return _over(found, inner)
-        return found
+                    return _merge(merged, inner)
+        return merged
 
     def _references(self, config: Mapping[str, Any], folder: str) -> Iterator[str]:
         references = config.get("references")
-        for one in references if isinstance(references, list) else ():
-            path = _joined(folder, str(one.get("path", ""))) if isinstance(one, dict) else ""
+        for reference in references if isinstance(references, list) else ():
+            path = (
+                _project_path(folder, str(reference.get("path", ""))) if isinstance(reference, dict) else ""
+            )
             if path.endswith(".json") and folder_of(path) == folder:
                 yield path
 
-    def _extended(self, name: str, folder: str) -> str:
+    def _find_extended(self, name: str, folder: str) -> str:
         """The file that `extends` names: by its place, or in a package that is installed."""
-        places = [_joined(folder, name)] if name.startswith(".") else []
+        places = [_project_path(folder, name)] if name.startswith(".") else []
         while not name.startswith("."):
-            places.append(_joined(folder, f"node_modules/{name}"))
+            places.append(_project_path(folder, f"node_modules/{name}"))
             if not folder:
                 break
             folder = folder_of(folder)
@@ -110,7 +112,7 @@ class ScriptRoots:
 
     def package(self, folder: str, options: Options) -> Package | None:
         """What a package.json says; None when it has neither a name nor `imports`."""
-        config = self.json(_joined(folder, "package.json"))
+        config = self.json(_project_path(folder, "package.json"))
         name, exports = config.get("name"), config.get("exports")
         if not isinstance(exports, dict) or not all(key.startswith(".") for key in exports):
             exports = {".": exports} if exports else {}
@@ -126,12 +128,18 @@ class ScriptRoots:
             return None
         return Package(
             name if isinstance(name, str) else "",
-            {key: _places(value, folder, options) for key, value in list(exports.items())[:ENTRIES_MAX]},
-            {key: _places(value, folder, options) for key, value in list(imports.items())[:ENTRIES_MAX]},
+            {
+                key: _source_paths(value, folder, options)
+                for key, value in list(exports.items())[:ENTRIES_MAX]
+            },
+            {
+                key: _source_paths(value, folder, options)
+                for key, value in list(imports.items())[:ENTRIES_MAX]
+            },
         )
 
 
-def read(root: str, path: str) -> str:
+def read_text(root: str, path: str) -> str:
     """A configuration file's text, "" when it cannot be read."""
     try:
         return files.read_plain(os.path.join(root, path), BYTES_MAX).decode("utf-8", "replace")
@@ -139,44 +147,44 @@ def read(root: str, path: str) -> str:
         return ""
 
 
-def _joined(folder: str, place: str) -> str:
+def _project_path(folder: str, place: str) -> str:
     """A place in the project; "" for one outside it."""
     path = posixpath.normpath(posixpath.join(folder, place))
     return "" if path.startswith(("..", "/")) else "" if path == "." else path
 
 
-def _texts(value: object) -> list[str]:
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+def _strings(value: object) -> list[str]:
+    return [entry for entry in (value if isinstance(value, list) else [value]) if isinstance(entry, str)]
 
 
-def _own(config: Mapping[str, Any], folder: str, inherited: Options) -> Options:
+def _own_options(config: Mapping[str, Any], folder: str, inherited: Options) -> Options:
     options = config.get("compilerOptions")
     if not isinstance(options, dict):
         return Options()
 
-    def place(name: str) -> str | None:
+    def option_path(name: str) -> str | None:
         value = options.get(name)
-        return _joined(folder, value.replace("${configDir}", ".")) if isinstance(value, str) else None
+        return _project_path(folder, value.replace("${configDir}", ".")) if isinstance(value, str) else None
 
-    base, paths = place("baseUrl"), options.get("paths")
+    base, paths = option_path("baseUrl"), options.get("paths")
     if not isinstance(paths, dict):
-        return Options(None, base, place("outDir"), place("rootDir"))
+        return Options(None, base, option_path("outDir"), option_path("rootDir"))
     start = base if base is not None else inherited.base if inherited.base is not None else folder
-    found = {
+    path_aliases = {
         str(alias): tuple(
-            posixpath.normpath(posixpath.join(start, one.replace("${configDir}", ".")))
-            for one in _texts(targets)
+            posixpath.normpath(posixpath.join(start, target.replace("${configDir}", ".")))
+            for target in _strings(targets)
         )
         for alias, targets in paths.items()
     }
-    return Options(found, base, place("outDir"), place("rootDir"))
+    return Options(path_aliases, base, option_path("outDir"), option_path("rootDir"))
 
 
-def _over(own: Options, other: Options) -> Options:
+def _merge(preferred: Options, other: Options) -> Options:
     """`own`, and `other` where it says nothing."""
     return Options(
         *(
-            getattr(own, name) if getattr(own, name) is not None else getattr(other, name)
+            getattr(preferred, name) if getattr(preferred, name) is not None else getattr(other, name)
             for name in ("paths", "base", "out", "source")
         )
     )
@@ -187,25 +195,25 @@ def _leaves(value: object, depth: int = 0) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict) and depth < DEPTH_MAX:
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(one, depth + 1)
+        for child in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(child, depth + 1)
 
 
-def _places(value: object, folder: str, options: Options) -> tuple[str, ...]:
+def _source_paths(value: object, folder: str, options: Options) -> tuple[str, ...]:
     """Where the source of one entry may be: where it says, then where that is built from."""
-    found: list[str] = []
+    paths: list[str] = []
     for leaf in _leaves(value):
         if not leaf.startswith("./"):
-            found.append(leaf) if value is leaf else None
+            paths.append(leaf) if value is leaf else None
             continue
-        whole = _joined(folder, leaf)
-        found.append(whole)
-        if options.out and whole.startswith(f"{options.out}/"):
-            source = options.source if options.source is not None else _joined(folder, SOURCES)
-            found.append(posixpath.join(source, whole[len(options.out) + 1 :]))
+        path = _project_path(folder, leaf)
+        paths.append(path)
+        if options.out and path.startswith(f"{options.out}/"):
+            source = options.source if options.source is not None else _project_path(folder, SOURCES)
+            paths.append(posixpath.join(source, path[len(options.out) + 1 :]))
         parts = leaf[2:].split("/")
         while len(parts) > 1 and parts[0] in _BUILT:
             parts.pop(0)
-            found.append(_joined(folder, "/".join((SOURCES, *parts))))
-        found.append(_joined(folder, "/".join((SOURCES, *parts))))
-    return tuple(dict.fromkeys(filter(None, found)))
+            paths.append(_project_path(folder, "/".join((SOURCES, *parts))))
+        paths.append(_project_path(folder, "/".join((SOURCES, *parts))))
+    return tuple(dict.fromkeys(filter(None, paths)))

@@ -173,12 +173,12 @@ def build(
     fresh: list[Chunk] = []
     facts: dict[str, Packed | None] = {}
     for path, stat in sorted((task.fresh | {p: (e.size, e.mtime_ns) for p, e in task.kept.items()}).items()):
-        kept = _kept(path, task, old)
-        raw = None if kept else _read(path, settings)
+        entry = _kept_entry(path, task, old)
+        raw = None if entry else _read_source(path, settings)
         if raw is not None and not isinstance(raw, str):
-            kept = _kept_by_content(path, digest(raw), stat, task, old)
-        if kept is not None:
-            entries[path] = kept
+            entry = _touched_entry(path, digest(raw), stat, task, old)
+        if entry is not None:
+            entries[path] = entry
             chunks[path] = old.by_path.get(path, [])
             continue
         if path in task.refused:
@@ -186,16 +186,16 @@ def build(
             continue
         reading(path)
         plain = path in task.plain
-        entries[path], made, facts[path] = _cut(path, raw, stat, (settings, plain), embedder)
-        fresh += made
+        entries[path], file_chunks, facts[path] = _cut(path, raw, stat, (settings, plain), embedder)
+        fresh += file_chunks
     reading("")
-    without = _leaves_out(settings, embedder)
-    cache = open_cache("" if without else settings.cache, embedder.identity)
-    vectors = {} if without else _embed(fresh, old, embedder, (cache, task))
-    for one in fresh:
-        body = _body(one, vectors.get(one.embed_text), old.by_id.get(one.id), task.now)
+    omits_vectors = _omits_vectors(settings, embedder)
+    cache = open_cache("" if omits_vectors else settings.cache, embedder.identity)
+    vectors = {} if omits_vectors else _embed(fresh, old, embedder, (cache, task))
+    for chunk in fresh:
+        body = _body(chunk, vectors.get(chunk.embed_text), old.by_id.get(chunk.id), task.now)
         chunks.setdefault(body["metadata"]["file_path"], []).append(body)
-    if not without:
+    if not omits_vectors:
         _remember(old, chunks, cache)
     written = [body for path in sorted(chunks) for body in chunks[path]]
     built = _write(task, settings, embedder, written, old)
@@ -203,28 +203,28 @@ def build(
     return built
 
 
-def _kept(path: str, task: Task, old: _Old) -> Entry | None:
+def _kept_entry(path: str, task: Task, old: _Old) -> Entry | None:
     """The entry of a file that is not read again, unless the old shard lost some of its chunks."""
     entry = task.kept.get(path)
-    return entry if entry is not None and _holds(old, path, entry) else None
+    return entry if entry is not None and _has_all_chunks(old, path, entry) else None
 
 
-def _holds(old: _Old, path: str, entry: Entry) -> bool:
+def _has_all_chunks(old: _Old, path: str, entry: Entry) -> bool:
     bodies = old.by_path.get(path, ())
     if len(bodies) != entry.chunks:
         return False
     return not bodies or name_of(str(body["id"]) for body in bodies) == entry.ids
 
 
-def _kept_by_content(path: str, sha256: str, stat: tuple[int, int], task: Task, old: _Old) -> Entry | None:
+def _touched_entry(path: str, sha256: str, stat: tuple[int, int], task: Task, old: _Old) -> Entry | None:
     """As `_kept`, for a file that was only touched."""
     entry = task.known.get(path) or task.kept.get(path)
-    if entry is None or entry.sha256 != sha256 or not _holds(old, path, entry):
+    if entry is None or entry.sha256 != sha256 or not _has_all_chunks(old, path, entry):
         return None
     return msgspec.structs.replace(entry, size=stat[0], mtime_ns=stat[1])
 
 
-def _read(path: str, settings: Settings) -> bytes | str:
+def _read_source(path: str, settings: Settings) -> bytes | str:
     """The bytes of a file, or why not. Never through a link: it may have become one since the
     scan.
     """
@@ -246,7 +246,7 @@ def _cut(
         source = decode(path, raw)
         if isinstance(source, str):
             return Entry(sha256, *stat, skipped=source), [], None
-        found = cut(source, embedder.count_tokens, settings.chunk_tokens, plain=plain)
+        outcome = cut(source, embedder.count_tokens, settings.chunk_tokens, plain=plain)
     except RecursionError:
         return Entry(sha256, *stat, skipped="nested too deeply"), [], None
     except (CortexError, MemoryError, OSError):
@@ -254,13 +254,13 @@ def _cut(
     except Exception as error:
         log.exception("%s was left out", path)
         return Entry(sha256, *stat, skipped=f"{FAILED} ({type(error).__name__})"), [], None
-    made = sorted(found.chunks, key=lambda one: CHUNK_TYPES.index(one.chunk_type))
-    ids = name_of(one.id for one in made)
-    entry = Entry(sha256, *stat, chunks=len(made), ids=ids, remarks=found.remarks)
-    return entry, made, None if plain else facts_of(source, sha256)
+    chunks = sorted(outcome.chunks, key=lambda chunk: CHUNK_TYPES.index(chunk.chunk_type))
+    ids = name_of(chunk.id for chunk in chunks)
+    entry = Entry(sha256, *stat, chunks=len(chunks), ids=ids, remarks=outcome.remarks)
+    return entry, chunks, None if plain else facts_of(source, sha256)
 
 
-def _leaves_out(settings: Settings, embedder: Embedder) -> bool:
+def _omits_vectors(settings: Settings, embedder: Embedder) -> bool:
     """Whether chunk files hold no vectors: who serves them makes them as quickly as it reads them.
     Those that a person, or another program, may read hold them.
     """
@@ -274,26 +274,26 @@ def _embed(
     one of exactly the same text.
     """
     cache, task = how
-    known = {
+    embeddings = {
         embed_text(body["metadata"], body["text"]): body["embedding"]
-        for path in dict.fromkeys(str(one.metadata["file_path"]) for one in fresh)
+        for path in dict.fromkeys(str(chunk.metadata["file_path"]) for chunk in fresh)
         for body in old.by_path.get(path, ())
         if body.get("embedding")
     }
-    wanted = list(dict.fromkeys(one.embed_text for one in fresh if one.embed_text not in known))
+    wanted = list(dict.fromkeys(chunk.embed_text for chunk in fresh if chunk.embed_text not in embeddings))
     if not task.anew:
         size = 2 * embedder.dimensions
-        found = {text: vector for text, vector in cache.get(wanted).items() if len(vector) == size}
-        known |= {text: base64.b64encode(vector).decode() for text, vector in found.items()}
-        wanted = [text for text in wanted if text not in found]
+        cached = {text: vector for text, vector in cache.get(wanted).items() if len(vector) == size}
+        embeddings |= {text: base64.b64encode(vector).decode() for text, vector in cached.items()}
+        wanted = [text for text in wanted if text not in cached]
     for start in range(0, len(wanted), EMBED_TEXTS):
         texts = wanted[start : start + EMBED_TEXTS]
         vectors = [row.tobytes() for row in embedder.embed(texts, "passage").astype("<f2")]
-        made = dict(zip(texts, vectors, strict=True))
-        known |= {text: base64.b64encode(vector).decode() for text, vector in made.items()}
+        new_vectors = dict(zip(texts, vectors, strict=True))
+        embeddings |= {text: base64.b64encode(vector).decode() for text, vector in new_vectors.items()}
         if not isinstance(embedder, Shipped):  # which is as fast as looking up
-            cache.put(made)
-    return known
+            cache.put(new_vectors)
+    return embeddings
 
 
 def _remember(old: _Old, chunks: dict[str, list[dict[str, Any]]], cache: EmbeddingCache) -> None:
@@ -312,15 +312,15 @@ def _remember(old: _Old, chunks: dict[str, list[dict[str, Any]]], cache: Embeddi
     cache.put(gone)
 
 
-def _body(one: Chunk, embedding: str | None, before: dict[str, Any] | None, now: str) -> dict[str, Any]:
+def _body(chunk: Chunk, embedding: str | None, before: dict[str, Any] | None, now: str) -> dict[str, Any]:
     body = {
-        "id": one.id,
-        "chunk_type": one.chunk_type,
-        "title": one.title,
-        "text": one.text,
+        "id": chunk.id,
+        "chunk_type": chunk.chunk_type,
+        "title": chunk.title,
+        "text": chunk.text,
         **({} if embedding is None else {"embedding": embedding}),
-        "tags": list(one.tags),
-        "metadata": one.metadata,
+        "tags": list(chunk.tags),
+        "metadata": chunk.metadata,
         "created_at": before["created_at"] if before else now,
         "updated_at": before["updated_at"] if before else now,
     }
@@ -331,24 +331,24 @@ def _body(one: Chunk, embedding: str | None, before: dict[str, Any] | None, now:
 
 def _read_old(task: Task, settings: Settings, embedder: Embedder) -> _Old:
     old = _Old()
-    without = _leaves_out(settings, embedder)
+    omits_vectors = _omits_vectors(settings, embedder)
     for kind in CHUNK_TYPES:
         for number in task.sources():
             name = shard_name(kind, number, task.old_shards, settings.ending)
-            found = _read_shard(Path(settings.chunks_dir, name))
-            as_wanted = found is not None
-            found = found or _read_shard(Path(settings.chunks_dir, other_form(name)))
-            if found is None:
+            shard = _read_shard(Path(settings.chunks_dir, name))
+            as_wanted = shard is not None
+            shard = shard or _read_shard(Path(settings.chunks_dir, other_form(name)))
+            if shard is None:
                 continue
-            metadata, bodies = found
+            metadata, bodies = shard
             same_model = metadata.get("model") == embedder.identity
             fits = same_model and metadata.get("dimensions") == embedder.dimensions and not task.anew
-            fits &= metadata.get("embeddings") == (FROM_TEXT if without else None)
+            fits &= metadata.get("embeddings") == (FROM_TEXT if omits_vectors else None)
             for body in bodies:
                 file_path = body["metadata"]["file_path"]
                 if shard_of(file_path, task.shards) != task.number:
                     continue
-                if without:
+                if omits_vectors:
                     body.pop("embedding", None)
                 elif not fits:
                     body["embedding"] = ""
@@ -393,10 +393,12 @@ def _write(
         name = shard_name(kind, task.number, task.shards, settings.ending)
         built.chunks += len(chunks)
         if not chunks:
-            there = [
-                one for one in (name, other_form(name)) if os.path.lexists(Path(settings.chunks_dir, one))
+            stale_names = [
+                candidate
+                for candidate in (name, other_form(name))
+                if os.path.lexists(Path(settings.chunks_dir, candidate))
             ]
-            built.deleted += there  # if they are ours, which the writer knows
+            built.deleted += stale_names  # if they are ours, which the writer knows
             continue
         before, fits = old.files.get(kind, ([], False))
         if (
@@ -407,7 +409,7 @@ def _write(
             built.same.append(name)
             continue
         metadata = _metadata(kind, task, embedder)
-        if _leaves_out(settings, embedder):
+        if _omits_vectors(settings, embedder):
             metadata["embeddings"] = FROM_TEXT
         raw = orjson.dumps({"_metadata": metadata, "chunks": chunks})
         temporary = files.write_new(Path(settings.chunks_dir, ".tmp"), name, pack(name, raw))

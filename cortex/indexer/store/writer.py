@@ -52,7 +52,7 @@ def writer_lock(config: Config, wait_s: float = LOCK_S) -> Lock:
     )
 
 
-def foreign_files(config: Config, known: Container[str] = ()) -> list[str]:
+def foreign_files(config: Config, known_names: Container[str] = ()) -> list[str]:
     """Names of chunk files that others wrote, by the names that CURRENT has for them; those in
     `known` are ours without a look.
     """
@@ -60,7 +60,7 @@ def foreign_files(config: Config, known: Container[str] = ()) -> list[str]:
         name
         for folder in chunk_folders(config)
         for name in folder.files()
-        if folder.others or not (name in known or is_written_here(config, folder.place(name)))
+        if folder.others or not (name in known_names or is_written_here(config, folder.place(name)))
     ]
 
 
@@ -71,14 +71,14 @@ def is_written_here(config: Config, path: Path) -> bool:
     return (not config.server.chunks_dir and _NAME.match(path.name) is not None) or is_ours(path)
 
 
-def claiming_files(config: Config, known: Container[str] = ()) -> list[str]:
+def claiming_files(config: Config, known_names: Container[str] = ()) -> list[str]:
     """Those of the foreign files that keep our indexer off: somebody here writes them. What git
     tracks came with a clone, and is served beside what we index.
     """
-    foreign = foreign_files(config, known)
+    foreign = foreign_files(config, known_names)
     folder = config.chunks_dir
-    here = f"{folder.relative_to(config.root).as_posix()}/" if folder.is_relative_to(config.root) else ""
-    paths = {name: name if "/" in name else f"{here}{name}" for name in foreign}
+    prefix = f"{folder.relative_to(config.root).as_posix()}/" if folder.is_relative_to(config.root) else ""
+    paths = {name: name if "/" in name else f"{prefix}{name}" for name in foreign}
     tracked = git.tracked(config.root, paths.values()) if foreign else ()
     return [name for name in foreign if paths[name] not in tracked]
 
@@ -124,14 +124,14 @@ class Writer:
         """Shards whose chunk files are not as the manifest knows them: an interrupted run, or
         another program.
         """
-        known = self.manifest.chunk_files
+        chunk_files = self.manifest.chunk_files
         present = set(_json_files(self._folder))
         wrong = [
             name
-            for name, stat in known.items()
+            for name, stat in chunk_files.items()
             if name not in present or not self._is_formed(name) or _stat(self._folder / name) != stat
         ]
-        wrong += [name for name in present - known.keys() if _NAME.match(name) and self._is_ours(name)]
+        wrong += [name for name in present - chunk_files.keys() if _NAME.match(name) and self._is_ours(name)]
         numbers = {int(match[1] or 0) for name in wrong if (match := _NAME.match(name))}
         return {number for number in numbers if number < self.manifest.shards}
 
@@ -160,24 +160,24 @@ class Writer:
         """Rename finished shards into place, then the manifest."""
         manifest = self.manifest
         try:
-            for one in built:
-                self.refuse_foreign(tuple(one.written))
-                for name, temporary in one.written.items():
+            for shard in built:
+                self.refuse_foreign(tuple(shard.written))
+                for name, temporary in shard.written.items():
                     manifest.chunk_files[name] = _stat(Path(temporary)) or (0, 0)
                     files.move(temporary, self._folder / name)
-                    self._drop(other_form(name))
+                    self._delete_other_form(other_form(name))
                     manifest.sequence = sequence
-                for name in one.same:
+                for name in shard.same:
                     manifest.chunk_files[name] = _stat(self._folder / name) or (0, 0)
-                for name in filter(self._is_ours, one.deleted):
+                for name in filter(self._is_ours, shard.deleted):
                     self._delete(name)
                     manifest.sequence = sequence
-                for name in self._names((one.number,), manifest.shards):
-                    if name not in one.written and name not in one.same:
+                for name in self._names((shard.number,), manifest.shards):
+                    if name not in shard.written and name not in shard.same:
                         manifest.chunk_files.pop(name, None)  # somebody else deleted it
-                for path in gone.get(one.number, ()):
+                for path in gone.get(shard.number, ()):
                     manifest.files.pop(path, None)
-                manifest.files.update(one.entries)
+                manifest.files.update(shard.entries)
             manifests.save(self._config.manifest, manifest)
         except OSError as error:
             raise Misconfigured(
@@ -202,7 +202,7 @@ class Writer:
         """Whether a chunk file is packed, or not, as it is to be: earlier versions packed none."""
         return name.endswith(PACKED) == (self._ending == PACKED)
 
-    def _drop(self, name: str) -> None:
+    def _delete_other_form(self, name: str) -> None:
         """Delete what an earlier version called a file that is written now."""
         if self._ending == PACKED and (self._folder / name).exists() and self._is_ours(name):
             self._delete(name)

@@ -72,13 +72,13 @@ def _paragraphs(raw: bytes) -> Iterator[str]:
     import docx
 
     document = docx.Document(io.BytesIO(raw))
-    for part in document.iter_inner_content():
-        if hasattr(part, "rows"):
-            yield "\n".join(" | ".join(cell.text for cell in row.cells) for row in part.rows) + "\n"
+    for block in document.iter_inner_content():
+        if hasattr(block, "rows"):
+            yield "\n".join(" | ".join(cell.text for cell in row.cells) for row in block.rows) + "\n"
             continue
-        style = part.style.name if part.style is not None else ""
+        style = block.style.name if block.style is not None else ""
         level = style.removeprefix("Heading ") if style.startswith("Heading ") else ""
-        yield f"{'#' * int(level)} {part.text}\n" if level.isdigit() else f"{part.text}\n"
+        yield f"{'#' * int(level)} {block.text}\n" if level.isdigit() else f"{block.text}\n"
 
 
 def _slides(raw: bytes) -> Iterator[str]:
@@ -87,8 +87,8 @@ def _slides(raw: bytes) -> Iterator[str]:
 
     for number, slide in enumerate(pptx.Presentation(io.BytesIO(raw)).slides, 1):
         notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-        shown = [*_shapes(slide.shapes), *([notes.text] if notes is not None else ())]
-        yield "\n".join((f"[slide {number}]", *filter(None, shown))) + "\n"
+        texts = [*_shapes(slide.shapes), *([notes.text] if notes is not None else ())]
+        yield "\n".join((f"[slide {number}]", *filter(None, texts))) + "\n"
 
 
 def _shapes(shapes: Any) -> Iterator[str]:

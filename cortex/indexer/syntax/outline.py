@@ -61,10 +61,10 @@ def dedent(text: str) -> str:
 
 def plain_comment(text: str) -> str:
     """The words of a comment or docstring: without markers, blank lines and indentation."""
-    return "\n".join(bare for line in text.split("\n") if (bare := _bare(line)))
+    return "\n".join(bare for line in text.split("\n") if (bare := _strip_markers(line)))
 
 
-def _bare(line: str) -> str:
-    found = _MARKERS.match(line)
-    line = (line[found.end() :] if found else line).rstrip()
+def _strip_markers(line: str) -> str:
+    match = _MARKERS.match(line)
+    line = (line[match.end() :] if match else line).rstrip()
     return (_ENDS.sub("", line) if line.endswith(_LAST) else line).strip()

@@ -73,12 +73,16 @@ def parse(source: Source, language: Language) -> Outline:
     if language.grammar is None or not source.lines:
         return Outline()
     raw, tree = syntax_tree(source, language)
-    reader = _read(raw, tree, language)
-    inner = [_embedded(raw, place, inside) for place, inside in reader.embedded]
-    return _merged([reader.outline(), *(one.outline() for one in inner)]) if inner else reader.outline()
+    reader = _read_tree(raw, tree, language)
+    inner = [_read_embedded(raw, place, inside) for place, inside in reader.embedded]
+    return (
+        _merge([reader.outline(), *(inner_reader.outline() for inner_reader in inner)])
+        if inner
+        else reader.outline()
+    )
 
 
-def _read(raw: bytes, tree: Tree, language: Language) -> _Reader:
+def _read_tree(raw: bytes, tree: Tree, language: Language) -> _Reader:
     cursor = QueryCursor(_tools(language)[1], match_limit=MATCHES_MAX)
     reader = _Reader(raw, language, errors=tree.root_node.has_error)
     for pattern, captures in cursor.matches(tree.root_node):
@@ -90,28 +94,33 @@ def _read(raw: bytes, tree: Tree, language: Language) -> _Reader:
     return reader
 
 
-def _embedded(raw: bytes, place: Range, language: Language) -> _Reader:
+def _read_embedded(raw: bytes, place: Range, language: Language) -> _Reader:
     """A part of a file in another language; its nodes are at their places in the whole file."""
     assert language.grammar is not None
     parser = Parser(_grammar(language.grammar), included_ranges=[place])
     count = place.end_byte - place.start_byte
-    return _read(raw, _parsed(parser, raw, count, language.grammar[0]), language)
+    return _read_tree(raw, _parse_tree(parser, raw, count, language.grammar[0]), language)
 
 
-def _merged(outlines: Sequence[Outline]) -> Outline:
-    def joined(name: str) -> Any:
-        return tuple(sorted((one for outline in outlines for one in getattr(outline, name)), key=_first_line))
+def _merge(outlines: Sequence[Outline]) -> Outline:
+    def collect(name: str) -> Any:
+        return tuple(
+            sorted((span for outline in outlines for span in getattr(outline, name)), key=_first_line)
+        )
 
     return replace(
         outlines[0],
         symbols=tuple(
-            sorted(chain.from_iterable(one.symbols for one in outlines), key=lambda symbol: symbol.start_line)
+            sorted(
+                chain.from_iterable(outline.symbols for outline in outlines),
+                key=lambda symbol: symbol.start_line,
+            )
         ),
-        comments=joined("comments"),
-        attached=joined("attached"),
-        splits=joined("splits"),
-        imports=tuple(chain.from_iterable(one.imports for one in outlines)),
-        imports_count=sum(one.imports_count for one in outlines),
+        comments=collect("comments"),
+        attached=collect("attached"),
+        splits=collect("splits"),
+        imports=tuple(chain.from_iterable(outline.imports for outline in outlines)),
+        imports_count=sum(outline.imports_count for outline in outlines),
     )
 
 
@@ -145,10 +154,10 @@ def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
     """
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
     assert language.grammar is not None
-    return raw, _parsed(_tools(language)[0], raw, len(raw), language.grammar[0])
+    return raw, _parse_tree(_tools(language)[0], raw, len(raw), language.grammar[0])
 
 
-def _parsed(parser: Parser, raw: bytes, count: int, module: str) -> Tree:
+def _parse_tree(parser: Parser, raw: bytes, count: int, module: str) -> Tree:
     """The tree of `raw`, of which the parser reads `count` bytes; its grammar is from `module`.
     Raises TooComplex.
     """
@@ -163,8 +172,8 @@ def _parsed(parser: Parser, raw: bytes, count: int, module: str) -> Tree:
         tree = parser.parse(read, progress_callback=lambda *_: next(steps) > most)
         # Nodes of a tree that was read through a callback ask it for their text byte by byte;
         # taking the tree over costs little.
-        whole = not tree.root_node.has_error or module in _TAKEN_OVER
-        return parser.parse(raw, tree) if whole else parser.parse(raw)
+        is_reusable = not tree.root_node.has_error or module in _TAKEN_OVER
+        return parser.parse(raw, tree) if is_reusable else parser.parse(raw)
     except ValueError as error:  # what a parser that was broken off ends with
         parser.reset()
         raise TooComplex("cut without a parser, which took too long") from error
@@ -199,7 +208,7 @@ def _tools(language: Language) -> tuple[Parser, Query]:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Definition:
     """A definition or container while its scope is not known yet."""
 
     name: str
@@ -218,7 +227,7 @@ class _Found:
 class _Reader:
     raw: bytes
     language: Language
-    found: dict[int, _Found] = field(default_factory=dict)
+    definitions: dict[int, _Definition] = field(default_factory=dict)
     spans: dict[str, dict[tuple[int, int], Span]] = field(default_factory=dict)
     splits: set[tuple[int, int]] = field(default_factory=set)
     imports: dict[int, str] = field(default_factory=dict)
@@ -290,9 +299,9 @@ class _Reader:
         end = max(start, end - self._blank_lines_at_end(node))
         for name in names:
             rank = (node.end_byte - node.start_byte, pattern)
-            old = self.found.get(name.start_byte)
+            old = self.definitions.get(name.start_byte)
             if old is None or rank > old.rank:
-                self.found[name.start_byte] = _Found(
+                self.definitions[name.start_byte] = _Definition(
                     name=_one_line(self._text(name.start_byte, name.end_byte)).removesuffix("="),
                     kind=kind,
                     first=node.start_byte,
@@ -302,7 +311,8 @@ class _Reader:
                     body=body[0].start_byte if body else node.end_byte,
                     body_line=body[0].start_point[0] + 1 if body else 0,
                     scope=".".join(
-                        _one_line(self._text(part.start_byte, part.end_byte)) for part in scope or ()
+                        _one_line(self._text(scope_node.start_byte, scope_node.end_byte))
+                        for scope_node in scope or ()
                     ),
                     rank=rank,
                 )
@@ -332,66 +342,69 @@ class _Reader:
         above = {span.end: span for span in self.spans.get("attach", {}).values()}
         inside = {span.start: span for span in self.spans.get("doc", {}).values()}
         stack: list[tuple[int, int, str, str]] = []  # (first byte, last byte, qualified name, kind)
-        for found in self._in_order():
+        for definition in self._in_order():
             # several names of one node (selectors of a CSS rule) do not enclose each other
-            while stack and (stack[-1][1] <= found.first or stack[-1][:2] == (found.first, found.last)):
+            while stack and (
+                stack[-1][1] <= definition.first or stack[-1][:2] == (definition.first, definition.last)
+            ):
                 stack.pop()
             outer = stack[-1][2] if stack else ""
-            scope = f"{outer}.{found.scope}" if outer and found.scope else outer or found.scope
-            qualified = f"{scope}.{found.name}" if scope else found.name
-            in_type = bool(found.scope) or (bool(stack) and stack[-1][3] in (*TYPE_KINDS, "container"))
-            if found.kind not in DATA_KINDS or found.kind == "enum":
-                stack.append((found.first, found.last, qualified, found.kind))
-            if found.kind == "container":
+            scope = f"{outer}.{definition.scope}" if outer and definition.scope else outer or definition.scope
+            qualified = f"{scope}.{definition.name}" if scope else definition.name
+            in_type = bool(definition.scope) or (bool(stack) and stack[-1][3] in (*TYPE_KINDS, "container"))
+            if definition.kind not in DATA_KINDS or definition.kind == "enum":
+                stack.append((definition.first, definition.last, qualified, definition.kind))
+            if definition.kind == "container":
                 continue
             yield Symbol(
-                name=found.name,
-                kind=_kind(found, in_type),
+                name=definition.name,
+                kind=_kind(definition, in_type),
                 scope=scope,
-                start_line=found.start,
-                end_line=found.end,
-                signature=self._signature(found),
-                doc=self._doc(found, above, inside),
+                start_line=definition.start,
+                end_line=definition.end,
+                signature=self._signature(definition),
+                doc=self._doc(definition, above, inside),
             )
 
-    def _in_order(self) -> list[_Found]:
+    def _in_order(self) -> list[_Definition]:
         """By place; the clauses of one function as one definition."""
-        ordered = sorted(self.found.values(), key=lambda one: (one.first, -one.last))
+        ordered = sorted(self.definitions.values(), key=lambda entry: (entry.first, -entry.last))
         if not self.language.clauses:
             return ordered
-        joined: list[_Found] = []
-        last: dict[tuple[str, str, int], _Found] = {}  # of one column: siblings
-        for found in ordered:
-            column = found.first - self.raw.rfind(b"\n", 0, found.first)
-            before = joined[-1] if joined else None
-            open_one = last.get((found.name, found.kind, column))
+        merged: list[_Definition] = []
+        last: dict[tuple[str, str, int], _Definition] = {}  # of one column: siblings
+        for definition in ordered:
+            column = definition.first - self.raw.rfind(b"\n", 0, definition.first)
+            before = merged[-1] if merged else None
+            open_one = last.get((definition.name, definition.kind, column))
             if open_one is not None and open_one is before:
-                open_one.last, open_one.end = found.last, found.end
+                open_one.last, open_one.end = definition.last, definition.end
                 if open_one.body >= open_one.last:
-                    open_one.body = found.first
+                    open_one.body = definition.first
                 continue
-            joined.append(found)
-            last[found.name, found.kind, column] = found
-        return joined
+            merged.append(definition)
+            last[definition.name, definition.kind, column] = definition
+        return merged
 
-    def _signature(self, found: _Found) -> str:
-        first = self.raw.rfind(b"\n", 0, found.first) + 1
-        if self.raw[first : found.first].strip():
-            first = found.first
-        body = found.body if found.body > found.first else found.last
+    def _signature(self, definition: _Definition) -> str:
+        first = self.raw.rfind(b"\n", 0, definition.first) + 1
+        if self.raw[first : definition.first].strip():
+            first = definition.first
+        body = definition.body if definition.body > definition.first else definition.last
         text = self._text(first, min(body, first + SIGNATURE_CHARS_MAX))
         return dedent(text).rstrip().removesuffix("{").rstrip().removesuffix(" =")
 
-    def _doc(self, found: _Found, above: dict[int, Span], inside: dict[int, Span]) -> str:
+    def _doc(self, definition: _Definition, above: dict[int, Span], inside: dict[int, Span]) -> str:
         parts: list[str] = []
-        line = found.start - 1
+        line = definition.start - 1
         while line in above and above[line].start <= line:
             parts.insert(0, above[line].text)
             line = above[line].start - 1
         text = "\n".join(parts)
-        if not text and found.body_line:  # on the body's first line, or the one after `do`
+        if not text and definition.body_line:  # on the body's first line, or the one after `do`
             text = next(
-                (inside[at].text for at in (found.body_line, found.body_line + 1) if at in inside), ""
+                (inside[at].text for at in (definition.body_line, definition.body_line + 1) if at in inside),
+                "",
             )
         return plain_comment(text)
 
@@ -401,12 +414,12 @@ def _lines(node: Node) -> tuple[int, int]:
     return first + 1, max(first + 1, last + (column > 0))
 
 
-def _kind(found: _Found, in_type: bool) -> str:
-    if found.kind == "function" and in_type:
+def _kind(definition: _Definition, in_type: bool) -> str:
+    if definition.kind == "function" and in_type:
         return "method"
-    if found.kind == "variable" and _UPPER.match(found.name):
+    if definition.kind == "variable" and _UPPER.match(definition.name):
         return "constant"
-    return found.kind
+    return definition.kind
 
 
 def _one_line(text: str) -> str:

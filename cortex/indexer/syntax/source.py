@@ -63,7 +63,7 @@ def decode(path: str, raw: bytes) -> Source | str:
     elif b"\0" in raw[:HEAD_BYTES]:
         return "binary"
     else:
-        text, remark = _text(raw)
+        text, remark = _decode_text(raw)
         if remark and b"\0" in raw:  # a picture or a document with a long head of text
             return "binary"
     if "\r" in text:
@@ -81,7 +81,7 @@ def decode(path: str, raw: bytes) -> Source | str:
     return Source(path, tuple(lines), remark)
 
 
-def _text(raw: bytes) -> tuple[str, str]:
+def _decode_text(raw: bytes) -> tuple[str, str]:
     try:
         return raw.removeprefix(codecs.BOM_UTF8).decode("utf-8"), ""
     except UnicodeDecodeError:

@@ -41,7 +41,7 @@ def _in_box(root: str, raw: bytes) -> bytes:
         return raw
     from cortex.sealing import boxes
 
-    return boxes.put(public, raw)
+    return boxes.seal_box(public, raw)
 
 
 def count(folder: str) -> None:

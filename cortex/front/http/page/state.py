@@ -17,7 +17,7 @@ from cortex.processes.names import MEMORY, PROJECT
 from cortex.settings.config import Config
 from cortex.system import files
 from cortex.system.errors import BadRequest, CortexError
-from cortex.system.terminal import shown
+from cortex.system.terminal import escape_controls
 
 #: bytes of a log's end that are looked at, and lines of it that are shown
 LOG_BYTES, LOG_LINES = 64 * 1024, 200
@@ -86,7 +86,7 @@ def _end_of(config: Config, name: str) -> list[str]:
         raw = _tail(Path(folder) / f"{name}.log")
     except (OSError, CortexError):
         return []
-    return [shown(line) for line in raw.decode(errors="replace").splitlines()[-LOG_LINES:]]
+    return [escape_controls(line) for line in raw.decode(errors="replace").splitlines()[-LOG_LINES:]]
 
 
 def _tail(path: Path) -> bytes:
