@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tree_sitter import Node, Tree
 
-from cortex.graph.facts.kotlin_lines import joined
+from cortex.graph.facts.kotlin_lines import join_broken_lines
 from cortex.indexer.syntax.parse import syntax_tree
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import sniff
@@ -67,7 +67,7 @@ def read(root: Path, path: str) -> File | None:
     if language.grammar is None:
         return None
     if language.name == "kotlin":  # else whole classes are in pieces to the grammar
-        source = dataclasses.replace(source, lines=tuple(joined(source.lines)))
+        source = dataclasses.replace(source, lines=tuple(join_broken_lines(source.lines)))
     return File(path, language.name, source, syntax_tree(source, language)[1], raw)
 
 

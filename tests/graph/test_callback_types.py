@@ -168,14 +168,14 @@ def _edges(project, path):
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edit_of_what_a_name_is_by_reaches_who_says_the_name(edit):
+def test_an_edit_of_a_names_type_reaches_the_files_that_use_the_name(edit):
     files, (edited, old, new) = EDITS[edit]
     project, last = Project(), list(files)[-1]
     project.update({path: _facts(path, text) for path, text in files.items()})
     before = _edges(project, last)
-    again = project.update({edited: _facts(edited, files[edited].replace(old, new))})
+    affected = project.update({edited: _facts(edited, files[edited].replace(old, new))})
     assert _edges(project, last) != before
-    assert last in again
+    assert last in affected
 
 
 #: lines of Kotlin → the definitions that are called, by the lines on which they stand
@@ -191,15 +191,15 @@ def test_arguments_are_counted_by_their_places(text):
     project = Project()
     project.update({"a.kt": _facts("a.kt", text)})
     line = text.count("\n")
-    calls = [one for one in _edges(project, "a.kt") if one.type == "calls" and one.location.line == line]
-    assert {one.target for one in calls} == CALLED[text]
+    calls = [edge for edge in _edges(project, "a.kt") if edge.type == "calls" and edge.location.line == line]
+    assert {edge.target for edge in calls} == CALLED[text]
 
 
-@pytest.mark.parametrize("shown", CASES)
-def test_a_name_is_what_those_around_it_say(shown):
-    files, wanted = CASES[shown]
+@pytest.mark.parametrize("case", CASES)
+def test_a_parameter_has_the_type_that_its_surroundings_declare(case):
+    files, wanted = CASES[case]
     project = project_of(files)
-    found = {
+    targets = {
         (
             edge.location.line,
             (edge.target or " | ".join(edge.candidates)) + ", a value" * (edge.type == "references"),
@@ -207,4 +207,4 @@ def test_a_name_is_what_those_around_it_say(shown):
         for edge in edges_of(project, Evaluator(project), list(files)[-1])
         if edge.type in ("calls", "references")
     }
-    assert found == wanted
+    assert targets == wanted

@@ -83,21 +83,24 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("shown", CASES)
-def test_a_call_leads_to_what_php_and_its_comments_say(shown):
-    text, wanted = CASES[shown]
+@pytest.mark.parametrize("case", CASES)
+def test_php_calls_follow_types_in_code_and_comments(case):
+    text, wanted = CASES[case]
     project = Project()
     source = (_DISKS + text).encode()
     project.update({"a.php": facts_of(decode("a.php", source), digest(source))})
     calls = calls_in(project, "a.php")
-    assert {(one.location.line, one.target) for one in calls} == wanted
+    assert {(edge.location.line, edge.target) for edge in calls} == wanted
 
 
-def test_a_method_of_a_comment_stands_on_its_own_line():
+def test_a_method_declared_in_a_comment_has_the_line_of_its_tag():
     source = b"<?php\n/**\n * @method Disk one()\n * @method Disk two()\n */\nclass Store {}\n"
     facts = facts_of(decode("a.php", source), digest(source))
     project = Project()
     project.update({"a.php": facts})
-    told = project.index("a.php").facts.definitions
-    lines = {one.name: (one.start_line, one.line, one.end_line) for one in told}
+    definitions = project.index("a.php").facts.definitions
+    lines = {
+        definition.name: (definition.start_line, definition.line, definition.end_line)
+        for definition in definitions
+    }
     assert lines == {"Store": (6, 6, 6), "one": (3, 3, 3), "two": (4, 4, 4)}

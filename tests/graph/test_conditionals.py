@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.facts.conditionals import straighten
+from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.graph.facts.macros import unmark
 
-WHOLE = """\
+COMPLETE = """\
 public:
 #ifdef DEBUG
 void check(int n) { puts("("); }
@@ -42,12 +42,12 @@ int both = one +
 """
 
 
-def test_conditions_around_whole_things_stay_as_they_are():
-    assert straighten(WHOLE.splitlines()) == WHOLE.splitlines()
+def test_conditionals_around_complete_constructs_stay():
+    assert drop_inner_conditionals(COMPLETE.splitlines()) == COMPLETE.splitlines()
 
 
 @pytest.mark.parametrize("begun", ["namespace", "constexpr"])
-def test_a_condition_of_which_a_branch_only_begins_something_is_inside_of_it(begun):
+def test_a_conditional_with_a_branch_that_only_begins_a_construct_is_removed(begun):
     text = [
         "namespace" if begun == "namespace" else "",
         "#ifdef NEW",
@@ -55,13 +55,13 @@ def test_a_condition_of_which_a_branch_only_begins_something_is_inside_of_it(beg
     ]
     text += ["#else", "fmt"] if begun == "namespace" else []
     text += ["#endif", "{ }" if begun == "namespace" else "static int x;"]
-    assert [line for line in straighten(text) if line.startswith("#") or line == "fmt"] == []
+    assert [line for line in drop_inner_conditionals(text) if line.startswith("#") or line == "fmt"] == []
 
 
-def test_of_a_condition_inside_of_something_one_branch_stays_and_no_line_moves():
-    kept = straighten(HALVES.splitlines())
-    assert len(kept) == len(HALVES.splitlines())
-    assert [line.strip() for line in kept if line] == [
+def test_one_branch_of_an_inner_conditional_stays_and_no_line_moves():
+    lines = drop_inner_conditionals(HALVES.splitlines())
+    assert len(lines) == len(HALVES.splitlines())
+    assert [line.strip() for line in lines if line] == [
         "Limiter(int most)",
         ":",
         "most_(most),",
@@ -74,9 +74,9 @@ def test_of_a_condition_inside_of_something_one_branch_stays_and_no_line_moves()
     ]
 
 
-def test_a_condition_without_an_end_is_left_alone():
+def test_a_conditional_without_an_end_stays():
     lines = ["int x =", "#if A", "1;", "#else"]
-    assert straighten(lines) == lines
+    assert drop_inner_conditionals(lines) == lines
 
 
 SIDES = """\
@@ -100,13 +100,13 @@ void save(void) {}
 """
 
 
-def test_remarks_and_directives_that_go_on_over_lines_are_no_code():
-    assert straighten(SIDES.splitlines()) == SIDES.splitlines()
+def test_comments_and_multiline_directives_are_no_code():
+    assert drop_inner_conditionals(SIDES.splitlines()) == SIDES.splitlines()
 
 
-def test_a_directive_that_goes_with_its_condition_goes_with_all_its_lines():
-    kept = straighten(["int x =", "#if A && \\", "  B", "1", "#else", "2", "#endif", ";"])
-    assert kept == ["int x =", "", "", "1", "", "", "", ";"]
+def test_a_removed_directive_loses_all_its_lines():
+    lines = drop_inner_conditionals(["int x =", "#if A && \\", "  B", "1", "#else", "2", "#endif", ";"])
+    assert lines == ["int x =", "", "", "1", "", "", "", ";"]
 
 
 ANNOTATED = """\
@@ -120,7 +120,7 @@ void hint() const NO_ANALYSIS;
 """
 
 
-def test_what_annotations_leave_are_as_many_lines_of_the_same_length():
+def test_removed_annotations_keep_the_number_and_length_of_lines():
     plain = unmark(ANNOTATED).splitlines()
     assert [len(line) for line in plain] == [len(line) for line in ANNOTATED.splitlines()]
     assert [line.split() for line in plain] == [

@@ -265,24 +265,24 @@ def project_of(files):
 
 
 @pytest.mark.parametrize("what", CASES)
-def test_a_call_leads_to(what):
+def test_calls_lead_to_the_right_definitions(what):
     files, expected = CASES[what]
     project = project_of(files)
     edges = edges_of(project, Evaluator(project), "a.cpp")
     assert {
-        (one.location.line, one.target) for one in edges if one.type == "calls" and one.target
+        (edge.location.line, edge.target) for edge in edges if edge.type == "calls" and edge.target
     } == expected
 
 
-def test_a_call_stands_where_its_last_name_does():
+def test_a_qualified_call_is_placed_at_its_last_name():
     project = project_of(
         {"a.cpp": "namespace a { namespace b { void f() {} } }\nvoid run() { a::b::f(); ::a::b::f(); }\n"}
     )
     edges = edges_of(project, Evaluator(project), "a.cpp")
-    assert [one.location.column for one in edges if one.type == "calls"] == [19, 32]
+    assert [edge.location.column for edge in edges if edge.type == "calls"] == [19, 32]
 
 
-def test_what_a_file_reads_otherwise_after_an_edit_is_resolved_again():
+def test_a_changed_include_resolves_its_readers_anew():
     files = {
         **TWICE,
         "mine.hpp": "#include <shop/disk.hpp>\n",
@@ -295,15 +295,15 @@ def test_what_a_file_reads_otherwise_after_an_edit_is_resolved_again():
     edges = edges_of(project, Evaluator(project), "a.cpp")
     fresh = project_of({**files, edited[0]: edited[1]})
     assert edges == edges_of(fresh, Evaluator(fresh), "a.cpp")
-    assert "extras/all.hpp:shop.twice" in {one.target for one in edges}
+    assert "extras/all.hpp:shop.twice" in {edge.target for edge in edges}
 
 
-def test_what_was_read_of_a_file_before_decides_nothing():
+def test_edges_do_not_depend_on_files_unpacked_before():
     files = {
         "held.hpp": "template <typename T> class optional { public: bool none() { return true; } };\n",
         "shelf.hpp": '#include "held.hpp"\nclass Shelf { public: optional<std::string> name() { return {}; } };\n',
         "a.cpp": '#include "shelf.hpp"\nvoid run(Shelf shelf) {\n  shelf.name().none();\n}\n',
     }
-    once, again = project_of(files), project_of(files)
-    assert again.index("shelf.hpp").references  # unpacked
-    assert edges_of(once, Evaluator(once), "a.cpp") == edges_of(again, Evaluator(again), "a.cpp")
+    once, twice = project_of(files), project_of(files)
+    assert twice.index("shelf.hpp").references  # unpacked
+    assert edges_of(once, Evaluator(once), "a.cpp") == edges_of(twice, Evaluator(twice), "a.cpp")

@@ -67,7 +67,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_call_leads_to_what_it_means(case):
+def test_calls_lead_to_the_right_definitions(case):
     files, targets = CASES[case]
-    found = calls_in(project_of(files), "A.cs")
-    assert {(edge.location.line, edge.target) for edge in found} == targets
+    edges = calls_in(project_of(files), "A.cs")
+    assert {(edge.location.line, edge.target) for edge in edges} == targets

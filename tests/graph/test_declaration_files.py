@@ -26,13 +26,13 @@ def calls(root, files, path):
     return {(edge.location.line, edge.target) for edge in edges if edge.type == "calls"}
 
 
-MADE = "export default function make() {\n  return Object.create(proto);\n}\n"
+MAKER = "export default function make() {\n  return Object.create(proto);\n}\n"
 TYPES = "export interface Disk { save(): void }\nexport default function make(): Disk;\n"
 
 
-def test_what_a_script_makes_has_the_members_that_the_file_beside_it_declares(tmp_path):
+def test_a_scripts_result_has_the_members_of_its_declaration_file(tmp_path):
     files = {
-        "lib/make.js": MADE,
+        "lib/make.js": MAKER,
         "lib/make.d.ts": TYPES,
         "test/a.js": "import make from '../lib/make.js';\nconst disk = make();\ndisk.save();\n",
     }
@@ -43,7 +43,7 @@ def test_what_a_script_makes_has_the_members_that_the_file_beside_it_declares(tm
     }
 
 
-def test_a_folder_is_the_file_that_its_package_names_as_its_main_one(tmp_path):
+def test_a_folder_import_means_the_main_file_of_its_package(tmp_path):
     files = {
         "package.json": json.dumps({"name": "shop", "main": "shop.js", "types": "shop.d.ts"}),
         "shop.js": "function shop() { return build() }\nmodule.exports = shop\n",
@@ -59,7 +59,7 @@ def test_a_folder_is_the_file_that_its_package_names_as_its_main_one(tmp_path):
     }
 
 
-def test_what_a_module_of_python_does_not_say_the_stub_beside_it_says(tmp_path):
+def test_a_stub_adds_names_that_its_python_module_lacks(tmp_path):
     files = {
         "app/__init__.py": "",
         "app/op.py": "install(globals())\ndef own(): pass\n",

@@ -15,27 +15,27 @@ from cortex.indexer.syntax.source import Source
 def test_a_call_looks_at_few_of_a_thousand_extensions_of_one_name(ending, monkeypatch):
     files = {}
     for number in range(400):
-        one = f"Part{number}"
+        type_name = f"Part{number}"
         text = (
-            f"class {one} {{}}\nfun {one}.mend() {{}}\nfun use{number}(it: {one}) {{ it.mend() }}\n"
+            f"class {type_name} {{}}\nfun {type_name}.mend() {{}}\nfun use{number}(it: {type_name}) {{ it.mend() }}\n"
             if ending == "kt"
-            else f"class {one} {{}}\nstatic class Of{one} {{ public static void Mend(this {one} it) {{}}\n"
-            f" static void Use({one} it) {{ it.Mend(); }} }}\n"
+            else f"class {type_name} {{}}\nstatic class Of{type_name} {{ public static void Mend(this {type_name} it) {{}}\n"
+            f" static void Use({type_name} it) {{ it.Mend(); }} }}\n"
         )
-        path = f"{one}.{ending}"
+        path = f"{type_name}.{ending}"
         files[path] = facts_of(Source(path, tuple(text.split("\n"))), "0")
     project = Project()
     project.update(files)
-    asked = 0
+    looked_up = 0
     definition = Project.definition
 
     def counted(self, ref):
-        nonlocal asked
-        asked += 1
+        nonlocal looked_up
+        looked_up += 1
         return definition(self, ref)
 
     monkeypatch.setattr(Project, "definition", counted)
     evaluator = Evaluator(project)
     edges = [edge for path in files for edge in edges_of(project, evaluator, path) if edge.type == "calls"]
     assert len([edge for edge in edges if edge.target.lower().endswith("mend")]) == 400
-    assert asked < 400 * 100, asked
+    assert looked_up < 400 * 100, looked_up

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.facts.generics import named_with
+from cortex.graph.facts.generics import split_generic
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -32,7 +32,7 @@ _CSHARP = (
     "class Box<T> {\n  public T Held;\n  public T Value { get; set; }\n  public T Get() { return Held; }\n"
     "  public Box<T> Same() { return this; }\n  public List<T> All() { return null; }\n}\n"
 )
-_OWN = (
+_SELF_TYPED = (
     "class Disk { void save() {} }\nabstract class Tape<T, B extends Tape<T, B>> {\n  void save() {}\n"
     "  abstract T make();\n  B size(int x) { return null; }\n}\n"
     "class Own extends Tape<Disk, Own> { void save() {} }\n"
@@ -56,7 +56,7 @@ CASES = {
     ),
     "a type parameter that has to be the class itself, in Java": (
         "A.java",
-        _OWN,
+        _SELF_TYPED,
         {10: "Own", 11: "Disk"},
     ),
     "a list of the project's own in Java": (
@@ -122,9 +122,9 @@ def calls_of(path: str, text: str) -> dict[int, str]:
     }
 
 
-@pytest.mark.parametrize("shown", CASES)
-def test_a_type_parameter_is_what_the_receivers_type_says(shown):
-    path, text, wanted = CASES[shown]
+@pytest.mark.parametrize("case", CASES)
+def test_the_receivers_type_decides_its_type_parameters(case):
+    path, text, wanted = CASES[case]
     assert calls_of(path, text) == wanted
 
 
@@ -142,9 +142,9 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize("shown", UNKNOWN)
-def test_of_a_type_parameter_that_nobody_tells_nothing_is_said(shown):
-    assert calls_of(*UNKNOWN[shown]) == {}
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_an_unknown_type_parameter_gives_no_edge(case):
+    assert calls_of(*UNKNOWN[case]) == {}
 
 
 #: a type that gives a larger one of itself each time, and one that is its own type argument
@@ -159,18 +159,18 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("path", ENDLESS)
-def test_types_that_hold_one_another_without_end_are_cut(path):
+def test_endlessly_nested_types_are_cut(path):
     raw = ENDLESS[path].encode()
     project = Project()
     project.update({path: facts_of(decode(path, raw), digest(raw))})
-    found = [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"]
-    assert {edge.target.rpartition(".")[2] for edge in found} <= {"more", "same"}
-    assert len(found) == 40
+    calls = [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"]
+    assert {edge.target.rpartition(".")[2] for edge in calls} <= {"more", "same"}
+    assert len(calls) == 40
 
 
 def test_type_arguments_are_read_as_they_are_written():
-    assert named_with("Box<Map<K, Disk>, ? extends Tape>") == ("Box", ("Map<K, Disk>", "Tape"))
-    assert named_with("Box[_, List[Disk]]") == ("Box", ("", "List[Disk]"))
-    assert named_with("Box<*, out Disk>?") == ("Box", ("", "Disk"))
-    assert named_with("Box<>") == ("Box", ())
-    assert named_with("Disk") == ("Disk", ())
+    assert split_generic("Box<Map<K, Disk>, ? extends Tape>") == ("Box", ("Map<K, Disk>", "Tape"))
+    assert split_generic("Box[_, List[Disk]]") == ("Box", ("", "List[Disk]"))
+    assert split_generic("Box<*, out Disk>?") == ("Box", ("", "Disk"))
+    assert split_generic("Box<>") == ("Box", ())
+    assert split_generic("Disk") == ("Disk", ())

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from cortex.graph.resolution.builds import together
+from cortex.graph.resolution.builds import are_built_together
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.resolve import edges_of
@@ -108,16 +108,16 @@ def _facts(path, text):
 
 def _calls(project, path):
     edges = edges_of(project, Evaluator(project), path)
-    return {(one.location.line, one.target) for one in edges if one.type == "calls"}
+    return {(edge.location.line, edge.target) for edge in edges if edge.type == "calls"}
 
 
 @pytest.mark.parametrize("what", CASES)
-def test_a_call_leads_to(what):
+def test_calls_lead_to_the_right_definitions(what):
     files, path, expected = CASES[what]
     assert _calls(project_of(files), path) == expected
 
 
-def test_what_a_file_means_follows_the_build_of_another():
+def test_a_changed_build_constraint_changes_the_edges_of_other_files():
     files = {**ENCODERS, "run.go": RUN}
     project = project_of(files)
     turned = {
@@ -129,20 +129,20 @@ def test_what_a_file_means_follows_the_build_of_another():
 
 
 @pytest.mark.parametrize("result", ["error", "(err error)", "(_ error)"])
-def test_a_type_has_the_methods_of_an_interface_whatever_its_results_are_called(result):
+def test_names_of_results_do_not_matter_to_interfaces(result):
     text = (
         'package shop\n\nimport "io"\n\ntype Store interface {\n\tio.Closer\n\tSave(name string) error\n}\n\n'
         f"type Disk struct{{}}\n\nfunc (d *Disk) Save(name string) {result} {{ return nil }}\n"
     )
     project = project_of({"shop/shop.go": text})
     edges = structural_edges(project, Evaluator(project))["shop/shop.go"]
-    assert [(one.source, one.target, one.confidence) for one in edges] == [
+    assert [(edge.source, edge.target, edge.confidence) for edge in edges] == [
         ("shop/shop:Disk", "shop/shop:Store", "name")
     ]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("condition", "other", "expected"),
     [
         ("", "(linux)", True),
         ("(linux)", "(windows)", False),
@@ -160,5 +160,5 @@ def test_a_type_has_the_methods_of_an_interface_whatever_its_results_are_called(
         ("((((", "(linux)", True),
     ],
 )
-def test_two_conditions_hold_together(one, other, expected):
-    assert together(one, other) is expected
+def test_build_conditions_that_can_hold_together_are_recognised(condition, other, expected):
+    assert are_built_together(condition, other) is expected

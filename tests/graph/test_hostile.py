@@ -53,17 +53,17 @@ print(True)
 """
 
 
-@pytest.mark.parametrize("held", LONG)
-def test_a_file_is_read_in_time_whatever_is_in_it(held):
-    path, text = LONG[held]
-    told = subprocess.run(
+@pytest.mark.parametrize("case", LONG)
+def test_a_file_is_read_in_time_whatever_is_in_it(case):
+    path, text = LONG[case]
+    run = subprocess.run(
         [sys.executable, "-P", "-c", _READ, path],
         check=False,
         input=text.encode(),
         capture_output=True,
         timeout=60,
     )
-    assert told.stdout.strip() == b"True", told.stderr.decode()
+    assert run.stdout.strip() == b"True", run.stderr.decode()
 
 
 @pytest.mark.parametrize("between", [" | ", " & "])
@@ -73,20 +73,20 @@ def test_a_type_of_thousands_of_types_does_not_cost_a_file_its_graph(between):
     assert packed is not None
     project = Project()
     project.update({"a.ts": packed})
-    assert "go" in {one.name for one in project.index("a.ts").facts.definitions}
+    assert "go" in {definition.name for definition in project.index("a.ts").facts.definitions}
 
 
-def test_a_call_leads_to_a_bounded_number_of_what_is_one_function():
+def test_a_call_leads_to_a_bounded_number_of_twin_functions():
     lines = ("expect fun s(x: Int)", *["actual fun s(x: Int) {}"] * 300, "fun go() {", *["s(1)"] * 9, "}")
     packed = facts_of(Source("a.kt", lines), "0")
     assert packed is not None
     project = Project()
     project.update({"a.kt": packed})
-    calls = [one for one in edges_of(project, Evaluator(project), "a.kt") if one.type == "calls"]
+    calls = [edge for edge in edges_of(project, Evaluator(project), "a.kt") if edge.type == "calls"]
     assert len(calls) == TWINS_MAX * 9
 
 
-def test_what_no_language_writes_means_nothing_and_raises_nothing():
+def test_chains_that_no_language_writes_raise_nothing():
     packed = facts_of(Source("a.py", ("def f():", "    return f")), "0")
     assert packed is not None
     project = Project()

@@ -125,9 +125,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("shown", CASES)
-def test_a_receiver_is_what_the_comment_says(shown):
-    texts, wanted = CASES[shown]
+@pytest.mark.parametrize("case", CASES)
+def test_the_comment_decides_the_type_of_the_receiver(case):
+    texts, wanted = CASES[case]
     project = project_of(texts)
     edges = calls_in(project, list(texts)[-1])
-    assert {(one.location.line, one.target, one.confidence) for one in edges if one.target} == wanted
+    assert {(edge.location.line, edge.target, edge.confidence) for edge in edges if edge.target} == wanted

@@ -35,21 +35,21 @@ LINES = {
     "if (x is Disk) ok() else x.save()": [],
 }
 #: calls that are not shown
-_BESIDE = {"Disk", "Tape", "make"}
+_UNCOMPARED = {"Disk", "Tape", "make"}
 
 
 def calls_of(text: str) -> list[str]:
     raw = text.encode()
     project = Project()
     project.update({"a.kt": facts_of(decode("a.kt", raw), digest(raw))})
-    found = [edge for edge in edges_of(project, Evaluator(project), "a.kt") if edge.type == "calls"]
+    edges = [edge for edge in edges_of(project, Evaluator(project), "a.kt") if edge.type == "calls"]
     first = _TYPES.count("\n")
-    names = [edge.target.partition(":")[2] for edge in found if edge.location.line > first and edge.target]
-    return [name for name in names if name not in _BESIDE]
+    names = [edge.target.partition(":")[2] for edge in edges if edge.location.line > first and edge.target]
+    return [name for name in names if name not in _UNCOMPARED]
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_operators_and_tests_say_what_a_call_is_on(line):
+def test_operators_and_type_tests_decide_the_receiver(line):
     inside = "\n".join(line.split("; "))
     body = f"class A(val box: Any, val own: Disk) {{\n  fun check() = true\n  fun f(x: Any, z: Disk?) {{\n{inside}\n  }}\n}}\n"
     wanted = LINES[line]
@@ -65,7 +65,7 @@ def test_an_extension_in_a_class_knows_that_classs_members():
     assert {"Disk.save", "A.check"} <= set(calls_of(text))
 
 
-def test_an_argument_of_a_type_that_each_system_has_for_itself_chooses_the_overload():
+def test_an_argument_of_a_platform_type_chooses_the_overload():
     text = (
         "expect class Disk\nfun load(): Disk = TODO()\nclass Store {\n  fun put(x: Disk) {}\n  fun put(x: String) {}\n}\n"
         "actual class Disk\nfun f(x: Store) {\n  x.put(load())\n}\n"
@@ -73,6 +73,8 @@ def test_an_argument_of_a_type_that_each_system_has_for_itself_chooses_the_overl
     raw = text.encode()
     project = Project()
     project.update({"a.kt": facts_of(decode("a.kt", raw), digest(raw))})
-    found = [edge.target for edge in edges_of(project, Evaluator(project), "a.kt") if edge.location.line == 9]
-    assert "a:Store.put" in found
-    assert "" not in found
+    targets = [
+        edge.target for edge in edges_of(project, Evaluator(project), "a.kt") if edge.location.line == 9
+    ]
+    assert "a:Store.put" in targets
+    assert "" not in targets

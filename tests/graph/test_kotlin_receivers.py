@@ -42,7 +42,7 @@ LINES = {
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_call_is_known_by_its_receiver_and_by_what_functions_it_passes(line):
+def test_receivers_and_passed_functions_decide_a_call(line):
     project = project_of({"a.kt": f"{_SHOP}fun f(d: Disk, s: Appendable) {{\n  {line}\n}}\n"})
-    found = [edge.target.partition(":")[2] for edge in calls_in(project, "a.kt")]
-    assert [name for name in found if name != "f"] == LINES[line]
+    targets = [edge.target.partition(":")[2] for edge in calls_in(project, "a.kt")]
+    assert [name for name in targets if name != "f"] == LINES[line]

@@ -13,7 +13,7 @@ from cortex.graph.resolution.source_sets import sees
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
 
-COMMON, JVM, NATIVE = (f"src/{one}Main/kotlin/Disk.kt" for one in ("common", "jvm", "native"))
+COMMON, JVM, NATIVE = (f"src/{source_set}Main/kotlin/Disk.kt" for source_set in ("common", "jvm", "native"))
 _FILES = {
     COMMON: "expect class Disk {\n  fun save(quick: Boolean = false)\n}\nexpect class Failure\n",
     JVM: (
@@ -28,10 +28,10 @@ def edges(files: dict[str, str], path: str) -> list[tuple[int, str]]:
     """(line, target) of the calls of a file."""
     project = Project()
     project.update(
-        {one: facts_of(decode(one, text.encode()), digest(text.encode())) for one, text in files.items()}
+        {file: facts_of(decode(file, text.encode()), digest(text.encode())) for file, text in files.items()}
     )
-    found = edges_of(project, Evaluator(project), path)
-    return [(edge.location.line, edge.target) for edge in found if edge.type == "calls"]
+    file_edges = edges_of(project, Evaluator(project), path)
+    return [(edge.location.line, edge.target) for edge in file_edges if edge.type == "calls"]
 
 
 def ids(*names: str) -> set[str]:
@@ -45,7 +45,7 @@ def ids(*names: str) -> set[str]:
         ("jvmTest", ids(f"{JVM}:Disk.save~2")),
     ],
 )
-def test_common_code_calls_what_is_common_and_a_systems_its_own_overload(folder, called):
+def test_common_code_calls_common_functions_and_platform_code_its_own(folder, called):
     use = f"src/{folder}/kotlin/Use.kt"
     files = _FILES | {use: "fun f(disk: Disk) {\n  disk.save()\n}\n"}
     assert {target for _, target in edges(files, use)} == called
@@ -53,12 +53,12 @@ def test_common_code_calls_what_is_common_and_a_systems_its_own_overload(folder,
 
 def test_one_system_does_not_see_anothers_extension():
     calls = "fun f(disk: Disk) {\n  disk.wipe()\n}\n"
-    seen, unseen = "src/nativeMain/kotlin/Use.kt", "src/jvmMain/kotlin/Use.kt"
-    assert edges(_FILES | {seen: calls}, seen) == [(2, f"{NATIVE[:-3]}:Disk.wipe")]
+    seeing, unseen = "src/nativeMain/kotlin/Use.kt", "src/jvmMain/kotlin/Use.kt"
+    assert edges(_FILES | {seeing: calls}, seeing) == [(2, f"{NATIVE[:-3]}:Disk.wipe")]
     assert edges(_FILES | {unseen: calls}, unseen) == []
 
 
-def test_another_systems_extension_of_a_types_other_name_is_not_looked_at():
+def test_extensions_of_another_platforms_alias_are_not_visible():
     other = "src/nativeMain/kotlin/Other.kt"
     files = _FILES | {
         other: "typealias Store = Disk\nfun Store.wipe() {}\nfun String.close() {}\n",
@@ -69,20 +69,20 @@ def test_another_systems_extension_of_a_types_other_name_is_not_looked_at():
     assert edges(files | {use: calls}, use) == []
 
 
-def test_another_name_of_a_type_from_outside_is_no_call_of_the_project():
-    own = "src/jvmMain/kotlin/Use.kt"
-    assert edges(_FILES | {own: "fun f() {\n  throw Failure()\n}\n"}, own) == []
+def test_an_alias_of_an_outside_type_is_no_call_into_the_project():
+    jvm = "src/jvmMain/kotlin/Use.kt"
+    assert edges(_FILES | {jvm: "fun f() {\n  throw Failure()\n}\n"}, jvm) == []
     common = "src/commonMain/kotlin/Use.kt"
-    found = edges(_FILES | {common: "fun f() {\n  throw Failure()\n}\n"}, common)
-    assert (2, f"{COMMON[:-3]}:Failure") in found
+    calls = edges(_FILES | {common: "fun f() {\n  throw Failure()\n}\n"}, common)
+    assert (2, f"{COMMON[:-3]}:Failure") in calls
 
 
-def test_another_name_of_a_type_of_the_project_calls_that():
+def test_an_alias_of_a_project_type_calls_that_type():
     text = "class Outer {\n  class Disk(x: Int)\n}\ntypealias Store = Outer.Disk\nfun f() {\n  Store(1)\n}\n"
     assert edges({"a.kt": text}, "a.kt") == [(6, "a:Outer.Disk")]
 
 
-def test_a_base_inside_another_type_is_that():
+def test_a_nested_base_type_is_found():
     text = (
         "open class Outer {\n  fun save() {}\n  open class Inner {\n    fun save() {}\n  }\n}\n"
         "class Disk : Outer.Inner()\nfun f(disk: Disk) {\n  disk.save()\n}\n"
@@ -106,12 +106,12 @@ class Held(tape: Tape, other: Tape) {
 """
 
 
-def test_a_property_hides_the_parameter_of_its_name_that_it_is_made_of():
-    found = [one for one in edges({"a.kt": SHADOWED}, "a.kt") if one[1].endswith("save")]
-    assert found == [(10, "a:Disk.save"), (11, "a:Tape.save")]
+def test_a_property_hides_the_parameter_that_initialises_it():
+    saves = [call for call in edges({"a.kt": SHADOWED}, "a.kt") if call[1].endswith("save")]
+    assert saves == [(10, "a:Disk.save"), (11, "a:Tape.save")]
 
 
-def test_what_an_extension_of_a_text_gives_has_its_members():
+def test_the_result_of_a_string_extension_has_its_members():
     text = (
         "class Disk {\n  fun save() {}\n}\nclass Tape {\n  fun save() {}\n}\n"
         'fun String.load(): Disk = Disk()\nfun f() {\n  "a".load().save()\n}\n'
@@ -164,7 +164,7 @@ fun String.g() {
 fun Long.turn() {}
 fun Short.turn() {}
 """
-_NAMED = """package m
+_NAMES_DEFINED = """package m
 
 class Disk {
   fun save() {}
@@ -190,8 +190,8 @@ CALLED = {
 }
 
 
-def test_companions_members_variables_and_extensions_of_outside_types_are_told_by_their_names():
-    found: dict[int, set[str]] = {}
-    for line, target in edges({"n/Use.kt": NAMES, "m/Disk.kt": _NAMED}, "n/Use.kt"):
-        found.setdefault(line, set()).add(target)
-    assert found == CALLED
+def test_names_distinguish_companions_members_variables_and_outside_extensions():
+    targets: dict[int, set[str]] = {}
+    for line, target in edges({"n/Use.kt": NAMES, "m/Disk.kt": _NAMES_DEFINED}, "n/Use.kt"):
+        targets.setdefault(line, set()).add(target)
+    assert targets == CALLED

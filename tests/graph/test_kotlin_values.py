@@ -79,19 +79,21 @@ class B {
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_value_is_what_gives_it(line):
+def test_a_values_type_comes_from_its_initialiser(line):
     text = _TYPES + _CLASS.replace("LINES", "\n".join(line.split("|")))
     raw = text.encode()
     project = Project()
     project.update({"a.kt": facts_of(decode("a.kt", raw), digest(raw))})
     methods = {"save", "put", "check"}
     first = text[: text.index("fun f(x")].count("\n") + 1
-    found = [
+    targets = [
         edge.target.partition(":")[2]
         for edge in edges_of(project, Evaluator(project), "a.kt")
         if edge.type == "calls" and edge.location.line > first
     ]
-    assert [name for name in found if name.rpartition(".")[2] in methods] == [LINES[line]] * bool(LINES[line])
+    assert [name for name in targets if name.rpartition(".")[2] in methods] == [LINES[line]] * bool(
+        LINES[line]
+    )
 
 
 OVERLOADS = """open class Finder {
@@ -127,14 +129,14 @@ def test_type_arguments_defaults_and_companions_lead_to_one_function(call):
     project = Project()
     project.update({"a.kt": facts_of(decode("a.kt", raw), digest(raw))})
     places = {
-        project.id_of(("a.kt", at)): one.line
-        for at, one in enumerate(project.index("a.kt").facts.definitions)
+        project.id_of(("a.kt", at)): definition.line
+        for at, definition in enumerate(project.index("a.kt").facts.definitions)
     }
-    found = [edge for edge in edges_of(project, Evaluator(project), "a.kt") if edge.type == "calls"]
-    assert [places.get(edge.target) for edge in found if edge.location.line == 17] == [CALLS[call]]
+    calls = [edge for edge in edges_of(project, Evaluator(project), "a.kt") if edge.type == "calls"]
+    assert [places.get(edge.target) for edge in calls if edge.location.line == 17] == [CALLS[call]]
 
 
-def test_a_class_and_a_function_of_one_name_are_told_apart_by_what_they_take():
+def test_arguments_distinguish_a_class_from_a_function_of_its_name():
     text = (
         "fun Disk(x: Int = 1): Disk = TODO()\nclass Disk(val x: String, y: Int)\nfun f(z: Int) {\n  Disk()\n  Disk(z)\n"
         '  Disk("a", z)\n  val json = """a"""\n  put(json)\n}\nfun put(x: Int) {}\nfun put(x: String) {}\n'
@@ -142,6 +144,6 @@ def test_a_class_and_a_function_of_one_name_are_told_apart_by_what_they_take():
     raw = text.encode()
     project = Project()
     project.update({"a.kt": facts_of(decode("a.kt", raw), digest(raw))})
-    found = edges_of(project, Evaluator(project), "a.kt")
-    told = [(edge.location.line, edge.target) for edge in found if edge.type == "calls"]
-    assert told == [(4, "a:Disk"), (5, "a:Disk"), (6, "a:Disk~2"), (8, "a:put~2")]
+    edges = edges_of(project, Evaluator(project), "a.kt")
+    calls = [(edge.location.line, edge.target) for edge in edges if edge.type == "calls"]
+    assert calls == [(4, "a:Disk"), (5, "a:Disk"), (6, "a:Disk~2"), (8, "a:put~2")]

@@ -19,8 +19,8 @@ TEXTS = st.lists(st.sampled_from(PARTS), max_size=12).flatmap(
 
 @settings(max_examples=400, deadline=None)
 @given(TEXTS)
-def test_a_mark_is_found_wherever_a_search_at_each_character_finds_it(text: str) -> None:
-    assert macros.unmark(text) == macros._MARKS.sub(macros._blanked, text)
+def test_unmark_finds_each_mark_that_an_exhaustive_search_finds(text: str) -> None:
+    assert macros.unmark(text) == macros._MARKS.sub(macros._blank_mark, text)
 
 
 def test_few_places_of_plain_code_are_looked_at() -> None:
@@ -29,8 +29,8 @@ def test_few_places_of_plain_code_are_looked_at() -> None:
         for n in range(500)
     )
     marked = f"{code}\nclass SHOP_API Disk {{\n  int free GUARDED_BY(mutex);\n}};\n"
-    assert set(macros._suspects(code)) == {0}
-    assert len(set(macros._suspects(marked))) <= 3
+    assert set(macros._mark_starts(code)) == {0}
+    assert len(set(macros._mark_starts(marked))) <= 3
 
 
 MARKED = """\

@@ -23,16 +23,16 @@ def test_only_a_receiver_that_may_be_the_projects_is_guessed_by_the_name(path):
     raw = CASES[path].encode()
     project = Project()
     project.update({path: facts_of(decode(path, raw), digest(raw))})
-    found = calls_in(project, path)
+    edges = calls_in(project, path)
     lines = raw.decode().split("\n")
-    assert [lines[edge.location.line - 1].strip(" ;") for edge in found] in (
+    assert [lines[edge.location.line - 1].strip(" ;") for edge in edges] in (
         ["thing.weighIt()"],
         ["unknown().weighIt()"],
     )
-    assert [edge.confidence for edge in found] == ["name"]
+    assert [edge.confidence for edge in edges] == ["name"]
 
 
-def test_a_name_that_streams_and_sockets_have_is_not_guessed_in_a_script():
+def test_methods_of_streams_and_sockets_are_not_guessed_in_a_script():
     raw = (
         b"class Scale {\n  destroy() {}\n  weighIt() {}\n}\n"
         b"function run(thing) {\n  thing.destroy();\n  thing.weighIt();\n  new Scale().destroy();\n}\n"
@@ -40,9 +40,9 @@ def test_a_name_that_streams_and_sockets_have_is_not_guessed_in_a_script():
     for path in ("app.js", "app.ts", "app.tsx"):
         project = Project()
         project.update({path: facts_of(decode(path, raw), digest(raw))})
-        found = calls_in(project, path)
-        told = {(edge.location.line, edge.confidence) for edge in found}
-        assert told == {(7, "name"), (8, "exact"), (8, "receiver")}
+        edges = calls_in(project, path)
+        sites = {(edge.location.line, edge.confidence) for edge in edges}
+        assert sites == {(7, "name"), (8, "exact"), (8, "receiver")}
 
 
 #: file → its text: `weigh` has a method of that name beside it, and calls what is none
@@ -74,7 +74,7 @@ GUESSES = [
 
 
 @pytest.mark.parametrize(("site", "is_called"), GUESSES)
-def test_a_guess_by_the_name_takes_as_many_arguments_and_is_on_no_type(site, is_called):
+def test_a_guess_by_name_needs_the_same_arity_and_a_receiver_that_is_no_type(site, is_called):
     text = f"class Scale {{\n  void weighIt(int a) {{}}\n}}\nclass App {{\n  void run(var thing) {{ {site}; }}\n}}\n"
     assert bool(_called({"App.java": text}, "App.java")) == is_called
 
@@ -82,7 +82,7 @@ def test_a_guess_by_the_name_takes_as_many_arguments_and_is_on_no_type(site, is_
 @pytest.mark.parametrize(
     ("path", "is_called"), [("src/app.py", False), ("tests/test_app.py", True), ("tests/app.py", True)]
 )
-def test_what_is_no_test_is_not_guessed_to_call_a_tests_method(path, is_called):
+def test_product_code_is_not_guessed_to_call_methods_of_tests(path, is_called):
     files = {
         "tests/test_scale.py": "class Scale:\n    def weigh_it(self): ...\n",
         path: "def run(thing):\n    thing.weigh_it()\n",
@@ -91,14 +91,14 @@ def test_what_is_no_test_is_not_guessed_to_call_a_tests_method(path, is_called):
 
 
 @pytest.mark.parametrize(("name", "is_called"), [("weigh_it", True), ("merge", False), ("key?", False)])
-def test_names_of_rubys_own_types_are_no_guess(name, is_called):
+def test_methods_of_rubys_core_types_are_not_guessed(name, is_called):
     text = f"class Scale\n  def {name}(a)\n  end\nend\n\ndef run(thing)\n  thing.{name}(1)\nend\n"
     assert bool(_called({"app.rb": text}, "app.rb")) == is_called
 
 
 def _called(files, path):
     project = Project()
-    project.update({one: facts_of(decode(one, text.encode()), one) for one, text in files.items()})
-    found = calls_in(project, path)
-    assert all(edge.confidence == "name" for edge in found)
-    return found
+    project.update({file: facts_of(decode(file, text.encode()), file) for file, text in files.items()})
+    edges = calls_in(project, path)
+    assert all(edge.confidence == "name" for edge in edges)
+    return edges

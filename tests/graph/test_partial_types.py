@@ -33,17 +33,17 @@ def _read(path, text):
 
 
 def _calls(project, path):
-    found = calls_in(project, path)
-    return [(edge.target, edge.candidates) for edge in found]
+    edges = calls_in(project, path)
+    return [(edge.target, edge.candidates) for edge in edges]
 
 
 @pytest.mark.parametrize(
     ("files", "path", "target"),
     [(RUBY, "lib/more.rb", "lib/base:K.Base.keep"), (CSHARP, "More.cs", "Base:Base.Keep")],
 )
-def test_a_part_of_a_type_inherits_what_another_part_says(files, path, target):
+def test_each_part_of_a_type_inherits_the_bases_of_the_others(files, path, target):
     project = Project()
-    project.update({one: _read(one, text) for one, text in files.items()})
+    project.update({file: _read(file, text) for file, text in files.items()})
     assert _calls(project, path) == [(target, ())]
 
 
@@ -51,11 +51,9 @@ def test_a_part_of_a_type_inherits_what_another_part_says(files, path, target):
     ("files", "main", "more", "base"),
     [(RUBY, "lib/main.rb", "lib/more.rb", " < Base"), (CSHARP, "Main.cs", "More.cs", " : Base")],
 )
-def test_a_part_that_no_longer_says_what_the_type_inherits_has_the_others_resolved_again(
-    files, main, more, base
-):
+def test_a_removed_base_resolves_the_other_parts_of_the_type_anew(files, main, more, base):
     project = Project()
-    project.update({one: _read(one, text) for one, text in files.items()})
+    project.update({file: _read(file, text) for file, text in files.items()})
     changed = project.update({main: _read(main, files[main].replace(base, ""))})
     assert more in changed
     assert _calls(project, more) == []
@@ -63,5 +61,5 @@ def test_a_part_that_no_longer_says_what_the_type_inherits_has_the_others_resolv
 
 def test_a_variable_that_each_system_binds_may_be_any_of_them():
     project = Project()
-    project.update({one: _read(one, text) for one, text in GO.items()})
+    project.update({file: _read(file, text) for file, text in GO.items()})
     assert _calls(project, "app/run.go") == [("", ("app/types:Binary.Add", "app/types:Text.Add"))]

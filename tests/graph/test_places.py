@@ -26,12 +26,14 @@ CALLS = {
 
 
 @pytest.mark.parametrize("path", CALLS)
-def test_a_call_stands_where_the_name_that_it_calls_stands(path):
+def test_a_call_is_placed_at_the_called_name(path):
     lines = CALLS[path].split("\n")
     packed = facts_of(Source(path, tuple(lines)), "0")
     assert packed is not None
     project = Project(Roots())
     project.update({path: packed})
     edges = edges_of(project, Evaluator(project), path)
-    places = [one.location for one in edges if one.type == "calls" and one.target.lower().endswith(".save")]
-    assert [lines[one.line - 1][one.column :][:4].lower() for one in places] == ["save"]
+    places = [
+        edge.location for edge in edges if edge.type == "calls" and edge.target.lower().endswith(".save")
+    ]
+    assert [lines[place.line - 1][place.column :][:4].lower() for place in places] == ["save"]

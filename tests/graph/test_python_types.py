@@ -48,12 +48,12 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("shown", CASES)
-def test_a_call_leads_to_the_method_of_what_a_value_is(shown):
-    text, wanted = CASES[shown]
+@pytest.mark.parametrize("case", CASES)
+def test_calls_lead_to_methods_of_the_values_type(case):
+    text, wanted = CASES[case]
     project = project_of({"a.py": text})
     calls = calls_in(project, "a.py")
-    assert {(one.location.line, one.target) for one in calls} == wanted
+    assert {(edge.location.line, edge.target) for edge in calls} == wanted
 
 
 def test_a_new_type_of_an_overridden_parameter_reaches_the_files_below():
@@ -67,28 +67,28 @@ def test_a_new_type_of_an_overridden_parameter_reaches_the_files_below():
     edited = files["base.py"].replace("held: Disk", "held: Tape").encode()
     assert "own.py" in project.update({"base.py": facts_of(decode("base.py", edited), digest(edited))})
     calls = calls_in(project, "own.py")
-    assert [one.target for one in calls] == ["disk:Tape.flush"]
+    assert [edge.target for edge in calls] == ["disk:Tape.flush"]
 
 
-def test_a_fixture_with_a_name_of_its_own_is_asked_for_by_that_and_follows_it():
-    held = (
+def test_a_named_fixture_is_found_by_its_current_name():
+    conftest = (
         'import pytest\nfrom disk import Disk\n@pytest.fixture(scope="module", name="disk")\n'
         "def _disk():\n    return Disk()\n"
     )
     files = {
         "disk.py": "class Disk:\n    def flush(self): ...\nclass Tape:\n    def flush(self): ...\n",
-        "tests/conftest.py": held,
+        "tests/conftest.py": conftest,
         "tests/test_disk.py": "def test_flush(disk):\n    disk.flush()\n",
     }
     project = project_of(files)
     wanted = {(1, "tests/conftest:_disk"), (2, "disk:Disk.flush")}
-    assert {(one.location.line, one.target) for one in calls_in(project, "tests/test_disk.py")} == wanted
-    edited = held.replace('name="disk"', 'name="tape"').encode()
+    assert {(edge.location.line, edge.target) for edge in calls_in(project, "tests/test_disk.py")} == wanted
+    edited = conftest.replace('name="disk"', 'name="tape"').encode()
     changed = project.update(
         {"tests/conftest.py": facts_of(decode("tests/conftest.py", edited), digest(edited))}
     )
     assert "tests/test_disk.py" in changed
-    assert not [one for one in calls_in(project, "tests/test_disk.py") if one.target.startswith("tests/")]
+    assert not [edge for edge in calls_in(project, "tests/test_disk.py") if edge.target.startswith("tests/")]
 
 
 def test_a_module_in_another_root_of_a_name_space_package_is_called_by_its_whole_name():
@@ -97,4 +97,4 @@ def test_a_module_in_another_root_of_a_name_space_package_is_called_by_its_whole
         "two/src/acme/extra/use.py": "import acme.core.store\ndef go():\n    acme.core.store.save()\n",
     }
     calls = calls_in(project_of(files), "two/src/acme/extra/use.py")
-    assert [one.target for one in calls] == ["one/src/acme/core/store:save"]
+    assert [edge.target for edge in calls] == ["one/src/acme/core/store:save"]

@@ -14,10 +14,12 @@ def test_in_hundreds_of_blocks_a_name_means_what_its_own_block_binds() -> None:
     blocks = [block(number) for number in range(300)]
     meanings = Meanings(blocks, ())
 
-    assert [meanings.at(number * 10 + 2).places for number in range(300)] == [(one,) for one in blocks]
+    assert [meanings.at(number * 10 + 2).places for number in range(300)] == [
+        (binding,) for binding in blocks
+    ]
 
 
-def test_places_where_the_same_holds_have_one_number() -> None:
+def test_places_with_the_same_meanings_share_a_number() -> None:
     outer = Binding("app", "make()", -1, 0, 0)
     meanings = Meanings([outer, block(2), block(4)], ())
 

@@ -532,18 +532,18 @@ CASES = {
 
 
 #: types that calls make; what they are called on is the question
-_MADE = {"a:Repo", "a:Store"}
+_CONSTRUCTED = {"a:Repo", "a:Store"}
 
 
-@pytest.mark.parametrize("shown", CASES)
-def test_a_call_leads_to_what_its_receiver_is_said_to_be(shown):
-    path, text, wanted = CASES[shown]
+@pytest.mark.parametrize("case", CASES)
+def test_calls_lead_to_members_of_the_receivers_type(case):
+    path, text, wanted = CASES[case]
     raw = text.encode()
     project = Project()
     project.update({path: facts_of(decode(path, raw), digest(raw))})
-    found = {
+    targets = {
         (edge.location.line, edge.target + ", a value" * (edge.type == "references"))
         for edge in edges_of(project, Evaluator(project), path)
-        if edge.type in ("calls", "references") and edge.target not in _MADE
+        if edge.type in ("calls", "references") and edge.target not in _CONSTRUCTED
     }
-    assert found == wanted
+    assert targets == wanted

@@ -24,9 +24,9 @@ def project(root, files):
             source = decode(path, text.encode())
             assert isinstance(source, Source)
             changes[path] = facts_of(source, digest(text.encode()))
-    found = Project(read_roots(str(root), [path for path, facts in changes.items() if facts is not None]))
-    found.update(changes)
-    return found
+    loaded = Project(read_roots(str(root), [path for path, facts in changes.items() if facts is not None]))
+    loaded.update(changes)
+    return loaded
 
 
 def paths(base="", **aliases):
@@ -128,10 +128,10 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("case", SCRIPTS)
-def test_a_module_of_a_script_is_found_by(case, tmp_path):
+def test_script_imports_resolve_to_the_right_files(case, tmp_path):
     files, (importer, module, expected) = SCRIPTS[case]
-    whole = {"app/a.ts": TEXT, "src/x.ts": TEXT, "lib/x.ts": TEXT} | files
-    assert project(tmp_path, whole).find_module(module, importer) == expected
+    texts = {"app/a.ts": TEXT, "src/x.ts": TEXT, "lib/x.ts": TEXT} | files
+    assert project(tmp_path, texts).find_module(module, importer) == expected
 
 
 PYTHON = {
@@ -187,25 +187,25 @@ INSIDE = {
 
 
 @pytest.mark.parametrize("case", INSIDE)
-def test_where_the_project_itself_is_a_package_an_import_finds(case, tmp_path):
+def test_imports_resolve_where_the_project_itself_is_a_package(case, tmp_path):
     paths, (importer, module, expected) = INSIDE[case]
-    whole = {path: "" if path.endswith("__init__.py") else "x = 1\n" for path in paths}
-    assert project(tmp_path / "shop", whole).find_module(module, importer) == expected
+    texts = {path: "" if path.endswith("__init__.py") else "x = 1\n" for path in paths}
+    assert project(tmp_path / "shop", texts).find_module(module, importer) == expected
 
 
 @pytest.mark.parametrize("case", PYTHON)
-def test_a_module_of_python_is(case, tmp_path):
+def test_python_imports_resolve_to_the_right_files(case, tmp_path):
     paths, (importer, module, expected) = PYTHON[case]
-    whole = {path: "" if path.endswith("__init__.py") else "x = 1\n" for path in paths}
-    assert project(tmp_path, whole).find_module(module, importer) == expected
+    texts = {path: "" if path.endswith("__init__.py") else "x = 1\n" for path in paths}
+    assert project(tmp_path, texts).find_module(module, importer) == expected
 
 
 #: what nobody can read, and a parser may fail on in other ways
 BROKEN = ("[package\n", "a = " + "[" * 5000, "a = " + "1" * 5000)
 
 
-def test_a_crate_is_known_by_what_its_cargo_file_calls_it_and_each_test_is_a_crate_of_its_own(tmp_path):
-    found = project(
+def test_a_crate_has_its_cargo_name_and_each_test_is_its_own_crate(tmp_path):
+    loaded = project(
         tmp_path,
         {
             "Cargo.toml": '[package]\nname = "disk-store"\n',
@@ -219,9 +219,9 @@ def test_a_crate_is_known_by_what_its_cargo_file_calls_it_and_each_test_is_a_cra
             **{f"broken{at}/src/lib.rs": "pub fn here() {}\n" for at in range(len(BROKEN))},
         },
     )
-    assert found.find_module("disk_store.disk", "tests/whole.rs") == "src/disk.rs"
-    assert found.find_module("common", "tests/whole.rs") == "tests/common/mod.rs"
-    assert found.find_module("crate.common", "tests/whole.rs") == "tests/common/mod.rs"
-    assert found.find_module("even", "tests/whole.rs") == "odd/here.rs"
-    assert not found.find_module("odd", "tests/whole.rs")
-    assert found.find_module("broken0", "tests/whole.rs") == "broken0/src/lib.rs"
+    assert loaded.find_module("disk_store.disk", "tests/whole.rs") == "src/disk.rs"
+    assert loaded.find_module("common", "tests/whole.rs") == "tests/common/mod.rs"
+    assert loaded.find_module("crate.common", "tests/whole.rs") == "tests/common/mod.rs"
+    assert loaded.find_module("even", "tests/whole.rs") == "odd/here.rs"
+    assert not loaded.find_module("odd", "tests/whole.rs")
+    assert loaded.find_module("broken0", "tests/whole.rs") == "broken0/src/lib.rs"

@@ -16,11 +16,11 @@ end
 
 
 def calls(texts: dict[str, str], path: str) -> list[tuple[int, str]]:
-    found = calls_in(project_of(texts), path)
-    return sorted((edge.location.line, edge.target.partition(":")[2]) for edge in found)
+    edges = calls_in(project_of(texts), path)
+    return sorted((edge.location.line, edge.target.partition(":")[2]) for edge in edges)
 
 
-def test_what_a_block_keeps_before_each_test_is_known_in_the_tests_of_its_file():
+def test_instance_variables_set_before_each_test_are_known_in_its_file():
     test = """describe Disk do
   before do
     @disk = Disk.new
@@ -39,7 +39,7 @@ end
     assert calls(texts, "b_test.rb") == [(3, "Tape")]
 
 
-def test_a_class_has_what_an_included_module_extends_it_with():
+def test_a_class_has_the_methods_that_an_included_module_adds():
     text = """module Made
   def build(x)
   end
@@ -61,7 +61,7 @@ Bare.build(2)
     assert not [line for line, _ in calls({"a.rb": text}, "a.rb") if line == 16]
 
 
-def test_a_method_is_delegated_to_what_another_method_gives():
+def test_a_method_is_delegated_to_the_result_of_another():
     text = (
         _SHOP
         + """class Shop
@@ -76,7 +76,7 @@ Shop.new.on(1)
     assert (15, "Disk.on") in calls({"a.rb": text}, "a.rb")
 
 
-def test_a_delegated_method_has_the_name_that_is_said_for_it():
+def test_a_delegated_method_has_its_declared_name():
     text = (
         _SHOP
         + """class Shop
@@ -98,5 +98,5 @@ shop.begin(5)
 """
     )
     first = text.split("\n").index("shop.disk_on(1)") + 1
-    found = {line - first for line, name in calls({"a.rb": text}, "a.rb") if name == "Disk.on"}
-    assert found & {*range(5)} == {0, 1, 2, 3}
+    lines = {line - first for line, name in calls({"a.rb": text}, "a.rb") if name == "Disk.on"}
+    assert lines & {*range(5)} == {0, 1, 2, 3}

@@ -127,7 +127,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("what", CASES)
-def test_a_call_leads_to(what):
+def test_calls_lead_to_the_right_definitions(what):
     text, expected = CASES[what]
     files = {"src/lib.rs": LIB, "src/disk.rs": DISK, "src/app.rs": text}
     project = Project()
@@ -135,5 +135,5 @@ def test_a_call_leads_to(what):
         {path: facts_of(decode(path, text.encode()), digest(text.encode())) for path, text in files.items()}
     )
     edges = edges_of(project, Evaluator(project), "src/app.rs")
-    found = {(one.location.line, one.target) for one in edges if one.type in ("calls", "references")}
-    assert found == expected
+    targets = {(edge.location.line, edge.target) for edge in edges if edge.type in ("calls", "references")}
+    assert targets == expected

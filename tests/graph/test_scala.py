@@ -21,8 +21,8 @@ def calls_of(**texts: str) -> set[tuple[int, str]]:
         }
     )
     last = f"{list(texts)[-1]}.scala"
-    found = edges_of(project, Evaluator(project), last)
-    return {(edge.location.line, edge.target.partition(":")[2]) for edge in found if edge.type == "calls"}
+    edges = edges_of(project, Evaluator(project), last)
+    return {(edge.location.line, edge.target.partition(":")[2]) for edge in edges if edge.type == "calls"}
 
 
 def test_a_call_of_a_type_or_of_an_instance_is_apply_where_there_is_one():
@@ -48,14 +48,14 @@ def test_new_and_patterns_mean_a_type_and_no_function_of_its_name():
     assert len({target for _, target in lines}) == 2  # the class, and the function beside it
 
 
-def test_a_file_sees_what_the_packages_around_its_own_have():
+def test_a_file_sees_the_names_of_enclosing_packages():
     base = "package shop\nclass Disk {\n  def save() = 1\n}\n"
     assert (4, "Disk.save") in calls_of(
         a=base, b="package shop\npackage store\nclass A extends Disk {\n  def f() = save()\n}\n"
     )
 
 
-def test_what_an_object_is_applied_to_gives_is_what_its_apply_says():
+def test_applying_an_object_gives_the_result_of_its_apply():
     text = (
         "class Disk { def save() = 1 }\ntrait Maker { def apply(size: Int): Disk = new Disk }\nobject Tape extends Maker\n"
         "class Reel\nobject Reel { def apply(x: Int): Disk = new Disk }\n"
@@ -72,7 +72,7 @@ def test_an_object_is_given_where_its_supertype_is_wanted():
     assert calls_of(a=text) == {(6, "Length.to"), (9, "Length.g"), (9, "")}  # of two `to` nobody knows
 
 
-def test_a_type_that_says_nothing_decides_for_no_overload():
+def test_an_unknown_type_chooses_no_overload():
     text = (
         "trait Parsers {\n  type Elem\n  def accept(e: Elem): Int = 1\n  def accept[A](all: A): Int = 2\n"
         "  def f() = accept('a')\n}\n"
@@ -80,7 +80,7 @@ def test_a_type_that_says_nothing_decides_for_no_overload():
     assert calls_of(a=text) == {(5, "")}
 
 
-def test_a_class_has_what_its_object_inherits():
+def test_a_class_has_the_members_that_its_object_inherits():
     text = (
         "class Star\ntrait Base { def make(): Star = new Star }\nclass Model\nobject Model extends Base\n"
         "object A { def f() = Model.make() }\n"

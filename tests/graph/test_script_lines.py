@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.graph.facts.script_lines import ended
+from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.resolution.project import Project, Roots
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source
@@ -24,13 +24,15 @@ export class Disk {
 """
 
 
-def test_each_signature_of_an_interface_is_one():
+def test_each_call_signature_of_an_interface_is_a_definition():
     packed = facts_of(Source("a.ts", tuple(INTERFACE.splitlines())), "0")
     assert packed is not None
     project = Project(Roots())
     project.update({"a.ts": packed})
-    found = [(one.qualified, one.line) for one in project.index("a.ts").facts.definitions]
-    assert found == [
+    definitions = [
+        (definition.qualified, definition.line) for definition in project.index("a.ts").facts.definitions
+    ]
+    assert definitions == [
         ("Get", 1),
         ("Get.call", 2),
         ("Get.call", 4),
@@ -50,16 +52,16 @@ def test_each_signature_of_an_interface_is_one():
         "const a = x\n  < 3",
     ],
 )
-def test_what_is_no_signature_of_its_own_is_left_as_it_is(text):
+def test_lines_that_begin_no_signature_stay(text):
     lines = text.splitlines()
-    assert ended(lines) == lines
+    assert end_signatures(lines) == lines
 
 
-def test_columns_stay():
+def test_inserted_semicolons_move_no_column():
     lines = INTERFACE.splitlines()
-    found = ended(lines)
-    assert list(map(len, found)) == list(map(len, lines))
-    assert [(at, line) for at, line in enumerate(found) if line != lines[at]] == [
+    output = end_signatures(lines)
+    assert list(map(len, output)) == list(map(len, lines))
+    assert [(at, line) for at, line in enumerate(output) if line != lines[at]] == [
         (3, " ;<Key extends keyof Others>(key: Key): Others[Key]"),
         (6, " ;<"),
     ]

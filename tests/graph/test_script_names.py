@@ -242,19 +242,19 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("shown", CASES)
-def test_a_call_leads_to_what_its_name_means_there(shown):
-    texts, wanted = CASES[shown]
+@pytest.mark.parametrize("case", CASES)
+def test_calls_follow_the_scope_of_their_name(case):
+    texts, wanted = CASES[case]
     project = project_of(texts)
     last = list(texts)[-1]
     edges = calls_in(project, last)
     assert {(edge.location.line, edge.target) for edge in edges} == wanted
 
 
-def test_what_a_module_gives_that_is_called_stands_behind_its_name():
+def test_a_call_of_a_required_module_is_placed_at_its_parentheses():
     text = "const app = require('./app')();\n"
     project = Project()
-    for path, held in (("app.js", "module.exports = function make() {};\n"), ("a.js", text)):
-        project.update({path: facts_of(decode(path, held.encode()), digest(held.encode()))})
+    for path, content in (("app.js", "module.exports = function make() {};\n"), ("a.js", text)):
+        project.update({path: facts_of(decode(path, content.encode()), digest(content.encode()))})
     (call,) = calls_in(project, "a.js")
     assert (call.target, call.location.column) == ("app:make", text.index("()"))

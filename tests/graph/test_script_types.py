@@ -158,10 +158,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("shown", CASES)
-def test_a_called_value_is_what_its_type_says(shown):
-    texts, wanted = CASES[shown]
+@pytest.mark.parametrize("case", CASES)
+def test_calls_follow_the_declared_type_of_a_value(case):
+    texts, wanted = CASES[case]
     project = project_of(texts)
     edges = calls_in(project, list(texts)[-1])
-    named = {edge for edge in edges if edge.confidence != "name"}
-    assert {(edge.location.line, edge.target) for edge in named} == wanted
+    typed = {edge for edge in edges if edge.confidence != "name"}
+    assert {(edge.location.line, edge.target) for edge in typed} == wanted

@@ -34,18 +34,18 @@ DIFFERENT = {
 
 def _read(place):
     """Site → (kind, places)."""
-    told = {}
+    sites = {}
     for line in place.read_text().splitlines():
         path, row, column, kind, *places = line.split(" ")
-        told[path, int(row), int(column)] = (
+        sites[path, int(row), int(column)] = (
             kind,
-            {(one, int(at)) for one, _, at in (p.rpartition(":") for p in places)},
+            {(file, int(at)) for file, _, at in (p.rpartition(":") for p in places)},
         )
-    return told
+    return sites
 
 
 @pytest.mark.parametrize("place", SITES, ids=lambda place: place.name)
-def test_calls_lead_where_a_reference_says_that_they_lead(monkeypatch, tmp_path, place):
+def test_calls_agree_with_the_reference_resolvers(monkeypatch, tmp_path, place):
     monkeypatch.syspath_prepend(ROOT / "scripts" / "bench")
     truth = importlib.import_module("graph_truth")
     folder = shutil.copytree(ROOT / "tests" / "golden" / "graph" / place.stem, tmp_path / place.stem)
@@ -62,4 +62,6 @@ def test_calls_lead_where_a_reference_says_that_they_lead(monkeypatch, tmp_path,
         missed = kind == "static" and not (sure and ours & places)
         if wrong or missed:
             different.append(f"{place.name} {':'.join(map(str, site))}")
-    assert sorted(different) == sorted(one for one in DIFFERENT if one.startswith(f"{place.name} "))
+    assert sorted(different) == sorted(
+        site_name for site_name in DIFFERENT if site_name.startswith(f"{place.name} ")
+    )

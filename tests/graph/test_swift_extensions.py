@@ -13,14 +13,14 @@ protocol Sized { func sized() }
 
 def _calls(text: str) -> set[tuple[str, str]]:
     """(text of the line from `/*` on, what is called there)"""
-    whole = _TYPES + text
-    edges = calls_in(project_of({"a.swift": whole}), "a.swift")
-    lines = whole.split("\n")
-    return {(lines[one.location.line - 1].strip(), one.target.partition(":")[2]) for one in edges}
+    source = _TYPES + text
+    edges = calls_in(project_of({"a.swift": source}), "a.swift")
+    lines = source.split("\n")
+    return {(lines[edge.location.line - 1].strip(), edge.target.partition(":")[2]) for edge in edges}
 
 
-def test_computed_properties_of_extensions_call_and_hold_what_they_say():
-    found = _calls("""extension Disk {
+def test_computed_properties_of_extensions_have_calls_and_types():
+    calls = _calls("""extension Disk {
   func helper() {}
   var twin: Disk {
     helper()
@@ -42,14 +42,14 @@ func f(d: Disk, x: Unknown) {
   x.twin()
 }
 """)
-    assert ("helper()", "Disk.helper") in found
-    assert {("twin.save()", "Disk.save"), ("d.twin.save()", "Disk.save")} <= found
-    assert ("Disk.shared.save()", "Tape.save") in found
-    assert not [line for line, _ in found if line in ("twin()", "x.twin()")]
+    assert ("helper()", "Disk.helper") in calls
+    assert {("twin.save()", "Disk.save"), ("d.twin.save()", "Disk.save")} <= calls
+    assert ("Disk.shared.save()", "Tape.save") in calls
+    assert not [line for line, _ in calls if line in ("twin()", "x.twin()")]
 
 
-def test_texts_and_arrays_have_what_extensions_of_their_types_give():
-    found = _calls("""extension String {
+def test_strings_and_arrays_have_the_members_of_their_extensions():
+    calls = _calls("""extension String {
   func shout() {}
   func each() {}
 }
@@ -75,7 +75,7 @@ func f(ds: [Disk], d: Disk) {
   3.shout()
 }
 """)
-    assert found == {
+    assert calls == {
         ('"x".shout()', "String.shout"),
         ('"x".each()', "String.each"),
         ("ds.each()", "Array.each"),
@@ -84,7 +84,7 @@ func f(ds: [Disk], d: Disk) {
 
 
 def test_all_bounds_of_a_type_parameter_count():
-    found = _calls("""func f<T: Named & Sized>(t: T) {
+    calls = _calls("""func f<T: Named & Sized>(t: T) {
   t.named()
   t.sized()
 }
@@ -96,12 +96,12 @@ extension Tape {
   func sized() {}
 }
 """)
-    assert ("t.named()", "Named.named") in found
-    assert {target for line, target in found if line == "t.sized()"} == {"Sized.sized"}
+    assert ("t.named()", "Named.named") in calls
+    assert {target for line, target in calls if line == "t.sized()"} == {"Sized.sized"}
 
 
-def test_an_extension_has_what_it_asks_of_self():
-    found = _calls("""protocol Shown {}
+def test_an_extension_has_the_members_of_its_self_constraint():
+    calls = _calls("""protocol Shown {}
 extension Shown where Self: Named {
   func show() {
     named()
@@ -115,14 +115,14 @@ extension Shown {
 }
 extension Tape { func named() {} }
 """)
-    assert {("named()", "Named.named"), ("self.named()", "Named.named")} <= found
-    assert not [target for line, target in found if "named" in line and target != "Named.named"]
+    assert {("named()", "Named.named"), ("self.named()", "Named.named")} <= calls
+    assert not [target for line, target in calls if "named" in line and target != "Named.named"]
 
 
 def test_a_requirement_and_its_default_are_one_target():
     project = project_of(
         {"a.swift": _TYPES + "extension Named {\n  func named() {}\n}\nfunc f() { unknown().named() }\n"}
     )
-    found = calls_in(project, "a.swift")
-    assert len(found) == 2
-    assert not [one for one in found if one.candidates]
+    edges = calls_in(project, "a.swift")
+    assert len(edges) == 2
+    assert not [edge for edge in edges if edge.candidates]

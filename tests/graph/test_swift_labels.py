@@ -39,14 +39,14 @@ def test_labels_choose_among_functions_of_one_name(call):
     project = Project()
     project.update({"a.swift": facts_of(decode("a.swift", raw), digest(raw))})
     places = {
-        project.id_of(("a.swift", at)): one.line
-        for at, one in enumerate(project.index("a.swift").facts.definitions)
+        project.id_of(("a.swift", at)): definition.line
+        for at, definition in enumerate(project.index("a.swift").facts.definitions)
     }
-    found = [edge for edge in edges_of(project, Evaluator(project), "a.swift") if edge.type == "calls"]
-    assert [places.get(edge.target) for edge in found] == [CALLS[call]] * bool(CALLS[call])
+    edges = [edge for edge in edges_of(project, Evaluator(project), "a.swift") if edge.type == "calls"]
+    assert [places.get(edge.target) for edge in edges] == [CALLS[call]] * bool(CALLS[call])
 
 
-def test_a_function_without_parameters_takes_nothing_but_nothing():
+def test_a_function_without_parameters_accepts_no_argument():
     assert accepts("(", ())
     assert not accepts("(", ("#",))
     assert not accepts("(to", ())

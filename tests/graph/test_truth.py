@@ -33,7 +33,7 @@ def load(files, roots=None):
     return project
 
 
-def found(project):
+def edge_lines(project):
     evaluator = Evaluator(project)
     structural = structural_edges(project, evaluator)
     lines = set()
@@ -57,4 +57,4 @@ def test_the_edges_of_a_project_are_those_written_by_hand(folder):
         if path.is_file() and path.name != "EDGES"
     }
     go = {"": "example.com/shop"} if "go" in folder.name else {}
-    assert found(load(files, Roots(go=go))) == expected((folder / "EDGES").read_text())
+    assert edge_lines(load(files, Roots(go=go))) == expected((folder / "EDGES").read_text())

@@ -35,13 +35,13 @@ def config(tmp_path):
 
 
 def entries(root):
-    found = {}
+    by_path = {}
     for path in sorted(root.rglob("*")):
         if path.is_file() and ".cortex" not in path.parts:
             raw = path.read_bytes()
             info = path.stat()
-            found[path.relative_to(root).as_posix()] = Entry(digest(raw), info.st_size, info.st_mtime_ns)
-    return found
+            by_path[path.relative_to(root).as_posix()] = Entry(digest(raw), info.st_size, info.st_mtime_ns)
+    return by_path
 
 
 def graph(config):
@@ -115,49 +115,49 @@ def test_a_file_that_goes_and_comes_back_leaves_no_trace(config, path, tmp_path)
 
 def test_a_restart_writes_nothing_and_goes_on_from_the_facts(config):
     GraphStore(config).update(entries(config.root), {})
-    again = GraphStore(config)
-    assert again.update(entries(config.root), {}) == 0
-    assert again.update(entries(config.root), {}) == 0
+    restarted = GraphStore(config)
+    assert restarted.update(entries(config.root), {}) == 0
+    assert restarted.update(entries(config.root), {}) == 0
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"_metadata": {}}'])
-def test_damaged_graph_files_and_facts_are_made_again(config, damage):
+def test_damaged_graph_files_and_facts_are_rebuilt(config, damage):
     GraphStore(config).update(entries(config.root), {})
-    whole = graph(config)
+    before = graph(config)
     for path in [*config.graph_dir.glob("*.json.zst"), *(config.graph_dir / ".facts").iterdir()]:
         path.write_bytes(damage)
     GraphStore(config).update(entries(config.root), {})
-    assert graph(config) == whole
+    assert graph(config) == before
 
 
-def test_an_interrupted_run_is_made_good_by_the_next(config):
+def test_the_next_run_repairs_an_interrupted_one(config):
     GraphStore(config).update(entries(config.root), {})
-    whole = graph(config)
+    before = graph(config)
     (config.graph_dir / ".facts" / "state.msgpack").unlink()
     path = config.graph_dir / "code-graph.000.json.zst"
     data = orjson.loads(read(path))
     data["edges"], data["_metadata"]["edge_count"] = [], 0
     path.write_bytes(pack(path.name, orjson.dumps(data)))
-    assert graph(config) != whole
+    assert graph(config) != before
     GraphStore(config).update(entries(config.root), {})
-    assert graph(config) == whole
+    assert graph(config) == before
 
 
-@pytest.mark.parametrize("kept", [0, 10_000])
-def test_what_other_processes_resolve_is_the_same(config, tmp_path, kept):
-    limits = Limits(shard_files=8, resolve_files=1, kept_files=kept)
-    whole = fresh(config, tmp_path / "fresh", limits)
+@pytest.mark.parametrize("kept_files", [0, 10_000])
+def test_other_processes_resolve_the_same_graph(config, tmp_path, kept_files):
+    limits = Limits(shard_files=8, resolve_files=1, kept_files=kept_files)
+    wanted = fresh(config, tmp_path / "fresh", limits)
     encoded: list[bytes] = []
 
     def resolve(rounds) -> int:
         builder = GraphBuilder()
         encoded.extend(msgspec.msgpack.encode(task) for tasks in rounds for task in tasks)
-        return sum(builder.build(msgspec.msgpack.decode(one, type=GraphTask)) for one in encoded)
+        return sum(builder.build(msgspec.msgpack.decode(task, type=GraphTask)) for task in encoded)
 
     store = GraphStore(config, resolve, limits)
     store.update(entries(config.root), {})
     assert len(encoded) > 4
-    assert graph(config) == whole
+    assert graph(config) == wanted
     (config.root / "python/shop/store.py").write_text("def nothing():\n    pass\n")
     encoded.clear()
     store.update(entries(config.root), {})
@@ -189,9 +189,9 @@ def test_ids_are_unique_also_for_files_that_differ_in_their_ending(config):
 def facts(path, text) -> Packed:
     source = decode(path, text.encode())
     assert isinstance(source, Source)
-    found = facts_of(source, digest(text.encode()))
-    assert found is not None
-    return found
+    packed = facts_of(source, digest(text.encode()))
+    assert packed is not None
+    return packed
 
 
 def test_an_edit_inside_a_function_concerns_no_other_file():
@@ -206,13 +206,13 @@ def test_an_edit_inside_a_function_concerns_no_other_file():
     assert project.update({"a.py": facts("a.py", "def f(x):\n    return 1\n")}) == {"a.py", "b.py"}
 
 
-@pytest.mark.parametrize("held", ["[name: string]: Disk;", "[K in Names]: Disk;"])
-def test_who_calls_through_a_type_that_holds_something_by_whatever_name_is_concerned(held):
-    without = "export type Handlers = {\n  size: number;\n};\n"
+@pytest.mark.parametrize("member", ["[name: string]: Disk;", "[K in Names]: Disk;"])
+def test_an_added_index_signature_concerns_calls_through_its_type(member):
+    text = "export type Handlers = {\n  size: number;\n};\n"
     project = Project()
     project.update(
         {
-            "a.ts": facts("a.ts", without),
+            "a.ts": facts("a.ts", text),
             "b.ts": facts(
                 "b.ts", "import { Handlers } from './a';\nexport const table: Handlers = make();\n"
             ),
@@ -220,12 +220,12 @@ def test_who_calls_through_a_type_that_holds_something_by_whatever_name_is_conce
             "d.ts": facts("d.ts", "export const other = 1;\n"),
         }
     )
-    with_it = facts("a.ts", without.replace("size: number;", held))
+    with_it = facts("a.ts", text.replace("size: number;", member))
     assert project.update({"a.ts": with_it}) == {"a.ts", "b.ts", "c.ts"}
-    assert project.update({"a.ts": facts("a.ts", without)}) == {"a.ts", "b.ts", "c.ts"}
+    assert project.update({"a.ts": facts("a.ts", text)}) == {"a.ts", "b.ts", "c.ts"}
 
 
-def test_a_type_that_is_opened_again_lists_what_another_file_gives_it_now():
+def test_a_reopened_type_lists_methods_that_another_file_adds():
     inside = "class Shop\n  def save(a)\n    a\n  end\nend\n"
     project = Project()
     project.update(
@@ -247,8 +247,8 @@ def test_random_edits_end_where_a_fresh_reading_does(config, tmp_path):
     for _ in range(25):
         path = chance.choice(ALL)
         lines = path.read_text().splitlines(keepends=True)
-        kept = [line for line in lines if chance.random() > 0.1]
-        (config.root / path.relative_to(PROJECTS)).write_text("".join(kept) or "\n")
+        remaining = [line for line in lines if chance.random() > 0.1]
+        (config.root / path.relative_to(PROJECTS)).write_text("".join(remaining) or "\n")
         store.update(entries(config.root), {})
     assert graph(config) == fresh(config, tmp_path / "fresh")
 
@@ -259,9 +259,9 @@ def test_languages_that_are_not_resolved_have_their_definitions_as_nodes(tmp_pat
     for name in ("session.lua", "inventory.ex", "barcode.zig", "backup.sh", "schema.sql", "Catalog.hs"):
         shutil.copy(samples / name, tmp_path / name)
     GraphStore(other).update(entries(tmp_path), {})
-    found = [orjson.loads(line) for line in graph(other)]
-    assert not [one for one in found if "from" in one]
-    assert {one["file"] for one in found if one["kind"] != "module"} == {
+    entities = [orjson.loads(line) for line in graph(other)]
+    assert not [entity for entity in entities if "from" in entity]
+    assert {entity["file"] for entity in entities if entity["kind"] != "module"} == {
         "session.lua", "inventory.ex", "barcode.zig", "backup.sh", "schema.sql", "Catalog.hs",
     }  # fmt: skip
-    assert len({one["id"] for one in found}) == len(found)
+    assert len({entity["id"] for entity in entities}) == len(entities)

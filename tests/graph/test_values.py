@@ -229,15 +229,15 @@ PLACES = {
 
 
 @pytest.mark.parametrize("language", PLACES)
-def test_a_function_is_referred_to_wherever_a_value_may_stand(language):
+def test_functions_are_referenced_in_every_value_position(language):
     path, text, lines = PLACES[language]
     project = project_of({path: text})
     edges = edges_of(project, Evaluator(project), path)
-    found = [one for one in edges if one.type == "references" and one.target.lower().endswith("early")]
-    assert sorted(one.location.line for one in found) == lines
+    matching = [edge for edge in edges if edge.type == "references" and edge.target.lower().endswith("early")]
+    assert sorted(edge.location.line for edge in matching) == lines
 
 
-def test_javas_reference_to_a_constructor_is_one_to_its_type():
+def test_a_java_constructor_reference_refers_to_the_type():
     text = """class A {
   A(int x) {}
   class In {}
@@ -249,16 +249,18 @@ class B<T> {
 }
 """
     project = project_of({"A.java": text})
-    found = [one for one in edges_of(project, Evaluator(project), "A.java") if one.location.line >= 5]
-    told = [(one.target, one.location.line) for one in found if one.type == "references"]
-    a = next(one.target for one in found if one.type == "calls")
-    names = [f"{target.rpartition(':')[2]} {line}" for target, line in told]
-    assert a in [target for target, _ in told]
+    edges = [edge for edge in edges_of(project, Evaluator(project), "A.java") if edge.location.line >= 5]
+    targets = [(edge.target, edge.location.line) for edge in edges if edge.type == "references"]
+    a = next(edge.target for edge in edges if edge.type == "calls")
+    names = [f"{target.rpartition(':')[2]} {line}" for target, line in targets]
+    assert a in [target for target, _ in targets]
     assert sorted(names) == ["A 5", "A 8", "A.In 5", "A.run 8", "B 5"]
 
 
-def test_of_values_that_begin_together_the_outermost_is_meant():
+def test_the_outermost_of_values_with_the_same_start_is_referenced():
     lines = "".join(f"  on(app.late!.early{n});\n" for n in range(30))
     project = project_of({"app.ts": f"function run(app) {{\n{lines}}}\n"})
-    found = [one.chain for one in project.index("app.ts").references if one.kind == "value"]
-    assert found == [f"app.late.early{n}" for n in range(30)]
+    chains = [
+        reference.chain for reference in project.index("app.ts").references if reference.kind == "value"
+    ]
+    assert chains == [f"app.late.early{n}" for n in range(30)]

@@ -33,10 +33,10 @@ def read(text: str, path: str = "a.kt", elsewhere: str = "package elsewhere\n") 
 
 def read_all(texts: dict[str, str]) -> Project:
     facts = {}
-    for each, written in texts.items():
-        source = decode(each, written.encode())
+    for path, text in texts.items():
+        source = decode(path, text.encode())
         assert isinstance(source, Source)
-        facts[each] = facts_of(source, digest(written.encode()))
+        facts[path] = facts_of(source, digest(text.encode()))
     project = Project()
     project.update(facts)
     return project
@@ -46,13 +46,13 @@ def read_all(texts: dict[str, str]) -> Project:
 def walks(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Name → how often it was looked for through the scopes around a place."""
     counted: Counter[str] = Counter()
-    walk = Scopes._looked_up
+    walk = Scopes._search_scopes
 
     def counting(self: Scopes, name: str, path: str, scope: int, at: int) -> object:
         counted[name] += 1
         return walk(self, name, path, scope, at)
 
-    monkeypatch.setattr(Scopes, "_looked_up", counting)
+    monkeypatch.setattr(Scopes, "_search_scopes", counting)
     return counted
 
 
@@ -69,7 +69,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counted
 
 
-def test_a_name_that_a_file_does_not_have_is_looked_for_once_for_all_functions_of_a_type(walks):
+def test_a_foreign_name_is_searched_once_for_all_functions_of_a_type(walks):
     bodies = "\n".join(f"    fun f{n}(): Foreign {{ return foreign({n}) }}" for n in range(FUNCTIONS))
     elsewhere = "package elsewhere\nclass Foreign\nfun foreign(n: Int) = Foreign()\n"
     project = read(f"class Disk {{\n{bodies}\n}}\n", elsewhere=elsewhere)
@@ -82,19 +82,19 @@ def test_blocks_are_looked_for_only_in_scopes_that_have_some(monkeypatch):
     plain = "\n".join(f"    fun f{n}() {{ disk.save({n}); other({n}) }}" for n in range(FUNCTIONS))
     block = "    fun last() { disk.apply { save(1) } }"
     project = read(f"class Disk {{\n    val disk = Disk()\n    fun save(n: Int) {{}}\n{plain}\n{block}\n}}\n")
-    asked, at = Counter[str](), Meanings.at
+    lookups, at = Counter[str](), Meanings.at
 
     def counting(self: Meanings, place: int) -> object:
-        asked["at"] += 1
+        lookups["at"] += 1
         return at(self, place)
 
     monkeypatch.setattr(Meanings, "at", counting)
     edges = edges_of(project, Evaluator(project), "a.kt")
     assert [edge.target for edge in edges if edge.source == "a:Disk.last"] == ["a:Disk.save"]
-    assert asked["at"] <= FUNCTIONS, asked
+    assert lookups["at"] <= FUNCTIONS, lookups
 
 
-def test_what_no_file_of_the_project_names_is_not_looked_for(walks):
+def test_names_that_no_file_defines_are_not_searched(walks):
     lines = "\n".join(f"def f{n}(disk) -> Missing:\n    foreign({n}), disk.size().add({n})" for n in range(3))
     called = "def save(): pass\ndef last():\n    made = save\n    made()\n    save()\n"
     project = read(f"{lines}\n{called}", "a.py")
@@ -104,19 +104,19 @@ def test_what_no_file_of_the_project_names_is_not_looked_for(walks):
     assert walks["made"]  # a variable, behind which there may be anything
 
 
-def test_what_types_inherit_is_looked_for_once_for_all_that_inherit_the_same(monkeypatch):
+def test_types_that_inherit_the_same_share_one_search(monkeypatch):
     line = "\n".join(f"class Line{n}(Line{n + 1}): pass" for n in range(FUNCTIONS))
     types = "\n".join(f"class Disk{n}(Line0):\n    def go(self): self.save()\n" for n in range(FUNCTIONS))
     last = f"class Line{FUNCTIONS}:\n    def save(self): pass\n"
     project = read(f"{last}{line}\n{types}", "a.py")
-    asked, own_member, base = Counter[str](), Members._own_member, Supertypes.base
+    lookups, own_member, base = Counter[str](), Members._own_member, Supertypes.base
 
     def counting_member(self: Members, owner: Ref, name: str) -> object:
-        asked[name] += 1
+        lookups[name] += 1
         return own_member(self, owner, name)
 
     def counting_base(self: Supertypes, owner: Ref, chain: str) -> object:
-        asked[chain] += 1
+        lookups[chain] += 1
         return base(self, owner, chain)
 
     monkeypatch.setattr(Members, "_own_member", counting_member)
@@ -124,8 +124,8 @@ def test_what_types_inherit_is_looked_for_once_for_all_that_inherit_the_same(mon
     edges = edges_of(project, Evaluator(project), "a.py")
     assert {edge.target for edge in edges if edge.type == "calls"} == {f"a:Line{FUNCTIONS}.save"}
     assert len([edge for edge in edges if edge.type == "calls"]) == FUNCTIONS
-    assert asked["save"] <= 3 * FUNCTIONS, asked
-    assert asked["Line20"] <= 3, asked
+    assert lookups["save"] <= 3 * FUNCTIONS, lookups
+    assert lookups["Line20"] <= 3, lookups
 
 
 def opened(copies: int) -> Project:
@@ -141,7 +141,7 @@ def opened(copies: int) -> Project:
     return read_all(texts)
 
 
-def test_copies_of_a_library_take_searches_by_their_number(begun):
+def test_searches_grow_linearly_with_copies_of_a_library(begun):
     counted = []
     for copies in (4, 16):
         project = opened(copies)
@@ -152,7 +152,7 @@ def test_copies_of_a_library_take_searches_by_their_number(begun):
     assert counted[1] <= 5 * counted[0], counted
 
 
-def test_where_all_copies_of_a_type_ask_each_other_searches_do_not_double_with_each(begun):
+def test_searches_do_not_double_with_each_copy_of_a_circular_type(begun):
     counted = []
     for copies in (8, 16):  # 2.4 seconds without what is found halfway, and hours
         texts = {}
@@ -177,11 +177,11 @@ def test_where_all_copies_of_a_type_ask_each_other_searches_do_not_double_with_e
     assert counted[1] <= 4 * counted[0], counted
 
 
-def test_what_a_copy_of_a_class_holds_is_not_asked_where_a_class_has_one_file(begun):
+def test_fields_of_copied_classes_are_not_searched(begun):
     counted = []
     for copies in (1, 5):
-        held = "$this->{} = $this->{}->go();"
-        fields = " ".join(held.format(one, other) for one, other in ("ab", "bc", "ca"))
+        assignment = "$this->{} = $this->{}->go();"
+        fields = " ".join(assignment.format(target, other) for target, other in ("ab", "bc", "ca"))
         text = (
             "<?php\nnamespace Shop;\nclass Disk {\n  private $a; private $b; private $c;\n"
             f"  function __construct() {{ {fields} }}\n  function go() {{ return $this->a->go(); }}\n"
@@ -208,18 +208,18 @@ def test_the_methods_of_modules_are_looked_through_once_for_each_name(monkeypatc
     modules = "\n".join(f"module Part{n}\n  def store\n  end\nend" for n in range(FUNCTIONS))
     calls = "\n".join(f"  def f{n}\n    store(1)\n  end" for n in range(FUNCTIONS))
     project = read_all({"a.rb": f"{modules}\n", "b.rb": f"module Disk\n{calls}\nend\n"})
-    asked, of = Counter[str](), Owners.of
+    lookups, of = Counter[str](), Owners.of
 
     def counting(self: Owners, path: str, index: int) -> Ref | None:
-        asked[path] += 1
+        lookups[path] += 1
         return of(self, path, index)
 
     monkeypatch.setattr(Owners, "of", counting)
     edges_of(project, Evaluator(project), "b.rb")
-    assert FUNCTIONS <= asked["a.rb"] <= 3 * FUNCTIONS, asked
+    assert FUNCTIONS <= lookups["a.rb"] <= 3 * FUNCTIONS, lookups
 
 
-def test_a_file_that_was_resolved_leaves_nothing_that_only_the_collector_finds():
+def test_a_resolved_file_leaves_no_reference_cycle():
     project = opened(4)
     tools = Tools(project)
     gc.collect()
@@ -231,7 +231,7 @@ def test_a_file_that_was_resolved_leaves_nothing_that_only_the_collector_finds()
         gc.enable()
 
 
-def test_files_that_ask_the_same_are_resolved_while_it_is_unpacked(monkeypatch):
+def test_files_with_common_dependencies_are_resolved_while_those_are_unpacked(monkeypatch):
     packages, size = 12, 8
     texts = {
         f"{'abcdefgh'[at]}/p{package}.java": f"package p{package};\nclass C{at} {{\n  C{(at + 1) % size} next;\n"

@@ -12,7 +12,7 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import UNKNOWN, arguments_of, chain_of, name_of, text_of
 from cortex.graph.facts.facts import DEFAULT, LATER, MANY
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.labels import labels_given
+from cortex.graph.facts.labels import passed_labels
 from cortex.graph.facts.scala_values import argument_of_scala, is_later
 
 #: arguments that are looked at, and nodes inside one another
@@ -57,12 +57,12 @@ _POINTERS = frozenset({"pointer_declarator", "array_declarator"})
 #: stands behind C++'s parameters where a function takes anything more
 ANYTHING_MORE = "..."
 #: between the name of a parameter and what is passed for it
-NAMED = "="
+NAME_MARK = "="
 #: numbers, the narrower first
 WIDENING = ("byte", "short", "char", "int", "long", "float", "double")
 
 
-class Given(NamedTuple):
+class CallArguments(NamedTuple):
     """What a reference says of a call's arguments: facts.Reference."""
 
     arguments: int = -1
@@ -70,59 +70,61 @@ class Given(NamedTuple):
     types: int = 0
 
 
-def given_to(call: Node, callee: Node, syntax: Syntax, *, overloads: bool) -> Given:
+def read_arguments(call: Node, callee: Node, syntax: Syntax, *, overloads: bool) -> CallArguments:
     """`overloads`: functions of the language may differ by the types of their parameters."""
-    held, closures = arguments_of(call)
-    count = len(held) + closures if held is not None else closures or -1
+    arguments, closures = arguments_of(call)
+    count = len(arguments) + closures if arguments is not None else closures or -1
     if "swift" in syntax.queries and count >= 0:
-        return Given(count, labels_given(held or (), closures))
+        return CallArguments(count, passed_labels(arguments or (), closures))
     if not overloads:
-        return Given(count)
-    return Given(count, passed(held or (), closures, syntax), _type_arguments(callee))
+        return CallArguments(count)
+    return CallArguments(
+        count, describe_arguments(arguments or (), closures, syntax), _type_argument_count(callee)
+    )
 
 
-def passed(arguments: Sequence[Node], closures: int, syntax: Syntax) -> tuple[str, ...]:
+def describe_arguments(arguments: Sequence[Node], closures: int, syntax: Syntax) -> tuple[str, ...]:
     """What each argument of a call is, with the blocks behind its parentheses; () for none, and for
     too many.
     """
     if len(arguments) > ARGUMENTS_MAX:
         return ()
-    return (*[_argument(one, syntax, 0) for one in arguments], *("#fn",) * closures)
+    return (*[_describe_argument(argument, syntax, 0) for argument in arguments], *("#fn",) * closures)
 
 
-def _argument(node: Node, syntax: Syntax, depth: int) -> str:
+def _describe_argument(node: Node, syntax: Syntax, depth: int) -> str:
     kind = node.type
     if depth > DEPTH_MAX:
         return UNKNOWN
     if kind in syntax.names:  # most are
         return name_of(node)
     if kind == "lambda_expression" and "csharp" in syntax.queries:
-        return f"#fn{_count(node)}"
-    if "scala" in syntax.queries and (said := argument_of_scala(node)) is not None:
-        return said
+        return f"#fn{_parameter_count(node)}"
+    if "scala" in syntax.queries and (scala_argument := argument_of_scala(node)) is not None:
+        return scala_argument
     if kind in _LITERALS:
         return f"#{_LITERALS[kind]}"
     if kind == "number_literal" and "cpp" in syntax.queries:
-        return f"#{_number(text_of(node).lower())}"
+        return f"#{_number_type(text_of(node).lower())}"
     if kind in _INTEGERS:
         return "#long" if text_of(node)[-1:] in "lL" else "#int"
     if kind in _REALS:
         return "#float" if text_of(node)[-1:] in "fF" else "#double"
-    if (name := _name_of_parameter(node)) and not depth:
-        return f"{name}{NAMED}{_argument(node.named_children[-1], syntax, depth + 1)}"
+    if (name := _argument_name(node)) and not depth:
+        return f"{name}{NAME_MARK}{_describe_argument(node.named_children[-1], syntax, depth + 1)}"
     if kind in ("argument", "value_argument", "parenthesized_expression") and node.named_children:
-        return _argument(node.named_children[-1], syntax, depth + 1)
+        return _describe_argument(node.named_children[-1], syntax, depth + 1)
     if kind == "array_creation_expression":
         of, dimensions = node.child_by_field_name("type"), node.child_by_field_name("dimensions")
         levels = text_of(dimensions).count("[") if dimensions is not None else 1
         return f":{text_of(of)}{'[]' * levels}" if of is not None else UNKNOWN
     if kind == "binary_expression":
-        return _joined(node, syntax, depth)
+        return _operator_type(node, syntax, depth)
     if kind in ("unary_expression", "prefix_unary_expression", "prefix_expression"):
         return (
             "#boolean"
             if text_of(node)[:1] == "!"
-            else _argument(node.named_children[-1], syntax, depth + 1)
+            else _describe_argument(node.named_children[-1], syntax, depth + 1)
             if node.named_children
             else UNKNOWN
         )
@@ -131,15 +133,15 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
     if kind == "infix_expression" and "kotlin" in syntax.queries and node.named_child_count == 3:
         return ":Pair" if text_of(node.named_children[1]) == "to" else UNKNOWN
     if kind == "assignment_expression" and "scala" in syntax.queries and not depth:
-        named = [node.child_by_field_name(side) for side in ("left", "right")]
-        if named[0] is not None and named[1] is not None and named[0].type == "identifier":
-            return f"{text_of(named[0])}{NAMED}{_argument(named[1], syntax, depth + 1)}"
+        sides = [node.child_by_field_name(side) for side in ("left", "right")]
+        if sides[0] is not None and sides[1] is not None and sides[0].type == "identifier":
+            return f"{text_of(sides[0])}{NAME_MARK}{_describe_argument(sides[1], syntax, depth + 1)}"
     if kind == "navigation_expression" and any(child.type == "::" for child in node.children):
         return "#KClass" if text_of(node).endswith("::class") else "#fn"
     return chain_of(node, syntax)
 
 
-def _number(text: str) -> str:
+def _number_type(text: str) -> str:
     """The type of C++'s literal."""
     if "." in text or ("e" in text and not text.startswith("0x")):
         return "float" if text.endswith("f") else "double"
@@ -149,21 +151,21 @@ def _number(text: str) -> str:
     return "unsigned" if "u" in ending else "int"
 
 
-def _count(function: Node) -> int:
+def _parameter_count(function: Node) -> int:
     """How many parameters C#'s function without a name has."""
-    held = function.child_by_field_name("parameters")
-    if held is None or held.type != "parameter_list":
+    parameters = function.child_by_field_name("parameters")
+    if parameters is None or parameters.type != "parameter_list":
         return 1
-    return sum(child.type == "parameter" for child in held.named_children)
+    return sum(child.type == "parameter" for child in parameters.named_children)
 
 
 def literal_type(value: Node) -> str:
     """The type of a literal as C# calls it; "" for anything else."""
-    said = "int" if value.type in _INTEGERS else "double" if value.type in _REALS else ""
-    return said or _NAMED_TYPES.get(_LITERALS.get(value.type, ""), "")
+    type_name = "int" if value.type in _INTEGERS else "double" if value.type in _REALS else ""
+    return type_name or _NAMED_TYPES.get(_LITERALS.get(value.type, ""), "")
 
 
-def _type_arguments(callee: Node) -> int:
+def _type_argument_count(callee: Node) -> int:
     """How many type arguments are written behind the name that is called (C#)."""
     while callee.type in (
         "member_access_expression",
@@ -177,59 +179,61 @@ def _type_arguments(callee: Node) -> int:
     return callee.named_children[-1].named_child_count
 
 
-def _name_of_parameter(node: Node) -> str:
+def _argument_name(node: Node) -> str:
     """Kotlin's `f(x = 1)` and C#'s `f(x: 1)`; "" for an argument without a name."""
     if node.type == "argument":
         name = node.child_by_field_name("name")
         return text_of(name) if name is not None else ""
-    named = node.type == "value_argument" and any(child.type == "=" for child in node.children)
-    return text_of(node.named_children[0]) if named else ""
+    has_name = node.type == "value_argument" and any(child.type == "=" for child in node.children)
+    return text_of(node.named_children[0]) if has_name else ""
 
 
 def declared_type(name: Node, declared: str, language: str) -> str:
     """A parameter's type with what says that it has a default, or stands for many."""
-    one = name.parent
+    parameter = name.parent
     if language == "cpp":
-        return _declared_in_cpp(name, declared)
-    if one is not None and one.type == "rest_pattern" and declared:  # TypeScript's `...disks: Disk[]`
+        return _declared_type_cpp(name, declared)
+    if (
+        parameter is not None and parameter.type == "rest_pattern" and declared
+    ):  # TypeScript's `...disks: Disk[]`
         return f"...{declared}"
-    if one is None or language not in ("kotlin", "csharp", "scala", "swift"):
+    if parameter is None or language not in ("kotlin", "csharp", "scala", "swift"):
         return declared
     if language == "kotlin":
-        before = one.prev_sibling
+        before = parameter.prev_sibling
         if before is not None and before.type == "parameter_modifiers" and b"vararg" in (before.text or b""):
             return f"{MANY}{declared}"
-    if language == "csharp" and one.type == "parameter_list":  # `params Disk[] disks`
+    if language == "csharp" and parameter.type == "parameter_list":  # `params Disk[] disks`
         return f"{MANY}{declared.rstrip('?').removesuffix('[]')}"
     if language == "scala" and declared.endswith("*"):
         return f"{MANY}{declared[:-1]}"
-    if language == "scala" and is_later(one):
+    if language == "scala" and is_later(parameter):
         return f"{declared}{LATER}"
-    after = one.next_sibling
-    given = any(child.type == "=" for child in one.children)
-    return f"{declared}{DEFAULT}" if given or (after is not None and after.type == "=") else declared
+    after = parameter.next_sibling
+    has_default = any(child.type == "=" for child in parameter.children)
+    return f"{declared}{DEFAULT}" if has_default or (after is not None and after.type == "=") else declared
 
 
-def _declared_in_cpp(name: Node, declared: str) -> str:
+def _declared_type_cpp(name: Node, declared: str) -> str:
     """With its stars, as stand in the declarator; `()` for a function."""
-    one, stars = name, ""
-    while one.parent is not None and "parameter" not in one.type:
-        stars += "*" * (one.type in _POINTERS) or "()" * (one.type == "function_declarator")
-        one = one.parent
-    if declared == ANYTHING_MORE or one.type == "variadic_parameter_declaration":
+    node, stars = name, ""
+    while node.parent is not None and "parameter" not in node.type:
+        stars += "*" * (node.type in _POINTERS) or "()" * (node.type == "function_declarator")
+        node = node.parent
+    if declared == ANYTHING_MORE or node.type == "variadic_parameter_declaration":
         return MANY + declared
-    given = DEFAULT if one.type == "optional_parameter_declaration" else ""
-    return f"{declared}{'()' if '()' in stars else stars}{given}"
+    default = DEFAULT if node.type == "optional_parameter_declaration" else ""
+    return f"{declared}{'()' if '()' in stars else stars}{default}"
 
 
-def _joined(node: Node, syntax: Syntax, depth: int) -> str:
+def _operator_type(node: Node, syntax: Syntax, depth: int) -> str:
     """`a + b`: a text with one on either side, else the wider of two numbers."""
     operator = node.child_by_field_name("operator")
     if operator is not None and text_of(operator) in _TRUTHS:
         return "#boolean"
-    sides = [_argument(one, syntax, depth + 1) for one in node.named_children[:2]]
+    sides = [_describe_argument(side, syntax, depth + 1) for side in node.named_children[:2]]
     if "#String" in sides:
         return "#String"
-    if all(one.lstrip("#") in WIDENING for one in sides) and len(sides) == 2:
-        return max((*sides, "#int"), key=lambda one: WIDENING.index(one[1:]))
+    if all(side.lstrip("#") in WIDENING for side in sides) and len(sides) == 2:
+        return max((*sides, "#int"), key=lambda side: WIDENING.index(side[1:]))
     return UNKNOWN

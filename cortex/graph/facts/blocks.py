@@ -20,7 +20,7 @@ BLOCKS = frozenset({"java", "kotlin", "scala"})
 THIS, IT = "this", "it"
 #: links for what a function's block is called on, and for what it is given: of its last parameter,
 #: or of that whose name or number stands behind the mark
-BLOCK, GIVEN = "(^)", "(~)"
+BLOCK_RECEIVER, BLOCK_ARGUMENT = "(^)", "(~)"
 BLOCK_MARKS = frozenset("^~")
 #: functions whose block is given a number before each element
 _INDEXED = re.compile(r"\.(?:forEach|map|filter|flatMap|onEach)Indexed$")
@@ -29,7 +29,7 @@ _BODIES = frozenset({"class_body", "template_body"})
 #: functions of Kotlin's own whose block has its receiver as `this`, as `it`, or each element of it
 _AS_THIS = frozenset({"apply", "run"})
 _AS_IT = frozenset({"let", "also", "takeIf", "takeUnless", "use"})
-_EACH = frozenset(
+_AS_ELEMENT = frozenset(
     "forEach map mapNotNull flatMap filter filterNot any all none first firstOrNull single singleOrNull "
     "last lastOrNull find findLast count sumOf sortedBy sortedByDescending sortBy associateBy groupBy "
     "associateWith associate maxByOrNull minByOrNull maxOf minOf onEach partition takeWhile dropWhile "
@@ -37,13 +37,13 @@ _EACH = frozenset(
 )
 
 
-def known_in(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
+def implicit_names(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
     """(name, chain) of what a block's own names are: THIS and IT."""
     if block.type in _BODIES:
-        if (made := _made_in(block)) not in (UNKNOWN, LITERAL):
-            yield THIS, made
+        if (base_chain := _base_chain(block)) not in (UNKNOWN, LITERAL):
+            yield THIS, base_chain
         return
-    call, which = _call_around(block)
+    call, argument = _enclosing_call(block)
     if call is None:
         return
     callee = call.children[0]
@@ -54,46 +54,51 @@ def known_in(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
     if UNKNOWN in chain or LITERAL in chain:
         return
     if name == "with" and not receiver:
-        given, _ = arguments_of(call)
-        if given and (what := chain_of(child_of(given[0], "-1"), syntax)) not in (UNKNOWN, LITERAL):
-            yield THIS, what
+        arguments, _ = arguments_of(call)
+        if arguments and (receiver_chain := chain_of(child_of(arguments[0], "-1"), syntax)) not in (
+            UNKNOWN,
+            LITERAL,
+        ):
+            yield THIS, receiver_chain
     elif receiver and name in _AS_THIS:
         yield THIS, receiver
     elif receiver and name in _AS_IT:
         yield IT, receiver
-    elif receiver and name in _EACH:
+    elif receiver and name in _AS_ELEMENT:
         yield IT, f"{receiver}[]"
     else:
-        yield THIS, f"{chain}{BLOCK[:-1]}{which})"
-        yield IT, f"{chain}{GIVEN[:-1]}{which})"
+        yield THIS, f"{chain}{BLOCK_RECEIVER[:-1]}{argument})"
+        yield IT, f"{chain}{BLOCK_ARGUMENT[:-1]}{argument})"
 
 
-def _made_in(body: Node) -> str:
+def _base_chain(body: Node) -> str:
     """What a class without a name is made from: `new Disk() { … }`, `object : Disk() { … }`."""
-    made = body.parent
-    if made is None:
+    creation = body.parent
+    if creation is None:
         return UNKNOWN
-    if made.type == "object_literal":  # Kotlin
-        base = next((one for one in made.named_children if one.type == "delegation_specifier"), None)
+    if creation.type == "object_literal":  # Kotlin
+        base = next(
+            (child for child in creation.named_children if child.type == "delegation_specifier"), None
+        )
         names = alternatives(text_of(base).partition("(")[0]) if base is not None else ()
     else:
-        first = made.child_by_field_name("type") or made.named_child(0)
+        first = creation.child_by_field_name("type") or creation.named_child(0)
         # Scala's `new Disk with Named { … }` is of the first.
         kind = first.child_by_field_name("base") or first if first is not None else None
         names = alternatives(text_of(kind)) if kind is not None else ()
     return f"{names[0]}()" if len(names) == 1 and "*" not in names[0] else UNKNOWN
 
 
-def parameter_of(name: Node, syntax: Syntax) -> str:
+def block_parameter(name: Node, syntax: Syntax) -> str:
     """What the first parameter of a block is, `disks.forEach { disk -> … }`; `?` for any other."""
     around = name.parent.parent if name.parent is not None else None
     if around is None or around.type != "lambda_parameters" or around.parent is None:
         return UNKNOWN
-    known = dict(known_in(around.parent, syntax)).get(IT, UNKNOWN)
+    element_chain = dict(implicit_names(around.parent, syntax)).get(IT, UNKNOWN)
     if around.named_child_count == 1:
-        return known
-    which, _ = _call_around(around.parent)
-    callee = which.children[0] if which is not None else None
+        return element_chain
+    call, _ = _enclosing_call(around.parent)
+    callee = call.children[0] if call is not None else None
     second = name.parent == around.named_children[1]
     if callee is None or not second or not _INDEXED.search(text_of(callee)):
         return UNKNOWN
@@ -101,12 +106,12 @@ def parameter_of(name: Node, syntax: Syntax) -> str:
     return UNKNOWN if receiver in (UNKNOWN, LITERAL) else f"{receiver}[]"
 
 
-def part_of(name: Node, whole: str) -> str:
+def component_of(name: Node, chain: str) -> str:
     """What one of several names gets that a value is taken apart into."""
     around = name.parent.parent if name.parent is not None else None
-    if around is None or whole in (UNKNOWN, LITERAL):
+    if around is None or chain in (UNKNOWN, LITERAL):
         return UNKNOWN
-    return f"{whole}.component{around.named_children.index(name.parent) + 1}"  # type: ignore[arg-type]
+    return f"{chain}.component{around.named_children.index(name.parent) + 1}"  # type: ignore[arg-type]
 
 
 def has_parameters(block: Node) -> bool:
@@ -114,20 +119,20 @@ def has_parameters(block: Node) -> bool:
     return any(child.type == "lambda_parameters" for child in block.named_children)
 
 
-def _call_around(block: Node) -> tuple[Node | None, str]:
+def _enclosing_call(block: Node) -> tuple[Node | None, str]:
     """The call that a block is passed to, and which of what is passed it is: "" for the one behind
     the parentheses, else its name or its number.
     """
     around = block.parent
-    which = ""
+    argument = ""
     if around is not None and around.type == "value_argument" and around.parent is not None:
         listed = around.parent
         if any(child.type == "=" for child in around.children):
-            which = text_of(around.named_children[0])
+            argument = text_of(around.named_children[0])
         else:
-            which = str(next((n for n, o in enumerate(listed.named_children) if o == around), 0))
+            argument = str(next((n for n, other in enumerate(listed.named_children) if other == around), 0))
         around = listed
     elif around is None or around.type != "annotated_lambda":
         return None, ""
     call = around.parent
-    return (call, which) if call is not None and call.type == "call_expression" else (None, "")
+    return (call, argument) if call is not None and call.type == "call_expression" else (None, "")

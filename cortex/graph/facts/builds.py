@@ -22,30 +22,32 @@ TESTS = "_test.go"
 #: characters of a constraint that is looked at: it is read by a parser that goes down
 CONSTRAINT_CHARS_MAX = 300
 
-_TOLD = re.compile(r"//go:build\s+(.*)")
-_TOLD_BEFORE = re.compile(r"//\s*\+build\s+(.*)")
+_GO_BUILD = re.compile(r"//go:build\s+(.*)")
+_PLUS_BUILD = re.compile(r"//\s*\+build\s+(.*)")
 
 
 def builds_of(root: Node, path: str) -> str:
     """The condition under which a file of Go is built, `(linux || darwin) && !cgo`; "" for none."""
     above: list[str] = []
-    for one in root.children:
-        if one.type != "comment":
+    for node in root.children:
+        if node.type != "comment":
             break
-        above.append((one.text or b"").decode("utf-8", "replace"))
-    parts = [found[1] for one in above if (found := _TOLD.match(one))][:1]
-    parts = parts or [_in_words(found[1]) for one in above if (found := _TOLD_BEFORE.match(one))]
-    parts += _named(path)
-    text = " && ".join(f"({one.strip()})" for one in parts)
+        above.append((node.text or b"").decode("utf-8", "replace"))
+    parts = [match[1] for comment in above if (match := _GO_BUILD.match(comment))][:1]
+    parts = parts or [
+        _plus_build_expression(match[1]) for comment in above if (match := _PLUS_BUILD.match(comment))
+    ]
+    parts += _conditions_of_name(path)
+    text = " && ".join(f"({condition.strip()})" for condition in parts)
     return text if len(text) <= CONSTRAINT_CHARS_MAX else ""
 
 
-def _in_words(told: str) -> str:
+def _plus_build_expression(constraint: str) -> str:
     """`linux,amd64 darwin` as an expression."""
-    return " || ".join("(" + " && ".join(one.split(",")) + ")" for one in told.split())
+    return " || ".join("(" + " && ".join(option.split(",")) + ")" for option in constraint.split())
 
 
-def _named(path: str) -> list[str]:
+def _conditions_of_name(path: str) -> list[str]:
     """What `store_linux_amd64.go` says; nothing where a name is that of a system alone."""
     name = path.rpartition("/")[2].removesuffix(TESTS).removesuffix(".go")
     words = name.split("_")[1:]

@@ -12,7 +12,7 @@ from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of, type_
 from cortex.graph.facts.grammars import Syntax
 
 #: begins such a value, and stands between its parts
-GIVEN, _BETWEEN = "^", "\x07"
+CONTEXT_MARK, _SEPARATOR = "^", "\x07"
 #: objects inside one another in which a function may stand
 KEYS_MAX = 3
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "method_definition"})
@@ -32,18 +32,24 @@ class Context(NamedTuple):
     distance: int = 0
 
 
-def written(one: Context) -> str:
-    parts = (f"{GIVEN}{one.number}", ".".join(one.keys), str(one.argument), one.source, one.before)
-    return _BETWEEN.join((*parts, str(one.distance)))
+def encode_context(context: Context) -> str:
+    parts = (
+        f"{CONTEXT_MARK}{context.number}",
+        ".".join(context.keys),
+        str(context.argument),
+        context.source,
+        context.before,
+    )
+    return _SEPARATOR.join((*parts, str(context.distance)))
 
 
-def read(value: str) -> Context:
-    number, keys, argument, source, before, distance = value[len(GIVEN) :].split(_BETWEEN)
-    held = tuple(keys.split(".")) if keys else ()
-    return Context(int(number), held, int(argument), source, before, int(distance))
+def decode_context(value: str) -> Context:
+    number, keys, argument, source, before, distance = value[len(CONTEXT_MARK) :].split(_SEPARATOR)
+    key_path = tuple(keys.split(".")) if keys else ()
+    return Context(int(number), key_path, int(argument), source, before, int(distance))
 
 
-def given(name: Node, syntax: Syntax) -> str:
+def callback_parameter(name: Node, syntax: Syntax) -> str:
     """The value of a parameter without a type; UNKNOWN where nobody says what it is."""
     around = name.parent
     if around is not None and around.type == "required_parameter":
@@ -53,14 +59,16 @@ def given(name: Node, syntax: Syntax) -> str:
     function = around.parent if around.type == "formal_parameters" else around
     if function is None or function.type not in _FUNCTIONS:
         return UNKNOWN
-    listed = [one for one in around.named_children if not one.is_extra] if function != around else [name]
-    number = next((at for at, one in enumerate(listed) if one.start_byte == name.start_byte), -1)
+    listed = (
+        [child for child in around.named_children if not child.is_extra] if function != around else [name]
+    )
+    number = next((at for at, child in enumerate(listed) if child.start_byte == name.start_byte), -1)
     if listed and text_of(listed[0]).startswith("this") and len(listed) > 1:
         number -= listed[0].named_child_count > 0 and listed[0].named_children[0].type == "this"
-    return _of(function, number, syntax) if number >= 0 else UNKNOWN
+    return _context_of(function, number, syntax) if number >= 0 else UNKNOWN
 
 
-def _of(function: Node, number: int, syntax: Syntax) -> str:
+def _context_of(function: Node, number: int, syntax: Syntax) -> str:
     keys: list[str] = []
     node = function
     while (around := node.parent) is not None:
@@ -74,14 +82,14 @@ def _of(function: Node, number: int, syntax: Syntax) -> str:
             node = literal
             continue
         if around.type == "arguments" and around.parent is not None:
-            return _passed(node, around, Context(number, tuple(keys), 0, ""), syntax)
+            return _argument_context(node, around, Context(number, tuple(keys), 0, ""), syntax)
         if around.type == "variable_declarator" and (kind := around.child_by_field_name("type")) is not None:
-            return written(Context(number, tuple(keys), 0, f":{type_text(kind)}"))
+            return encode_context(Context(number, tuple(keys), 0, f":{type_text(kind)}"))
         break
     return UNKNOWN
 
 
-def _passed(node: Node, arguments: Node, one: Context, syntax: Syntax) -> str:
+def _argument_context(node: Node, arguments: Node, context: Context, syntax: Syntax) -> str:
     call = arguments.parent
     callee = (
         call.child_by_field_name(syntax.calls.get(call.type) or syntax.news.get(call.type, ""))
@@ -93,9 +101,9 @@ def _passed(node: Node, arguments: Node, one: Context, syntax: Syntax) -> str:
     if chain.rpartition(".")[2] in (UNKNOWN, LITERAL) or chain[:1] in "?#:~^":
         return UNKNOWN
     at = next((at for at, child in enumerate(listed) if child.start_byte == node.start_byte), 0)
-    one = one._replace(argument=at, source=chain)
+    context = context._replace(argument=at, source=chain)
     for distance, other in enumerate(reversed(listed[:at]), 1):
-        if (said := chain_of(other, syntax))[:1] not in "?#:~^":
-            one = one._replace(before=said, distance=distance)
+        if (sibling_chain := chain_of(other, syntax))[:1] not in "?#:~^":
+            context = context._replace(before=sibling_chain, distance=distance)
             break
-    return written(one)
+    return encode_context(context)

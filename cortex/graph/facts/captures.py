@@ -44,48 +44,48 @@ _MAIN = ("bind.name", "bound.name", "tokens", "delegated", "param.name", "param.
 
 
 @functools.cache
-def query_of(grammar: Grammar, names: tuple[str, ...], *within: str) -> Query:
+def query_of(grammar: Grammar, names: tuple[str, ...], *subfolders: str) -> Query:
     """The query files of those names as one query; `within`: the folder that they are in."""
-    folder = resources.files("cortex.graph.facts").joinpath("queries", *within)
+    folder = resources.files("cortex.graph.facts").joinpath("queries", *subfolders)
     return Query(grammar, "\n".join(folder.joinpath(f"{name}.scm").read_text("utf-8") for name in names))
 
 
 @functools.cache
-def main(captures: tuple[str, ...]) -> tuple[str, bool]:
+def main_capture(captures: tuple[str, ...]) -> tuple[str, bool]:
     """The capture that names what a match is, of all that it has; whether it defines."""
-    for what in captures:
-        if what.startswith("def."):
-            return what, True
-        if what in ("container", "call", "import", "narrow"):
-            return what, False
-    for what in captures:
-        if what.startswith("base."):
-            return what, False
-    return next((what for what in _MAIN if what in captures), captures[0]), False
+    for capture in captures:
+        if capture.startswith("def."):
+            return capture, True
+        if capture in ("container", "call", "import", "narrow"):
+            return capture, False
+    for capture in captures:
+        if capture.startswith("base."):
+            return capture, False
+    return next((capture for capture in _MAIN if capture in captures), captures[0]), False
 
 
-def events(root: Node, query: Query) -> list[tuple[int, int, int, str, Captures]]:
+def ordered_matches(root: Node, query: Query) -> list[tuple[int, int, int, str, Captures]]:
     """Matches in the order of the text; what encloses comes before what it holds."""
     cursor = QueryCursor(query, match_limit=MATCHES_MAX)
-    found: list[tuple[int, int, int, str, Captures]] = []
-    named: set[int] = set()
+    matches: list[tuple[int, int, int, str, Captures]] = []
+    defined_at: set[int] = set()
     types: list[tuple[int, int, Captures]] = []
     for pattern, captures in sorted(cursor.matches(root), key=lambda match: match[0]):
-        what, defines = main(tuple(captures))
-        start, end = captures[what][0].byte_range
+        capture, defines = main_capture(tuple(captures))
+        start, end = captures[capture][0].byte_range
         if defines:
             name = captures["name"][0].start_byte
-            if name in named:
+            if name in defined_at:
                 continue
-            named.add(name)
-        if what == "type":
+            defined_at.add(name)
+        if capture == "type":
             types.append((start, -end, captures))
             continue
-        found.append((start, -end, pattern, what, captures))
+        matches.append((start, -end, pattern, capture, captures))
     last = -1
-    for start, end, captures in sorted(types, key=lambda one: one[:2]):
-        if start >= last and start not in named:  # not a part of another, nor a definition's own name
-            found.append((start, end, 1 << 20, "type", captures))
+    for start, end, captures in sorted(types, key=lambda span: span[:2]):
+        if start >= last and start not in defined_at:  # not a part of another, nor a definition's own name
+            matches.append((start, end, 1 << 20, "type", captures))
             last = -end
-    found.sort(key=lambda event: event[:3])
-    return found
+    matches.sort(key=lambda event: event[:3])
+    return matches

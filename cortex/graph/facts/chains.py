@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from cortex.graph.facts.grammars import Syntax
-from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, VALUES, given_by_block, parts_of_value
-from cortex.graph.facts.links import HIDDEN, MODULE, SHOWN, module_link
-from cortex.graph.facts.scala_values import BLOCK_KINDS, given_to_wildcard
+from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS, VALUES, block_result, branch_chains
+from cortex.graph.facts.links import HIDDEN, MODULE, UNHIDDEN, module_link
+from cortex.graph.facts.scala_values import BLOCK_KINDS, wildcard_chain
 from cortex.graph.facts.types import ITSELF, alternatives
 
 #: what an expression makes that is a type as a value
@@ -41,7 +41,7 @@ PASSES_MAX = 60
 POINTED = "[*]"
 #: begins a name that is looked for from the outermost name space on, whatever is around it:
 #: C++'s `::save`, PHP's `\\save`
-WHOLE_NAME = "\\"
+ROOT_MARK = "\\"
 #: types that say nothing of a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _SEVERAL_TYPES = frozenset({"intersection_type", "union_type"})
@@ -79,19 +79,19 @@ def type_text(node: Node) -> str:
     return (" ".join(text.split()) if "\n" in text else text)[:TYPE_CHARS_MAX]
 
 
-def parts_of(kind: Node) -> list[Node]:
+def combined_types(kind: Node) -> list[Node]:
     """The types with names of which TypeScript makes another, `A & B`, `A | B`. `A & B & C` is
     `(A & B) & C`: no deeper than there are names, which may be thousands.
     """
-    found: list[Node] = []
+    types: list[Node] = []
     pending = [kind] if kind.type in _SEVERAL_TYPES else []
     while pending:
-        one = pending.pop()
-        if one.type in _SEVERAL_TYPES:
-            pending += reversed(one.named_children)
-        elif one.type in _NAMED_TYPES:
-            found.append(one)
-    return found[:PARTS_MAX]
+        node = pending.pop()
+        if node.type in _SEVERAL_TYPES:
+            pending += reversed(node.named_children)
+        elif node.type in _NAMED_TYPES:
+            types.append(node)
+    return types[:PARTS_MAX]
 
 
 def child_of(node: Node, place: str) -> Node | None:
@@ -107,13 +107,13 @@ def name_of(node: Node) -> str:
     text = text_of(node)
     if text[:1] == "@" and node.type == "instance_variable":
         return f"self.{text[1:]}"
-    return dotted(text) if "\\" in text else text
+    return dotted_name(text) if "\\" in text else text
 
 
-def dotted(text: str) -> str:
+def dotted_name(text: str) -> str:
     r"""PHP's name with its path, `\A\B`, as chains have it."""
-    whole = WHOLE_NAME * text.startswith("\\")
-    return whole + text.replace("\\", ".").strip(".")
+    prefix = ROOT_MARK * text.startswith("\\")
+    return prefix + text.replace("\\", ".").strip(".")
 
 
 def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
@@ -133,14 +133,14 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         member = child_of(node, right)
         if member is None:
             return UNKNOWN
-        member = uncovered(member, syntax)
+        member = unwrap_node(member, syntax)
         inner = child_of(node, left)
-        named = member.type in syntax.names or member.type == "integer_literal"  # Rust's `self.0`
-        tail = name_of(member) if named else chain_of(member, syntax, depth + 1)
+        is_name = member.type in syntax.names or member.type == "integer_literal"  # Rust's `self.0`
+        tail = name_of(member) if is_name else chain_of(member, syntax, depth + 1)
         if kind == "scoped_property_access_expression":  # PHP's `self::$x`
             tail = tail.lstrip("$")
         if inner is None and kind == "qualified_identifier" and node.children[0].type == "::":
-            tail = WHOLE_NAME + tail
+            tail = ROOT_MARK + tail
         return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
     if kind == "pointer_expression" and "cpp" in syntax.queries and node.children[0].type == "*":
         return f"{chain_of(child_of(node, 'argument'), syntax, depth + 1)}{POINTED}"
@@ -154,53 +154,55 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         called = f"{text_of(member)}{_call_mark(node, syntax)}"
         return f"{chain_of(inner, syntax, depth + 1)}.{called}" if inner is not None else called
     if kind in syntax.calls:
-        if syntax.requires and (module := required(node)):
+        if syntax.requires and (module := required_module(node)):
             return module_link(module)
-        if syntax.makers and (given := _given_type(node, syntax)) is not None:
-            return _made(given, syntax, depth)
+        if syntax.makers and (argument := _type_argument(node, syntax)) is not None:
+            return _instance_chain(argument, syntax, depth)
         if syntax.casters and (cast := _cast_call(node, syntax, depth)):
             return cast
-        if syntax.passes and (given := _passed_on(node, syntax)) is not None:
-            return chain_of(given, syntax, depth + 1)
+        if syntax.passes and (argument := _forwarded_argument(node, syntax)) is not None:
+            return chain_of(argument, syntax, depth + 1)
         last = node.child(node.child_count - 1)  # Swift writes an element as a call
         element = last is not None and last.type == "call_suffix" and text_of(last).startswith("[")
         mark = "[]" if element else _call_mark(node, syntax)
-        what = child_of(node, syntax.calls[kind])
-        if _has_block(node) and (same := _SAME.search(text_of(what) if what is not None else "")):
-            inner = child_of(what, "0") if same[1] else None  # type: ignore[arg-type]
+        callee_node = child_of(node, syntax.calls[kind])
+        if _has_block(node) and (
+            same := _SAME.search(text_of(callee_node) if callee_node is not None else "")
+        ):
+            inner = child_of(callee_node, "0") if same[1] else None  # type: ignore[arg-type]
             return chain_of(inner, syntax, depth + 1) if inner is not None else "this"
         if _has_block(node) and (
-            result := given_by_block(node, lambda one: chain_of(one, syntax, depth + 1))
+            result := block_result(node, lambda child: chain_of(child, syntax, depth + 1))
         ):
             return result
-        if what is not None and what.type == "call_expression" and _has_block(node):
-            return chain_of(what, syntax, depth + 1)  # Kotlin's `f(1) { … }` is one call
-        callee = chain_of(what, syntax, depth + 1)
+        if callee_node is not None and callee_node.type == "call_expression" and _has_block(node):
+            return chain_of(callee_node, syntax, depth + 1)  # Kotlin's `f(1) { … }` is one call
+        callee = chain_of(callee_node, syntax, depth + 1)
         return UNKNOWN if callee == LITERAL else f"{callee}{mark}"  # (x => …)(1): nobody knows
     if kind in syntax.news:
         if depth and node.named_children and node.named_children[-1].type == "class_body":
             return UNKNOWN  # Java: what is called on `new Disk() {…}` is, mostly, what is written there
-        return _made(child_of(node, syntax.news[kind]), syntax, depth)
+        return _instance_chain(child_of(node, syntax.news[kind]), syntax, depth)
     if kind in syntax.elements:
         return f"{chain_of(child_of(node, syntax.elements[kind]), syntax, depth + 1)}[]"
     if kind in syntax.either:
-        return _either_of(node, syntax, depth)
+        return _union_chain(node, syntax, depth)
     if kind in syntax.casts:
-        return _cast(child_of(node, syntax.casts[kind] or "-1"), depth)
+        return _cast_chain(child_of(node, syntax.casts[kind] or "-1"), depth)
     if kind in syntax.wraps:
-        if kind == "generic_function" and (cast := _typed(node, syntax, depth)):  # Scala
+        if kind == "generic_function" and (cast := _typed_result(node, syntax, depth)):  # Scala
             return cast
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
     if kind == "infix_expression" and "scala" in syntax.queries:
         return infix_of(node, syntax, depth)
     if kind == "wildcard" and "scala" in syntax.queries:
-        return given_to_wildcard(node, lambda one: chain_of(one, syntax, depth + 1))
+        return wildcard_chain(node, lambda child: chain_of(child, syntax, depth + 1))
     if kind == "binary_expression" and "kotlin" in syntax.queries:
-        return _operated(node, syntax, depth)
+        return _operator_chain(node, syntax, depth)
     if kind in VALUES and "kotlin" in syntax.queries:
-        return either(parts_of_value(node, lambda one: chain_of(one, syntax, depth + 1)))
-    if kind == "object_literal" and (made := object_made(node)) not in (UNKNOWN, LITERAL):
-        return made
+        return union_link(branch_chains(node, lambda child: chain_of(child, syntax, depth + 1)))
+    if kind == "object_literal" and (object_chain := object_base(node)) not in (UNKNOWN, LITERAL):
+        return object_chain
     if depth and kind in KOTLIN_TEXTS and syntax.counts and "kotlin" in syntax.queries:
         return "String()"  # extensions are called on it
     if depth and kind in _SWIFT_TEXTS and "swift" in syntax.queries:
@@ -220,22 +222,24 @@ def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:
     return f"{chain_of(left, syntax, depth + 1)}.{text_of(operator)}(_1)"
 
 
-def _operated(node: Node, syntax: Syntax, depth: int) -> str:
+def _operator_chain(node: Node, syntax: Syntax, depth: int) -> str:
     """Kotlin's `base / name` is `base.div(name)`; `a ?: b` is `a`, or `b` where
     nobody knows that.
     """
     operator = text_of(node.children[1]) if node.child_count == 3 else ""
     left = chain_of(node.children[0], syntax, depth + 1) if operator in _OPERATORS else UNKNOWN
     if operator == "?:":
-        known = left not in (UNKNOWN, LITERAL)
-        return left if known else chain_of(node.children[2], syntax, depth + 1)
+        is_known = left not in (UNKNOWN, LITERAL)
+        return left if is_known else chain_of(node.children[2], syntax, depth + 1)
     return UNKNOWN if left[-1:] in (UNKNOWN, LITERAL) else f"{left}.{_OPERATORS[operator]}(_1)"
 
 
-def object_made(node: Node) -> str:
+def object_base(node: Node) -> str:
     """What Kotlin's `object : Disk() { … }` is one of, where it says one type."""
     bases = [
-        one for one in node.named_children if one.type in ("delegation_specifier", "delegation_specifiers")
+        child
+        for child in node.named_children
+        if child.type in ("delegation_specifier", "delegation_specifiers")
     ]
     if len(bases) == 1 and bases[0].type == "delegation_specifiers":
         bases = bases[0].named_children
@@ -243,34 +247,42 @@ def object_made(node: Node) -> str:
     return f"{names[0]}()" if len(names) == 1 and "*" not in names[0] else UNKNOWN
 
 
-def uncalled(chain: str) -> str:
+def strip_call(chain: str) -> str:
     """A chain without the call that it ends with."""
     return _CALLED.sub("", chain)
 
 
-def uncovered(node: Node, syntax: Syntax) -> Node:
+def unwrap_node(node: Node, syntax: Syntax) -> Node:
     """What a node is a transparent cover of, as Swift's `.save` is of the name."""
     while node.type in syntax.wraps and (inner := child_of(node, syntax.wraps[node.type])) is not None:
         node = inner
     return node
 
 
-def last_of(member: Node, syntax: Syntax) -> Node:
+def last_name(member: Node, syntax: Syntax) -> Node:
     """The last name of a member that is several, `shop::Disk::save` behind `app::` in C++."""
-    member = uncovered(member, syntax)
+    member = unwrap_node(member, syntax)
     while member.type == "qualified_identifier" and (inner := member.child_by_field_name("name")) is not None:
-        member = uncovered(inner, syntax)
+        member = unwrap_node(inner, syntax)
     return member
 
 
 def _call_mark(node: Node, syntax: Syntax) -> str:
     """`()`; with the number of arguments, `(_2)`, where that tells functions apart."""
     if not syntax.counts:
-        return f"()<{given}>" if "php" in syntax.queries and (given := _class_given(node)) else "()"
-    held = node.child_by_field_name("arguments") or node.child(node.child_count - 1)
-    if held is not None and held.type in _HOLD_ARGUMENTS:  # most; a chain asks for each of its calls
+        return (
+            f"()<{class_name}>" if "php" in syntax.queries and (class_name := _class_argument(node)) else "()"
+        )
+    argument_list = node.child_by_field_name("arguments") or node.child(node.child_count - 1)
+    if (
+        argument_list is not None and argument_list.type in _HOLD_ARGUMENTS
+    ):  # most; a chain asks for each of its calls
         outer = node.parent
-        count = sum(not one.is_extra for one in held.named_children) if held.named_child_count else 0
+        count = (
+            sum(not child.is_extra for child in argument_list.named_children)
+            if argument_list.named_child_count
+            else 0
+        )
         count += (
             outer is not None and outer.type == node.type and _has_block(outer) and outer.child(0) == node
         )
@@ -280,17 +292,21 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
     return f"(_{count})" if count else "()"
 
 
-def _class_given(call: Node) -> str:
+def _class_argument(call: Node) -> str:
     """The class that PHP's call is told first, `make(Disk::class)`: its result may be one."""
     arguments = call.child_by_field_name("arguments")
     if arguments is None or not arguments.named_child_count:
         return ""
-    told = (
+    argument = (
         child_of(arguments.named_children[0], "-1") if arguments.named_children[0].named_child_count else None
     )
-    if told is None or told.type != "class_constant_access_expression" or told.named_child_count < 2:
+    if (
+        argument is None
+        or argument.type != "class_constant_access_expression"
+        or argument.named_child_count < 2
+    ):
         return ""
-    return name_of(told.named_children[0]) if told.named_children[1].text == b"class" else ""
+    return name_of(argument.named_children[0]) if argument.named_children[1].text == b"class" else ""
 
 
 def _has_block(call: Node) -> bool:
@@ -298,7 +314,7 @@ def _has_block(call: Node) -> bool:
     return call.child_count > 1 and call.children[-1].type == "annotated_lambda"
 
 
-def _either_of(node: Node, syntax: Syntax, depth: int) -> str:
+def _union_chain(node: Node, syntax: Syntax, depth: int) -> str:
     """`a or b`, `x ? a : b`: both where both say something."""
     places = syntax.either[node.type]
     operator = node.child_by_field_name("operator")
@@ -307,32 +323,32 @@ def _either_of(node: Node, syntax: Syntax, depth: int) -> str:
             return UNKNOWN
         places = places[-1:]
     chains = [chain_of(child_of(node, place), syntax, depth + 1) for place in places]
-    return either([one for one in chains if one not in (UNKNOWN, LITERAL)])
+    return union_link([chain for chain in chains if chain not in (UNKNOWN, LITERAL)])
 
 
-def either(chains: Sequence[str]) -> str:
+def union_link(chains: Sequence[str]) -> str:
     """One link for a value that is one of several; `?` for none, or for too many."""
-    parts = dict.fromkeys(part for one in chains for part in either_of(one) or (one,))
+    parts = dict.fromkeys(branch for chain in chains for branch in union_chains(chain) or (chain,))
     if len(parts) < 2:
         return next(iter(parts), UNKNOWN)
-    if len(parts) > EITHER_MAX or any(part.startswith((":", MODULE)) or OR in part for part in parts):
+    if len(parts) > EITHER_MAX or any(branch.startswith((":", MODULE)) or OR in branch for branch in parts):
         return UNKNOWN
-    return EITHER + OR.join(part.translate(HIDDEN) for part in parts)
+    return EITHER + OR.join(branch.translate(HIDDEN) for branch in parts)
 
 
-def either_of(link: str) -> list[str]:
+def union_chains(link: str) -> list[str]:
     """The chains that a link stands for; none when it is another link, or more than one."""
     if not link.startswith(EITHER) or _ENDS.search(link):
         return []
-    return [one.translate(SHOWN) for one in link[1:].split(OR)]
+    return [branch.translate(UNHIDDEN) for branch in link[1:].split(OR)]
 
 
-def narrowed(chain: str) -> str:
+def narrowed_name(chain: str) -> str:
     """The name that bindings have of a receiver's field, `self.x`, where a test says more of it."""
     return chain.translate(HIDDEN)
 
 
-def required(call: Node) -> str:
+def required_module(call: Node) -> str:
     """The module of `require("x")` and `import("x")`; "" for any other call."""
     callee = call.child_by_field_name("function")
     kind = callee.type if callee is not None else ""
@@ -346,12 +362,12 @@ def required(call: Node) -> str:
 
 
 @functools.lru_cache(maxsize=16)
-def _last_of(passes: frozenset[str]) -> frozenset[bytes]:
+def _last_words(passes: frozenset[str]) -> frozenset[bytes]:
     """The last words of names: few calls end with one, and their chains alone are looked at."""
-    return frozenset(one.rpartition(".")[2].encode() for one in passes)
+    return frozenset(name.rpartition(".")[2].encode() for name in passes)
 
 
-def _passed_on(call: Node, syntax: Syntax) -> Node | None:
+def _forwarded_argument(call: Node, syntax: Syntax) -> Node | None:
     """What a function is given that its value acts as: `Arc::new(x)`, `std::move(x)`."""
     arguments = call.child_by_field_name("arguments")
     count = arguments.named_child_count if arguments is not None else 0
@@ -359,14 +375,14 @@ def _passed_on(call: Node, syntax: Syntax) -> Node | None:
         return None
     callee = child_of(call, syntax.calls[call.type])
     word = _LAST_WORD.search(callee.text or b"") if callee is not None else None
-    if callee is None or word is None or word.end() > PASSES_MAX or word[0] not in _last_of(syntax.passes):
+    if callee is None or word is None or word.end() > PASSES_MAX or word[0] not in _last_words(syntax.passes):
         return None
     names = chain_of(callee, syntax).split(".")
     passes = ".".join(names[-2:]) in syntax.passes or (len(names) > 1 and f".{names[-1]}" in syntax.passes)
     return arguments.named_children[0] if passes else None
 
 
-def _given_type(call: Node, syntax: Syntax) -> Node | None:
+def _type_argument(call: Node, syntax: Syntax) -> Node | None:
     """The type of which a call makes one: Go's `new(T)`, `make([]T, n)`."""
     callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if callee is None or arguments is None or callee.type not in syntax.names:
@@ -374,8 +390,8 @@ def _given_type(call: Node, syntax: Syntax) -> Node | None:
     most = syntax.makers.get(text_of(callee), 0)
     if not 0 < arguments.named_child_count <= most:
         return None
-    given = arguments.named_children[0]
-    return given if given.type.endswith("_type") or given.type == "type_identifier" else None
+    argument = arguments.named_children[0]
+    return argument if argument.type.endswith("_type") or argument.type == "type_identifier" else None
 
 
 def _cast_call(call: Node, syntax: Syntax, depth: int) -> str:
@@ -384,28 +400,32 @@ def _cast_call(call: Node, syntax: Syntax, depth: int) -> str:
     """
     callee = call.child_by_field_name("function")
     if "python" in syntax.queries:
-        given = call.child_by_field_name("arguments")
-        if callee is None or given is None or given.named_child_count != 2:
+        arguments = call.child_by_field_name("arguments")
+        if callee is None or arguments is None or arguments.named_child_count != 2:
             return ""
-        told = text_of(callee).rpartition(".")[2] in syntax.casters
-        return _cast(given.named_child(0), depth) if told else ""
+        is_cast = text_of(callee).rpartition(".")[2] in syntax.casters
+        return _cast_chain(arguments.named_child(0), depth) if is_cast else ""
     while callee is not None and callee.type == "qualified_identifier":
         callee = callee.child_by_field_name("name")
-    return _typed(callee, syntax, depth) if callee is not None and callee.type == "template_function" else ""
+    return (
+        _typed_result(callee, syntax, depth)
+        if callee is not None and callee.type == "template_function"
+        else ""
+    )
 
 
-def _typed(node: Node, syntax: Syntax, depth: int) -> str:
+def _typed_result(node: Node, syntax: Syntax, depth: int) -> str:
     """What a function gives that is told a type and makes a value of that; "" for any other."""
     name = node.child_by_field_name("name") or node.child_by_field_name("function")
     means = syntax.casters.get(text_of(name).rpartition(".")[2]) if name is not None else None
-    held = node.child_by_field_name("arguments") or node.child_by_field_name("type_arguments")
-    if means is None or held is None or not held.named_children:
+    arguments = node.child_by_field_name("arguments") or node.child_by_field_name("type_arguments")
+    if means is None or arguments is None or not arguments.named_children:
         return ""
-    target = held.named_children[0]
-    return _cast(target, depth) if means == "cast" else _made(target, syntax, depth)
+    target = arguments.named_children[0]
+    return _cast_chain(target, depth) if means == "cast" else _instance_chain(target, syntax, depth)
 
 
-def _cast(target: Node | None, depth: int) -> str:
+def _cast_chain(target: Node | None, depth: int) -> str:
     """`x as Foo` alone is of the declared type; with more behind it, `(x as Foo).bar`, it is what a
     Foo would be.
     """
@@ -419,11 +439,11 @@ def _cast(target: Node | None, depth: int) -> str:
     names = alternatives(text)
     if len(names) == 1 and names[0].startswith(ITSELF):
         return names[0][1:]
-    known = len(names) == 1 and not names[0].endswith("*") and names[0] not in _ANYTHING
-    return f"{names[0]}()" if known else UNKNOWN
+    is_known = len(names) == 1 and not names[0].endswith("*") and names[0] not in _ANYTHING
+    return f"{names[0]}()" if is_known else UNKNOWN
 
 
-def _made(node: Node | None, syntax: Syntax, depth: int) -> str:
+def _instance_chain(node: Node | None, syntax: Syntax, depth: int) -> str:
     """`new Foo<T>()`, `Foo{}`: a call of the type's chain."""
     if node is None:
         return UNKNOWN
@@ -445,25 +465,29 @@ def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
     """What a call passes, without comments, None when that cannot be told; how many closures stand
     behind the parentheses (Swift).
     """
-    held, closures = call.child_by_field_name("arguments"), 0
-    if held is None:
+    argument_list, closures = call.child_by_field_name("arguments"), 0
+    if argument_list is None:
         around = call.named_children
         behind = next((child for child in around if child.type == "call_suffix"), None)
         if behind is not None:
             around = behind.named_children
             closures = sum(child.type == "lambda_literal" for child in around)
-            held = behind.child_by_field_name("arguments")
-        held = held or next((c for c in around if "argument" in c.type and c.type != "type_arguments"), None)
+            argument_list = behind.child_by_field_name("arguments")
+        argument_list = argument_list or next(
+            (child for child in around if "argument" in child.type and child.type != "type_arguments"), None
+        )
         if _has_block(call) or (
             call.parent is not None and call.parent.child(0) == call and _has_block(call.parent)
         ):
             closures += 1
-    if held is not None and held.type in BLOCK_KINDS:  # Scala's `f { … }` passes one thing
-        return [held], closures
-    return None if held is None else [child for child in held.named_children if not child.is_extra], closures
+    if argument_list is not None and argument_list.type in BLOCK_KINDS:  # Scala's `f { … }` passes one thing
+        return [argument_list], closures
+    return None if argument_list is None else [
+        child for child in argument_list.named_children if not child.is_extra
+    ], closures
 
 
-def split(chain: str) -> tuple[str, str]:
+def split_chain(chain: str) -> tuple[str, str]:
     """(receiver, member) of a callee's chain; the receiver is "" for a bare name."""
     left, dot, right = chain.rpartition(".")
     return (left, right) if dot else ("", chain)

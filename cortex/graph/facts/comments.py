@@ -46,8 +46,8 @@ class Comments:
 
     def read(self, comment: Node) -> dict[str, str]:
         """Variable → type; what the line below is of, if it names none, under ""."""
-        said = {name: _without_vague(text) for text, name in _VAR.findall(text_of(comment))}
-        self._types = {name: text for name, text in said.items() if text}
+        types = {name: _strip_vague(text) for text, name in _VAR.findall(text_of(comment))}
+        self._types = {name: text for name, text in types.items() if text}
         self._row = comment.end_point[0]
         return self._types
 
@@ -57,13 +57,13 @@ class Comments:
         """
         if not self._types or node.start_point[0] - self._row not in (0, 1):
             return value
-        if value.startswith(":") and _without_vague(value[1:]):
+        if value.startswith(":") and _strip_vague(value[1:]):
             return value
-        said = self._types.get(text_of(node)) or self._types.get("")
-        return f":{said}" if said else value
+        comment_type = self._types.get(text_of(node)) or self._types.get("")
+        return f":{comment_type}" if comment_type else value
 
 
-class Said(NamedTuple):
+class DocEntry(NamedTuple):
     """Something with a name: the type that it gives, and lines below the comment's first."""
 
     name: str
@@ -72,50 +72,50 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DocComment:
     """What the comment above a definition says: `parameters` and `properties` by their `$name`,
     `bounds` of type parameters ("" for none).
     """
 
     parameters: Mapping[str, str]
     properties: Mapping[str, str]
-    given: str = ""
+    returns: str = ""
     bounds: Mapping[str, str] = field(default_factory=dict)
     #: whether it gives one of the class that it is told
     makes: bool = False
-    methods: Sequence[Said] = ()
-    mixins: Sequence[Said] = ()
+    methods: Sequence[DocEntry] = ()
+    mixins: Sequence[DocEntry] = ()
 
     def parameter(self, name: str, declared: str) -> str:
         """The type of a parameter: the comment's, where the code says none or a vague one."""
-        return declared if _without_vague(declared) else self.parameters.get(name, declared)
+        return declared if _strip_vague(declared) else self.parameters.get(name, declared)
 
     def result(self, declared: str) -> str:
         """The type of what a function gives, in the same way."""
-        return declared if _without_vague(declared) else self.given or declared
+        return declared if _strip_vague(declared) else self.returns or declared
 
 
-NOTHING_TOLD = Told({}, {})
+NO_DOC = DocComment({}, {})
 
 
-def told_of(definition: Node, outer: Mapping[str, str] = NOTHING_TOLD.bounds) -> Told:
+def read_doc(definition: Node, outer: Mapping[str, str] = NO_DOC.bounds) -> DocComment:
     """`outer`: the bounds of the type parameters of what is around."""
     text = text_of(above) if (above := comment_above(definition)) is not None else ""
     if not text.startswith("/**") or "@" not in text:
-        return Told({}, {}, bounds=outer) if outer else NOTHING_TOLD
+        return DocComment({}, {}, bounds=outer) if outer else NO_DOC
     bounds = {**outer, **dict(_TYPE_PARAMETER.findall(text))} if "template" in text else outer
-    given = _RETURN.search(text)
-    return Told(
-        _named(_PARAM.findall(text), bounds),
-        _named(_PROPERTY.findall(text), bounds),
-        _said(given[1], bounds) if given else "",
+    return_match = _RETURN.search(text)
+    return DocComment(
+        _types_by_name(_PARAM.findall(text), bounds),
+        _types_by_name(_PROPERTY.findall(text), bounds),
+        _concrete_type(return_match[1], bounds) if return_match else "",
         bounds,
         any(
             re.search(rf"@(?:phpstan-|psalm-)?return\s[^\n]*\b{name}\b", text)
             for name in _CLASS.findall(text)
         ),
-        [_at(text, one, name=2, type_=1) for one in _METHOD.finditer(text)],
-        [_at(text, one, name=1) for one in _MIXIN.finditer(text)],
+        [_doc_entry(text, match, name=2, type_=1) for match in _METHOD.finditer(text)],
+        [_doc_entry(text, match, name=1) for match in _MIXIN.finditer(text)],
     )
 
 
@@ -124,27 +124,27 @@ def comment_above(definition: Node) -> Node | None:
     return above if above is not None and above.type == "comment" else None
 
 
-def _at(text: str, found: re.Match[str], *, name: int, type_: int = 0) -> Said:
-    said = _without_vague(found[type_] or "") if type_ else ""
-    return Said(found[name], said, text.count("\n", 0, found.start(name)))
+def _doc_entry(text: str, match: re.Match[str], *, name: int, type_: int = 0) -> DocEntry:
+    type_text = _strip_vague(match[type_] or "") if type_ else ""
+    return DocEntry(match[name], type_text, text.count("\n", 0, match.start(name)))
 
 
-def _named(pairs: list[tuple[str, str]], bounds: Mapping[str, str]) -> dict[str, str]:
-    said = {name: _said(text, bounds) for text, name in pairs}
-    return {name: text for name, text in said.items() if text}
+def _types_by_name(pairs: list[tuple[str, str]], bounds: Mapping[str, str]) -> dict[str, str]:
+    types = {name: _concrete_type(text, bounds) for text, name in pairs}
+    return {name: text for name, text in types.items() if text}
 
 
-def _said(text: str, bounds: Mapping[str, str]) -> str:
+def _concrete_type(text: str, bounds: Mapping[str, str]) -> str:
     """A type without what is vague, of a type parameter what it has to be."""
     for name, bound in bounds.items():
         if name in text:
             text = re.sub(rf"(?<![\w\\]){name}(?!\w)", bound.replace("\\", "\\\\") or "mixed", text)
-    return _without_vague(text)
+    return _strip_vague(text)
 
 
-def _without_vague(text: str) -> str:
+def _strip_vague(text: str) -> str:
     """`Route[]|array` → `Route[]`; "" when nothing is left."""
     if "<" in text:
         return text
-    parts = (part for part in text.split("|") if part and part not in _VAGUE)
-    return "|".join(part for part in parts if not _TEMPLATE.fullmatch(part.strip("?")))
+    parts = (alternative for alternative in text.split("|") if alternative and alternative not in _VAGUE)
+    return "|".join(alternative for alternative in parts if not _TEMPLATE.fullmatch(alternative.strip("?")))

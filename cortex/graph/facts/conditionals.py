@@ -34,29 +34,30 @@ class _Condition:
 
     @property
     def branches(self) -> list[range]:
-        return [range(one + 1, other) for one, other in zip(self.at, self.at[1:], strict=False)]
+        return [range(start + 1, other) for start, other in zip(self.at, self.at[1:], strict=False)]
 
 
-def straighten(lines: Sequence[str], *, csharp: bool = False) -> list[str]:
+def drop_inner_conditionals(lines: Sequence[str], *, csharp: bool = False) -> list[str]:
     """`lines` without the directives of conditions inside of something, and without all but one of
     their branches. As many lines as before.
     """
-    found = list(lines)
-    for one in _conditions(lines):
-        if not _is_inside(one, found, csharp=csharp):
+    output = list(lines)
+    for condition in _conditions(lines):
+        if not _splits_construct(condition, output, csharp=csharp):
             continue
-        kept = 1 if _NEVER.match(_DIRECTIVE.match(lines[one.at[0]])[2]) and len(one.at) > 2 else 0  # type: ignore[index]
-        for number, branch in enumerate(one.branches):
-            if number != kept:
+        directive = _DIRECTIVE.match(lines[condition.at[0]])
+        live_branch = 1 if _NEVER.match(directive[2]) and len(condition.at) > 2 else 0  # type: ignore[index]
+        for number, branch in enumerate(condition.branches):
+            if number != live_branch:
                 for at in branch:
-                    found[at] = ""
-        for first in one.at:
-            for at in range(first, _end(lines, first)):
-                found[at] = ""
-    return found
+                    output[at] = ""
+        for first in condition.at:
+            for at in range(first, _directive_end(lines, first)):
+                output[at] = ""
+    return output
 
 
-def _end(lines: Sequence[str], at: int) -> int:
+def _directive_end(lines: Sequence[str], at: int) -> int:
     """The line after a directive, which may go on over several."""
     return next((end + 1 for end in range(at, len(lines)) if not lines[end].endswith("\\")), at + 1)
 
@@ -66,7 +67,7 @@ def _conditions(lines: Sequence[str]) -> list[_Condition]:
     first.
     """
     opened: list[list[int]] = []
-    found: list[_Condition] = []
+    conditions: list[_Condition] = []
     for at, line in enumerate(lines):
         if (
             "#" not in line
@@ -79,16 +80,16 @@ def _conditions(lines: Sequence[str]) -> list[_Condition]:
         elif opened:
             opened[-1].append(at)
             if match[1] == "endif":
-                one = _Condition(tuple(opened.pop()))
-                found += [one] if len(opened) < DEPTH_MAX else []
-    return found
+                condition = _Condition(tuple(opened.pop()))
+                conditions += [condition] if len(opened) < DEPTH_MAX else []
+    return conditions
 
 
-def _is_inside(one: _Condition, lines: Sequence[str], *, csharp: bool) -> bool:
-    if _OPEN_END.search(_code_before(lines, one.at[0])):
+def _splits_construct(condition: _Condition, lines: Sequence[str], *, csharp: bool) -> bool:
+    if _OPEN_END.search(_last_code_line(lines, condition.at[0])):
         return True
-    for branch in one.branches:
-        code = [line for line in _code(lines[branch.start - 1 : branch.stop]) if line != "#"]
+    for branch in condition.branches:
+        code = [line for line in _code_lines(lines[branch.start - 1 : branch.stop]) if line != "#"]
         text = "\n".join(code)
         if text.count("{") != text.count("}") or text.count("(") != text.count(")"):
             return True
@@ -97,15 +98,15 @@ def _is_inside(one: _Condition, lines: Sequence[str], *, csharp: bool) -> bool:
     return False
 
 
-def _code(lines: Sequence[str]) -> list[str]:
+def _code_lines(lines: Sequence[str]) -> list[str]:
     """The lines that hold any, without remarks and what stands in texts; "#" for a directive."""
-    text = NO_CODE.sub(lambda found: "" if found[0].startswith("/") else "0", "\n".join(lines))
+    text = NO_CODE.sub(lambda match: "" if match[0].startswith("/") else "0", "\n".join(lines))
     text = _WHOLE_DIRECTIVE.sub("#", text)
     return [line.rstrip() for line in text.split("\n") if line.strip()]
 
 
-def _code_before(lines: Sequence[str], at: int) -> str:
+def _last_code_line(lines: Sequence[str], at: int) -> str:
     """The last line of code before a directive that is none itself."""
-    code = _code(lines[max(0, at - LINES_BACK) : at])
+    code = _code_lines(lines[max(0, at - LINES_BACK) : at])
     last = code[-1].rpartition("*/")[2] if code else ""  # of a remark that began further above
     return "" if last == "#" else last

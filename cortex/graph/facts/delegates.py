@@ -7,7 +7,7 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import text_of
 
 #: those that hand on one method, by another name where a third argument says one
-_ONE = frozenset({"def_delegator", "def_instance_delegator"})
+_SINGLE_DELEGATORS = frozenset({"def_delegator", "def_instance_delegator"})
 _NAMES = frozenset({"simple_symbol", "string"})
 
 
@@ -20,22 +20,26 @@ def delegate_name(node: Node, holder: str) -> str:
     method = call.child_by_field_name("method") if call is not None else None
     if arguments is None or method is None:
         return ""
-    if text_of(method) in _ONE:
-        given = arguments.named_children
-        return _word(given[-1]) if 2 <= len(given) <= 3 and given[1] == node else ""
-    name = _word(node)
-    for one in arguments.named_children:
-        key = one.child_by_field_name("key") if one.type == "pair" else None
-        value = one.child_by_field_name("value") if key is not None else None
+    if text_of(method) in _SINGLE_DELEGATORS:
+        argument_nodes = arguments.named_children
+        return (
+            _literal_name(argument_nodes[-1])
+            if 2 <= len(argument_nodes) <= 3 and argument_nodes[1] == node
+            else ""
+        )
+    name = _literal_name(node)
+    for argument in arguments.named_children:
+        key = argument.child_by_field_name("key") if argument.type == "pair" else None
+        value = argument.child_by_field_name("value") if key is not None else None
         if key is None or value is None or text_of(key) != "prefix":
             continue
         if value.type not in ("true", "false", "nil"):
-            return f"{_word(value)}_{name}" if _word(value) else ""
+            return f"{_literal_name(value)}_{name}" if _literal_name(value) else ""
         return f"{holder}_{name}" if value.type == "true" else name
     return name
 
 
-def _word(node: Node) -> str:
+def _literal_name(node: Node) -> str:
     """A name that a symbol or a text says."""
     text = text_of(node).strip("'\":") if node.type in _NAMES else ""
     return text if text.rstrip("?!=").isidentifier() else ""

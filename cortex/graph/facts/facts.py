@@ -69,7 +69,7 @@ PACKAGE = "package"
 #: begins the flag that holds the names of a definition's type parameters (C#, Java, Kotlin, Scala)
 GENERIC = "<"
 #: of a reference's type arguments: it makes one of a type, or takes one apart
-MADE = -1
+TYPE_ONLY = -1
 #: the member of an object that holds what it takes in whole: `{ ...other }`
 SPREAD = "*"
 #: the member of a script's type that stands for every name: `{ [name: string]: Disk }`

@@ -42,41 +42,47 @@ def flags_of(node: Node) -> tuple[str, ...]:
     if parent is not None and parent.type == "decorated_definition":
         texts = [text_of(child).lstrip("@") for child in parent.named_children if child.type == "decorator"]
         names = [text.partition("(")[0].rpartition(".")[2] for text in texts]
-        known = tuple(name for name in names if name in FLAGS or name == "setter")
-        return (*(known or (f"{DECORATED}{chain}" for chain in _decorators(parent)[:1])), *_branch(parent))
-    found = {child.type for child in node.children if child.type == "static"} | set(_branch(node))
+        known_flags = tuple(name for name in names if name in FLAGS or name == "setter")
+        return (
+            *(known_flags or (f"{DECORATED}{chain}" for chain in _decorator_chains(parent)[:1])),
+            *_branch_flag(parent),
+        )
+    flags = {child.type for child in node.children if child.type == "static"} | set(_branch_flag(node))
     if node.type in _METHODS:
-        found |= {_ACCESSORS[child.type] for child in node.children if child.type in _ACCESSORS}
+        flags |= {_ACCESSORS[child.type] for child in node.children if child.type in _ACCESSORS}
     if node.type in _SIGNATURES:
-        found.add("overload")
+        flags.add("overload")
     elif node.type == "call_signature":
-        found |= {"overload", CALLED}
+        flags |= {"overload", CALLED}
     elif node.type == "function_type":
-        several = parent is not None and parent.type == "parenthesized_type"  # `(() => A) & (() => B)`
-        found |= {CALLED, "overload"} if several else {CALLED}
+        is_overloaded = parent is not None and parent.type == "parenthesized_type"  # `(() => A) & (() => B)`
+        flags |= {CALLED, "overload"} if is_overloaded else {CALLED}
     if _is_singleton(node) or _is_in_companion(node):
-        found.add("static")
+        flags.add("static")
     if node.type == "property_declaration" and node.child_by_field_name("computed_value") is not None:
-        found.add("property")
+        flags.add("property")
     if node.type in ("preproc_function_def", "macro_definition"):
-        found.add("macro")
+        flags.add("macro")
     elif node.type in ("object_definition", "package_object"):  # Scala
-        found.add(COMPANION)
-    elif any(one.type == "storage_class_specifier" and one.text == b"static" for one in node.children):
-        found.add("static")
+        flags.add(COMPANION)
+    elif any(
+        specifier.type == "storage_class_specifier" and specifier.text == b"static"
+        for specifier in node.children
+    ):
+        flags.add("static")
     parameters = node.child_by_field_name("parameters") if node.type == "method_declaration" else None
     for first in parameters.named_children[:1] if parameters is not None else ():
         if any(child.type == "modifier" and child.text == b"this" for child in first.children):
-            found.add("extension")  # C#
-    for one in node.children:
-        if one.type == "explicit_interface_specifier":
-            found.add(EXPLICIT)
-        if one.type == "type_parameter_list" and (text := text_of(one)).startswith(GENERIC):  # C#
-            found.add(GENERIC + text.strip("<>").replace(" ", ""))
-    return (*sorted(found), *labels_flag(node))
+            flags.add("extension")  # C#
+    for clause in node.children:
+        if clause.type == "explicit_interface_specifier":
+            flags.add(EXPLICIT)
+        if clause.type == "type_parameter_list" and (text := text_of(clause)).startswith(GENERIC):  # C#
+            flags.add(GENERIC + text.strip("<>").replace(" ", ""))
+    return (*sorted(flags), *labels_flag(node))
 
 
-def _branch(node: Node) -> tuple[str, ...]:
+def _branch_flag(node: Node) -> tuple[str, ...]:
     """BRANCH of what stands in a branch of a condition itself, in Python."""
     block = node.parent
     around = block.parent if block is not None and block.type == "block" else None
@@ -99,8 +105,12 @@ def _is_in_companion(node: Node) -> bool:
 
 def platform_flags(node: Node) -> tuple[str, ...]:
     """Whether Kotlin's definition is that of one system, or of all of them."""
-    held = next((one for one in node.children if one.type == "modifiers"), None)
-    kinds = [one for one in held.children if one.type == "platform_modifier"] if held is not None else []
+    modifiers = next((child for child in node.children if child.type == "modifiers"), None)
+    kinds = (
+        [modifier for modifier in modifiers.children if modifier.type == "platform_modifier"]
+        if modifiers is not None
+        else []
+    )
     return (PLATFORM,) if kinds else ()
 
 
@@ -108,13 +118,17 @@ def kotlin_flags(function: Node, receiver: Node | None, scope: str) -> tuple[str
     """What the receiver of Kotlin's extension is, where `scope`, the name of it, does not say it: a
     type parameter, or a type that holds others; and the longer names of type parameters.
     """
-    found = platform_flags(function)
-    held = next((one for one in function.children if one.type == "type_parameters"), None)
+    flags = platform_flags(function)
+    type_parameters = next((node for node in function.children if node.type == "type_parameters"), None)
     bounds = {}
-    for one in held.named_children if held is not None else ():
-        named = [text_of(child) for child in one.named_children if child.type != "type_parameter_modifiers"]
-        bounds[named[0]] = named[1] if len(named) > 1 else ""
-    free = (*found, *(FREE + name for name in bounds if len(name) > TYPE_LETTERS_MAX))
+    for type_parameter in type_parameters.named_children if type_parameters is not None else ():
+        texts = [
+            text_of(child)
+            for child in type_parameter.named_children
+            if child.type != "type_parameter_modifiers"
+        ]
+        bounds[texts[0]] = texts[1] if len(texts) > 1 else ""
+    free = (*flags, *(FREE + name for name in bounds if len(name) > TYPE_LETTERS_MAX))
     name = text_of(receiver).partition("<")[0].strip("?() ") if receiver is not None else ""
     if name in bounds:
         bound = bounds[name]
@@ -129,19 +143,21 @@ def fixture_name(node: Node) -> str:
     """The name that a fixture of pytest is asked for by, where it is told one of its own:
     `@pytest.fixture(name="disk")`.
     """
-    for one in node.parent.named_children if node.parent is not None else ():
-        call = one.named_child(0) if one.type == "decorator" else None
+    for decorator in node.parent.named_children if node.parent is not None else ():
+        call = decorator.named_child(0) if decorator.type == "decorator" else None
         arguments = call.child_by_field_name("arguments") if call is not None else None
-        for each in arguments.named_children if arguments is not None else ():
-            name, value = each.child_by_field_name("name"), each.child_by_field_name("value")
+        for argument in arguments.named_children if arguments is not None else ():
+            name, value = argument.child_by_field_name("name"), argument.child_by_field_name("value")
             if name is not None and name.text == b"name" and value is not None and value.type == "string":
                 return text_of(value).strip("\"'")
     return ""
 
 
-def _decorators(node: Node) -> list[str]:
+def _decorator_chains(node: Node) -> list[str]:
     """The chains of a Python definition's decorators that say something, the outermost first."""
-    found = [
-        chain_of(one.named_child(0), SYNTAX["python"]) for one in node.children if one.type == "decorator"
+    chains = [
+        chain_of(child.named_child(0), SYNTAX["python"])
+        for child in node.children
+        if child.type == "decorator"
     ]
-    return [chain for chain in found if UNKNOWN not in chain and LITERAL not in chain]
+    return [chain for chain in chains if UNKNOWN not in chain and LITERAL not in chain]

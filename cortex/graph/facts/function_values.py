@@ -14,7 +14,7 @@ from tree_sitter import Node, QueryCursor, Tree
 
 from cortex.graph.facts.captures import MATCHES_MAX, query_of
 from cortex.graph.facts.chains import chain_of, text_of
-from cortex.graph.facts.facts import MADE, Facts, Reference
+from cortex.graph.facts.facts import TYPE_ONLY, Facts, Reference
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.tokens import is_passed, path_before
 
@@ -24,7 +24,7 @@ LINKS_MAX = 3
 _CALLABLE = re.compile(r"\\?([A-Za-z_][\w\\]*)(?:::(\w+))?")
 
 
-def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iterator[Reference]:
+def value_references(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iterator[Reference]:
     """The references of kind `value` in a file, in the order of the text. `spans`: the bytes of
     each definition without its decorators.
     """
@@ -35,60 +35,60 @@ def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iter
     cursor = QueryCursor(query, match_limit=MATCHES_MAX)
     captures = cursor.captures(tree.root_node)
     nodes = captures.get("value", [])
-    tokens = [one for one in captures.get("token", ()) if is_passed(one)]
-    among_tokens = {one.start_byte for one in tokens}  # to ask each node what is around it takes long
+    tokens = [token for token in captures.get("token", ()) if is_passed(token)]
+    among_tokens = {token.start_byte for token in tokens}  # to ask each node what is around it takes long
     if not (nodes := [*nodes, *tokens]):
         return
-    file, scopes, seen = _File(facts), _Scopes(spans), -1
-    for node in sorted(nodes, key=lambda one: (one.start_byte, -one.end_byte)):
-        if node.start_byte == seen:
+    file, scopes, last_start = _FileNames(facts), _Scopes(spans), -1
+    for node in sorted(nodes, key=lambda candidate: (candidate.start_byte, -candidate.end_byte)):
+        if node.start_byte == last_start:
             continue  # two patterns found it, or this is the beginning of it
-        seen = node.start_byte
-        if seen in among_tokens:
-            chain, at = _plain(path_before(node)), node
+        last_start = node.start_byte
+        if last_start in among_tokens:
+            chain, at = _plain_chain(path_before(node)), node
         else:
-            chain, at = _chain(node, facts.language)
+            chain, at = _mentioned_chain(node, facts.language)
         if not chain or not file.may_mean(chain):
             continue
         scope = scopes.around(node.start_byte)
         if "." in chain or not file.is_local(chain, scope):
             row, column = at.start_point
-            made = MADE if _is_constructor(node) else 0
-            yield Reference("value", chain, scope, row + 1, column, node.start_byte, types=made)
+            type_count = TYPE_ONLY if _is_constructor(node) else 0
+            yield Reference("value", chain, scope, row + 1, column, node.start_byte, types=type_count)
 
 
-def _chain(node: Node, language: str) -> tuple[str, Node]:
+def _mentioned_chain(node: Node, language: str) -> tuple[str, Node]:
     """What is mentioned, and the node of its last name; "" when it can be no function."""
     kind = node.type
     if kind == "identifier":  # most are
         text = text_of(node)
-        return (text if text.isidentifier() else _plain(text)), node
+        return (text if text.isidentifier() else _plain_chain(text)), node
     if kind == "simple_symbol":  # Ruby: `before_action :load`
         return text_of(node).lstrip(":"), node
     if kind in ("string", "encapsed_string"):  # PHP: array_map('App\save', …), 'Disk::save'
-        return _called_by_text(text_of(node)), node
+        return _callable_chain(text_of(node)), node
     if kind in ("method_reference", "callable_reference"):  # `Disk::save`, `::save`
         parts = node.named_children
         if _is_constructor(node):  # of `Disk<String>::new` the type
-            made = text_of(parts[0]).partition("<")[0]
-            return (made if all(map(str.isidentifier, made.split("."))) else ""), parts[0]
-        names = [chain_of(part, SYNTAX[language]) for part in parts]
-        return _plain(".".join(names)), parts[-1] if parts else node
+            type_name = text_of(parts[0]).partition("<")[0]
+            return (type_name if all(map(str.isidentifier, type_name.split("."))) else ""), parts[0]
+        names = [chain_of(operand, SYNTAX[language]) for operand in parts]
+        return _plain_chain(".".join(names)), parts[-1] if parts else node
     if kind == "array_creation_expression":  # PHP: [$this, 'save'], [Disk::class, 'save']
-        owner, name = (each.named_children[0] for each in node.named_children)
-        whose = text_of(owner).removesuffix("::class").replace("\\", ".").strip(".")
+        owner, name = (element.named_children[0] for element in node.named_children)
+        owner_name = text_of(owner).removesuffix("::class").replace("\\", ".").strip(".")
         word = text_of(name).strip("'\"")
-        return (f"{whose}.{word}" if word.isidentifier() else ""), name
+        return (f"{owner_name}.{word}" if word.isidentifier() else ""), name
     syntax = SYNTAX[language]
     if kind not in syntax.members:
-        return _plain(text_of(node)), node
+        return _plain_chain(text_of(node)), node
     places = syntax.members[kind]
     last = (
         node.child_by_field_name(places[1])
         if not places[1].lstrip("-").isdigit()
         else node.named_children[-1]
     )
-    return _plain(chain_of(node, syntax)), last if last is not None else node
+    return _plain_chain(chain_of(node, syntax)), last if last is not None else node
 
 
 def _is_constructor(node: Node) -> bool:
@@ -96,35 +96,39 @@ def _is_constructor(node: Node) -> bool:
     return node.type == "method_reference" and node.children[-1].type == "new"
 
 
-def _called_by_text(text: str) -> str:
+def _callable_chain(text: str) -> str:
     """The chain of a function that PHP knows by a text, with its whole name space."""
-    found = _CALLABLE.fullmatch(text.strip("'\"").replace("\\\\", "\\"))
-    return "\\" + ".".join((*found[1].split("\\"), *found.groups("")[1:])).rstrip(".") if found else ""
+    match = _CALLABLE.fullmatch(text.strip("'\"").replace("\\\\", "\\"))
+    return "\\" + ".".join((*match[1].split("\\"), *match.groups("")[1:])).rstrip(".") if match else ""
 
 
-def _plain(chain: str) -> str:
+def _plain_chain(chain: str) -> str:
     return "" if any(mark in chain for mark in "?#:()[]") or chain.count(".") >= LINKS_MAX else chain
 
 
-class _File:
+class _FileNames:
     """What one file says of names."""
 
     def __init__(self, facts: Facts) -> None:
         definitions, bindings, imports = facts.definitions, facts.bindings, facts.imports
         self._rules = RULES[facts.language]
-        self._parents = [one.parent for one in definitions]
-        self._names = {one.name for one in definitions} | {one.name for one in imports}
-        self._star = any(one.member == "*" for one in imports)
-        self._bound = {(one.scope, one.name) for one in bindings if one.scope >= 0}
-        self._bound |= {(at, each.name) for at, one in enumerate(definitions) for each in one.parameters}
-        self._fields = {one.name.rpartition(".")[2] for one in bindings if "." in one.name}
-        self._methods = {one.name for one in definitions if one.kind == "method"}
+        self._parents = [definition.parent for definition in definitions]
+        self._names = {entry.name for entry in definitions} | {entry.name for entry in imports}
+        self._star = any(statement.member == "*" for statement in imports)
+        self._bound = {(binding.scope, binding.name) for binding in bindings if binding.scope >= 0}
+        self._bound |= {
+            (at, parameter.name)
+            for at, definition in enumerate(definitions)
+            for parameter in definition.parameters
+        }
+        self._fields = {binding.name.rpartition(".")[2] for binding in bindings if "." in binding.name}
+        self._methods = {definition.name for definition in definitions if definition.kind == "method"}
 
     def may_mean(self, chain: str) -> bool:
         """Whether a chain may lead to a function, as far as the file alone says."""
-        root, dot, rest = chain.partition(".")
+        root, dot, tail = chain.partition(".")
         if dot:
-            last = rest.rpartition(".")[2]
+            last = tail.rpartition(".")[2]
             return last in self._methods or last not in self._fields
         if self._rules.family == "c" and root.isupper():
             return False  # a constant

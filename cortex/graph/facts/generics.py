@@ -11,7 +11,7 @@ from tree_sitter import Node
 
 from cortex.graph.facts.chains import TYPE_CHARS_MAX, text_of
 from cortex.graph.facts.facts import GENERIC
-from cortex.graph.facts.types import split_top
+from cortex.graph.facts.types import split_top_level
 
 #: languages of which it is kept what a definition's type parameters are called
 NAMED_PARAMETERS = frozenset({"java", "kotlin", "scala"})
@@ -33,10 +33,13 @@ _ANYTHING = frozenset({"?", "*", "_", ""})
 
 def parameters_flag(definition: Node) -> tuple[str, ...]:
     """The flag that holds the names of a definition's type parameters; none where it has none."""
-    for one in definition.children:
-        if one.type == "type_parameters":
-            found = [_PARAMETER.match(part) for part in split_top(text_of(one).strip()[1:-1], ",")]
-            return (GENERIC + ",".join(match[1] for match in found if match),)
+    for child in definition.children:
+        if child.type == "type_parameters":
+            matches = [
+                _PARAMETER.match(parameter)
+                for parameter in split_top_level(text_of(child).strip()[1:-1], ",")
+            ]
+            return (GENERIC + ",".join(match[1] for match in matches if match),)
     return ()
 
 
@@ -48,28 +51,28 @@ def arguments_text(base: Node) -> str:
 
 
 @functools.lru_cache(maxsize=20_000)
-def named_with(text: str) -> tuple[str, tuple[str, ...]]:
+def split_generic(text: str) -> tuple[str, tuple[str, ...]]:
     """(a type's name, its type arguments as written); "" for an argument that may be anything."""
     text = text.strip().rstrip("?! ")
     at = min((at for at in (text.find("<"), text.find("[")) if at >= 0), default=len(text))
-    name, rest = text[:at].strip(), text[at:]
-    if len(rest) < 3 or not name:  # `Box<>` leaves them to the compiler
+    name, tail = text[:at].strip(), text[at:]
+    if len(tail) < 3 or not name:  # `Box<>` leaves them to the compiler
         return name, ()
-    inside = rest[1 : max(rest.rfind(">"), rest.rfind("]"))]
-    found = (_VARIANCE.sub("", part).strip() for part in split_top(inside, ","))
-    return name, tuple("" if part in _ANYTHING else part for part in found)
+    inside = tail[1 : max(tail.rfind(">"), tail.rfind("]"))]
+    arguments = (_VARIANCE.sub("", argument).strip() for argument in split_top_level(inside, ","))
+    return name, tuple("" if argument in _ANYTHING else argument for argument in arguments)
 
 
-def made_with(value: Node) -> str:
+def constructed_type(value: Node) -> str:
     """The type that an expression makes one of, where its arguments are written: `new Box<Disk>()`,
     Kotlin's `Box<Disk>()`, Scala's `new Box[Disk]`; "" for any other.
     """
-    made = value.child_by_field_name("type") or value.child_by_field_name("function")
+    type_node = value.child_by_field_name("type") or value.child_by_field_name("function")
     if value.type == "instance_expression":
-        made = value.named_child(0)
-        if made is not None and made.type == "call_expression":
-            made = made.child_by_field_name("function")
-    text = text_of(made) if made is not None else ""
+        type_node = value.named_child(0)
+        if type_node is not None and type_node.type == "call_expression":
+            type_node = type_node.child_by_field_name("function")
+    text = text_of(type_node) if type_node is not None else ""
     if (
         value.type == "call_expression"
         and value.child_count > 1
@@ -77,5 +80,5 @@ def made_with(value: Node) -> str:
     ):
         callee = text_of(value.children[0])
         text = _HOLDERS.get(callee, callee) + text_of(value.children[1])
-    name, arguments = named_with(text) if text[:1].isupper() and len(text) <= TYPE_CHARS_MAX else ("", ())
+    name, arguments = split_generic(text) if text[:1].isupper() and len(text) <= TYPE_CHARS_MAX else ("", ())
     return text if arguments and name.replace(".", "").isalnum() else ""

@@ -28,43 +28,43 @@ class Imported:
         self.names.append((name, module, member, exported))
 
 
-def python(node: Node, found: Imported) -> None:
+def read_python(node: Node, imported: Imported) -> None:
     module = node.child_by_field_name("module_name")
     if module is None:  # import a.b as c
         for child in node.children_by_field_name("name"):
             if child.type == "aliased_import":
                 name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
                 if name is not None and alias is not None:
-                    found.add(text_of(alias), text_of(name), exported=True)
+                    imported.add(text_of(alias), text_of(name), exported=True)
             else:
                 dotted = text_of(child)
-                found.add(dotted.partition(".")[0], dotted.partition(".")[0], exported=True)
+                imported.add(dotted.partition(".")[0], dotted.partition(".")[0], exported=True)
                 if "." in dotted:
-                    found.add(dotted, dotted, exported=True)
+                    imported.add(dotted, dotted, exported=True)
         return
     source = "".join(text_of(module).split())
     if any(child.type == "wildcard_import" for child in node.named_children):
-        found.add("", source, "*", exported=True)
+        imported.add("", source, "*", exported=True)
     for child in node.children_by_field_name("name"):
         name = child.child_by_field_name("name") if child.type == "aliased_import" else child
         alias = child.child_by_field_name("alias") if child.type == "aliased_import" else child
         if name is not None and alias is not None:
-            found.add(text_of(alias), source, text_of(name), exported=True)
+            imported.add(text_of(alias), source, text_of(name), exported=True)
 
 
-def go(node: Node, found: Imported) -> None:
+def read_go(node: Node, imported: Imported) -> None:
     path, name = node.child_by_field_name("path"), node.child_by_field_name("name")
     if path is None:
         return
     module = text_of(path).strip('"`')
     alias = text_of(name) if name is not None else ""
     if alias == ".":
-        found.add("", module, "*")
+        imported.add("", module, "*")
     elif alias != "_":
-        found.add(alias or _go_name(module), module)
+        imported.add(alias or _go_package_name(module), module)
 
 
-def _go_name(module: str) -> str:
+def _go_package_name(module: str) -> str:
     """The name that an import path's package is likely to have: what comes before a version or a
     dot.
     """
@@ -74,55 +74,55 @@ def _go_name(module: str) -> str:
     return parts[-1].partition(".")[0].removeprefix("go-")
 
 
-def script(node: Node, found: Imported) -> None:
+def read_script(node: Node, imported: Imported) -> None:
     """Import and export statements of TypeScript and JavaScript."""
     source = node.child_by_field_name("source")
     module = text_of(source).strip("'\"`") if source is not None else ""
     if node.type == "import_statement":
         for clause in (child for child in node.named_children if child.type == "import_clause"):
-            for part in clause.named_children:
-                if part.type == "identifier":
-                    found.add(text_of(part), module, "default")
-                elif part.type == "namespace_import":
-                    found.add(text_of(part.named_children[-1]), module)
-                elif part.type == "named_imports":
-                    for name, alias in _specifiers(part):
-                        found.add(alias, module, name)
+            for specifier in clause.named_children:
+                if specifier.type == "identifier":
+                    imported.add(text_of(specifier), module, "default")
+                elif specifier.type == "namespace_import":
+                    imported.add(text_of(specifier.named_children[-1]), module)
+                elif specifier.type == "named_imports":
+                    for name, alias in _specifiers(specifier):
+                        imported.add(alias, module, name)
         for clause in (child for child in node.named_children if child.type == "import_require_clause"):
             inner = clause.child_by_field_name("source")
             if inner is not None:
-                found.add(text_of(clause.named_children[0]), text_of(inner).strip("'\"`"))
+                imported.add(text_of(clause.named_children[0]), text_of(inner).strip("'\"`"))
         return
-    _script_export(node, module, found)
+    _script_export(node, module, imported)
 
 
-def _script_export(node: Node, module: str, found: Imported) -> None:
+def _script_export(node: Node, module: str, imported: Imported) -> None:
     default = any(child.type == "default" for child in node.children)
     for child in node.named_children:
         if child.type == "export_clause":
             for name, alias in _specifiers(child):
                 if module:
-                    found.add(alias, module, name, exported=True)
+                    imported.add(alias, module, name, exported=True)
                 else:
-                    found.exports[alias] = name
+                    imported.exports[alias] = name
         elif child.type == "namespace_export" and module:
-            found.add(text_of(child.named_children[-1]), module, exported=True)
+            imported.add(text_of(child.named_children[-1]), module, exported=True)
     if module and any(child.type == "*" for child in node.children):
-        found.add("", module, "*", exported=True)
+        imported.add("", module, "*", exported=True)
     if default:
         value = node.child_by_field_name("value") or node.child_by_field_name("declaration")
         while value is not None and value.type in _COVERS:
             value = value.named_child(0)
         if value is not None:
-            named = value if value.type == "identifier" else value.child_by_field_name("name")
-            if named is not None:
-                found.exports["default"] = text_of(named)
+            name_node = value if value.type == "identifier" else value.child_by_field_name("name")
+            if name_node is not None:
+                imported.exports["default"] = text_of(name_node)
             elif value.type == "object":
-                found.exports["default"] = OBJECT
+                imported.exports["default"] = OBJECT
                 for pair in (child for child in value.named_children if child.type == "pair"):
                     key, local = pair.child_by_field_name("key"), pair.child_by_field_name("value")
                     if key is not None and local is not None and local.type == "identifier":
-                        found.exports.setdefault(text_of(key), text_of(local))
+                        imported.exports.setdefault(text_of(key), text_of(local))
 
 
 def _specifiers(node: Node) -> list[tuple[str, str]]:
@@ -134,66 +134,66 @@ def _specifiers(node: Node) -> list[tuple[str, str]]:
     return pairs
 
 
-def dotted(node: Node, found: Imported) -> None:
+def read_dotted(node: Node, imported: Imported) -> None:
     """Java, Kotlin, Scala: names of packages. `import a.b.C`, `.*`, `as`, Scala's `{D, E => F}`."""
     text = " ".join(text_of(node).removeprefix("import").strip().rstrip(";").split())
     text = text.removeprefix("static ").replace("`", "")
     module, brace, names = text.partition("{")
     if brace:
-        for one in names.rstrip("}").split(","):
-            name, _, alias = one.replace("=>", " as ").partition(" as ")
-            _dotted(module.rstrip(". "), name.strip(), alias.strip(), found)
+        for entry in names.rstrip("}").split(","):
+            name, _, alias = entry.replace("=>", " as ").partition(" as ")
+            _add_dotted(module.rstrip(". "), name.strip(), alias.strip(), imported)
         return
     path, _, alias = text.partition(" as ")
     module, _, name = path.strip().rpartition(".")
-    _dotted(module, name, alias.strip(), found)
+    _add_dotted(module, name, alias.strip(), imported)
 
 
-def _dotted(module: str, name: str, alias: str, found: Imported) -> None:
+def _add_dotted(module: str, name: str, alias: str, imported: Imported) -> None:
     if name in ("*", "_"):
-        found.add("", module, "*")
+        imported.add("", module, "*")
     elif name and module:
-        found.add(alias or name, module, name)
+        imported.add(alias or name, module, name)
 
 
-def csharp(node: Node, found: Imported) -> None:
+def read_csharp(node: Node, imported: Imported) -> None:
     text = " ".join(text_of(node).rstrip("; ").split()).removeprefix("global ").removeprefix("using ")
     alias, equals, target = text.partition("=")
     if equals:
         module, _, name = target.strip().rpartition(".")
-        found.add(alias.strip(), module, name)
+        imported.add(alias.strip(), module, name)
     else:
-        found.add("", text.removeprefix("static ").strip(), "*")
+        imported.add("", text.removeprefix("static ").strip(), "*")
 
 
-def php(node: Node, found: Imported) -> None:
+def read_php(node: Node, imported: Imported) -> None:
     text = " ".join(text_of(node).rstrip("; ").split()).removeprefix("use ")
     text = text.removeprefix("function ").removeprefix("const ").replace("\\", ".")
     prefix, brace, names = text.partition("{")
-    for one in (names.rstrip("} ") if brace else text).split(","):
-        path, _, alias = one.strip().partition(" as ")
+    for entry in (names.rstrip("} ") if brace else text).split(","):
+        path, _, alias = entry.strip().partition(" as ")
         module, _, name = f"{prefix if brace else ''}{path}".strip(".").rpartition(".")
         if name:
-            found.add(alias.strip() or name, module, name)
+            imported.add(alias.strip() or name, module, name)
 
 
-def rust(node: Node, found: Imported) -> None:
+def read_rust(node: Node, imported: Imported) -> None:
     exported = any(child.type == "visibility_modifier" for child in node.children)
     argument = node.child_by_field_name("argument")
     if argument is not None:
-        _use("".join(text_of(argument).replace(" as ", "@").split()), "", found, exported=exported)
+        _read_use("".join(text_of(argument).replace(" as ", "@").split()), "", imported, exported=exported)
 
 
-def _use(tree: str, prefix: str, found: Imported, *, exported: bool) -> None:
+def _read_use(tree: str, prefix: str, imported: Imported, *, exported: bool) -> None:
     """One branch of a use tree; `@` stands for `as`."""
-    head, brace, rest = tree.partition("{")
+    head, brace, tail = tree.partition("{")
     if brace:
-        depth, start, inside = 0, 0, rest.removesuffix("}")
+        depth, start, inside = 0, 0, tail.removesuffix("}")
         for at, character in enumerate(f"{inside},"):
             depth += (character == "{") - (character == "}")
             if character == "," and depth == 0:
                 if inside[start:at]:
-                    _use(inside[start:at], prefix + head, found, exported=exported)
+                    _read_use(inside[start:at], prefix + head, imported, exported=exported)
                 start = at + 1
         return
     path, _, alias = (prefix + tree).partition("@")
@@ -203,14 +203,14 @@ def _use(tree: str, prefix: str, found: Imported, *, exported: bool) -> None:
         name = parts.pop()
     module = ".".join(parts)
     if name == "*":
-        found.add("", module, "*", exported=exported)
+        imported.add("", module, "*", exported=exported)
     elif module:
-        found.add(alias or name, module, name, exported=exported)
+        imported.add(alias or name, module, name, exported=exported)
     else:
-        found.add(alias or name, name, exported=exported)
+        imported.add(alias or name, name, exported=exported)
 
 
-def module_around(node: Node) -> str:
+def enclosing_module(node: Node) -> str:
     """The modules inside a Rust file in which `node` stands, `sync.tests`."""
     names: list[str] = []
     around = node.parent
@@ -221,13 +221,15 @@ def module_around(node: Node) -> str:
     return ".".join(names)
 
 
-def is_outweighed(space: Node) -> bool:
+def has_more_types_outside(space: Node) -> bool:
     """Whether a file of C# holds more types outside of a namespace with braces than in it."""
     around = space.parent
     if space.type != "namespace_declaration" or around is None:
         return False
-    beside = (one for one in around.named_children if one.type in _TYPES)
-    return space.end_byte - space.start_byte < sum(one.end_byte - one.start_byte for one in beside)
+    outer_types = (child for child in around.named_children if child.type in _TYPES)
+    return space.end_byte - space.start_byte < sum(
+        type_node.end_byte - type_node.start_byte for type_node in outer_types
+    )
 
 
 #: C#'s types, which may stand outside of namespaces
@@ -249,7 +251,7 @@ def is_rare(node: Node) -> bool:
     return False
 
 
-def within(module: str, inside: str) -> str:
+def path_from_file(module: str, inside: str) -> str:
     """A path that is written in a module inside a file, as the file itself would write it."""
     outer, parts = inside.split("."), module.split(".")
     if parts[0] not in ("self", "super"):
@@ -260,56 +262,56 @@ def within(module: str, inside: str) -> str:
     return ".".join(parts if parts[:1] == ["super"] else ["self", *outer, *parts])
 
 
-def c(node: Node, found: Imported) -> None:
+def read_c(node: Node, imported: Imported) -> None:
     """`#include "x.h"`: what is at the top of a file is known to the whole project, so this names
     the file only. Of `#include <x.h>` those alone that are in a folder: `<string.h>` is C's own.
     """
     path = node.child_by_field_name("path")
     if path is not None and path.type == "string_literal":
-        found.add("", text_of(path).strip('"'))
+        imported.add("", text_of(path).strip('"'))
     elif path is not None and path.type == "system_lib_string" and "/" in text_of(path):
-        found.add("", text_of(path).strip("<>"))
+        imported.add("", text_of(path).strip("<>"))
     elif node.type == "namespace_alias_definition":  # `namespace fs = std::filesystem;`
         alias, target = node.child_by_field_name("name"), node.named_child(node.named_child_count - 1)
         if alias is not None and target is not None:
-            found.add(text_of(alias), text_of(target).replace("::", ".").strip("."))
+            imported.add(text_of(alias), text_of(target).replace("::", ".").strip("."))
     elif node.type == "using_declaration":
         text = text_of(node).rstrip("; ").removeprefix("using").strip()
         if text.startswith("namespace "):
-            found.add("", text.removeprefix("namespace ").strip().replace("::", "."), "*")
+            imported.add("", text.removeprefix("namespace ").strip().replace("::", "."), "*")
         else:
             module, _, name = text.replace("::", ".").rpartition(".")
             if module:
-                found.add(name, module, name)
+                imported.add(name, module, name)
 
 
-def ruby(node: Node, found: Imported) -> None:
+def read_ruby(node: Node, imported: Imported) -> None:
     """`require_relative "x"`: names the file only; constants are known to the whole project."""
     arguments = node.child_by_field_name("arguments")
     method = node.child_by_field_name("method")
     if arguments is not None and method is not None and arguments.named_child_count == 1:
         path = text_of(arguments.named_children[0]).strip("'\"")
-        found.add("", f"./{path}" if text_of(method) == "require_relative" else path)
+        imported.add("", f"./{path}" if text_of(method) == "require_relative" else path)
 
 
-def swift(node: Node, found: Imported) -> None:
+def read_swift(node: Node, imported: Imported) -> None:
     """Modules of other projects; files of one module see one another."""
 
 
 READERS: dict[str, Callable[[Node, Imported], None]] = {
-    "python": python,
-    "go": go,
-    "typescript": script,
-    "tsx": script,
-    "javascript": script,
-    "java": dotted,
-    "kotlin": dotted,
-    "scala": dotted,
-    "csharp": csharp,
-    "php": php,
-    "rust": rust,
-    "c": c,
-    "cpp": c,
-    "ruby": ruby,
-    "swift": swift,
+    "python": read_python,
+    "go": read_go,
+    "typescript": read_script,
+    "tsx": read_script,
+    "javascript": read_script,
+    "java": read_dotted,
+    "kotlin": read_dotted,
+    "scala": read_dotted,
+    "csharp": read_csharp,
+    "php": read_php,
+    "rust": read_rust,
+    "c": read_c,
+    "cpp": read_c,
+    "ruby": read_ruby,
+    "swift": read_swift,
 }

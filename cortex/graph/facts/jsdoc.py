@@ -10,7 +10,7 @@ import re
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import TYPE_CHARS_MAX, text_of
-from cortex.graph.facts.comments import NOTHING_TOLD, Told, comment_above
+from cortex.graph.facts.comments import NO_DOC, DocComment, comment_above
 from cortex.graph.facts.types import ITSELF, alternatives
 
 #: begins a type, which ends with the brace of this one
@@ -28,39 +28,39 @@ _AROUND = frozenset(
 
 def type_above(binding: Node) -> str:
     """What the comment above says of the type of what is bound; "" for nothing."""
-    text = _above(binding)
-    return _type(text, found) if (found := _TYPE.search(text)) else ""
+    text = _comment_text(binding)
+    return _read_type(text, match) if (match := _TYPE.search(text)) else ""
 
 
-def told_above(definition: Node) -> Told:
+def doc_above(definition: Node) -> DocComment:
     """What the comment above a function says of its parameters and result."""
-    text = _above(definition)
+    text = _comment_text(definition)
     if "@" not in text:
-        return NOTHING_TOLD
+        return NO_DOC
     parameters: dict[str, str] = {}
-    for found in _PARAM.finditer(text):
-        said = _type(text, found)
-        name = _NAME.match(text, found.end() + len(_inside(text, found)) + 1)
-        if said and name:
-            parameters.setdefault(name[1], said)
+    for match in _PARAM.finditer(text):
+        type_text = _read_type(text, match)
+        name = _NAME.match(text, match.end() + len(_braced_text(text, match)) + 1)
+        if type_text and name:
+            parameters.setdefault(name[1], type_text)
     returns = _RETURNS.search(text)
-    return Told(parameters, {}, _type(text, returns) if returns else "")
+    return DocComment(parameters, {}, _read_type(text, returns) if returns else "")
 
 
-def names_of_types(source: str) -> dict[str, str]:
+def read_typedefs(source: str) -> dict[str, str]:
     """The names that comments of a file give to types, and the chains of these."""
-    told: dict[str, str] = {}
+    typedefs: dict[str, str] = {}
     for before in source.split("*/") if "@typedef" in source else ():
         comment = before.partition("/**")[2]
-        for found in _TYPEDEF.finditer(comment):
-            name = _NAME.match(comment, found.end() + len(_inside(comment, found)) + 1)
-            chains = alternatives(_type(comment, found))
+        for match in _TYPEDEF.finditer(comment):
+            name = _NAME.match(comment, match.end() + len(_braced_text(comment, match)) + 1)
+            chains = alternatives(_read_type(comment, match))
             if name and len(chains) == 1 and chains[0] != name[1] and chains[0][-1] != "*":
-                told.setdefault(name[1], chains[0].removeprefix(ITSELF))
-    return told
+                typedefs.setdefault(name[1], chains[0].removeprefix(ITSELF))
+    return typedefs
 
 
-def _above(node: Node) -> str:
+def _comment_text(node: Node) -> str:
     """The comment above a statement, where that begins with `node`."""
     while (parent := node.parent) is not None and parent.type in _AROUND:
         if parent.type != "export_statement" and parent.named_children[:1] != [node]:
@@ -71,17 +71,17 @@ def _above(node: Node) -> str:
     return text if text.startswith("/**") else ""
 
 
-def _inside(text: str, found: re.Match[str]) -> str:
+def _braced_text(text: str, match: re.Match[str]) -> str:
     """What stands between braces; "" where they are not closed soon."""
     depth = 1
-    for at in range(found.end(), min(len(text), found.end() + TYPE_CHARS_MAX)):
+    for at in range(match.end(), min(len(text), match.end() + TYPE_CHARS_MAX)):
         depth += (text[at] == "{") - (text[at] == "}")
         if not depth:
-            return text[found.end() : at]
+            return text[match.end() : at]
     return ""
 
 
-def _type(text: str, found: re.Match[str]) -> str:
+def _read_type(text: str, match: re.Match[str]) -> str:
     """A type as TypeScript writes it: without `!`, `?` and `=`."""
-    said = re.sub(r"\n[ \t]*\*?", " ", _inside(text, found))
-    return " ".join(said.split()).lstrip("!?").rstrip("=")
+    type_text = re.sub(r"\n[ \t]*\*?", " ", _braced_text(text, match))
+    return " ".join(type_text.split()).lstrip("!?").rstrip("=")

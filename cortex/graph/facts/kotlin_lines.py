@@ -19,7 +19,7 @@ _CONSTRUCTOR = re.compile(
 )
 _TYPE = r"[A-Z][\w.]*+(?:<[\w.?*, ]*+>)?+\??+"
 #: a call that is told types, `save<Disk>(x)`: to the grammar `(save < Disk) > (x)`
-_TOLD = re.compile(
+_TYPED_CALL = re.compile(
     rf"((?:(?<![\w.])|(?<=\.))[a-z]\w*+|(?:[=(.]|return|->)\s*+[A-Z]\w*+)(<{_TYPE}(?:,\s*+{_TYPE})*+>)(?=\([^)])",
     re.ASCII,
 )
@@ -35,46 +35,46 @@ MARKS_MAX = 6
 LINE_CHARS_MAX = 1_000
 
 
-def joined(lines: Sequence[str]) -> list[str]:
+def join_broken_lines(lines: Sequence[str]) -> list[str]:
     """`lines` as the grammar reads them; as many as before."""
-    found = list(lines)
+    output = list(lines)
     for at, written in enumerate(lines):
         if len(written) > LINE_CHARS_MAX:
             continue
-        whole = "}" in written and _TYPE_OPENS.search(written)
-        line = _closed(written) if whole else written
-        if whole:
-            found[at] = line
+        type_on_line = "}" in written and _TYPE_OPENS.search(written)
+        line = _close_last_member(written) if type_on_line else written
+        if type_on_line:
+            output[at] = line
         if ">(" in line:
-            found[at] = _TOLD.sub(lambda told: told[1] + " " * len(told[2]), line)
+            output[at] = _TYPED_CALL.sub(lambda match: match[1] + " " * len(match[2]), line)
         if "constructor" in line and (opens := _CONSTRUCTOR.match(line)) is not None:
             name = _class_above(lines, at)
             if name is not None:
-                found[name] += "("
-                found[name + 1 : at] = [""] * (at - name - 1)
-                found[at] = " " * opens.end() + line[opens.end() :]
+                output[name] += "("
+                output[name + 1 : at] = [""] * (at - name - 1)
+                output[at] = " " * opens.end() + line[opens.end() :]
         elif "get" in line and at and _CALLED_GET.match(line):
             above = next((n for n in range(at - 1, -1, -1) if lines[n].strip()), None)
             if above is not None and _ends_statement(lines[above]):
-                found[above] += ";"
-    return found
+                output[above] += ";"
+    return output
 
 
-def _closed(line: str) -> str:
+def _close_last_member(line: str) -> str:
     """`class A { val x = 2 }` with a semicolon in the blank behind its last member."""
     opened: list[bool] = []
     begins, last, ends = 0, "", []
-    for part in _PARTS.finditer(line):
-        if part[0] not in "{};":
+    for token in _PARTS.finditer(line):
+        if token[0] not in "{};":
             continue
-        if part[0] == "{":
-            opened.append(_TYPE_OPENS.search(line, begins, part.start()) is not None)
-        elif part[0] == "}":
-            body = line[begins : part.start()]
-            blank = line[part.start() - 1] == " "
+        if token[0] == "{":
+            opened.append(_TYPE_OPENS.search(line, begins, token.start()) is not None)
+        elif token[0] == "}":
+            body = line[begins : token.start()]
+            blank = line[token.start() - 1] == " "
             if opened and opened.pop() and blank and (body.strip() or last == "}"):
-                ends.append(part.start() - 1)
-        begins, last = part.end(), part[0]
+                ends.append(token.start() - 1)
+        begins, last = token.end(), token[0]
     return "".join(";" if at in ends else letter for at, letter in enumerate(line)) if ends else line
 
 

@@ -29,42 +29,44 @@ TYPE_MAX = 400
 Chain = Callable[[Node], str]
 
 
-def parts_of_value(node: Node, of: Chain) -> list[str]:
+def branch_chains(node: Node, of: Chain) -> list[str]:
     """The chains of which one is what `node` gives; none where one of them is not known."""
     if node.type == "property_delegate":
-        made = node.named_children[0] if node.named_children else None
-        given = given_by_block(made, of) if made is not None and _called(made) == ("", "lazy") else ""
-        return [given] if given else []
-    found = []
+        call = node.named_children[0] if node.named_children else None
+        lazy_chain = (
+            block_result(call, of) if call is not None and _callee_names(call) == ("", "lazy") else ""
+        )
+        return [lazy_chain] if lazy_chain else []
+    chains = []
     for branch in _branches(node):
-        value = _single(branch)
+        value = _single_expression(branch)
         if value is None:
             return []
         if value.type in _LEAVES or value.text == b"null":
             continue
         if (chain := of(value)) in (_UNKNOWN, _LITERAL):
             return []
-        found.append(chain)
-    return found
+        chains.append(chain)
+    return chains
 
 
-def given_by_block(call: Node, of: Chain) -> str:
+def block_result(call: Node, of: Chain) -> str:
     """The chain of what a call gives that gives what its block does; "" for any other call."""
     around = call.named_children[-1] if call.named_children else None
     block = around.named_children[0] if around is not None and around.named_children else None
     if around is None or around.type != "annotated_lambda" or block is None:
         return ""
-    receiver, name = _called(call)
+    receiver, name = _callee_names(call)
     if name not in (_OF_RECEIVER if receiver else _ALONE):
         return ""
-    told = next((one for one in block.named_children if one.type == "lambda_parameters"), None)
-    value = _single(block)
+    parameters = next((child for child in block.named_children if child.type == "lambda_parameters"), None)
+    value = _single_expression(block)
     chain = of(value) if value is not None else _UNKNOWN
     if chain in (_UNKNOWN, _LITERAL):
         return ""
-    given = _text(told) if told is not None else "it"
+    parameter_name = _text(parameters) if parameters is not None else "it"
     first = _FIRST.match(chain)
-    if not receiver or first is None or first[0] != given:
+    if not receiver or first is None or first[0] != parameter_name:
         return chain
     on = of(call.children[0].children[0])
     return "" if on in (_UNKNOWN, _LITERAL) else on + chain[first.end() :]
@@ -72,34 +74,34 @@ def given_by_block(call: Node, of: Chain) -> str:
 
 def parameters_of_class(node: Node) -> list[Parameter]:
     """Those of a class's constructor; of several one that stands for anything."""
-    held = {one.type: one for one in node.named_children}
-    body, primary = held.get("class_body"), held.get("primary_constructor")
-    if body is not None and any(one.type == "secondary_constructor" for one in body.named_children):
+    children = {child.type: child for child in node.named_children}
+    body, primary = children.get("class_body"), children.get("primary_constructor")
+    if body is not None and any(member.type == "secondary_constructor" for member in body.named_children):
         return [Parameter("_", MANY)]
     listed = primary.named_children[-1].named_children if primary and primary.named_children else []
-    return [_parameter(one) for one in listed if one.type == "class_parameter"]
+    return [_parameter(parameter) for parameter in listed if parameter.type == "class_parameter"]
 
 
-def with_root(chain: str, name: str, declared: str) -> str:
+def replace_root(chain: str, name: str, declared: str) -> str:
     """A chain with one of the type `declared` (a binding's value) for `name` at its beginning."""
     if chain == name:
         return declared
     if not chain.startswith((f"{name}.", f"{name}[")):
         return chain
     kinds = alternatives(declared[1:]) if declared.startswith(":") else ()
-    known = len(kinds) == 1 and kinds[0].replace(".", "").isalnum()
-    return f"{kinds[0]}(){chain[len(name) :]}" if known else _UNKNOWN
+    is_known = len(kinds) == 1 and kinds[0].replace(".", "").isalnum()
+    return f"{kinds[0]}(){chain[len(name) :]}" if is_known else _UNKNOWN
 
 
-def _parameter(one: Node) -> Parameter:
-    at = next((at for at, child in enumerate(one.children) if child.type == ":"), -2)
-    name, kind = one.children[at - 1], one.children[at + 1]
-    many = any(child.type == "modifiers" and b"vararg" in (child.text or b"") for child in one.children)
-    given = any(child.type == "=" for child in one.children)
-    return Parameter(_text(name), MANY * many + _text(kind)[:TYPE_MAX] + DEFAULT * given)
+def _parameter(node: Node) -> Parameter:
+    at = next((at for at, child in enumerate(node.children) if child.type == ":"), -2)
+    name, kind = node.children[at - 1], node.children[at + 1]
+    many = any(child.type == "modifiers" and b"vararg" in (child.text or b"") for child in node.children)
+    has_default = any(child.type == "=" for child in node.children)
+    return Parameter(_text(name), MANY * many + _text(kind)[:TYPE_MAX] + DEFAULT * has_default)
 
 
-def _called(call: Node) -> tuple[str, str]:
+def _callee_names(call: Node) -> tuple[str, str]:
     """(what a function is called on, its name); "" for nothing."""
     callee = call.children[0] if call.child_count else call
     if callee.type == "call_expression":  # `synchronized(x) { … }`
@@ -112,25 +114,31 @@ def _called(call: Node) -> tuple[str, str]:
 
 
 def _branches(node: Node) -> list[Node]:
-    held = node.named_children
+    children = node.named_children
     if node.type == "if_expression":
-        return held[1:] if len(held) == _IF_PARTS else []
+        return children[1:] if len(children) == _IF_PARTS else []
     if node.type == "when_expression":
-        entries = [one for one in held if one.type == "when_entry"]
-        return [one.named_children[-1] for one in entries if one.named_children]
+        entries = [child for child in children if child.type == "when_entry"]
+        return [entry.named_children[-1] for entry in entries if entry.named_children]
     if node.type == "try_expression":
-        caught = [one.named_children[-1] for one in held if one.type == "catch_block" and one.named_children]
-        return [*held[:1], *caught]
-    body = next((one for one in held if one.type == "function_body"), None)
+        caught = [
+            child.named_children[-1]
+            for child in children
+            if child.type == "catch_block" and child.named_children
+        ]
+        return [*children[:1], *caught]
+    body = next((child for child in children if child.type == "function_body"), None)
     return body.named_children[:1] if body is not None and body.children[0].type == "=" else []
 
 
-def _single(branch: Node) -> Node | None:
+def _single_expression(branch: Node) -> Node | None:
     """The one expression of a branch or block."""
     if branch.type not in ("block", "lambda_literal"):
         return branch
-    held = [one for one in branch.named_children if one.type != "lambda_parameters" and not one.is_extra]
-    return held[0] if len(held) == 1 else None
+    expressions = [
+        child for child in branch.named_children if child.type != "lambda_parameters" and not child.is_extra
+    ]
+    return expressions[0] if len(expressions) == 1 else None
 
 
 def _text(node: Node) -> str:

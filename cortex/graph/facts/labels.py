@@ -17,43 +17,47 @@ _OPTIONAL, _MANY = "=", "*"
 #: a parameter's label, or an argument's, that is none
 _NONE = "_"
 #: what an argument of a name is told as, its own value left out; and one without
-NAMED, BARE, BLOCK = f"={LITERAL}", LITERAL, f"{LITERAL}fn"
+LABELLED, BARE, BLOCK = f"={LITERAL}", LITERAL, f"{LITERAL}fn"
 
 
 def labels_flag(function: Node) -> tuple[str, ...]:
     """The flag that holds the labels of a function of Swift; none for anything else."""
     if function.type not in _DEFINE or not any(child.type in ("func", "init") for child in function.children):
         return ()
-    found = []
-    for one in function.children:
-        if one.type == "parameter":
-            label = one.child_by_field_name("external_name") or one.child_by_field_name("name")
-            after = one.next_sibling
-            many = any(child.type == "..." for child in one.children) or (
+    labels = []
+    for parameter in function.children:
+        if parameter.type == "parameter":
+            label = parameter.child_by_field_name("external_name") or parameter.child_by_field_name("name")
+            after = parameter.next_sibling
+            many = any(child.type == "..." for child in parameter.children) or (
                 after is not None and after.type == "..."
             )
-            given = after is not None and after.type == "="
-            found.append((text_of(label) if label is not None else _NONE) + _OPTIONAL * given + _MANY * many)
-    return (LABELS + ",".join(found),)
+            has_default = after is not None and after.type == "="
+            labels.append(
+                (text_of(label) if label is not None else _NONE) + _OPTIONAL * has_default + _MANY * many
+            )
+    return (LABELS + ",".join(labels),)
 
 
-def labels_given(arguments: Sequence[Node], closures: int) -> tuple[str, ...]:
+def passed_labels(arguments: Sequence[Node], closures: int) -> tuple[str, ...]:
     """What a call of Swift passes, by its labels."""
-    found = []
-    for one in arguments:
-        label = next((child for child in one.named_children if child.type == "value_argument_label"), None)
-        found.append(BARE if label is None else text_of(label) + NAMED)
-    return (*found, *(BLOCK,) * closures)
+    labels = []
+    for argument in arguments:
+        label = next(
+            (child for child in argument.named_children if child.type == "value_argument_label"), None
+        )
+        labels.append(BARE if label is None else text_of(label) + LABELLED)
+    return (*labels, *(BLOCK,) * closures)
 
 
 def accepts(flag: str, passed: Sequence[str]) -> bool:
     """Whether a function with those labels takes what is passed, in order."""
-    wanted = [one for one in flag.removeprefix(LABELS).split(",") if one]
+    wanted = [entry for entry in flag.removeprefix(LABELS).split(",") if entry]
     at, many = 0, False
-    for one in passed:
-        if one == BLOCK:
+    for argument in passed:
+        if argument == BLOCK:
             continue
-        label = one.removesuffix(NAMED) if one != BARE else _NONE
+        label = argument.removesuffix(LABELLED) if argument != BARE else _NONE
         if many and label == _NONE:
             continue
         while at < len(wanted) and wanted[at].rstrip(_OPTIONAL + _MANY) != label:
@@ -64,6 +68,6 @@ def accepts(flag: str, passed: Sequence[str]) -> bool:
             return False
         many = wanted[at].endswith(_MANY)
         at += 1
-    rest, blocks = wanted[at:], sum(one == BLOCK for one in passed)
-    needed = sum(one[-1] not in (_OPTIONAL, _MANY) for one in rest)
-    return needed <= blocks <= len(rest)
+    remaining, blocks = wanted[at:], sum(entry == BLOCK for entry in passed)
+    needed = sum(entry[-1] not in (_OPTIONAL, _MANY) for entry in remaining)
+    return needed <= blocks <= len(remaining)

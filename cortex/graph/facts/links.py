@@ -7,7 +7,7 @@ MODULE = "@"
 #: what would end a link, and what stands for it in the path of a module
 BETWEEN = "\x01"
 HIDDEN = str.maketrans(".[]()", f"{BETWEEN}\x02\x03\x04\x05")
-SHOWN = {value: key for key, value in HIDDEN.items()}
+UNHIDDEN = {value: key for key, value in HIDDEN.items()}
 
 
 def module_link(module: str) -> str:
@@ -17,4 +17,4 @@ def module_link(module: str) -> str:
 
 def module_of(link: str) -> str:
     """The module that a link is; "" when it is another link."""
-    return link[1:].translate(SHOWN) if link.startswith(MODULE) else ""
+    return link[1:].translate(UNHIDDEN) if link.startswith(MODULE) else ""

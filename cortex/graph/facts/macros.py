@@ -57,7 +57,7 @@ _GOES_ON = re.compile(
     r"(?m)^\s*#|//|(?:^|[;{}])\s*(?:for\b[^{}]*|(?:else|if|while|do|return|case|goto|throw)\b[^;{}]*)$"
 )
 #: what a macro that defines a variable is given, `ABSL_FLAG(bool, fast, true, "…");`: a type first
-_GIVEN = (
+_VARIABLE_ARGUMENTS = (
     r"(?:(?:std::)?(?:bool|int|long|short|char|float|double|unsigned|size_t|string|u?int\d+(?:_t)?)\s*,)"
     r"(?:[^()\"]|\"(?:\\.|[^\"\\\n])*\")*"
 )
@@ -67,17 +67,17 @@ _BEGINS = (
 )
 #: the names of the types that a function is of, and its own: `Disk<T>::`, `~Disk(`
 _OF_TYPE = r"[A-Za-z_]\w*(?:<[^;()\n]*>)?::"
-_NAMED = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
+_FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
 #: marks between the word that begins a type and its name; before a word that begins a declaration;
 #: before a type and the name of a function; before a name with its types'; alone on a line; what a
 #: macro is given at the top; before a block, `SHOP_TRY {`
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union)[ \t]+(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACRO}[ \t]+)(?={_BEGINS})"
-    rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+(?:{_OF_TYPE})*{_NAMED})"
-    rf"|\b(?P<held>{_MACRO}[ \t]+)(?=(?:{_OF_TYPE})+{_NAMED})"
+    rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+(?:{_OF_TYPE})*{_FUNCTION_NAME})"
+    rf"|\b(?P<held>{_MACRO}[ \t]+)(?=(?:{_OF_TYPE})+{_FUNCTION_NAME})"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
-    rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_GIVEN})\)(?=[ \t]*;)"
+    rf"|^[A-Z][A-Z0-9_]*\((?P<given>{_VARIABLE_ARGUMENTS})\)(?=[ \t]*;)"
     rf"|\b(?P<block>{_MACRO})(?=[ \t]*\{{)"
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=[;{{=]|:[^:]|override\b|final\b)"
 )
@@ -106,87 +106,91 @@ def unmark(text: str) -> str:
     """C++ without the marks that its grammar does not know: as many characters, as many lines."""
     parts: list[str] = []
     done = 0
-    for at in sorted(set(_suspects(text))):
-        if at >= done and (found := _MARKS.match(text, at)) is not None:
-            parts += text[done:at], _blanked(found)
-            done = found.end()
+    for at in sorted(set(_mark_starts(text))):
+        if at >= done and (match := _MARKS.match(text, at)) is not None:
+            parts += text[done:at], _blank_mark(match)
+            done = match.end()
     return "".join((*parts, text[done:])) if parts else text
 
 
-def _suspects(text: str) -> Iterator[int]:
+def _mark_starts(text: str) -> Iterator[int]:
     """Where a mark may begin. To try it at each character of a file takes as long as its parser;
     what each mark holds is found in a tenth of that.
     """
     yield 0
-    for found in _TYPES.finditer(text):
-        yield found.start()
-    for found in _LINES.finditer(text):
-        yield found.start() + 1
-        yield _back(text, found.start(), " \t")
-    for found in _BEFORE.finditer(text):
-        yield _back(text, found.start(), _UPPER)
+    for match in _TYPES.finditer(text):
+        yield match.start()
+    for match in _LINES.finditer(text):
+        yield match.start() + 1
+        yield _scan_back(text, match.start(), " \t")
+    for match in _BEFORE.finditer(text):
+        yield _scan_back(text, match.start(), _UPPER)
     for word in _ANNOTATING:
         at, last = text.find(word), 0
         while at >= 0:
-            first = _back(text, at, _UPPER, last)  # not over the same name again and again
-            yield _back(text, first, string.whitespace)
+            first = _scan_back(text, at, _UPPER, last)  # not over the same name again and again
+            yield _scan_back(text, first, string.whitespace)
             at, last = text.find(word, at + 1), at
 
 
-def _back(text: str, at: int, over: str, until: int = 0) -> int:
+def _scan_back(text: str, at: int, over: str, until: int = 0) -> int:
     """The first of the characters before `at` that are all among `over`."""
     while at > until and text[at - 1] in over:
         at -= 1
     return at
 
 
-def _blanked(found: re.Match[str]) -> str:
+def _blank_mark(match: re.Match[str]) -> str:
     """What a mark was found in, with blanks in its place."""
-    text, kind = found.string, found.lastgroup or ""
-    first, last = found.span(kind)
+    text, kind = match.string, match.lastgroup or ""
+    first, last = match.span(kind)
     begin = text.rfind("\n", 0, first) + 1
     if text[begin:first].lstrip().startswith("#"):
-        return found[0]  # where the macro is defined
-    start = found.start()
+        return match[0]  # where the macro is defined
+    start = match.start()
     if kind == "block" and text[:first].rstrip()[-1:] not in _ENDS:
-        return found[0]
+        return match[0]
     if kind == "after" and _GOES_ON.search(text, text.rfind("\n", 0, start) + 1, start):
-        return found[0]
-    return found[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + found[0][last - start :]
+        return match[0]
+    return match[0][: first - start] + _NO_NEWLINE.sub(" ", text[first:last]) + match[0][last - start :]
 
 
-def tested(node: Node, name: str) -> tuple[str, str] | None:
+def read_test_macro(node: Node, name: str) -> tuple[str, str] | None:
     """The fixture and the name of what a macro defines, `TEST_F(StoreTest, Saves) {…}`; None
     for any other function.
     """
     if not name.isupper() or node.type != "function_definition" or node.child_by_field_name("type"):
         return None
     declarator = node.child_by_field_name("declarator")
-    given = declarator.child_by_field_name("parameters") if declarator is not None else None
-    names = [one.text.decode() for one in given.named_children if one.text] if given is not None else []
-    plain = len(names) == 2 and all(_WORD.fullmatch(one) for one in names)
+    parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
+    names = (
+        [parameter.text.decode() for parameter in parameters.named_children if parameter.text]
+        if parameters is not None
+        else []
+    )
+    plain = len(names) == 2 and all(_WORD.fullmatch(word) for word in names)
     return (names[0], names[1]) if plain else None
 
 
-def calls(text: str) -> Iterator[tuple[str, int, int]]:
+def macro_calls(text: str) -> Iterator[tuple[str, int, int]]:
     """(chain, line, column) of each plain call in a C macro's text; lines count from 0, columns in
     characters from the line's beginning.
     """
-    for found in _CALL.finditer(text):
-        if found[1] and found[1] not in _NO_CALLS:
-            at = found.start(1)
-            chain = "".join(found[1].split()).replace("::", ".")
+    for match in _CALL.finditer(text):
+        if match[1] and match[1] not in _NO_CALLS:
+            at = match.start(1)
+            chain = "".join(match[1].split()).replace("::", ".")
             yield chain, text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
 
 
-def uncover(lines: Sequence[str], reads: Callable[[Sequence[str]], bool]) -> list[str]:
+def uncover_macros(lines: Sequence[str], reads: Callable[[Sequence[str]], bool]) -> list[str]:
     """`lines` with the macros' own lines blanked whose inside `reads` (as items, without an error).
     As many lines as before.
 
     A macro is one that begins and ends on lines of its own with the same indentation, as rustfmt
     writes them.
     """
-    found = list(lines)
+    output = list(lines)
     closing: dict[str, list[int]] = {}
     for at, line in enumerate(lines):
         if line.rstrip().endswith("}"):
@@ -201,17 +205,26 @@ def uncover(lines: Sequence[str], reads: Callable[[Sequence[str]], bool]) -> lis
         end = ends[place] if place < len(ends) else -1
         left -= max(0, end - at)
         if end > at and left >= 0 and reads(lines[at + 1 : end]):
-            found[at] = found[end] = ""
-    return found
+            output[at] = output[end] = ""
+    return output
 
 
-def mocked(call: Node, syntax: Syntax) -> str:
+def mocked_chain(call: Node, syntax: Syntax) -> str:
     """The chain of what Google Mock's `EXPECT_CALL(disk, Save(1))` expects a call on; "" for any
     other call.
     """
-    held = call.parent
-    outer = held.parent if held is not None and held.type == "argument_list" else None
+    argument_list = call.parent
+    outer = (
+        argument_list.parent if argument_list is not None and argument_list.type == "argument_list" else None
+    )
     callee = outer.child_by_field_name("function") if outer is not None else None
-    if held is None or callee is None or callee.text not in _EXPECTS or held.named_child_count != 2:
+    if (
+        argument_list is None
+        or callee is None
+        or callee.text not in _EXPECTS
+        or argument_list.named_child_count != 2
+    ):
         return ""
-    return chain_of(held.named_children[0], syntax) if held.named_children[1] == call else ""
+    return (
+        chain_of(argument_list.named_children[0], syntax) if argument_list.named_children[1] == call else ""
+    )

@@ -41,7 +41,7 @@ def _nearest(folders: Container[str], path: str) -> str | None:
     return folder if folder in folders else None
 
 
-def _near(paths: Iterable[str], importer: str) -> str:
+def _nearest_path(paths: Iterable[str], importer: str) -> str:
     """The path that shares the longest beginning with the importer's; the first by name of
     several.
     """
@@ -49,8 +49,8 @@ def _near(paths: Iterable[str], importer: str) -> str:
 
     def shared(path: str) -> int:
         count = 0
-        for one, other in zip(path.split("/"), parts, strict=False):
-            if one != other:
+        for part_name, other in zip(path.split("/"), parts, strict=False):
+            if part_name != other:
                 break
             count += 1
         return count
@@ -95,31 +95,31 @@ class PythonModules:
             folder = folder_of(importer)
             for _ in range(level - 1):
                 folder = folder_of(folder)
-            rest = module[level:].replace(".", "/")
-            return self._at("/".join(filter(None, (folder, rest))))
+            relative = module[level:].replace(".", "/")
+            return self._file_at("/".join(filter(None, (folder, relative))))
         place, top = module.replace(".", "/"), module.partition(".")[0]
-        if found := self._below_roots(place, self._roots(importer, own=top not in STANDARD)):
-            return found
+        if key := self._below_roots(place, self._roots(importer, nested=top not in STANDARD)):
+            return key
         if top in STANDARD:
             return ""
-        return self._elsewhere(place, importer) or self._from_outside(place)
+        return self._in_other_roots(place, importer) or self._below_package_name(place)
 
     def stub(self, path: str) -> str:
         """The file beside a module that says what it has: `x.pyi` of `x.py`; "" for none."""
         other = f"{path}i"
         return other if other in self.files else ""
 
-    def _from_outside(self, place: str) -> str:
+    def _below_package_name(self, place: str) -> str:
         """Behind the name of the project's own folder."""
         _, name, inside = f"/{place}/".partition(f"/{self._package}/")
-        return self._at(inside.rstrip("/")) if name and self._package else ""
+        return self._file_at(inside.rstrip("/")) if name and self._package else ""
 
-    def _roots(self, importer: str, *, own: bool) -> Iterator[str]:
+    def _roots(self, importer: str, *, nested: bool) -> Iterator[str]:
         """The folders that `importer` finds modules in, nearest first. `own`: also those of the
         project's folders, not only its root: a standard module is what they would hide.
         """
         folder = folder_of(importer)
-        while folder and own:
+        while folder and nested:
             if not self._is_package(folder):
                 yield folder
                 yield from (f"{folder}/{name}" for name in SOURCE_FOLDERS)
@@ -130,28 +130,28 @@ class PythonModules:
     def _below_roots(self, place: str, roots: Iterable[str]) -> str:
         folder = ""
         for root in roots:
-            whole = f"{root}/{place}" if root else place
-            found = self._at(whole)
-            if found and not found.endswith("/"):
-                return found
-            folder = folder or found  # a name-space package: another root may have a file
+            path = f"{root}/{place}" if root else place
+            key = self._file_at(path)
+            if key and not key.endswith("/"):
+                return key
+            folder = folder or key  # a name-space package: another root may have a file
         return folder
 
-    def _elsewhere(self, place: str, importer: str) -> str:
+    def _in_other_roots(self, place: str, importer: str) -> str:
         """Below a folder that is no package and in which the module is at the top, or that is named
         as SOURCE_FOLDERS are.
         """
-        found = []
+        matches = []
         for path in self._by_name.get(place.rpartition("/")[2], ()):
             if f"/{_module_path(path)}".endswith(f"/{place}"):
                 root = _module_path(path)[: -len(place)].rstrip("/")
                 top = f"{root}/{place.partition('/')[0]}".lstrip("/")
                 source = root.rpartition("/")[2] in SOURCE_FOLDERS
                 if not self._is_package(root) and (source or "/" not in place or self._is_package(top)):
-                    found.append(path)
-        return _near(found, importer) if found else ""
+                    matches.append(path)
+        return _nearest_path(matches, importer) if matches else ""
 
-    def _at(self, place: str) -> str:
+    def _file_at(self, place: str) -> str:
         for path in (f"{place}.py", f"{place}/__init__.py", f"{place}.pyi", f"{place}/__init__.pyi"):
             if path.lstrip("/") in self.files:
                 return path.lstrip("/")
@@ -160,9 +160,9 @@ class PythonModules:
     def child(self, key: str, name: str) -> str:
         """The submodule `name` of a package."""
         if key.endswith("/"):
-            return self._at(f"{key}{name}")
+            return self._file_at(f"{key}{name}")
         return (
-            self._at(f"{folder_of(key)}/{name}".lstrip("/"))
+            self._file_at(f"{folder_of(key)}/{name}".lstrip("/"))
             if key.endswith(("__init__.py", "__init__.pyi"))
             else ""
         )
@@ -223,22 +223,29 @@ class ScriptModules:
 
     def find(self, module: str, importer: str) -> str:
         if module.startswith("."):
-            return self._at(posixpath.normpath(posixpath.join(folder_of(importer), module)))
+            return self._file_at(posixpath.normpath(posixpath.join(folder_of(importer), module)))
         if module.startswith("#"):
             nearest = _nearest(self._packages, importer)
             entries = self._packages[nearest].imports if nearest is not None else {}
-            if found := self._entry(entries, module, importer):
-                return found
+            if path := self._entry(entries, module, importer):
+                return path
         config = _nearest(self._aliases, importer)
-        if config is not None and (found := self._entry(self._aliases[config], module, "")):
-            return found
+        if config is not None and (path := self._entry(self._aliases[config], module, "")):
+            return path
         return self._in_package(module)
 
-    def beside(self, path: str) -> str:
+    def counterpart(self, path: str) -> str:
         """The file of declarations beside a script, the script beside such a file; "" for none."""
         stem = path.removesuffix(DECLARATIONS)
         if stem != path:
-            return next((f"{stem}{one}" for one in _PLAIN_ENDINGS if f"{stem}{one}" in self.files), "")
+            return next(
+                (
+                    f"{stem}{plain_ending}"
+                    for plain_ending in _PLAIN_ENDINGS
+                    if f"{stem}{plain_ending}" in self.files
+                ),
+                "",
+            )
         stem, dot, ending = path.rpartition(".")
         other = f"{stem}{DECLARATIONS}"
         return other if f"{dot}{ending}" in _PLAIN_ENDINGS and other in self.files else ""
@@ -258,10 +265,10 @@ class ScriptModules:
                 best, middle = pattern, module[len(start) : len(module) - len(end)]
         for place in entries.get(best, ()):
             target = place.replace("*", middle)
-            if found := self._at(posixpath.normpath(target)):
-                return found
-            if importer and (found := self._in_package(target)):
-                return found
+            if path := self._file_at(posixpath.normpath(target)):
+                return path
+            if importer and (path := self._in_package(target)):
+                return path
         return ""
 
     def _in_package(self, module: str) -> str:
@@ -270,14 +277,14 @@ class ScriptModules:
         if folder is None:
             return ""
         inside = module[len(name) :].strip("/")
-        if found := self._entry(self._packages[folder].exports, f"./{inside}" if inside else ".", ""):
-            return found
+        if path := self._entry(self._packages[folder].exports, f"./{inside}" if inside else ".", ""):
+            return path
         for place in (inside, f"src/{inside}") if inside else ("src", "", "lib"):
-            if found := self._at("/".join(filter(None, (folder, place)))):
-                return found
+            if path := self._file_at("/".join(filter(None, (folder, place)))):
+                return path
         return ""
 
-    def _at(self, place: str) -> str:
+    def _file_at(self, place: str) -> str:
         place = place.removeprefix("./")
         if place.startswith(".."):
             return ""
@@ -294,7 +301,7 @@ class ScriptModules:
                 return index
         package = self._packages.get("" if place == "." else place)
         mains = package.exports.get(".", ()) if package is not None else ()
-        return next((one for one in map(posixpath.normpath, mains) if one in self.files), "")
+        return next((main for main in map(posixpath.normpath, mains) if main in self.files), "")
 
 
 #: folders of a Cargo package in which each file is a crate
@@ -329,27 +336,29 @@ class RustModules:
         """
         parts = module.split(".")
         if parts[0] == "crate":
-            own = importer if self._is_root(importer) else ""
-            return self._walk(self._own(importer) if own else self.root(importer), parts[1:], own)
+            root_file = importer if self._is_root(importer) else ""
+            return self._resolve_path(
+                self._module_folder(importer) if root_file else self.root(importer), parts[1:], root_file
+            )
         if parts[0] == "self":
-            return self._walk(self._own(importer), parts[1:], importer)
+            return self._resolve_path(self._module_folder(importer), parts[1:], importer)
         if parts[0] == "super":
-            place = self._own(importer)
+            place = self._module_folder(importer)
             while parts and parts[0] == "super":
                 place = folder_of(place)
                 parts.pop(0)
-            return self._walk(place, parts)
-        found = self._walk(self._own(importer), parts)
-        if found and not (parts[0] in self._crates and "|" in found):
-            return found
+            return self._resolve_path(place, parts)
+        key = self._resolve_path(self._module_folder(importer), parts)
+        if key and not (parts[0] in self._crates and "|" in key):
+            return key
         if parts[0] in self._crates:  # rather than a module inside a file, of which nothing is known here
             folder, file = self._crates[parts[0]]
-            return self._walk(folder, parts[1:], file)
+            return self._resolve_path(folder, parts[1:], file)
         return ""
 
     def child(self, key: str, name: str) -> str:
         """The file of the module `name` that a file declares."""
-        place = self._own(key)
+        place = self._module_folder(key)
         return self._file(f"{place}/{name}" if place else name)
 
     def root(self, importer: str) -> str:
@@ -361,7 +370,7 @@ class RustModules:
             folder = folder_of(folder)
         return folder
 
-    def _own(self, path: str) -> str:
+    def _module_folder(self, path: str) -> str:
         """The folder of a file's submodules."""
         if path.rpartition("/")[2] in ("mod.rs", "lib.rs", "main.rs") or self._is_root(path):
             return folder_of(path)
@@ -374,14 +383,18 @@ class RustModules:
         around, _, last = folder_of(path).rpartition("/")
         return (around in self._packages and last in _CRATES) or folder_of(path).endswith("src/bin")
 
-    def _walk(self, place: str, parts: list[str], here: str = "") -> str:
+    def _resolve_path(self, place: str, parts: list[str], place_file: str = "") -> str:
         if not parts:
-            return here or self._file(place)
+            return place_file or self._file(place)
         for count in range(len(parts), -1, -1):
-            file = self._file("/".join(filter(None, (place, *parts[:count])))) if count or not here else here
+            file = (
+                self._file("/".join(filter(None, (place, *parts[:count]))))
+                if count or not place_file
+                else place_file
+            )
             if file and (count or len(parts)):
                 inner = ".".join(parts[count:])
-                if count == 0 and not here:
+                if count == 0 and not place_file:
                     return f"{file}|{inner}" if file else ""
                 return f"{file}|{inner}" if inner else file
         return ""
@@ -406,11 +419,11 @@ class IncludedFiles:
 
     def find(self, module: str, importer: str) -> str:
         wanted = module if module.endswith(self._added) else module + self._added
-        beside = posixpath.normpath(posixpath.join(folder_of(importer), wanted))
-        if beside in self.files:
-            return beside
+        neighbour = posixpath.normpath(posixpath.join(folder_of(importer), wanted))
+        if neighbour in self.files:
+            return neighbour
         tail = "/" + wanted.removeprefix("./")
-        found = [
+        matches = [
             path for path in self._by_name.get(wanted.rpartition("/")[2], ()) if f"/{path}".endswith(tail)
         ]
-        return _near(found, importer) if found and not module.startswith(".") else ""
+        return _nearest_path(matches, importer) if matches and not module.startswith(".") else ""

@@ -12,7 +12,7 @@ from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of
 from cortex.graph.facts.grammars import Syntax
 
 #: patterns of Rust's own that hold one value, and how many parts those have
-_HOLDERS, _HELD = frozenset({"Some", "Ok"}), 2
+_HOLDERS, _HOLDER_PARTS = frozenset({"Some", "Ok"}), 2
 
 
 def types_of(results: Node) -> str:
@@ -20,10 +20,10 @@ def types_of(results: Node) -> str:
     if results.type != "parameter_list":
         return text_of(results)
     types: list[str] = []
-    for one in results.named_children:
-        kind = one.child_by_field_name("type")
+    for declaration in results.named_children:
+        kind = declaration.child_by_field_name("type")
         if kind is not None:
-            types += [text_of(kind)] * max(1, len(one.children_by_field_name("name")))
+            types += [text_of(kind)] * max(1, len(declaration.children_by_field_name("name")))
     return types[0] if len(types) == 1 else f"({', '.join(types)})"
 
 
@@ -41,7 +41,7 @@ def value_of(name: Node, syntax: Syntax) -> str:
         if names.type != "expression_list" or around is None or around.type != "short_var_declaration":
             return UNKNOWN
         left, values = names.named_children, around.child_by_field_name("right")
-    at = next((at for at, one in enumerate(left) if one.start_byte == name.start_byte), -1)
+    at = next((at for at, node in enumerate(left) if node.start_byte == name.start_byte), -1)
     if values is None or at < 0:
         return UNKNOWN
     if len(values.named_children) == len(left):
@@ -55,22 +55,24 @@ def value_of(name: Node, syntax: Syntax) -> str:
     return f"{chain[:-1]}{at})" if value.type == "call_expression" and chain.endswith("()") else LITERAL
 
 
-def _part_of(name: Node) -> tuple[int, int, Node | None]:
+def _tuple_place(name: Node) -> tuple[int, int, Node | None]:
     """For a name in `let (a, b) = value`: its number, how many there are, and the value."""
     names = name.parent
     around = names.parent if names is not None else None
     if names is None or around is None or names.type not in ("tuple_pattern", "pattern_list"):
         return -1, 0, None
-    held = [one for one in names.named_children if not one.is_extra]
-    at = next((at for at, one in enumerate(held) if one.start_byte == name.start_byte), -1)
-    if around.type not in ("let_declaration", "assignment") or any("splat" in one.type for one in held[:at]):
+    patterns = [child for child in names.named_children if not child.is_extra]
+    at = next((at for at, pattern in enumerate(patterns) if pattern.start_byte == name.start_byte), -1)
+    if around.type not in ("let_declaration", "assignment") or any(
+        "splat" in pattern.type for pattern in patterns[:at]
+    ):
         return -1, 0, None
-    return at, len(held), around.child_by_field_name("value") or around.child_by_field_name("right")
+    return at, len(patterns), around.child_by_field_name("value") or around.child_by_field_name("right")
 
 
 def _chain_of_part(name: Node, syntax: Syntax, first: str) -> str:
     """`first`: what stands behind a call of which the first result is meant."""
-    at, count, value = _part_of(name)
+    at, count, value = _tuple_place(name)
     if value is None or at < 0:
         return UNKNOWN
     if value.type in ("tuple_expression", "expression_list", "tuple"):
@@ -81,34 +83,38 @@ def _chain_of_part(name: Node, syntax: Syntax, first: str) -> str:
     return f"{chain[:-1]}{at})" if at else chain + first
 
 
-def _rust(name: Node, syntax: Syntax) -> str:
-    held = name.parent
-    while held is not None and held.type in ("ref_pattern", "mut_pattern"):
-        held = held.parent
-    if held is not None and held.type == "field_pattern":
-        return _chain_of_field(held, syntax)
+def _rust_value(name: Node, syntax: Syntax) -> str:
+    pattern = name.parent
+    while pattern is not None and pattern.type in ("ref_pattern", "mut_pattern"):
+        pattern = pattern.parent
+    if pattern is not None and pattern.type == "field_pattern":
+        return _chain_of_field(pattern, syntax)
     if (
-        held is not None
-        and held.type == "tuple_struct_pattern"
-        and text_of(held.named_children[0]) in _HOLDERS
+        pattern is not None
+        and pattern.type == "tuple_struct_pattern"
+        and text_of(pattern.named_children[0]) in _HOLDERS
     ):
-        value = _taken_apart(held)
-        return chain_of(value, syntax) if value is not None and held.named_child_count == _HELD else UNKNOWN
-    if held is not None and held.type == "tuple_struct_pattern":
-        return _chain_of_place(held, name, syntax)
+        value = _matched_value(pattern)
+        return (
+            chain_of(value, syntax)
+            if value is not None and pattern.named_child_count == _HOLDER_PARTS
+            else UNKNOWN
+        )
+    if pattern is not None and pattern.type == "tuple_struct_pattern":
+        return _chain_of_place(pattern, name, syntax)
     return _chain_of_part(name, syntax, "")
 
 
 def _chain_of_place(pattern: Node, name: Node, syntax: Syntax) -> str:
     """`Side.Left.0` for `x` in `Side::Left(x)`."""
-    before = [one.type for one in pattern.children if one.end_byte <= name.start_byte]
+    before = [child.type for child in pattern.children if child.end_byte <= name.start_byte]
     chain = chain_of(pattern.named_children[0], syntax)
     if chain in (UNKNOWN, LITERAL) or "remaining_field_pattern" in before:
         return UNKNOWN
     return f"{chain}.{before.count(',')}"
 
 
-def _taken_apart(pattern: Node) -> Node | None:
+def _matched_value(pattern: Node) -> Node | None:
     """The value that a pattern of Rust is of."""
     around = pattern.parent
     if around is not None and around.type == "match_pattern":  # its arm, the block, the match
@@ -116,17 +122,21 @@ def _taken_apart(pattern: Node) -> Node | None:
     return around.child_by_field_name("value") if around is not None else None
 
 
-def _chain_of_field(one: Node, syntax: Syntax) -> str:
+def _chain_of_field(pattern: Node, syntax: Syntax) -> str:
     """`self.slot` for `slot` in `let Disk { slot, .. } = self`, in a condition and in a match."""
-    value = _taken_apart(one.parent) if one.parent is not None else None
-    field = one.child_by_field_name("name")
+    value = _matched_value(pattern.parent) if pattern.parent is not None else None
+    field = pattern.child_by_field_name("name")
     chain = chain_of(value, syntax) if value is not None else UNKNOWN
     return f"{chain}.{text_of(field)}" if field is not None and chain not in (UNKNOWN, LITERAL) else UNKNOWN
 
 
-def _python(name: Node, syntax: Syntax) -> str:
+def _python_value(name: Node, syntax: Syntax) -> str:
     return _chain_of_part(name, syntax, "[]")
 
 
 #: by language, what takes one value apart into several names
-SEVERAL: Mapping[str, Callable[[Node, Syntax], str]] = {"go": value_of, "rust": _rust, "python": _python}
+DESTRUCTURERS: Mapping[str, Callable[[Node, Syntax], str]] = {
+    "go": value_of,
+    "rust": _rust_value,
+    "python": _python_value,
+}

@@ -37,33 +37,38 @@ def _text(node: Node | None) -> str:
 
 def scala_flags(node: Node) -> list[str]:
     """CASE, IMPLICIT, and what the functions of an `extension` are called on."""
-    found = [CASE] if any(child.type == "case" for child in node.children) else []
-    held = next((one for one in node.children if one.type == "modifiers"), None)
-    if held is not None and "implicit" in _text(held).split():
-        found.append(IMPLICIT)
+    flags = [CASE] if any(child.type == "case" for child in node.children) else []
+    modifiers = next((child for child in node.children if child.type == "modifiers"), None)
+    if modifiers is not None and "implicit" in _text(modifiers).split():
+        flags.append(IMPLICIT)
     around = node.parent
     if around is not None and around.type == "extension_definition":
-        listed = next((one for one in around.children if one.type == "parameters"), None)
-        kinds = [one.child_by_field_name("type") for one in (listed.named_children if listed else ())]
-        found += [RECEIVER + _text(kind)[:_TYPE_MAX] for kind in kinds[:1] if kind is not None]
-    return found
+        listed = next((child for child in around.children if child.type == "parameters"), None)
+        kinds = [
+            parameter.child_by_field_name("type") for parameter in (listed.named_children if listed else ())
+        ]
+        flags += [RECEIVER + _text(kind)[:_TYPE_MAX] for kind in kinds[:1] if kind is not None]
+    return flags
 
 
 def parameters_of_scala(node: Node) -> list[Parameter]:
     """Those of a class's constructor."""
-    lists = [one for one in node.children if one.type == "class_parameters"]
+    lists = [child for child in node.children if child.type == "class_parameters"]
     return [
-        _parameter(one) for listed in lists for one in listed.named_children if one.type == "class_parameter"
+        _parameter(parameter)
+        for listed in lists
+        for parameter in listed.named_children
+        if parameter.type == "class_parameter"
     ]
 
 
-def _parameter(one: Node) -> Parameter:
-    name, kind = one.child_by_field_name("name"), one.child_by_field_name("type")
+def _parameter(node: Node) -> Parameter:
+    name, kind = node.child_by_field_name("name"), node.child_by_field_name("type")
     text = " ".join(_text(kind).split())[:_TYPE_MAX]
-    if is_later(one):
+    if is_later(node):
         return Parameter(_text(name), text + LATER)
-    given = DEFAULT if any(child.type == "=" for child in one.children) else ""
-    return Parameter(_text(name), f"{MANY}{text[:-1]}" if text.endswith("*") else text + given)
+    default = DEFAULT if any(child.type == "=" for child in node.children) else ""
+    return Parameter(_text(name), f"{MANY}{text[:-1]}" if text.endswith("*") else text + default)
 
 
 def is_later(parameter: Node) -> bool:
@@ -83,59 +88,61 @@ def argument_of_scala(node: Node) -> str | None:
     """What an argument is that is of no other language's shape; None for any other."""
     kind = node.type
     if kind == "ascription_expression":
-        said = _text(node.child_by_field_name("type") or node.named_children[-1])
-        return _UNKNOWN if said.startswith("_") else f":{said[:_TYPE_MAX]}"
+        type_text = _text(node.child_by_field_name("type") or node.named_children[-1])
+        return _UNKNOWN if type_text.startswith("_") else f":{type_text[:_TYPE_MAX]}"
     if kind == "interpolated_string_expression":
         return "#String" if _text(node.named_child(0)) in _TEXTS else _UNKNOWN
     if kind == "block":
-        held = [one for one in node.named_children if not one.is_extra]
-        return "#fn" if len(held) == 1 and held[0].type == "lambda_expression" else _UNKNOWN
+        expressions = [child for child in node.named_children if not child.is_extra]
+        return "#fn" if len(expressions) == 1 and expressions[0].type == "lambda_expression" else _UNKNOWN
     if kind in ("infix_expression", "field_expression", "call_expression"):
         passed = node.child_by_field_name("arguments")
-        given = passed is not None and any(one.type == "wildcard" for one in passed.named_children)
-        return "#fn" if given or _begins_with_wildcard(node) else None
+        has_wildcard = passed is not None and any(
+            argument.type == "wildcard" for argument in passed.named_children
+        )
+        return "#fn" if has_wildcard or _begins_with_wildcard(node) else None
     return None
 
 
 def _begins_with_wildcard(node: Node) -> bool:
     """Whether an expression is a function of the `_` that it begins with, `_.name`, `_ + 1`."""
-    one: Node | None = node
+    first: Node | None = node
     for _ in range(_DEPTH_MAX):
-        if one is None or one.type == "wildcard":
-            return one is not None
-        if one.type not in ("infix_expression", "field_expression", "call_expression"):
+        if first is None or first.type == "wildcard":
+            return first is not None
+        if first.type not in ("infix_expression", "field_expression", "call_expression"):
             return False
-        one = one.named_child(0)
+        first = first.named_child(0)
     return False
 
 
-def given_to_wildcard(node: Node, chain: Chain) -> str:
+def wildcard_chain(node: Node, chain: Chain) -> str:
     """What `_` is in `disks.map(_.save())`: `disks.map(~0_0)`."""
-    one = node
+    inner = node
     for _ in range(_DEPTH_MAX):
-        around = one.parent
+        around = inner.parent
         if around is None:
             return _UNKNOWN
-        place = _place_of(one, around) if one is not node else None
+        place = _argument_place(inner, around) if inner is not node else None
         if place is not None:
-            return _given(*place, _wildcards_before(one, node), chain)
+            return _argument_chain(*place, _wildcards_before(inner, node), chain)
         if around.type not in _AROUND:
             return _UNKNOWN
-        one = around
+        inner = around
     return _UNKNOWN
 
 
-def given_to_parameter(name: Node, chain: Chain) -> str:
+def lambda_parameter_chain(name: Node, chain: Chain) -> str:
     """What a parameter of a function without a name is, `disks.map(disk => …)`, also where that is
     taken apart at once, `{ case disk => … }`; `?` where nobody says it.
     """
-    number, one = 0, name.parent
-    if one is not None and one.type == "binding":
-        number = [child.start_byte for child in one.parent.named_children].index(one.start_byte)  # type: ignore[union-attr]
-        one = one.parent.parent if one.parent is not None else None
-    if one is None or one.type not in ("lambda_expression", "case_clause"):
+    number, holder = 0, name.parent
+    if holder is not None and holder.type == "binding":
+        number = [child.start_byte for child in holder.parent.named_children].index(holder.start_byte)  # type: ignore[union-attr]
+        holder = holder.parent.parent if holder.parent is not None else None
+    if holder is None or holder.type not in ("lambda_expression", "case_clause"):
         return _UNKNOWN
-    function = one.parent if one.type == "case_clause" else one
+    function = holder.parent if holder.type == "case_clause" else holder
     if function is not None and function.parent is not None and function.parent.type == "block":
         function = function.parent
     if function is None or function.parent is None:
@@ -144,26 +151,26 @@ def given_to_parameter(name: Node, chain: Chain) -> str:
         return chain(function.parent.child_by_field_name("value"))
     if function.parent.type == "parenthesized_expression":
         function = function.parent
-    place = _place_of(function, function.parent) if function.parent is not None else None
-    return _given(*place, number, chain) if place is not None else _UNKNOWN
+    place = _argument_place(function, function.parent) if function.parent is not None else None
+    return _argument_chain(*place, number, chain) if place is not None else _UNKNOWN
 
 
-def _place_of(one: Node, around: Node) -> tuple[Node, int] | None:
+def _argument_place(expression: Node, around: Node) -> tuple[Node, int] | None:
     """The call that an expression is passed to, and as which argument."""
     if around.type == "arguments" and around.parent is not None and around.parent.type == "call_expression":
         listed = [child.start_byte for child in around.named_children if not child.is_extra]
-        return around.parent, listed.index(one.start_byte) if one.start_byte in listed else 0
+        return around.parent, listed.index(expression.start_byte) if expression.start_byte in listed else 0
     behind = around.child_by_field_name("arguments") if around.type == "call_expression" else None
-    if behind is not None and behind.start_byte == one.start_byte and one.type in BLOCK_KINDS:
+    if behind is not None and behind.start_byte == expression.start_byte and expression.type in BLOCK_KINDS:
         return around, 0
     if around.type == "block" and around.parent is not None and around.named_child_count == 1:
-        return _place_of(around, around.parent)
+        return _argument_place(around, around.parent)
     right = around.child_by_field_name("right") if around.type == "infix_expression" else None
-    covers = one.type in ("parenthesized_expression", *BLOCK_KINDS)
-    return (around, 0) if right is not None and right.start_byte == one.start_byte and covers else None
+    covers = expression.type in ("parenthesized_expression", *BLOCK_KINDS)
+    return (around, 0) if right is not None and right.start_byte == expression.start_byte and covers else None
 
 
-def _given(call: Node, argument: int, number: int, chain: Chain) -> str:
+def _argument_chain(call: Node, argument: int, number: int, chain: Chain) -> str:
     """The chain of what a function is given that is passed to a call."""
     if call.type == "infix_expression":
         operator = call.child_by_field_name("operator")
@@ -183,40 +190,40 @@ def _given(call: Node, argument: int, number: int, chain: Chain) -> str:
 
 
 def _link(callee: str, argument: int, number: int) -> str:
-    known = callee[:1] not in (_UNKNOWN, _LITERAL, ":") and callee.rpartition(".")[2] not in (
+    is_known = callee[:1] not in (_UNKNOWN, _LITERAL, ":") and callee.rpartition(".")[2] not in (
         _UNKNOWN,
         _LITERAL,
     )
-    return f"{callee}(~{argument}_{number})" if known else _UNKNOWN
+    return f"{callee}(~{argument}_{number})" if is_known else _UNKNOWN
 
 
 def _wildcards_before(function: Node, node: Node) -> int:
     """How many other `_` stand before one in the function that they make."""
     count, pending = 0, [function]
     while pending:
-        one = pending.pop()
-        if one.type == "wildcard":
-            count += one.start_byte < node.start_byte
-        elif one.start_byte < node.start_byte and one.type not in ("arguments", *BLOCK_KINDS):
-            pending += one.named_children
+        current = pending.pop()
+        if current.type == "wildcard":
+            count += current.start_byte < node.start_byte
+        elif current.start_byte < node.start_byte and current.type not in ("arguments", *BLOCK_KINDS):
+            pending += current.named_children
     return count
 
 
-def given_in_for(value: str) -> str:
+def for_element_chain(value: str) -> str:
     """What `disk` is in `for (disk <- disks)`."""
     return _link(f"{value}.foreach", 0, 0)
 
 
-def part_of_pattern(name: Node, whole: Node) -> str:
+def pattern_component(name: Node, type_node: Node) -> str:
     """What a name gets where an instance of a class is taken apart, `case Disk(label, size)`."""
     around = name.parent
     parts = (
-        [one.start_byte for one in around.named_children if one.start_byte != whole.start_byte]
+        [child.start_byte for child in around.named_children if child.start_byte != type_node.start_byte]
         if around
         else []
     )
     number = parts.index(name.start_byte) + 1 if name.start_byte in parts else 0
-    of = _text(whole).partition("[")[0]
+    of = _text(type_node).partition("[")[0]
     return f"{of}(_{len(parts)}).component{number}" if number and of.replace(".", "").isalnum() else _UNKNOWN
 
 

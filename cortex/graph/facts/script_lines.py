@@ -18,9 +18,9 @@ LINE_CHARS_MAX = 1_000
 COMMENTS_MAX = 80
 
 
-def ended(lines: Sequence[str]) -> list[str]:
+def end_signatures(lines: Sequence[str]) -> list[str]:
     """`lines` with a semicolon in the blanks before each such signature; as many as before."""
-    found = list(lines)
+    output = list(lines)
     for at, line in enumerate(lines):
         if "<" not in line or len(line) > LINE_CHARS_MAX or not _OPENS.match(line):
             continue
@@ -34,5 +34,5 @@ def ended(lines: Sequence[str]) -> list[str]:
         )
         if len(above) <= LINE_CHARS_MAX and not _GOES_ON.search(above.partition(" //")[0].rstrip()):
             column = line.index("<")
-            found[at] = f"{line[: column - 1]};{line[column:]}"
-    return found
+            output[at] = f"{line[: column - 1]};{line[column:]}"
+    return output

@@ -15,7 +15,7 @@ from cortex.graph.facts.facts import SPREAD
 #: the name that stands for what a file exports
 EXPORTS = "exports"
 #: what a file exports as a whole
-WHOLE = "module.exports"
+MODULE_EXPORTS = "module.exports"
 
 FUNCTIONS = frozenset(
     "arrow_function function_expression generator_function function_declaration method_definition "
@@ -28,7 +28,7 @@ _INHERIT = frozenset({b"util.inherits", b"inherits", b"Object.setPrototypeOf"})
 _CREATE = b"Object.create"
 #: calls that give their first argument the members of the others, and how these are named
 _MIX = frozenset({b"Object.assign", b"_.extend", b"_.assign", b"$.extend", b"jQuery.extend", b"extend"})
-_NAMED = frozenset({"identifier", "member_expression", "call_expression"})
+_NAME_NODES = frozenset({"identifier", "member_expression", "call_expression"})
 #: of what is exported by default, what has a name from that or of its own
 _NAMED_BY_DEFAULT = FUNCTIONS | {"class", "object", "identifier"}
 _TYPE_PARTS = frozenset({"object_type", "parenthesized_type", "intersection_type"})
@@ -53,10 +53,10 @@ def owner_of(node: Node | None) -> Owner:
         return Owner(text_of(node))
     if node.type != "member_expression":
         return Owner("")
-    if text_of(node) == WHOLE:
+    if text_of(node) == MODULE_EXPORTS:
         return Owner(EXPORTS)
     inner = node.child_by_field_name("object")
-    if _field(node, "property") == "prototype" and inner is not None and inner.type == "identifier":
+    if _field_text(node, "property") == "prototype" and inner is not None and inner.type == "identifier":
         return Owner(text_of(inner), prototype=True)
     return Owner("")
 
@@ -69,13 +69,13 @@ def owner_of_literal(literal: Node) -> Owner:
     if around is None:
         return Owner("")
     if around.type == "variable_declarator":
-        return Owner(_field(around, "name"))
+        return Owner(_field_text(around, "name"))
     if around.type == "export_statement":
         return Owner(EXPORTS)
     if around.type == "assignment_expression":
         return owner_of(around.child_by_field_name("left"))
     call = around.parent
-    if around.type == "arguments" and call is not None and _field(call, "function").encode() in _MIX:
+    if around.type == "arguments" and call is not None and _field_text(call, "function").encode() in _MIX:
         return owner_of(around.named_child(0))
     return Owner("")
 
@@ -88,7 +88,7 @@ def is_returned(literal: Node) -> bool:
     return around is not None and around.type == "return_statement"
 
 
-def is_of(node: Node, definition: Node) -> bool:
+def is_in_function(node: Node, definition: Node) -> bool:
     """Whether the innermost function around `node` is a definition's, `const f = () => …` too."""
     around = node.parent
     while around is not None and around.type not in FUNCTIONS:
@@ -96,7 +96,7 @@ def is_of(node: Node, definition: Node) -> bool:
     return around is not None and around.end_byte == definition.end_byte
 
 
-def _field(node: Node, name: str) -> str:
+def _field_text(node: Node, name: str) -> str:
     child = node.child_by_field_name(name)
     return text_of(child) if child is not None else ""
 
@@ -124,8 +124,8 @@ def members_of(literal: Node) -> Iterator[tuple[str, Node]]:
     for child in literal.named_children:
         if child.type == "shorthand_property_identifier":
             yield text_of(child), child
-        elif child.type == "spread_element" and (whole := child.named_child(0)) is not None:
-            yield SPREAD, whole
+        elif child.type == "spread_element" and (spread := child.named_child(0)) is not None:
+            yield SPREAD, spread
         elif child.type == "pair":
             key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
             if key is not None and value is not None and key.type in ("property_identifier", "string"):
@@ -141,7 +141,7 @@ def has_functions(literal: Node) -> bool:
     return False
 
 
-def is_taken_apart(node: Node) -> bool:
+def is_destructured(node: Node) -> bool:
     """Whether a name stands in `{ a, b: name, c = 1 }`."""
     around = node.parent
     return around is not None and around.type in (
@@ -151,13 +151,13 @@ def is_taken_apart(node: Node) -> bool:
     )
 
 
-def taken_apart(node: Node) -> tuple[str, Node | None]:
+def destructured_member(node: Node) -> tuple[str, Node | None]:
     """For a name in `const { a, b: name } = value`: the member that it is of, and the value; "" and
     None anywhere else.
     """
     pattern, member = node.parent, text_of(node)
     if pattern is not None and pattern.type == "pair_pattern":
-        member, pattern = _field(pattern, "key"), pattern.parent
+        member, pattern = _field_text(pattern, "key"), pattern.parent
     elif pattern is not None and pattern.type == "object_assignment_pattern":
         pattern = pattern.parent
     around = pattern.parent if pattern is not None and pattern.type == "object_pattern" else None
@@ -166,20 +166,20 @@ def taken_apart(node: Node) -> tuple[str, Node | None]:
     return member, around.child_by_field_name("value")
 
 
-def mixed_in(call: Node) -> Iterator[tuple[Owner, Node]]:
+def read_mixins(call: Node) -> Iterator[tuple[Owner, Node]]:
     """(who, what it takes in whole) of `Object.assign(P.prototype, methods, …)`."""
     callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if callee is None or arguments is None or callee.end_byte - callee.start_byte > _CALLEE_BYTES_MAX:
         return
-    held = arguments.named_children
-    if callee.text not in _MIX or not held:
+    argument_nodes = arguments.named_children
+    if callee.text not in _MIX or not argument_nodes:
         return
-    who = owner_of(held[0])
-    if who.name not in ("", "this", EXPORTS):
-        yield from ((who, one) for one in held[1:] if one.type in _NAMED)
+    owner = owner_of(argument_nodes[0])
+    if owner.name not in ("", "this", EXPORTS):
+        yield from ((owner, mixin) for mixin in argument_nodes[1:] if mixin.type in _NAME_NODES)
 
 
-def inherits(call: Node) -> tuple[Owner, Node] | None:
+def read_inheritance(call: Node) -> tuple[Owner, Node] | None:
     """(who, its base) where a call makes one inherit from another: `util.inherits(P, Base)`,
     `P.prototype = Object.create(Base.prototype)`.
     """
@@ -190,13 +190,17 @@ def inherits(call: Node) -> tuple[Owner, Node] | None:
     if text not in _INHERIT and text != _CREATE:
         return None
     arguments = call.child_by_field_name("arguments")
-    held = arguments.named_children if arguments is not None else []
-    if len(held) < 1 + (text in _INHERIT):
+    argument_nodes = arguments.named_children if arguments is not None else []
+    if len(argument_nodes) < 1 + (text in _INHERIT):
         return None
-    who, base = (owner_of(held[0]), held[1]) if text in _INHERIT else (owner_of_literal(call), held[0])
-    whose = owner_of(base)
-    inner = base.child_by_field_name("object") if whose.prototype else base
-    return (who, inner) if who.name not in ("", "this", EXPORTS) and inner is not None else None
+    owner, base = (
+        (owner_of(argument_nodes[0]), argument_nodes[1])
+        if text in _INHERIT
+        else (owner_of_literal(call), argument_nodes[0])
+    )
+    base_owner = owner_of(base)
+    inner = base.child_by_field_name("object") if base_owner.prototype else base
+    return (owner, inner) if owner.name not in ("", "this", EXPORTS) and inner is not None else None
 
 
 def is_exported(declarator: Node) -> bool:
@@ -206,7 +210,7 @@ def is_exported(declarator: Node) -> bool:
     return around is not None and around.type == "export_statement"
 
 
-def is_part(member: Node) -> bool:
+def is_type_part(member: Node) -> bool:
     """Whether a member or a signature is of a part of the type that has the name, `A & { … }`."""
     around = member.parent
     while around is not None and around.type in _TYPE_PARTS:
@@ -214,15 +218,15 @@ def is_part(member: Node) -> bool:
     return around is not None and around.type == "type_alias_declaration"
 
 
-def type_by_name(base: Node) -> Node | None:
+def record_value_type(base: Node) -> Node | None:
     """`Disk` of `Record<string, Disk>`."""
-    if base.type != "generic_type" or _field(base, "name") != "Record":
+    if base.type != "generic_type" or _field_text(base, "name") != "Record":
         return None
     arguments = base.child_by_field_name("type_arguments")
     return arguments.named_children[-1] if arguments is not None and arguments.named_child_count else None
 
 
-def value_by_default(export: Node) -> Node | None:
+def default_export_value(export: Node) -> Node | None:
     """What `export default make()` gives that has no name."""
     if export.type != "export_statement" or not any(child.type == "default" for child in export.children):
         return None

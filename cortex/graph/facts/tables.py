@@ -28,7 +28,7 @@ from cortex.graph.facts.facts import (
 )
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.links import BETWEEN
-from cortex.graph.facts.reaching_bindings import Meanings, Place
+from cortex.graph.facts.reaching_bindings import BindingSite, Meanings
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: a definition: its file and its number there
@@ -62,10 +62,10 @@ def pack(facts: Facts) -> Packed:
     outer: list[Binding] = []
     local: list[Binding] = []
     for binding in facts.bindings:
-        (outer if is_outer(facts, binding) else local).append(binding)
+        (outer if is_visible_outside(facts, binding) else local).append(binding)
     head = msgspec.structs.replace(facts, references=(), bindings=tuple(outer))
     inner = msgspec.msgpack.encode((facts.references, local))
-    words = sorted(set(WORD.findall(" ".join(_texts(facts)))))
+    words = sorted(set(WORD.findall(" ".join(_mentioned_texts(facts)))))
     return Packed(
         facts.path,
         facts.language,
@@ -93,7 +93,7 @@ class FileIndex:
         "_holders",
         "_imports",
         "_inner_imports",
-        "_known",
+        "_known_names",
         "_local",
         "_meanings",
         "_members",
@@ -121,79 +121,79 @@ class FileIndex:
         self._firsts: set[str] | None = None
         self._holders: dict[tuple[int, str], int] = {}
         self._local: tuple[Binding, ...] | None = None
-        self._known: set[str] | None = None
+        self._known_names: set[str] | None = None
         self._names: set[str] | None = None
         self._narrowed: set[str] | None = None
         self._members: dict[str, dict[str, list[Ref]]] | None = None
         self._outers: dict[int, int] = {}
         self._meanings: dict[tuple[int, str], Meanings] = {}
-        self._places: dict[tuple[int, str], list[Place]] | None = None
+        self._places: dict[tuple[int, str], list[BindingSite]] | None = None
         self._renamed: set[str] | None = None
-        self._top_places: dict[tuple[int, str], list[Place]] | None = None
+        self._top_places: dict[tuple[int, str], list[BindingSite]] | None = None
 
     @property
     def references(self) -> tuple[Reference, ...]:
         """Not kept: only the file's own resolution reads them, once, and they are half of it."""
-        references, local = self._unpacked()
+        references, local = self._unpack()
         if self._local is None:
             self._local = local
         return references
 
     @property
-    def local(self) -> tuple[Binding, ...]:
+    def local_bindings(self) -> tuple[Binding, ...]:
         """The bindings inside of functions."""
         if self._local is None:
-            self._local = self._unpacked()[1]
+            self._local = self._unpack()[1]
         return self._local
 
-    def _unpacked(self) -> _Inner:
-        found: _Inner = _INNER.decode(zlib.decompress(self._packed.inner))
-        return found
+    def _unpack(self) -> _Inner:
+        inner: _Inner = _INNER.decode(zlib.decompress(self._packed.inner))
+        return inner
 
-    def places(self, scope: int, name: str) -> Sequence[Place]:
+    def places(self, scope: int, name: str) -> Sequence[BindingSite]:
         """The bindings, then the imports, then the definitions of `name` in one scope that is not a
         type's.
         """
         if scope >= 0:
             if self._places is None:
-                self._places = self._placed(self.local, inner=True)
+                self._places = self._group_places(self.local_bindings, inner=True)
             return self._places.get((scope, name), ())
         if self._top_places is None:
-            tops = [binding for held in self.tops.values() for binding in held]
-            self._top_places = self._placed(tops, inner=False)
+            tops = [binding for group in self.top_bindings.values() for binding in group]
+            self._top_places = self._group_places(tops, inner=False)
         return self._top_places.get((scope, name), ())
 
     def meanings(self, scope: int, name: str) -> Meanings:
         """Which of these places hold where."""
-        found = self._meanings.get((scope, name))
-        if found is None:
-            found = Meanings(self.places(scope, name), self.facts.definitions)
-            self._meanings[scope, name] = found
-        return found
+        meanings = self._meanings.get((scope, name))
+        if meanings is None:
+            meanings = Meanings(self.places(scope, name), self.facts.definitions)
+            self._meanings[scope, name] = meanings
+        return meanings
 
-    def holder(self, scope: int, name: str, places: Sequence[Place]) -> int:
+    def holder(self, scope: int, name: str, places: Sequence[BindingSite]) -> int:
         """The number of a script's constant that has members, unless a type is declared for it
         before, or a block inside binds the name again; of those in blocks the one among `places`;
         -1 for none.
         """
-        found = self._holders.get((scope, name))
-        if found is None:
-            found = self._holders[scope, name] = self._holder(self.places(scope, name))
-        if found < 0:
+        number = self._holders.get((scope, name))
+        if number is None:
+            number = self._holders[scope, name] = self._find_holder(self.places(scope, name))
+        if number < 0:
             return -1
-        one = self.facts.definitions[found]
-        if is_hidden(one, places[-1] if places else None):
+        definition = self.facts.definitions[number]
+        if is_hidden(definition, places[-1] if places else None):
             return -1
-        if not one.until or found in places:
-            return found
+        if not definition.until or number in places:
+            return number
         return next((at for at in places if isinstance(at, int) and self._holds(at)), -1)
 
-    def _holder(self, held: Sequence[Place]) -> int:
-        for what in held:
-            if isinstance(what, int):
-                if self._holds(what):
-                    return what
-            elif isinstance(what, Binding) and what.value.startswith(":"):
+    def _find_holder(self, places: Sequence[BindingSite]) -> int:
+        for site in places:
+            if isinstance(site, int):
+                if self._holds(site):
+                    return site
+            elif isinstance(site, Binding) and site.value.startswith(":"):
                 return -1
         return -1
 
@@ -205,92 +205,106 @@ class FileIndex:
     def names(self) -> set[str]:
         """The names of all definitions."""
         if self._names is None:
-            self._names = {one.name for one in self.facts.definitions}
+            self._names = {definition.name for definition in self.facts.definitions}
         return self._names
 
     def outer(self, at: int) -> int:
         """The number of the definition around one; of Kotlin's extension that is written in a type
         that type's.
         """
-        one = self.facts.definitions[at]
-        if one.parent >= 0 or not one.scope or self.facts.language != "kotlin":
-            return one.parent
+        definition = self.facts.definitions[at]
+        if definition.parent >= 0 or not definition.scope or self.facts.language != "kotlin":
+            return definition.parent
         if not self._outers:
             types: list[int] = []
-            for number, each in enumerate(self.facts.definitions):  # in the order of the text
-                while types and self.facts.definitions[types[-1]].end <= each.begin:
+            for number, other in enumerate(self.facts.definitions):  # in the order of the text
+                while types and self.facts.definitions[types[-1]].end <= other.begin:
                     types.pop()
                 self._outers[number] = types[-1] if types else -1
-                if each.kind in TYPE_KINDS:
+                if other.kind in TYPE_KINDS:
                     types.append(number)
         return self._outers[at]
 
     @property
-    def narrowed(self) -> set[str]:
+    def narrowed_fields(self) -> set[str]:
         """The fields of which a test in a function says more, as bindings name them."""
         if self._narrowed is None:
-            self._narrowed = {one.name for one in self.local if BETWEEN in one.name}
+            self._narrowed = {binding.name for binding in self.local_bindings if BETWEEN in binding.name}
         return self._narrowed
 
     @property
-    def firsts(self) -> set[str]:
+    def first_parameters(self) -> set[str]:
         """What methods call their first parameter."""
         if self._firsts is None:
-            methods = (one for one in self.facts.definitions if one.kind == "method" and one.parameters)
-            self._firsts = {one.parameters[0].name for one in methods}
+            methods = (
+                definition
+                for definition in self.facts.definitions
+                if definition.kind == "method" and definition.parameters
+            )
+            self._firsts = {method.parameters[0].name for method in methods}
         return self._firsts
 
-    def may_know(self, name: str) -> bool:
+    def may_bind(self, name: str) -> bool:
         """False when `name` has no place in this file; True also while that is not worth finding
         out.
         """
         if self._local is None:
             return True
-        if self._known is None:
-            self._known = {one.name for held in (self.facts.bindings, self._local) for one in held}
-            self._known.update(one.name for one in self.facts.imports)
-            self._known |= self.names
-        return name in self._known
+        if self._known_names is None:
+            self._known_names = {
+                binding.name for group in (self.facts.bindings, self._local) for binding in group
+            }
+            self._known_names.update(statement.name for statement in self.facts.imports)
+            self._known_names |= self.names
+        return name in self._known_names
 
-    def renames(self, name: str) -> bool:
+    def may_rename(self, name: str) -> bool:
         """Whether a variable of that name, or an import of something by another name, may stand for
         what is called otherwise. Asked while references are read.
         """
         if self._renamed is None:
             python = self.facts.language == "python"  # whose parameters may be fixtures
-            held = (one for some in (self.facts.bindings, self.local) for one in some)
-            self._renamed = {one.name for one in held if python or tells(one)}
-            self._renamed.update(one.name for one in self.facts.imports if one.name != one.member)
+            bindings = (binding for group in (self.facts.bindings, self.local_bindings) for binding in group)
+            self._renamed = {binding.name for binding in bindings if python or has_value(binding)}
+            self._renamed.update(
+                statement.name for statement in self.facts.imports if statement.name != statement.member
+            )
         return name in self._renamed
 
     def declares(self, name: str) -> bool:
         """Whether `name` is one of a definition or an import of this file, wherever it stands."""
-        return name in self.names or any(one.name == name for one in self.facts.imports)
+        return name in self.names or any(statement.name == name for statement in self.facts.imports)
 
-    def _placed(self, bindings: Iterable[Binding], *, inner: bool) -> dict[tuple[int, str], list[Place]]:
-        found: dict[tuple[int, str], list[Place]] = {}
+    def _group_places(
+        self, bindings: Iterable[Binding], *, inner: bool
+    ) -> dict[tuple[int, str], list[BindingSite]]:
+        places: dict[tuple[int, str], list[BindingSite]] = {}
         for binding in bindings:
-            found.setdefault((binding.scope, binding.name), []).append(binding)
+            places.setdefault((binding.scope, binding.name), []).append(binding)
         for key, imports in self.imports.items():
             if (key[0] >= 0) == inner:
-                found.setdefault(key, []).extend(imports)
-        for at, one in enumerate(self.facts.definitions):
-            if (one.parent >= 0) == inner and (inner or not one.scope) and not self._is_member(one):
-                found.setdefault((one.parent, one.name), []).append(at)
-        return found
+                places.setdefault(key, []).extend(imports)
+        for at, definition in enumerate(self.facts.definitions):
+            if (
+                (definition.parent >= 0) == inner
+                and (inner or not definition.scope)
+                and not self._is_member(definition)
+            ):
+                places.setdefault((definition.parent, definition.name), []).append(at)
+        return places
 
-    def _is_member(self, one: Definition) -> bool:
+    def _is_member(self, definition: Definition) -> bool:
         """Whether a definition makes no name where it stands: `this.x = function () {}`,
         `exports.x = function () {}`.
         """
-        return EXPORTED in one.flags or (
-            one.kind == "method"
-            and one.parent >= 0
-            and self.facts.definitions[one.parent].kind in CALLABLE_KINDS
+        return EXPORTED in definition.flags or (
+            definition.kind == "method"
+            and definition.parent >= 0
+            and self.facts.definitions[definition.parent].kind in CALLABLE_KINDS
         )
 
     @property
-    def tops(self) -> dict[tuple[int, str], list[Binding]]:
+    def top_bindings(self) -> dict[tuple[int, str], list[Binding]]:
         """The bindings at the top of the file, by (-1, name)."""
         if self._bindings is None:
             self._sort_bindings()
@@ -332,21 +346,21 @@ class FileIndex:
         return self._sorted_imports()[0]
 
     @property
-    def stars(self) -> list[Import]:
+    def star_imports(self) -> list[Import]:
         return self._sorted_imports()[1]
 
     def _sorted_imports(self) -> tuple[dict[tuple[int, str], list[Import]], list[Import]]:
         if self._imports is None:
-            named: dict[tuple[int, str], list[Import]] = {}
+            by_name: dict[tuple[int, str], list[Import]] = {}
             stars: list[Import] = []
-            for one in self.facts.imports:
-                if one.inside and one.scope < 0:
-                    self._inner_imports.setdefault(one.inside, []).append(one)
-                elif one.member == "*":
-                    stars.append(one)
+            for statement in self.facts.imports:
+                if statement.inside and statement.scope < 0:
+                    self._inner_imports.setdefault(statement.inside, []).append(statement)
+                elif statement.member == "*":
+                    stars.append(statement)
                 else:
-                    named.setdefault((one.scope, one.name), []).append(one)
-            self._imports = named, stars
+                    by_name.setdefault((statement.scope, statement.name), []).append(statement)
+            self._imports = by_name, stars
         return self._imports
 
     @property
@@ -360,8 +374,8 @@ class FileIndex:
         """(enclosing definition, name) → numbers of definitions."""
         if self._children is None:
             self._children = {}
-            for at, one in enumerate(self.facts.definitions):
-                self._children.setdefault((one.parent, one.name), []).append(at)
+            for at, definition in enumerate(self.facts.definitions):
+                self._children.setdefault((definition.parent, definition.name), []).append(at)
         return self._children
 
     @property
@@ -369,20 +383,20 @@ class FileIndex:
         """Qualified scope → name → definitions."""
         if self._members is None:
             self._members = {}
-            for at, one in enumerate(self.facts.definitions):
-                if TESTED in one.flags:
+            for at, definition in enumerate(self.facts.definitions):
+                if TESTED in definition.flags:
                     continue
-                names = self._members.setdefault(one.scope, {})
-                names.setdefault(one.name, []).append((self.facts.path, at))
+                names = self._members.setdefault(definition.scope, {})
+                names.setdefault(definition.name, []).append((self.facts.path, at))
         return self._members
 
 
-def tells(one: Binding) -> bool:
+def has_value(binding: Binding) -> bool:
     """Whether something is known of what is bound."""
-    return one.value not in {"?", "#"}
+    return binding.value not in {"?", "#"}
 
 
-def is_outer(facts: Facts, binding: Binding) -> bool:
+def is_visible_outside(facts: Facts, binding: Binding) -> bool:
     """Whether others can see what is bound: at the top of a file, or a field."""
     if binding.scope < 0 or "." in binding.name:
         return True
@@ -391,9 +405,9 @@ def is_outer(facts: Facts, binding: Binding) -> bool:
     return facts.definitions[binding.scope].kind in TYPE_KINDS
 
 
-def is_hidden(one: Definition, last: Place | None) -> bool:
+def is_hidden(definition: Definition, last: BindingSite | None) -> bool:
     """Whether `last`, what a name is bound to, is of a block that the definition is not in."""
-    return isinstance(last, Binding) and last.until > 0 and not last.at <= one.end <= last.until
+    return isinstance(last, Binding) and last.until > 0 and not last.at <= definition.end <= last.until
 
 
 def _self_type(facts: Facts, scope: int, root: str) -> int:
@@ -401,39 +415,50 @@ def _self_type(facts: Facts, scope: int, root: str) -> int:
     rules = RULES[facts.language]
     at = scope
     while at >= 0:
-        one = facts.definitions[at]
-        if CONSTRUCTOR in one.flags and root in rules.self_names:
+        definition = facts.definitions[at]
+        if CONSTRUCTOR in definition.flags and root in rules.self_names:
             return at
-        if one.kind == "method" and one.parent < 0 and rules.family == "script" and root in rules.self_names:
-            return next((n for n, o in enumerate(facts.definitions) if o.qualified == one.scope), -1)
-        if one.parent >= 0 and facts.definitions[one.parent].kind in TYPE_KINDS and one.kind == "method":
-            first = one.parameters[0].name if one.parameters else ""
-            named = root in rules.self_names or (facts.language == "python" and root == first)
-            return one.parent if named else -1
-        at = one.parent
+        if (
+            definition.kind == "method"
+            and definition.parent < 0
+            and rules.family == "script"
+            and root in rules.self_names
+        ):
+            return next(
+                (n for n, other in enumerate(facts.definitions) if other.qualified == definition.scope), -1
+            )
+        if (
+            definition.parent >= 0
+            and facts.definitions[definition.parent].kind in TYPE_KINDS
+            and definition.kind == "method"
+        ):
+            first = definition.parameters[0].name if definition.parameters else ""
+            is_receiver = root in rules.self_names or (facts.language == "python" and root == first)
+            return definition.parent if is_receiver else -1
+        at = definition.parent
     return -1
 
 
-def asks_fixtures(language: str, one: Definition) -> bool:
+def takes_fixtures(language: str, definition: Definition) -> bool:
     """Whether pytest gives a function's parameters by their names: a test's, a fixture's."""
-    if language != "python" or one.kind not in CALLABLE_KINDS:
+    if language != "python" or definition.kind not in CALLABLE_KINDS:
         return False
-    return one.name.startswith("test") or "fixture" in one.flags
+    return definition.name.startswith("test") or "fixture" in definition.flags
 
 
-def _texts(facts: Facts) -> Iterator[str]:
+def _mentioned_texts(facts: Facts) -> Iterator[str]:
     """All that may speak of a name."""
     for reference in facts.references:
         yield reference.chain
         yield from reference.passed
     for imported in facts.imports:
         yield from (imported.name, imported.module, imported.member)
-    yield from (one.value for one in facts.bindings)
+    yield from (binding.value for binding in facts.bindings)
     for extension in facts.extensions:
         yield from (extension.type, extension.base.chain)
     for definition in facts.definitions:
         yield definition.returns
         yield from (base.chain for base in definition.bases)
-        yield from (one.type for one in definition.parameters)
-        if asks_fixtures(facts.language, definition):
-            yield from (one.name for one in definition.parameters)
+        yield from (parameter.type for parameter in definition.parameters)
+        if takes_fixtures(facts.language, definition):
+            yield from (parameter.name for parameter in definition.parameters)

@@ -68,16 +68,16 @@ _OF_MODULE = re.compile(r"""(typeof\s+)?import\(\s*["']([^"']{1,200})["']\s*\)\s
 _OPEN, _CLOSE = "[<(", "]>)"
 
 
-def result(text: str, number: int) -> str:
+def result_type(text: str, number: int) -> str:
     """One of the types that a function gives, `(int, error)`, `Result<(Disk, u8), Error>`,
     `tuple[Disk, int]`; "" when there are not so many.
     """
     text = text.strip()
     while wrapped := _WRAPPED.fullmatch(text):
-        text = next(iter(split_top(wrapped[1], ",")), "")
+        text = next(iter(split_top_level(wrapped[1], ",")), "")
     if (many := _TUPLE.fullmatch(text)) is not None:
         text = f"({many[1]})"
-    types = split_top(text[1:-1], ",") if text.startswith("(") and text.endswith(")") else [text]
+    types = split_top_level(text[1:-1], ",") if text.startswith("(") and text.endswith(")") else [text]
     return types[number] if number < len(types) else ""
 
 
@@ -94,114 +94,138 @@ def alternatives(text: str) -> tuple[str, ...]:
         return ()
     if text.startswith("{"):
         values = _BY_NAME.fullmatch(text)
-        return tuple(_star(list(alternatives(values[1])))) if values is not None else ()
-    found: list[str] = []
-    for some in split_top(text, "|"):
-        for part in split_top(some, "+") if "+" in some else (some,):
-            found += _one(part.strip().strip("\"'"))
-    return tuple(dict.fromkeys(name for name in found if name not in ("None", "null", "undefined", "void")))[
+        return tuple(_mark_elements(list(alternatives(values[1])))) if values is not None else ()
+    names: list[str] = []
+    for member in split_top_level(text, "|"):
+        for piece in split_top_level(member, "+") if "+" in member else (member,):
+            names += _alternatives_of(piece.strip().strip("\"'"))
+    return tuple(dict.fromkeys(name for name in names if name not in ("None", "null", "undefined", "void")))[
         :6
     ]
 
 
-def _one(text: str) -> list[str]:
+def _alternatives_of(text: str) -> list[str]:
     while ">::" in text and (bare := _OUTER.sub("", text)) != text:  # C++'s `List<Key>::Iterator`
         text = bare
     text = text.strip().lstrip("&*~? ").rstrip("&*?! ")
     if text.startswith("[") and "]" in text:  # Go's []T, [n]T; Rust's [T; n]; Swift's [T]
-        inside, _, rest = text[1:].partition("]")
-        if rest:
-            return _star(_one(rest))
-        first = split_top(inside.replace(";", ","), ",")[:1]  # none in an empty tuple
-        return _star([found for one in first for part in split_top(one, ":")[-1:] for found in _one(part)])
+        inside, _, tail = text[1:].partition("]")
+        if tail:
+            return _mark_elements(_alternatives_of(tail))
+        first = split_top_level(inside.replace(";", ","), ",")[:1]  # none in an empty tuple
+        return _mark_elements(
+            [
+                chain
+                for entry in first
+                for piece in split_top_level(entry, ":")[-1:]
+                for chain in _alternatives_of(piece)
+            ]
+        )
     if text.startswith("map["):
-        return _star(_one(text[_closing(text, 3) + 1 :]))
+        return _mark_elements(_alternatives_of(text[_closing_position(text, 3) + 1 :]))
     if text.startswith(("chan ", "<-chan ")):
-        return _star(_one(text.partition("chan ")[2]))
+        return _mark_elements(_alternatives_of(text.partition("chan ")[2]))
     if text.startswith("..."):
-        return _star(_one(text[3:]))
+        return _mark_elements(_alternatives_of(text[3:]))
     if text.startswith("(") and text.endswith(")"):  # Go's results, parentheses
-        return [found for one in split_top(text[1:-1], ",")[:1] for found in _one(one)]
+        return [chain for entry in split_top_level(text[1:-1], ",")[:1] for chain in _alternatives_of(entry)]
     if text.endswith("[]"):
-        return _star(_one(text[:-2]))
+        return _mark_elements(_alternatives_of(text[:-2]))
     if module := _OF_MODULE.match(text):
         place = f"{ITSELF if module[1] else ''}{module_link(module[2])}"
-        return [f"{place}.{one}" for one in _one(text[module.end() :]) if not one.startswith(ITSELF)]
+        return [
+            f"{place}.{chain}"
+            for chain in _alternatives_of(text[module.end() :])
+            if not chain.startswith(ITSELF)
+        ]
     if text.startswith("typeof "):
-        named = _NAME.fullmatch(text[7:].partition("<")[0].strip())  # `typeof make<Disk>`
-        return [f"{ITSELF}{named[0]}"] if named else []
+        name_match = _NAME.fullmatch(text[7:].partition("<")[0].strip())  # `typeof make<Disk>`
+        return [f"{ITSELF}{name_match[0]}"] if name_match else []
     match = _NAME.match(text)
     if match is None:
         return []
     name = match[0].replace("::", ".").replace("\\", ".").strip(".")
-    rest = text[match.end() :].lstrip()
+    tail = text[match.end() :].lstrip()
     last = name.rpartition(".")[2]
-    if rest[:1] in ("[", "<"):
-        if member := _MEMBER_OF.search(rest):
-            whole = not rest[: member.start()] or _closing(rest, 0) == member.start() - 1
-            return [f"{ITSELF}{name}().{member[1]}"] if whole else []
-        arguments = split_top(rest[1 : _closing(rest, 0)], ",")
+    if tail[:1] in ("[", "<"):
+        if member := _MEMBER_OF.search(tail):
+            is_whole = not tail[: member.start()] or _closing_position(tail, 0) == member.start() - 1
+            return [f"{ITSELF}{name}().{member[1]}"] if is_whole else []
+        arguments = split_top_level(tail[1 : _closing_position(tail, 0)], ",")
         if last in UNIONS:
-            return [found for one in arguments for found in _one(one)]
+            return [chain for argument in arguments for chain in _alternatives_of(argument)]
         if last in ("type", "Type"):
             return []
         if last in _OF_FUNCTIONS:
-            given = arguments[:1]  # none of what was cut off
-            return [made for text in given for one in _one(text) for made in _OF_FUNCTIONS[last](one)]
+            first_arguments = arguments[:1]  # none of what was cut off
+            return [
+                derived
+                for text in first_arguments
+                for chain in _alternatives_of(text)
+                for derived in _OF_FUNCTIONS[last](chain)
+            ]
         if last in WRAPPERS:
             return list(alternatives(arguments[0])) if arguments else []
         if last in CONTAINERS and arguments:
-            chosen = arguments[0] if last in ("tuple", "Tuple", "Generator") else arguments[-1]
-            return _star(list(alternatives(chosen)))
+            element_type = arguments[0] if last in ("tuple", "Tuple", "Generator") else arguments[-1]
+            return _mark_elements(list(alternatives(element_type)))
         return [name]
-    if rest and not rest.startswith(("=", "{", "where")):  # Go parameter lists: "name Type"
-        second = _NAME.match(rest)
-        if second is not None and rest[0] not in "(,":
-            return _one(rest)
+    if tail and not tail.startswith(("=", "{", "where")):  # Go parameter lists: "name Type"
+        second = _NAME.match(tail)
+        if second is not None and tail[0] not in "(,":
+            return _alternatives_of(tail)
     return [name]
 
 
 @functools.lru_cache(maxsize=20_000)
-def held_by(text: str) -> tuple[str, ...]:
+def generic_names(text: str) -> tuple[str, ...]:
     """The names of WRAPPERS and CONTAINERS that a declared type gives arguments to: a project may
     have a type of such a name itself.
     """
-    found = []
-    for one in split_top(text.strip("\"' "), "|"):
-        name = _NAME.match(one)
-        if name is not None and one[name.end() : name.end() + 1] in ("[", "<"):
+    names = []
+    for alternative in split_top_level(text.strip("\"' "), "|"):
+        name = _NAME.match(alternative)
+        if name is not None and alternative[name.end() : name.end() + 1] in ("[", "<"):
             chain = name[0].replace("::", ".").replace("\\", ".").strip(".")
             if chain.rpartition(".")[2] in WRAPPERS | CONTAINERS:
-                found.append(chain)
-    return tuple(found)
+                names.append(chain)
+    return tuple(names)
 
 
 @functools.lru_cache(maxsize=20_000)
-def parameter_of(text: str, number: int) -> str:
+def parameter_type(text: str, number: int) -> str:
     """The declared type of one parameter of a script's type of functions, `(a: A, b?: B) => C`; ""
     where it is no such type.
     """
-    for some in split_top(text, "|"):
-        one = some
-        while one.startswith("(") and one.endswith(")") and _closing(one, 0) == len(one) - 1:
-            one = one[1:-1].strip()
-        if one.startswith("<"):
-            one = one[_closing(one, 0) + 1 :].strip()
-        end = _closing(one, 0) if one.startswith("(") else len(one)
-        if not one[end + 1 :].lstrip().startswith("=>"):
+    for member in split_top_level(text, "|"):
+        function_type = member
+        while (
+            function_type.startswith("(")
+            and function_type.endswith(")")
+            and _closing_position(function_type, 0) == len(function_type) - 1
+        ):
+            function_type = function_type[1:-1].strip()
+        if function_type.startswith("<"):
+            function_type = function_type[_closing_position(function_type, 0) + 1 :].strip()
+        end = _closing_position(function_type, 0) if function_type.startswith("(") else len(function_type)
+        if not function_type[end + 1 :].lstrip().startswith("=>"):
             continue
-        parts = [part for part in split_top(one[1:end], ",") if not part.startswith("this:")]
+        parts = [
+            parameter
+            for parameter in split_top_level(function_type[1:end], ",")
+            if not parameter.startswith("this:")
+        ]
         if number < len(parts):
-            name, colon, said = parts[number].partition(":")
-            return said.strip() if colon and not name.startswith("{") else "" if colon else parts[number]
+            name, colon, declared = parts[number].partition(":")
+            return declared.strip() if colon and not name.startswith("{") else "" if colon else parts[number]
     return ""
 
 
-def _star(names: list[str]) -> list[str]:
+def _mark_elements(names: list[str]) -> list[str]:
     return [f"{name}*" for name in names]
 
 
-def _closing(text: str, at: int) -> int:
+def _closing_position(text: str, at: int) -> int:
     """The position of the bracket that closes the one at `at`; the text's end when there is
     none.
     """
@@ -216,7 +240,7 @@ def _closing(text: str, at: int) -> int:
     return len(text)
 
 
-def split_top(text: str, separator: str) -> list[str]:
+def split_top_level(text: str, separator: str) -> list[str]:
     """The parts of a type between separators that stand in no brackets."""
     parts, depth, start = [], 0, 0
     for position, character in enumerate(text):
@@ -228,7 +252,7 @@ def split_top(text: str, separator: str) -> list[str]:
             parts.append(text[start:position])
             start = position + 1
     parts.append(text[start:])
-    return [part.strip() for part in parts if part.strip()]
+    return [piece.strip() for piece in parts if piece.strip()]
 
 
 def names_in(text: str) -> list[str]:

@@ -12,17 +12,19 @@ from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.values import Value
 
 
-def associated(project: Project, evaluator: Evaluator, path: str, one: Reference) -> tuple[Value, ...]:
+def associated_functions(
+    project: Project, evaluator: Evaluator, path: str, reference: Reference
+) -> tuple[Value, ...]:
     """The functions that `save(disk)` may mean where nothing around the place has the name."""
-    found: dict[Value, None] = {}
-    for chain in one.passed:
+    values: dict[Value, None] = {}
+    for chain in reference.passed:
         if chain[:1] in "#?":
             continue
-        for value in evaluator.evaluate(chain, path, one.scope, one.at):
+        for value in evaluator.evaluate(chain, path, reference.scope, reference.at):
             if value.tag == "inst" and project.home(value.path) == C_HOME:
-                beside = _space_of(project, project.definition(value.ref).scope)
-                found.update(dict.fromkeys(in_scope(project, C_HOME, beside, one.chain, path)))
-    return tuple(found)
+                name_space = _space_of(project, project.definition(value.ref).scope)
+                values.update(dict.fromkeys(in_scope(project, C_HOME, name_space, reference.chain, path)))
+    return tuple(values)
 
 
 def _space_of(project: Project, scope: str) -> str:

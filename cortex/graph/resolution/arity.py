@@ -11,70 +11,74 @@ from cortex.graph.facts.facts import DEFAULT, GENERIC, LATER, MANY, Definition, 
 
 _WORD = re.compile(r"\w+")
 #: languages whose facts say which parameters have a default and which stand for many
-_TOLD = frozenset({"java", "kotlin", "csharp", "scala", "swift", "cpp"})
+_WITH_DEFAULTS = frozenset({"java", "kotlin", "csharp", "scala", "swift", "cpp"})
 
 
-def takes(one: Definition, language: str, count: int) -> bool:
+def accepts_count(definition: Definition, language: str, count: int) -> bool:
     """Whether a call of `one` may have `count` arguments."""
-    if language not in _TOLD:
-        return len(one.parameters) == count
-    parameters = taken(one)
+    if language not in _WITH_DEFAULTS:
+        return len(definition.parameters) == count
+    parameters = leading_parameters(definition)
     if count == len(parameters):
         return True
     if count > len(parameters):
-        return any(is_many(each) for each in parameters)
-    return sum(1 for each in parameters if is_needed(each)) <= count
+        return any(is_many(parameter) for parameter in parameters)
+    return sum(1 for parameter in parameters if is_required(parameter)) <= count
 
 
-def taken(one: Definition) -> Sequence[Parameter]:
+def leading_parameters(definition: Definition) -> Sequence[Parameter]:
     """The parameters that a call's first arguments are for: not those of Scala's later lists."""
-    if one.parameters and one.parameters[-1].type.endswith(LATER):
-        return [each for each in one.parameters if not each.type.endswith(LATER)]
-    return one.parameters
+    if definition.parameters and definition.parameters[-1].type.endswith(LATER):
+        return [parameter for parameter in definition.parameters if not parameter.type.endswith(LATER)]
+    return definition.parameters
 
 
-def generics(one: Definition) -> list[str]:
+def type_parameter_names(definition: Definition) -> list[str]:
     """The names of C#'s type parameters."""
-    return next((flag[1:].split(",") for flag in one.flags if flag.startswith(GENERIC)), [])
+    return next((flag[1:].split(",") for flag in definition.flags if flag.startswith(GENERIC)), [])
 
 
-def is_inferred(one: Definition) -> bool:
+def is_inferred(definition: Definition) -> bool:
     """Whether C#'s call need not write the type arguments: a type has none, each of a function's
     stands in the type of a parameter.
     """
-    names = generics(one)
-    taken = {word for each in one.parameters for word in _WORD.findall(each.type)} if names else ()
-    return all(name.rpartition(" ")[2] in taken for name in names)
+    names = type_parameter_names(definition)
+    words = (
+        {word for parameter in definition.parameters for word in _WORD.findall(parameter.type)}
+        if names
+        else ()
+    )
+    return all(name.rpartition(" ")[2] in words for name in names)
 
 
-def is_many(one: Parameter) -> bool:
-    return one.type.startswith(MANY)
+def is_many(parameter: Parameter) -> bool:
+    return parameter.type.startswith(MANY)
 
 
-def is_needed(one: Parameter) -> bool:
-    return not one.type.endswith(DEFAULT) and not is_many(one)
+def is_required(parameter: Parameter) -> bool:
+    return not parameter.type.endswith(DEFAULT) and not is_many(parameter)
 
 
-def slots(
-    parameters: Sequence[Parameter], given: Sequence[str], names: Sequence[str]
+def match_parameters(
+    parameters: Sequence[Parameter], arguments: Sequence[str], names: Sequence[str]
 ) -> list[Parameter] | None:
     """The parameter that each argument is for, by its place (the one after a named one's) or its
     name; None when they do not fit.
     """
-    found: list[Parameter] = []
+    matched: list[Parameter] = []
     at = 0
-    for number, (each, name) in enumerate(zip(given, names, strict=True)):
+    for number, (argument, name) in enumerate(zip(arguments, names, strict=True)):
         if name:
             place = next((at for at, p in enumerate(parameters) if p.name == name), None)
-            one = None if place is None else parameters[place]
+            parameter = None if place is None else parameters[place]
             at = at if place is None else place + 1
-        elif each == "fn" and number == len(given) - 1 and parameters and "->" in parameters[-1].type:
-            one = parameters[-1]  # Kotlin's block behind the parentheses is for the last
+        elif argument == "fn" and number == len(arguments) - 1 and parameters and "->" in parameters[-1].type:
+            parameter = parameters[-1]  # Kotlin's block behind the parentheses is for the last
         else:
-            one = parameters[at] if at < len(parameters) else None
-            at += one is not None and not is_many(one)
-        if one is None:
+            parameter = parameters[at] if at < len(parameters) else None
+            at += parameter is not None and not is_many(parameter)
+        if parameter is None:
             return None
-        found.append(one)
-    left = [p for p in parameters if p not in found and is_needed(p)]
-    return None if left else found
+        matched.append(parameter)
+    left = [p for p in parameters if p not in matched and is_required(p)]
+    return None if left else matched

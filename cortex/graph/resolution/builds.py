@@ -53,7 +53,7 @@ def built_with(project: Project, refs: list[Ref], path: str) -> list[Ref]:
     """Of definitions of one name those that are built together with `path`; all where none is."""
     if len({ref[0] for ref in refs}) < 2:
         return refs
-    return [ref for ref in refs if _goes_with(project, ref[0], path)] or refs
+    return [ref for ref in refs if _is_built_with(project, ref[0], path)] or refs
 
 
 def of_package(project: Project, paths: list[str], path: str) -> list[str]:
@@ -61,74 +61,74 @@ def of_package(project: Project, paths: list[str], path: str) -> list[str]:
     package, its tests from outside and programs that are run alone.
     """
     if not path:
-        return [one for one in paths if not one.endswith(TESTS)] or paths
+        return [other for other in paths if not other.endswith(TESTS)] or paths
     package = project.packed[path].package
-    own = [one for one in paths if project.packed[one].package == package]
-    return [one for one in own if _goes_with(project, one, path)] or own
+    same_package = [other for other in paths if project.packed[other].package == package]
+    return [other for other in same_package if _is_built_with(project, other, path)] or same_package
 
 
-def _goes_with(project: Project, other: str, path: str) -> bool:
+def _is_built_with(project: Project, other: str, path: str) -> bool:
     tested = path.endswith(TESTS) and folder_of(path) == folder_of(other)
     if other.endswith(TESTS) and not tested:
         return False
-    return together(project.index(path).facts.builds, project.index(other).facts.builds)
+    return are_built_together(project.index(path).facts.builds, project.index(other).facts.builds)
 
 
 @functools.lru_cache(PAIRS_MAX)
-def together(one: str, other: str) -> bool:
+def are_built_together(condition: str, other: str) -> bool:
     """Whether a build that takes in a file under the condition `one` may take in one under
     `other`. A project's own switches are off, but for the fewest that `one` needs.
     """
-    tags = {tag for tag in _TOKEN.findall(f"{one} {other}") if tag[0].isalnum() or tag[0] == "_"}
-    own = sorted(tag for tag in tags if not _is_given(tag))
-    if not other or len(own) > SWITCHES_MAX:
+    tags = {tag for tag in _TOKEN.findall(f"{condition} {other}") if tag[0].isalnum() or tag[0] == "_"}
+    switches = sorted(tag for tag in tags if not _is_predefined(tag))
+    if not other or len(switches) > SWITCHES_MAX:
         return True
-    for count in range(len(own) + 1):
-        worlds = [world for world in _worlds(tags, own, count) if _is_true(one, world)]
+    for count in range(len(switches) + 1):
+        worlds = [world for world in _worlds(tags, switches, count) if _is_true(condition, world)]
         if worlds:
             return any(_is_true(other, world) for world in worlds)
     return True
 
 
-def _is_given(tag: str) -> bool:
+def _is_predefined(tag: str) -> bool:
     """Whether a tag is no switch that somebody has to set."""
-    known = tag in SYSTEMS or tag in PROCESSORS or tag in ("unix", "cgo", "gc")
-    return known or bool(_VERSION.match(tag))
+    is_listed = tag in SYSTEMS or tag in PROCESSORS or tag in ("unix", "cgo", "gc")
+    return is_listed or bool(_VERSION.match(tag))
 
 
-def _worlds(tags: set[str], own: list[str], count: int) -> Iterator[_World]:
+def _worlds(tags: set[str], switches: list[str], count: int) -> Iterator[_World]:
     systems = [*sorted(tags & SYSTEMS), _LIKE_UNIX, _UNLIKE_UNIX]
     processors = [*sorted(tags & PROCESSORS), ""]
-    switched = map(frozenset, itertools.combinations(own, count))
-    for told in itertools.product(systems, processors, (True, False), switched):
-        yield _World(*told)
+    switched = map(frozenset, itertools.combinations(switches, count))
+    for combination in itertools.product(systems, processors, (True, False), switched):
+        yield _World(*combination)
 
 
 def _is_true(condition: str, world: _World) -> bool:
     """Whether a condition holds; one that cannot be read does."""
     tokens = _TOKEN.findall(condition)[::-1]  # the next one last
-    return not tokens or _joined(tokens, world)
+    return not tokens or _evaluate_level(tokens, world)
 
 
-def _joined(tokens: list[str], world: _World, level: int = 0) -> bool:
+def _evaluate_level(tokens: list[str], world: _World, level: int = 0) -> bool:
     """Conditions between which the words of that level, or of one that binds closer, stand."""
     if level == len(_JOINTS):
-        return _single(tokens, world)
+        return _evaluate_term(tokens, world)
     word, holds = _JOINTS[level]
-    found = [_joined(tokens, world, level + 1)]
+    results = [_evaluate_level(tokens, world, level + 1)]
     while tokens and tokens[-1] == word:
         tokens.pop()
-        found.append(_joined(tokens, world, level + 1))
-    return holds(found)
+        results.append(_evaluate_level(tokens, world, level + 1))
+    return holds(results)
 
 
-def _single(tokens: list[str], world: _World) -> bool:
+def _evaluate_term(tokens: list[str], world: _World) -> bool:
     word = tokens.pop() if tokens else ""
     if word == "!":
-        return not _single(tokens, world)
+        return not _evaluate_term(tokens, world)
     if word != "(":
         return world.holds(word)
-    found = _joined(tokens, world)
+    inner = _evaluate_level(tokens, world)
     if tokens and tokens[-1] == ")":
         tokens.pop()
-    return found
+    return inner

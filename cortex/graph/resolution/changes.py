@@ -9,7 +9,7 @@ from typing import Protocol
 
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import folder_of
-from cortex.graph.facts.public_names import derived, surface
+from cortex.graph.facts.public_names import derived_names, public_surface
 from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, head_of
 from cortex.graph.resolution.includes import C_HOME, Includes
 
@@ -46,9 +46,9 @@ class Change:
     def __init__(self, files: Files, changes: Mapping[str, Packed | None]) -> None:
         self._files = files
         self._changes = changes
-        self._touched, moved = _touched(files, changes)
-        self._owners, self._before = _types_with_members(files, changes), _listed(files, changes)
-        self._read = _read_before(files, changes)
+        self._touched, moved = _touched_names(files, changes)
+        self._owners, self._before = _types_with_members(files, changes), _listed_members(files, changes)
+        self._read = _includes_before(files, changes)
         #: whether files come or go
         self.moved = moved
 
@@ -56,37 +56,41 @@ class Change:
         """The files whose references have to be resolved again."""
         files, changes, touched = self._files, self._changes, set(self._touched)
         owners = self._owners | _types_with_members(files, changes)
-        before, after = self._before, _listed(files, changes)
-        for part in before.keys() | after.keys():
-            if before.get(part) != after.get(part):
-                owners |= {ref[0] for ref in files.types_named(*part)}
+        before, after = self._before, _listed_members(files, changes)
+        for type_key in before.keys() | after.keys():
+            if before.get(type_key) != after.get(type_key):
+                owners |= {ref[0] for ref in files.types_named(*type_key)}
         if self._read:  # what may be named there is other files' now
             readers = files.includes.changed_since(self._read, files.homes.get(C_HOME, ()))
             owners |= readers
-            here = (path for path in readers if path in files.packed)
-            touched |= {one.name for path in here for one in files.index(path).facts.definitions}
+            present_paths = (path for path in readers if path in files.packed)
+            touched |= {
+                definition.name
+                for path in present_paths
+                for definition in files.index(path).facts.definitions
+            }
         for path, packed in changes.items():
-            for key in surface(head_of(packed)) if packed is not None else ():
+            for key in public_surface(head_of(packed)) if packed is not None else ():
                 if set(WORD.findall(key.partition(" ")[2])) & touched:
-                    touched |= _inherited(files, path, key)
+                    touched |= _member_names(files, path, key)
         if any(path.endswith(("/lib.rs", "/main.rs", "/mod.rs")) for path in changes) and self.moved:
             touched |= {"crate", "super", "self", "mod"}  # what these words mean may have changed
-        affected = _mentioning(files, _spread(files, touched)) | owners | changes.keys()
+        affected = _files_mentioning(files, _spread_names(files, touched)) | owners | changes.keys()
         return {path for path in affected if path in files.packed}
 
 
-def _touched(files: Files, changes: Mapping[str, Packed | None]) -> tuple[set[str], bool]:
+def _touched_names(files: Files, changes: Mapping[str, Packed | None]) -> tuple[set[str], bool]:
     """The names that may mean something else now, and whether files came or went."""
     touched: set[str] = set()
     moved = False
     for path, packed in changes.items():
         old = files.index(path).facts if path in files.packed else None
-        before, after = surface(old), surface(head_of(packed) if packed is not None else None)
+        before, after = public_surface(old), public_surface(head_of(packed) if packed is not None else None)
         for key in before.keys() | after.keys():
             if before.get(key) != after.get(key):
                 touched |= set(WORD.findall(key.partition(" ")[2]))  # without what kind it is
                 if key in before and key in after:  # what a type inherits may have changed
-                    touched |= _inherited(files, path, key)
+                    touched |= _member_names(files, path, key)
         if (old is None) != (packed is None):
             moved = True
             touched |= set(WORD.findall(path.rpartition("/")[2].partition(".")[0]))
@@ -94,16 +98,16 @@ def _touched(files: Files, changes: Mapping[str, Packed | None]) -> tuple[set[st
     return touched, moved
 
 
-def _read_before(files: Files, changes: Mapping[str, Packed | None]) -> dict[str, tuple[str, ...]]:
+def _includes_before(files: Files, changes: Mapping[str, Packed | None]) -> dict[str, tuple[str, ...]]:
     """What each file of C and C++ reads itself; nothing where the changes leave that as it is."""
     for path, packed in changes.items():
         old = files.index(path).facts if path in files.packed else None
         new = head_of(packed) if packed is not None else None
-        told = old or new
-        if told is None or RULES[told.language].family != "c":
+        current = old or new
+        if current is None or RULES[current.language].family != "c":
             continue
         if old is None or new is None or {i.module for i in old.imports} != {i.module for i in new.imports}:
-            return files.includes.of_all(files.homes.get(C_HOME, ()))
+            return files.includes.direct_of_all(files.homes.get(C_HOME, ()))
     return {}
 
 
@@ -111,33 +115,37 @@ def _types_with_members(files: Files, paths: Iterable[str]) -> set[str]:
     """The files of types whose members are written in one of `paths`: a type's node lists
     them.
     """
-    found: set[str] = set()
+    owners: set[str] = set()
     for path in paths:
         if path in files.packed and files.home(path) != path:
             definitions = files.index(path).facts.definitions
             parts = files.language(path) == "csharp"  # whose types are written in several files
-            scopes = {one.scope for one in definitions if one.scope and (parts or one.parent < 0)}
-            found |= {ref[0] for scope in scopes for ref in files.types_named(files.home(path), scope)}
-    return found
+            scopes = {
+                definition.scope
+                for definition in definitions
+                if definition.scope and (parts or definition.parent < 0)
+            }
+            owners |= {ref[0] for scope in scopes for ref in files.types_named(files.home(path), scope)}
+    return owners
 
 
-def _listed(files: Files, paths: Iterable[str]) -> dict[tuple[str, str], list[object]]:
+def _listed_members(files: Files, paths: Iterable[str]) -> dict[tuple[str, str], list[object]]:
     """(home, type) → what the type's parts in other files tell of it from `paths`: its methods,
     which their nodes list, and what it inherits.
     """
-    found: dict[tuple[str, str], list[object]] = {}
+    listed: dict[tuple[str, str], list[object]] = {}
     for path in paths:
         if path in files.packed and (home := files.home(path)) != path:
-            for one in files.index(path).facts.definitions:
-                if one.bases:
-                    found.setdefault((home, one.qualified), []).append((path, one.bases))
-                if one.parent >= 0 and one.kind == "method":
-                    told = path, one.name, one.parameters, one.returns
-                    found.setdefault((home, one.scope), []).append(told)
-    return found
+            for definition in files.index(path).facts.definitions:
+                if definition.bases:
+                    listed.setdefault((home, definition.qualified), []).append((path, definition.bases))
+                if definition.parent >= 0 and definition.kind == "method":
+                    entry = path, definition.name, definition.parameters, definition.returns
+                    listed.setdefault((home, definition.scope), []).append(entry)
+    return listed
 
 
-def _inherited(files: Files, path: str, key: str) -> set[str]:
+def _member_names(files: Files, path: str, key: str) -> set[str]:
     """The names of a type's own members: what calls on it, and on types that inherit from it,
     may say. `key` is one of `surface`: "type", a space, the qualified name; nothing for any
     other kind.
@@ -148,32 +156,36 @@ def _inherited(files: Files, path: str, key: str) -> set[str]:
     return set(files.members_of(files.home(path), qualified))
 
 
-def _mentioning(files: Files, words: set[str]) -> set[str]:
+def _files_mentioning(files: Files, words: set[str]) -> set[str]:
     """The files that speak of one of `words`."""
     if not words:
         return set()
     wanted = [f"\n{word}\n".encode("utf-8", "surrogatepass") for word in words]
     if len(wanted) <= WORDS_SEARCHED_MAX:
-        return {path for path, one in files.packed.items() if any(word in one.words for word in wanted)}
-    whole = {word.strip(b"\n") for word in wanted}
-    return {path for path, one in files.packed.items() if not whole.isdisjoint(one.words.split(b"\n"))}
+        return {path for path, packed in files.packed.items() if any(word in packed.words for word in wanted)}
+    wanted_words = {word.strip(b"\n") for word in wanted}
+    return {
+        path
+        for path, packed in files.packed.items()
+        if not wanted_words.isdisjoint(packed.words.split(b"\n"))
+    }
 
 
-def _spread(files: Files, words: set[str]) -> set[str]:
+def _spread_names(files: Files, words: set[str]) -> set[str]:
     """With the names whose value is made from one of these: `def make(): return factory()`
     carries `factory` on.
     """
-    found, fresh = set(words), set(words)
-    known: dict[str, dict[str, set[str]]] = {}
+    spread, fresh = set(words), set(words)
+    names_by_path: dict[str, dict[str, set[str]]] = {}
     while fresh:
         carried: set[str] = set()
-        for path in _mentioning(files, fresh):
-            if path not in known:
-                known[path] = {}
-                for word, name in derived(files.index(path).facts):
-                    known[path].setdefault(word, set()).add(name)
-            for word in fresh & known[path].keys():
-                carried |= known[path][word]
-        fresh = carried - found
-        found |= fresh
-    return found
+        for path in _files_mentioning(files, fresh):
+            if path not in names_by_path:
+                names_by_path[path] = {}
+                for word, name in derived_names(files.index(path).facts):
+                    names_by_path[path].setdefault(word, set()).add(name)
+            for word in fresh & names_by_path[path].keys():
+                carried |= names_by_path[path][word]
+        fresh = carried - spread
+        spread |= fresh
+    return spread

@@ -260,7 +260,7 @@ SCRIPT = frozenset(
 
 #: language → names that its own types have beside COMMON: a call of one on an unknown receiver says
 #: nothing about the project
-OWN = {
+OWN_NAMES = {
     "rust": RUST,
     "ruby": RUBY,
     **dict.fromkeys(("javascript", "typescript", "tsx"), SCRIPT),

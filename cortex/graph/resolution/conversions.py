@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 
 #: says that the project's types decide
-OWN = -1.0
+UNDECIDED = -1.0
 _WIDTHS = {
     **dict.fromkeys("int signed int32_t int16_t short int8_t".split(), "int"),
     **dict.fromkeys("unsigned uint32_t uint16_t uint8_t".split(), "unsigned"),
     **dict.fromkeys("long int64_t ptrdiff_t ssize_t intptr_t off_t".split(), "long"),
     **dict.fromkeys("size_t uint64_t uintptr_t size_type".split(), "unsigned long"),
 }
-_WHOLE = frozenset({"int", "unsigned", "long", "unsigned long", "char", "bool"})
-_NUMBERS = _WHOLE | {"double", "float"}
+_INTEGERS = frozenset({"int", "unsigned", "long", "unsigned long", "char", "bool"})
+_NUMBERS = _INTEGERS | {"double", "float"}
 #: own types of texts, which a literal is given for as well
 _TEXTS = frozenset({"string", "string_view", "StringPiece", "StringRef"})
 _WORDS = frozenset("const volatile struct class enum typename register constexpr".split())
@@ -30,7 +30,7 @@ _FREE_CHARACTERS = 2
 
 
 @functools.lru_cache(maxsize=10_000)
-def of_cpp(text: str) -> str:
+def bare_cpp_type(text: str) -> str:
     """A declared type without its words, arguments and name spaces; a star for each pointer."""
     if text.rstrip("&* ").endswith("iterator"):
         return ""
@@ -38,7 +38,9 @@ def of_cpp(text: str) -> str:
     if text.endswith("()") or text.startswith(("std::function", "function<")):
         return "fn"
     words = [
-        one for one in text.partition("<")[0].replace("*", " ").replace("&", " ").split() if one not in _WORDS
+        word
+        for word in text.partition("<")[0].replace("*", " ").replace("&", " ").split()
+        if word not in _WORDS
     ]
     if not words:
         return ""
@@ -51,26 +53,26 @@ def of_cpp(text: str) -> str:
     return _WIDTHS.get(name, name).strip() + stars
 
 
-def fit_of_cpp(wanted: str, given: str) -> float | None:
+def cpp_fit(wanted: str, actual: str) -> float | None:
     """How readily `given` is taken where `wanted` is; None where it is not, OWN where the types of
     the project say.
     """
-    if wanted == given:
+    if wanted == actual:
         return 5.0
     free = len(wanted.rstrip("*")) <= _FREE_CHARACTERS and wanted.rstrip("*").isupper()
     if free:  # before any conversion
         return 0.5 if wanted.endswith("*") else _OF_TEMPLATE
-    if given == "fn":
+    if actual == "fn":
         return None if wanted in _NUMBERS or wanted in _TEXTS or wanted.endswith("*") else 0.0
-    if given == "null":
+    if actual == "null":
         return 0.5 if wanted.endswith("*") else None if wanted in _NUMBERS or wanted in _TEXTS else 0.0
-    if given in _NUMBERS:
+    if actual in _NUMBERS:
         if wanted in _NUMBERS:
-            return 2.0 if given in _WHOLE and wanted in _WHOLE else 1.0
-        if wanted.rstrip("*") == given:
+            return 2.0 if actual in _INTEGERS and wanted in _INTEGERS else 1.0
+        if wanted.rstrip("*") == actual:
             return 4.0  # its address
         return None if wanted in _TEXTS or wanted.endswith("*") or wanted == "fn" else 0.0
-    if given == "char*":
+    if actual == "char*":
         return (
             2.0
             if wanted in _TEXTS
@@ -80,12 +82,12 @@ def fit_of_cpp(wanted: str, given: str) -> float | None:
             if wanted in _NUMBERS
             else 0.0
         )
-    if given in _TEXTS:
+    if actual in _TEXTS:
         if wanted.rstrip("*") in _TEXTS:
-            return 4.0 if wanted.rstrip("*") == given else 2.0
+            return 4.0 if wanted.rstrip("*") == actual else 2.0
         return None if wanted in _NUMBERS or wanted.endswith("*") else 0.0
     if wanted in _NUMBERS or wanted in _TEXTS or wanted == "fn":
         return 0.0
-    if wanted.rstrip("*") == given.rstrip("*"):
+    if wanted.rstrip("*") == actual.rstrip("*"):
         return 4.0
-    return OWN
+    return UNDECIDED

@@ -8,10 +8,10 @@ import functools
 import re
 from collections import defaultdict
 
-from cortex.graph.facts.chains import split
+from cortex.graph.facts.chains import split_chain
 from cortex.graph.facts.facts import ANY_NAME, Reference
 from cortex.graph.facts.grammars import RULES
-from cortex.graph.facts.tables import FileIndex, tells
+from cortex.graph.facts.tables import FileIndex, has_value
 from cortex.graph.facts.types import alternatives
 
 #: a name by itself; anything else that a chain may end with (a call, a module, one of several
@@ -37,30 +37,32 @@ class KnownNames:
 
     def add(self, index: FileIndex) -> None:
         facts = index.facts
-        known = self._of[RULES[facts.language].family]
-        known |= index.names
-        known.update(facts.exports)
-        known.update(one.name.rpartition(".")[2] for one in facts.bindings if tells(one))
-        known.update(one.name for one in facts.imports if one.name != one.member)
+        names = self._of[RULES[facts.language].family]
+        names |= index.names
+        names.update(facts.exports)
+        names.update(binding.name.rpartition(".")[2] for binding in facts.bindings if has_value(binding))
+        names.update(statement.name for statement in facts.imports if statement.name != statement.member)
 
-    def may_lead(self, one: Reference, index: FileIndex) -> bool:
+    def may_lead(self, reference: Reference, index: FileIndex) -> bool:
         """Whether a reference of a file can name anything of the project."""
-        if one.kind != "type":
-            return self._may_lead(one.chain, index)
-        return any(self._may_lead(chain, index) for chain in alternatives(one.chain) or (one.chain,))
+        if reference.kind != "type":
+            return self._may_lead(reference.chain, index)
+        return any(
+            self._may_lead(chain, index) for chain in alternatives(reference.chain) or (reference.chain,)
+        )
 
     def _may_lead(self, chain: str, index: FileIndex) -> bool:
-        receiver, last = split(chain)
+        receiver, last = split_chain(chain)
         match = _NAME.fullmatch(last)
         if match is None:
             return True
         language, name = index.facts.language, match[1]
-        known = self._of[RULES[language].family]
-        if name in known or name in _meaning_others(language):
+        names = self._of[RULES[language].family]
+        if name in names or name in _meaning_others(language):
             return True
         if receiver:
-            return ANY_NAME in known  # a type that holds something by whatever name
-        return index.renames(name)
+            return ANY_NAME in names  # a type that holds something by whatever name
+        return index.may_rename(name)
 
 
 @functools.cache

@@ -40,18 +40,20 @@ class Edges:
     def source(self, scope: int) -> str:
         return self._project.ids(self._path)[scope] if scope >= 0 else self.module
 
-    def to(self, scope: int, target: str, kind: str, place: tuple[int, int], confidence: str) -> Edge:
+    def edge_to(self, scope: int, target: str, kind: str, place: tuple[int, int], confidence: str) -> Edge:
         return Edge(self.source(scope), target, kind, Location(self._path, *place), confidence)
 
-    def call(self, one: Reference, ref: Ref, confidence: str) -> Edge:
-        return self.to(one.scope, self._project.id_of(ref), "calls", (one.line, one.column), confidence)
+    def call(self, reference: Reference, ref: Ref, confidence: str) -> Edge:
+        return self.edge_to(
+            reference.scope, self._project.id_of(ref), "calls", (reference.line, reference.column), confidence
+        )
 
-    def ambiguous(self, one: Reference, refs: Sequence[Ref], confidence: str) -> Edge:
+    def ambiguous(self, reference: Reference, refs: Sequence[Ref], confidence: str) -> Edge:
         return Edge(
-            self.source(one.scope),
+            self.source(reference.scope),
             "",
             "calls",
-            Location(self._path, one.line, one.column),
+            Location(self._path, reference.line, reference.column),
             confidence,
             tuple(sorted(self._project.id_of(ref) for ref in refs)),
         )

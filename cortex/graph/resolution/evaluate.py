@@ -11,34 +11,34 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from cortex.graph.facts.blocks import BLOCK_ARGUMENT as GIVEN_TO
 from cortex.graph.facts.blocks import BLOCK_MARKS
-from cortex.graph.facts.blocks import GIVEN as GIVEN_TO
-from cortex.graph.facts.callback_types import GIVEN
-from cortex.graph.facts.chains import POINTED, either_of, narrowed
+from cortex.graph.facts.callback_types import CONTEXT_MARK
+from cortex.graph.facts.chains import POINTED, narrowed_name, union_chains
 from cortex.graph.facts.facts import MAKER, OBJECT, Binding
-from cortex.graph.facts.generics import GENERIC_LANGUAGES, named_with
+from cortex.graph.facts.generics import GENERIC_LANGUAGES, split_generic
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.links import module_of
 from cortex.graph.facts.reaching_bindings import ANYWHERE
-from cortex.graph.facts.types import ITSELF, alternatives, held_by
-from cortex.graph.resolution.arity import takes
+from cortex.graph.facts.types import ITSELF, alternatives, generic_names
+from cortex.graph.resolution.arity import accepts_count
 from cortex.graph.resolution.callback_types import Contexts
 from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, DEREF, LINQ
 from cortex.graph.resolution.extensions import Extensions
-from cortex.graph.resolution.generics import NOTHING, Generics, Standing
-from cortex.graph.resolution.implicit_receivers import Within
+from cortex.graph.resolution.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
+from cortex.graph.resolution.implicit_receivers import ImplicitReceivers
 from cortex.graph.resolution.includes import C_HOME
-from cortex.graph.resolution.kotlin import PART, Kotlin, as_function, result_of
-from cortex.graph.resolution.linkage import bodies, seen_from, signature
+from cortex.graph.resolution.kotlin import COMPONENT, Kotlin, as_function, function_result
+from cortex.graph.resolution.linkage import drop_declarations, signature, visible_values
 from cortex.graph.resolution.members import Members
-from cortex.graph.resolution.package_names import below
+from cortex.graph.resolution.package_names import name_space_below
 from cortex.graph.resolution.partial_types import extensions_in_use
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.results import Results
-from cortex.graph.resolution.scala import Scala, plain
+from cortex.graph.resolution.scala import Scala, split_arrow
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.supertypes import Supertypes
-from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, several
+from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, merge_values
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: evaluations inside one another
@@ -65,7 +65,7 @@ class Evaluator:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._recursion = Recursion()
-        self.within = Within(project, self)
+        self.implicit_receivers = ImplicitReceivers(project, self)
         self.extensions = Extensions(project, self)
         self.kotlin = Kotlin(project, self)
         self.scala = Scala(project, self)
@@ -76,7 +76,7 @@ class Evaluator:
         self.generics = Generics(project, self)
         self.results = Results(project, self, self.exports.commonjs, self._recursion)
         members = Members(project, self, self.scopes, self.supertypes, self.results, self._recursion)
-        names = self.scopes, self.exports, self.within
+        names = self.scopes, self.exports, self.implicit_receivers
         self._remembering = (
             *names,
             self.supertypes,
@@ -87,136 +87,144 @@ class Evaluator:
         )
         self.attribute, self.member, self.called = members.attribute, members.member, self.results.called
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
-        self._named: dict[tuple[str, str], tuple[Ref, ...]] = {}
-        self._mixed_in: dict[str, tuple[Ref, ...]] = {}
+        self._methods_by_name: dict[tuple[str, str], tuple[Ref, ...]] = {}
+        self._mixins_by_name: dict[str, tuple[Ref, ...]] = {}
 
     def relax(self) -> None:
         """Forget what was found when it has become much; called between two files."""
-        memos: tuple[dict[Any, Any], ...] = (self._memo, self._named, self._mixed_in)
+        memos: tuple[dict[Any, Any], ...] = (self._memo, self._methods_by_name, self._mixins_by_name)
         for memo in memos:
             if len(memo) > MEMO_MAX:
                 memo.clear()
-        for one in self._remembering:
-            one.relax(MEMO_MAX)
+        for cache in self._remembering:
+            cache.relax(MEMO_MAX)
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
         """Every method of that name in languages that can call one another, without mere
         declarations.
         """
         key = (family, name)
-        if key not in self._named:
-            found = bodies(self.project, self.project.methods.get(key, []))
-            if family == "script" and len(found) > 1:  # of one method's signatures the last
-                last = {(ref[0], self.project.definition(ref).qualified): ref for ref in found}
-                found = list(last.values())
-            self._named[key] = tuple(found)
-        return self._named[key]
+        if key not in self._methods_by_name:
+            refs = drop_declarations(self.project, self.project.methods.get(key, []))
+            if family == "script" and len(refs) > 1:  # of one method's signatures the last
+                last = {(ref[0], self.project.definition(ref).qualified): ref for ref in refs}
+                refs = list(last.values())
+            self._methods_by_name[key] = tuple(refs)
+        return self._methods_by_name[key]
 
-    def mixed_in(self, name: str) -> tuple[Ref, ...]:
+    def mixin_methods(self, name: str) -> tuple[Ref, ...]:
         """The methods of that name of Ruby's modules."""
-        if name not in self._mixed_in:
+        if name not in self._mixins_by_name:
             owners = ((ref, self.owners.of(*ref)) for ref in self.methods_named("ruby", name))
-            self._mixed_in[name] = tuple(
+            self._mixins_by_name[name] = tuple(
                 ref for ref, owner in owners if owner and self.project.definition(owner).kind == "trait"
             )
-        return self._mixed_in[name]
+        return self._mixins_by_name[name]
 
     def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
         """What `chain` may stand for where it is written; () for unknown."""
         if chain.startswith(":"):
             return self.declared(chain[1:], path, scope)
         key = (path, scope, chain, at)
-        known = self._memo.get(key)
-        if known is not None:
-            return known
+        cached = self._memo.get(key)
+        if cached is not None:
+            return cached
         recursion = self._recursion
         before = recursion.enter(key, allowed=recursion.depth <= DEPTH_MAX)
         if before is None:
-            return recursion.found(key, ())
+            return recursion.answer(key, ())
         recursion.depth += 1
-        found = self._evaluate(chain, path, scope, at)
+        values = self._evaluate(chain, path, scope, at)
         recursion.depth -= 1
-        if recursion.leave(key, before, found):
-            self._memo[key] = found
-        return found
+        if recursion.leave(key, before, values):
+            self._memo[key] = values
+        return values
 
     def _evaluate(self, chain: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
-        if chain.startswith(GIVEN):
-            return self.contexts.of(chain, path, scope, at)
+        if chain.startswith(CONTEXT_MARK):
+            return self.contexts.values_of(chain, path, scope, at)
         links = _LINK.findall(chain)
         if not links:
             return ()
-        values, owners, links = self._begun(links, path, scope, at)
+        values, owners, links = self._begin_chain(links, path, scope, at)
         dotted = links[0]
         for number, link in enumerate(links[1:], 1):
-            if number == 1 and (known := self._told(links, values, (path, scope, at))):
-                values, dotted = known, ""
+            if number == 1 and (field_values := self._field_values(links, values, (path, scope, at))):
+                values, dotted = field_values, ""
                 continue
-            values = self.worth(values)
+            values = self.drop_pure_types(values)
             if link[0] == "(" and link[1:2] in BLOCK_MARKS:
                 place = (path, scope)
                 passed_to = self.scala if self.project.language(path) == "scala" else self.kotlin
-                values = several(passed_to.passed_to(value, link, owners, place) for value in values)
+                values = merge_values(passed_to.passed_to(value, link, owners, place) for value in values)
                 continue
             if link[0] == "<":
                 continue  # seen to with the call before it
             if link[0] == "(":
-                made = self._made_as_told(values, "".join(links[number + 1 : number + 2]), path, scope)
-                values, dotted = made or self._given_by_call(values, link, owners, (path, scope)), ""
+                instances = self._instance_of_argument(
+                    values, "".join(links[number + 1 : number + 2]), path, scope
+                )
+                values, dotted = instances or self._call_result(values, link, owners, (path, scope)), ""
                 if not values and number == 1 and self.extensions.is_evident(links[0] + link, path):
                     values = (EXTERNAL,)  # a literal: extensions are called on it
             elif link == POINTED:
-                values, dotted = several(self.results.pointed_to(value) for value in values), ""
+                values, dotted = merge_values(self.results.pointee(value) for value in values), ""
             elif link == "[]":
-                values, dotted = several(self.results.element(value) for value in values), ""
+                values, dotted = merge_values(self.results.element(value) for value in values), ""
             else:
                 dotted, owners = f"{dotted}.{link}" if dotted else "", values
                 values = self._member_of(values, links, number, dotted, path)
-                values = self._unless_called(values, links[number + 1 :], owners, (path, scope))
+                values = self._apply_uncalled(values, links[number + 1 :], owners, (path, scope))
             if not values:
                 return ()
         return values
 
-    def _made_as_told(
-        self, callees: tuple[Value, ...], told: str, path: str, scope: int
+    def _instance_of_argument(
+        self, callees: tuple[Value, ...], class_mark: str, path: str, scope: int
     ) -> tuple[Value, ...]:
         """One of the class that a call of PHP is told, `<Disk>`, where the function makes such."""
-        if told[:1] != "<":
+        if class_mark[:1] != "<":
             return ()
-        flags = (self.project.definition(one.ref).flags for one in callees if one.tag == "def")
-        return self.declared(told[1:-1], path, scope) if any(MAKER in some for some in flags) else ()
+        flags = (self.project.definition(callee.ref).flags for callee in callees if callee.tag == "def")
+        return (
+            self.declared(class_mark[1:-1], path, scope)
+            if any(MAKER in callee_flags for callee_flags in flags)
+            else ()
+        )
 
-    def _begun(
+    def _begin_chain(
         self, links: list[str], path: str, scope: int, at: int
     ) -> tuple[tuple[Value, ...], tuple[Value, ...], list[str]]:
         """What a chain's first link stands for, or the first ones that are a name together; what
         that is called on; and the links with that as the first.
         """
         language, first = self.project.language(path), links[0]
-        values = self._root(first, path, scope, at)
+        values = self._root_values(first, path, scope, at)
         if language == "ruby" and links[1:2] != ["()"]:
-            values = tuple(given for value in values for given in self._bare(value, first))
+            values = tuple(bare_value for value in values for bare_value in self._bare_values(value, first))
         if not values and len(links) > 1:
-            values, links = self.exports.commonjs.own(links, path, scope) or self._qualified(links, path)
+            values, links = self.exports.commonjs.own_export(links, path, scope) or self._qualified_values(
+                links, path
+            )
         if not values and language == "csharp" and (links[0][:1].isupper() or links[0] in CSHARP_TYPES):
             values = (EXTERNAL,)  # a type from outside, or a member that is inherited from there
         calls = language == "kotlin" and len(links) > 1 and links[1][0] == "("
-        if calls and self._is_no_function(values):
-            values = self.kotlin.past_variables(links[0], path, scope) or values
+        if calls and self._are_uncallable(values):
+            values = self.kotlin.functions_past_variables(links[0], path, scope) or values
         if calls and not any(value.tag == "inst" for value in values):
-            values, around = self.kotlin.implicit(links[0], links[1], (path, scope, at), values)
+            values, around = self.kotlin.implicit_call(links[0], links[1], (path, scope, at), values)
             return values, around or values, links
-        return self._unless_called(values, links[1:], values, (path, scope)), values, links
+        return self._apply_uncalled(values, links[1:], values, (path, scope)), values, links
 
-    def _is_no_function(self, values: tuple[Value, ...]) -> bool:
+    def _are_uncallable(self, values: tuple[Value, ...]) -> bool:
         """Whether these are instances alone, none of which can be called."""
-        known = bool(values) and all(value.tag == "inst" for value in values)
-        return known and not any(self.results.call_of(value) for value in values)
+        are_instances = bool(values) and all(value.tag == "inst" for value in values)
+        return are_instances and not any(self.results.call_of(value) for value in values)
 
-    def _unless_called(
+    def _apply_uncalled(
         self,
         values: tuple[Value, ...],
-        rest: list[str],
+        links: list[str],
         owners: tuple[Value, ...],
         place: tuple[str, int],
     ) -> tuple[Value, ...]:
@@ -224,54 +232,57 @@ class Evaluator:
         asked of, and Scala's functions that are named and not called, where what they are named on
         tells that.
         """
-        if rest and rest[0][0] != "(" and self.project.language(place[0]) == "ruby":
-            return tuple(given for value in values for given in self._bare(value, ""))
-        if self.project.language(place[0]) != "scala" or (rest and rest[0][0] == "("):
+        if links and links[0][0] != "(" and self.project.language(place[0]) == "ruby":
+            return tuple(bare_value for value in values for bare_value in self._bare_values(value, ""))
+        if self.project.language(place[0]) != "scala" or (links and links[0][0] == "("):
             return values
         results = self.results
         return tuple(
-            given for value in values for given in results.given_back(value, owners, place) or (value,)
+            returned
+            for value in values
+            for returned in results.receiver_result(value, owners, place) or (value,)
         )
 
-    def _told(
+    def _field_values(
         self, links: list[str], values: tuple[Value, ...], place: tuple[str, int, int]
     ) -> tuple[Value, ...]:
         """What is told of a field apart from its type: by a test around the place, or by the
         bounds of type parameters.
         """
         path, scope, at = place
-        if scope >= 0 and (known := self._narrowed(links, path, scope, at)):
-            return known
+        if scope >= 0 and (narrowed_values := self._narrowed_field(links, path, scope, at)):
+            return narrowed_values
         if links[0] != "self":
             return ()
         if scope < 0 and not values and self.project.language(path) == "ruby":
-            return self._kept_by_file(links[1], path)
-        return self.exports.crates.bounded(values, links[1], path, scope)
+            return self._file_field(links[1], path)
+        return self.exports.crates.bounded_field(values, links[1], path, scope)
 
-    def _kept_by_file(self, name: str, path: str) -> tuple[Value, ...]:
+    def _file_field(self, name: str, path: str) -> tuple[Value, ...]:
         """What Ruby's `@x` holds outside of all classes: what some block of the file says, as one
         of `before` does for those of a test.
         """
-        held = self.project.index(path).fields.get("", {}).get(name, ())
-        return several(self.evaluate(one.value, path, -1, one.at) for one in held)
+        bindings = self.project.index(path).fields.get("", {}).get(name, ())
+        return merge_values(self.evaluate(binding.value, path, -1, binding.at) for binding in bindings)
 
-    def _given_by_call(
+    def _call_result(
         self, values: tuple[Value, ...], link: str, owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
         """What a call of `values`, which were found on `owners`, gives; f(1): the second result."""
-        which = 0 if link[1] == "_" else int(link[1:-1] or 0)
+        result_number = 0 if link[1] == "_" else int(link[1:-1] or 0)
         if len(values) > 1 and SYNTAX[self.project.language(place[0])].counts:
-            values = self._taking(values, place[0], int(link.strip("(_)") or 0))
+            values = self._of_arity(values, place[0], int(link.strip("(_)") or 0))
         results = self.results
         scala = link[1:2] == "_" and len(values) == 1 and self.project.language(place[0]) == "scala"
-        if scala and (applied := self.scala.applied(values[0], int(link.strip("(_)")))):
+        if scala and (applied := self.scala.applied_values(values[0], int(link.strip("(_)")))):
             return applied
-        found = several(
-            results.given_back(value, owners, place) or results.called(value, which) for value in values
+        outcomes = merge_values(
+            results.receiver_result(value, owners, place) or results.called(value, result_number)
+            for value in values
         )
         # Which of C++'s overloads it is may not be known: one gives what is not of the project.
-        unsure = len(found) > 1 and EXTERNAL in found and self.project.home(place[0]) == C_HOME
-        return () if unsure else found
+        unsure = len(outcomes) > 1 and EXTERNAL in outcomes and self.project.home(place[0]) == C_HOME
+        return () if unsure else outcomes
 
     def _member_of(
         self, owners: tuple[Value, ...], links: list[str], number: int, dotted: str, path: str
@@ -280,61 +291,65 @@ class Evaluator:
         where these are names alone.
         """
         link, call = links[number], "".join(links[number + 1 : number + 2])
-        whole = self.exports.dotted_import(dotted, path) if dotted.count(".") else ()
-        values = whole or several((self.attribute(value, link) for value in owners), OVERLOADS_MAX)
-        spaces = any(one.tag == "mod" and one.path[-1:] == "/" for one in owners) if not values else False
+        imported = self.exports.dotted_import(dotted, path) if dotted.count(".") else ()
+        values = imported or merge_values((self.attribute(value, link) for value in owners), OVERLOADS_MAX)
+        spaces = (
+            any(owner.tag == "mod" and owner.path[-1:] == "/" for owner in owners) if not values else False
+        )
         if spaces and dotted and self.project.language(path) == "python":
             return (EXTERNAL,)  # of a name-space package, which other roots have as well
         if len(values) > 1 and self.project.home(path) == C_HOME:
-            values = seen_from(self.project, values, path)
+            values = visible_values(self.project, values, path)
         language = self.project.language(path)
         if call.startswith(GIVEN_TO[:-1]) and language == "scala" and owners:
-            return self.scala.taking(owners, values)
-        if not values and language in ("kotlin", "scala") and link.startswith(PART):
-            values = several(self.attribute(value, self.kotlin.part(value, link)) for value in owners)
+            return self.scala.function_takers(owners, values)
+        if not values and language in ("kotlin", "scala") and link.startswith(COMPONENT):
+            values = merge_values(
+                self.attribute(value, self.kotlin.component_name(value, link)) for value in owners
+            )
         if call[:1] != "(":
             return values
         if language == "kotlin":
-            told = "".join(links[:2]) if number == 2 else ""
-            return self.kotlin.extended(link, call, path, owners, values, told)
-        return self._extended(values, link, path) if language == "csharp" else values
+            receiver = "".join(links[:2]) if number == 2 else ""
+            return self.kotlin.extension_values(link, call, path, owners, values, receiver)
+        return self._extension_values(values, link, path) if language == "csharp" else values
 
-    def _taking(self, values: tuple[Value, ...], path: str, count: int) -> tuple[Value, ...]:
+    def _of_arity(self, values: tuple[Value, ...], path: str, count: int) -> tuple[Value, ...]:
         """Of functions of one name those that take so many arguments; all where none does."""
         language = self.project.language(path)
         defined = (value for value in values if value.tag == "def")
-        kept = tuple(v for v in defined if takes(signature(self.project, v.ref), language, count))
-        return kept or values
+        fitting = tuple(v for v in defined if accepts_count(signature(self.project, v.ref), language, count))
+        return fitting or values
 
-    def _narrowed(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:
+    def _narrowed_field(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:
         """What a test around a place says of the receiver's field, `isinstance(self.x, Disk)`."""
         index = self.project.index(path)
-        if not index.narrowed:
+        if not index.narrowed_fields:
             return ()
-        for what in reversed(index.places(scope, narrowed(f"{links[0]}.{links[1]}"))):
-            if isinstance(what, Binding) and what.at <= at < (what.until or ANYWHERE):
-                return self.declared(what.value[1:], path, scope)
+        for site in reversed(index.places(scope, narrowed_name(f"{links[0]}.{links[1]}"))):
+            if isinstance(site, Binding) and site.at <= at < (site.until or ANYWHERE):
+                return self.declared(site.value[1:], path, scope)
         return ()
 
-    def _bare(self, value: Value, name: str) -> tuple[Value, ...]:
+    def _bare_values(self, value: Value, name: str) -> tuple[Value, ...]:
         """What Ruby's name of a value gives: that of a method calls it."""
         is_method = value.tag == "def" and self.project.definition(value.ref).kind in CALLABLE_KINDS
         return self.called(value) if is_method or name == "new" else (value,)
 
-    def worth(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    def drop_pure_types(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """`values` without a script's types that share their name with a value."""
         if len(values) < 2:
             return values
-        kept = tuple(
-            one
-            for one in values
-            if one.tag != "def"
-            or self.project.definition(one.ref).kind not in PURE_TYPES
-            or RULES[self.project.language(one.path)].family != "script"
+        remaining = tuple(
+            value
+            for value in values
+            if value.tag != "def"
+            or self.project.definition(value.ref).kind not in PURE_TYPES
+            or RULES[self.project.language(value.path)].family != "script"
         )
-        return kept or values
+        return remaining or values
 
-    def _qualified(self, links: list[str], path: str) -> tuple[tuple[Value, ...], list[str]]:
+    def _qualified_values(self, links: list[str], path: str) -> tuple[tuple[Value, ...], list[str]]:
         """What a name with its whole package before it stands for, `app.model.Disk`, and the links
         that are left.
         """
@@ -344,32 +359,32 @@ class Evaluator:
                 name = ".".join(links[:count])
                 keys = [self.project.find_module(name.lstrip("\\"), path)]
                 if self.project.language(path) == "scala":
-                    keys += self.scala.around(name, path)
+                    keys += self.scala.keys_around(name, path)
                 if self.project.language(path) == "php" and name[0] != "\\":  # below this name space
-                    keys.insert(0, below(self.project, self.project.home(path), name))
+                    keys.insert(0, name_space_below(self.project, self.project.home(path), name))
                 for key in filter(None, keys):
                     if values := self.exports.exported(key, links[count]):
                         return values, links[count:]
         return (), links
 
-    def _extended(self, values: tuple[Value, ...], name: str, path: str) -> tuple[Value, ...]:
+    def _extension_values(self, values: tuple[Value, ...], name: str, path: str) -> tuple[Value, ...]:
         """`values`, or the extensions that a call of C# may mean where these are from outside."""
         if name in LINQ or name in COMMON or any(value.tag != "ext" for value in values):
             return values
-        found = extensions_in_use(self.project, path, self.methods_named("csharp", name))
-        return tuple(Value("def", *ref) for ref in found[:OVERLOADS_MAX]) or values
+        refs = extensions_in_use(self.project, path, self.methods_named("csharp", name))
+        return tuple(Value("def", *ref) for ref in refs[:OVERLOADS_MAX]) or values
 
-    def _root(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+    def _root_values(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
         if name == "?":
             return ()
         if module := module_of(name):
             key = self.project.find_module(module, path)
             return (Value("mod", key),) if key else (EXTERNAL,)
-        if chains := either_of(name):
-            branches = [self.evaluate(one, path, scope, at) for one in chains]
+        if chains := union_chains(name):
+            branches = [self.evaluate(branch, path, scope, at) for branch in chains]
             if self.project.language(path) == "kotlin":  # what all branches are
-                return branches[0] if all(one == branches[0] for one in branches) else ()
-            return several(branches)
+                return branches[0] if all(branch == branches[0] for branch in branches) else ()
+            return merge_values(branches)
         if name == "#" or (name[0] == "#" and self.project.language(path) == "csharp"):
             return (EXTERNAL,)
         if name == OBJECT:  # what a script's function gives that returns a literal
@@ -378,83 +393,98 @@ class Evaluator:
         if owner is not None:
             return (owner,)
         if name == "super" and self.project.language(path) == "rust":
-            return self.exports.crates.outer(path, scope)
-        found, how = self.scopes.lookup(name, path, scope, at)
-        if inner := self.within.members(name, path, scope, at, found):
+            return self.exports.crates.outer_module(path, scope)
+        values, how = self.scopes.lookup(name, path, scope, at)
+        if inner := self.implicit_receivers.members(name, path, scope, at, values):
             return inner
-        if found and self.project.language(path) == "swift":
-            return several(self._computed(value) for value in found)
-        if (how == "receiver" or not found) and self.project.language(path) in GENERIC_LANGUAGES:
-            own = self.generics.own_field(name, path, scope)
-            return (*(one for one in found if one.tag == "def"), *own) if own else found
-        return found
+        if values and self.project.language(path) == "swift":
+            return merge_values(self._property_values(value) for value in values)
+        if (how == "receiver" or not values) and self.project.language(path) in GENERIC_LANGUAGES:
+            own_values = self.generics.own_field(name, path, scope)
+            return (*(value for value in values if value.tag == "def"), *own_values) if own_values else values
+        return values
 
-    def _computed(self, value: Value) -> tuple[Value, ...]:
+    def _property_values(self, value: Value) -> tuple[Value, ...]:
         """What Swift's computed property holds; any other value itself."""
         computed = value.tag == "def" and "property" in self.project.definition(value.ref).flags
         return self.results.returned(value.ref) if computed else (value,)
 
-    def declared(self, text: str, path: str, scope: int, standing: Standing = NOTHING) -> tuple[Value, ...]:
+    def declared(
+        self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
+    ) -> tuple[Value, ...]:
         """Instances of a declared type; `standing` is what stands for type parameters in it."""
-        if "->" in text and self.project.language(path) == "kotlin" and (gives := result_of(text)):
-            return tuple(as_function(one) for one in self.declared(gives, path, scope, standing))
+        if "->" in text and self.project.language(path) == "kotlin" and (gives := function_result(text)):
+            return tuple(
+                as_function(instance) for instance in self.declared(gives, path, scope, type_arguments)
+            )
         if self.project.home(path) == C_HOME and (iterated := _ITERATOR.search(text)):
-            held = self.declared(text[: iterated.start()], path, scope)
-            if over := tuple(one._replace(tag="iter") for one in held if one.tag == "list"):
+            containers = self.declared(text[: iterated.start()], path, scope)
+            if over := tuple(
+                container._replace(tag="iter") for container in containers if container.tag == "list"
+            ):
                 return over
         if "=>" in text and self.project.language(path) == "scala":
-            text, gives = plain(text)
+            text, gives = split_arrow(text)
             if gives:
-                return tuple(as_function(one) for one in self.declared(gives, path, scope, standing))
+                return tuple(
+                    as_function(instance) for instance in self.declared(gives, path, scope, type_arguments)
+                )
         typed = self.project.language(path) in GENERIC_LANGUAGES
-        if not typed and (own := self._own_holders(text, path, scope)):
-            return (*own, *self._behind(own, text, path, scope))
+        if not typed and (holders := self._project_containers(text, path, scope)):
+            return (*holders, *self._deref_values(holders, text, path, scope))
         values: list[Value] = []
         generic = typed and ("<" in text or "[" in text)
-        for starred in self.generics.names(text, path, scope) if generic else alternatives(text):
+        for starred in self.generics.type_names(text, path, scope) if generic else alternatives(text):
             if starred.startswith(ITSELF):
                 values += self.evaluate(starred[1:], path, scope) if starred[-1] != "*" else ()
                 continue
             name = starred.rstrip("*")
             stars = len(starred) - len(name)
             if name in ("Self", "this"):
-                owner = self.owners.around(path, scope)
-                found: tuple[Value, ...] = (Value("def", *owner),) if owner is not None else ()
-            elif name in standing:
-                found = standing[name]
+                owner = self.owners.type_around(path, scope)
+                candidates: tuple[Value, ...] = (Value("def", *owner),) if owner is not None else ()
+            elif name in type_arguments:
+                candidates = type_arguments[name]
             else:
-                found = self.evaluate(name, path, scope)
+                candidates = self.evaluate(name, path, scope)
             if self.project.home(path) == C_HOME:
-                found = tuple(one for value in found for one in self.results.aliased(value) or (value,))
-            for value in found or (() if name in _UNTYPED or len(name) == 1 else (EXTERNAL,)):
+                candidates = tuple(
+                    alias for value in candidates for alias in self.results.aliased(value) or (value,)
+                )
+            for value in candidates or (() if name in _UNTYPED or len(name) == 1 else (EXTERNAL,)):
                 if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                     values.append(Value("list" if stars else "inst", value.path, value.at, stars))
                 elif value.tag == "inst" and stars:  # a type parameter: what its bound says
                     values.append(value._replace(tag="list", depth=stars))
                 elif value.tag in ("ext", "inst", "list"):
                     values.append(value._replace(depth=value.depth + stars))
-        values += self._behind(values, text, path, scope) if "<" in text else ()
+        values += self._deref_values(values, text, path, scope) if "<" in text else ()
         if generic:
-            values = [self.generics.told(one, text, (path, scope), standing) for one in values]
-        return several([tuple(values)])
+            values = [
+                self.generics.with_arguments(instance, text, (path, scope), type_arguments)
+                for instance in values
+            ]
+        return merge_values([tuple(values)])
 
-    def _behind(self, values: Sequence[Value], text: str, path: str, scope: int) -> tuple[Value, ...]:
+    def _deref_values(self, values: Sequence[Value], text: str, path: str, scope: int) -> tuple[Value, ...]:
         """What Rust's own `Padded<Disk>` acts as, where its `deref` gives the type parameter."""
-        name, held = named_with(text)
-        if not held or self.project.language(path) != "rust":
+        name, arguments = split_generic(text)
+        if not arguments or self.project.language(path) != "rust":
             return ()
-        for one in values:
-            if one.tag == "inst" and self.project.definition(one.ref).name == _LAST.sub("", name):
-                made_by = (by for by in self.member(one.ref, DEREF.lower()) if by.tag == "def")
-                if any(_GIVES_HELD.fullmatch(self.project.definition(by.ref).returns) for by in made_by):
-                    return self.declared(held[-1], path, scope)
+        for value in values:
+            if value.tag == "inst" and self.project.definition(value.ref).name == _LAST.sub("", name):
+                methods = (method for method in self.member(value.ref, DEREF.lower()) if method.tag == "def")
+                if any(
+                    _GIVES_HELD.fullmatch(self.project.definition(method.ref).returns) for method in methods
+                ):
+                    return self.declared(arguments[-1], path, scope)
         return ()
 
-    def _own_holders(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
+    def _project_containers(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
         """Instances of the project's own `Queue[int]`, `Box<Disk>`: nothing that is in it."""
         # Whatever else was asked of the file before: `may_know` would answer by that.
         index = self.project.index(path)
-        names = [name for name in held_by(text) if index.declares(name.partition(".")[0])]
+        names = [name for name in generic_names(text) if index.declares(name.partition(".")[0])]
         return tuple(
             Value("inst", *value.ref)
             for name in names
@@ -466,10 +496,10 @@ class Evaluator:
         """The definitions with members that `chain` names, what a required file exports too."""
         values = self.evaluate(chain, path, scope, at)
         return [
-            one.ref
+            target.ref
             for value in values
-            for one in self.exports.commonjs.unwrapped(value)
-            if self._is_type(one)
+            for target in self.exports.commonjs.unwrap_module(value)
+            if self._is_type(target)
         ]
 
     def _is_type(self, value: Value) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cortex.graph.facts.facts import DEFAULT, PLATFORM, Reference
-from cortex.graph.resolution.arity import takes
+from cortex.graph.resolution.arity import accepts_count
 from cortex.graph.resolution.common_names import COMMON, CSHARP_TYPES, LINQ
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.extension_index import receiver_of
-from cortex.graph.resolution.extensions import shape
+from cortex.graph.resolution.extensions import signature_shape
 from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.partial_types import is_in_use
-from cortex.graph.resolution.plain_types import bare
+from cortex.graph.resolution.plain_types import bare_type
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS
@@ -28,66 +28,76 @@ class ExtendedCalls:
         self._path = path
         self._language = project.language(path)
 
-    def may_be(self, refs: Sequence[Ref], one: Reference) -> bool:
+    def may_be_extension(self, refs: Sequence[Ref], reference: Reference) -> bool:
         """Whether a call may be of an extension: `refs`, what is known by its name, are none but
         extensions, or take other numbers of arguments.
         """
         if self._language != "kotlin" or not refs:
             return not refs
-        own = [ref for ref in refs if not self._evaluator.extensions.is_one(Value("def", *ref))]
-        return not own or (one.arguments >= 0 and not any(self.takes(ref, one.arguments) for ref in own))
+        members = [ref for ref in refs if not self._evaluator.extensions.is_extension(Value("def", *ref))]
+        return not members or (
+            reference.arguments >= 0 and not any(self.takes(ref, reference.arguments) for ref in members)
+        )
 
-    def called(self, one: Reference, receiver: str, name: str, owners: tuple[Value, ...]) -> list[Ref]:
+    def called(self, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]) -> list[Ref]:
         """The extensions that a call may mean, by its receiver and by what it passes."""
         extensions = self._evaluator.extensions
         if self._language == "csharp":
-            return self._of_csharp(one, receiver, name, owners)
+            return self._of_csharp(reference, receiver, name, owners)
         if self._language != "kotlin":
             return []
-        found = extensions.kotlin(name, self._path, owners, receiver)
-        if len(found) > 1 and receiver and not any(owner.tag == "inst" for owner in owners):
-            kind = self._overloads.type_of(receiver, one.scope, one.at)
-            found = [each for each in found if kind and self._receiver(each.ref) == kind] or found
-        if len(found) > 1 and one.passed:
-            found = [each for each in found if self._overloads.may_take([each.ref], one)] or found
-        return extensions.nearest(found, max(0, one.arguments))
+        candidates = extensions.find_kotlin(name, self._path, owners, receiver)
+        if len(candidates) > 1 and receiver and not any(owner.tag == "inst" for owner in owners):
+            kind = self._overloads.type_of(receiver, reference.scope, reference.at)
+            candidates = [
+                candidate for candidate in candidates if kind and self._receiver(candidate.ref) == kind
+            ] or candidates
+        if len(candidates) > 1 and reference.passed:
+            candidates = [
+                candidate for candidate in candidates if self._overloads.may_take([candidate.ref], reference)
+            ] or candidates
+        return extensions.nearest(candidates, max(0, reference.arguments))
 
     def _receiver(self, ref: Ref) -> str:
         """The bare type that Kotlin's extension is of."""
-        return bare(receiver_of(self._project.definition(ref), "kotlin") or "", kotlin=True)
+        return bare_type(receiver_of(self._project.definition(ref), "kotlin") or "", kotlin=True)
 
-    def _of_csharp(self, one: Reference, receiver: str, name: str, owners: tuple[Value, ...]) -> list[Ref]:
+    def _of_csharp(
+        self, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]
+    ) -> list[Ref]:
         extensions = self._evaluator.extensions
-        unknown = name in LINQ and not extensions.names(owners)
-        if name in COMMON or unknown or self._is_foreign_type(one, receiver):
+        unknown = name in LINQ and not extensions.receiver_names(owners)
+        if name in COMMON or unknown or self._is_foreign_type(reference, receiver):
             return []
         return [
             ref
-            for ref in extensions.csharp(name, owners)
-            if self.takes(ref, one.arguments + 1) and is_in_use(self._project, self._path, ref)
+            for ref in extensions.find_csharp(name, owners)
+            if self.takes(ref, reference.arguments + 1) and is_in_use(self._project, self._path, ref)
         ]
 
-    def _is_foreign_type(self, one: Reference, receiver: str) -> bool:
+    def _is_foreign_type(self, reference: Reference, receiver: str) -> bool:
         """Whether a receiver is the name of a type from outside, on which nothing is extended."""
         if receiver in CSHARP_TYPES:
             return True
         if not receiver.isidentifier() or not receiver[0].isupper():
             return False
-        return not self._evaluator.scopes.lookup(receiver, self._path, one.scope, one.at)[0]
+        return not self._evaluator.scopes.lookup(receiver, self._path, reference.scope, reference.at)[0]
 
-    def chosen(self, refs: Sequence[Ref], one: Reference, skipped: int = 0) -> list[Ref]:
+    def choose(self, refs: Sequence[Ref], reference: Reference, skipped: int = 0) -> list[Ref]:
         """Those that take what is passed; of Kotlin's that are one for several systems, each."""
         if self._language != "kotlin":
-            return self._overloads.chosen(refs, one, skipped)
+            return self._overloads.choose(refs, reference, skipped)
         shapes: dict[tuple[object, ...], list[Ref]] = {}
         for ref in refs:
-            shapes.setdefault(shape(self._project, ref), []).append(ref)
-        told = [max(held, key=self._defaults) for held in shapes.values()]
+            shapes.setdefault(signature_shape(self._project, ref), []).append(ref)
+        representatives = [max(group, key=self._default_count) for group in shapes.values()]
         return [
-            ref for each in self._overloads.chosen(told, one) for ref in shapes[shape(self._project, each)]
+            ref
+            for representative in self._overloads.choose(representatives, reference)
+            for ref in shapes[signature_shape(self._project, representative)]
         ]
 
-    def that_take(self, refs: list[Ref], arguments: int) -> list[Ref]:
+    def drop_other_arities(self, refs: list[Ref], arguments: int) -> list[Ref]:
         """Without Kotlin's functions that take other numbers of arguments, none of which is
         expected of a system.
         """
@@ -95,37 +105,46 @@ class ExtendedCalls:
             return refs
         return [ref for ref in refs if self._project.definition(ref).kind not in CALLABLE_KINDS]
 
-    def for_each_system(self, refs: list[Ref]) -> list[Ref]:
+    def with_platform_variants(self, refs: list[Ref]) -> list[Ref]:
         """With what Kotlin's are for other systems, where they are expected of some, or their type
         is.
         """
-        found = dict.fromkeys(refs)
+        all_refs = dict.fromkeys(refs)
         for ref in refs:
-            one = self._project.definition(ref)
-            outer = self._project.definition((ref[0], one.parent)) if one.parent >= 0 else one
-            if PLATFORM in one.flags or PLATFORM in outer.flags:
-                its = shape(self._project, ref)
-                named = self._project.members_of(self._project.home(ref[0]), one.scope).get(one.name, ())
-                found |= dict.fromkeys(other for other in named if shape(self._project, other) == its)
-        return list(found)
+            definition = self._project.definition(ref)
+            outer = (
+                self._project.definition((ref[0], definition.parent))
+                if definition.parent >= 0
+                else definition
+            )
+            if PLATFORM in definition.flags or PLATFORM in outer.flags:
+                own_shape = signature_shape(self._project, ref)
+                namesakes = self._project.members_of(self._project.home(ref[0]), definition.scope).get(
+                    definition.name, ()
+                )
+                all_refs |= dict.fromkeys(
+                    other for other in namesakes if signature_shape(self._project, other) == own_shape
+                )
+        return list(all_refs)
 
     def takes(self, ref: Ref, arguments: int) -> bool:
         """Whether a function takes so many arguments; of Kotlin's the one that it overrides says
         which may be left out.
         """
-        one = self._project.definition(ref)
-        if takes(one, self._language, arguments):
+        definition = self._project.definition(ref)
+        if accepts_count(definition, self._language, arguments):
             return True
-        if self._language != "kotlin" or one.parent < 0 or arguments >= len(one.parameters):
+        if self._language != "kotlin" or definition.parent < 0 or arguments >= len(definition.parameters):
             return False
-        names = [each.name for each in one.parameters]
-        above = self._evaluator.member((ref[0], one.parent), one.name, past=True)
+        names = [parameter.name for parameter in definition.parameters]
+        above = self._evaluator.member((ref[0], definition.parent), definition.name, past=True)
         bases = (self._project.definition(value.ref) for value in above if value.tag == "def")
         return any(
-            [each.name for each in base.parameters] == names and takes(base, "kotlin", arguments)
+            [parameter.name for parameter in base.parameters] == names
+            and accepts_count(base, "kotlin", arguments)
             for base in bases
         )
 
-    def _defaults(self, ref: Ref) -> int:
+    def _default_count(self, ref: Ref) -> int:
         """How many arguments may be left out."""
-        return sum(each.type.endswith(DEFAULT) for each in self._project.definition(ref).parameters)
+        return sum(parameter.type.endswith(DEFAULT) for parameter in self._project.definition(ref).parameters)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from cortex.graph.facts.facts import BOUND, MANY, OUTER, Definition
 from cortex.graph.facts.tables import Ref
-from cortex.graph.resolution.arity import generics
+from cortex.graph.resolution.arity import type_parameter_names
 
 #: a receiver of any type, or of any that a type parameter allows
 ANY_RECEIVER = "*"
@@ -19,61 +19,61 @@ _SHORT = 2
 _NONE: Mapping[str, Sequence[Ref]] = {}
 
 
-class Extended:
+class ExtensionIndex:
     """Changed with its project."""
 
     def __init__(self) -> None:
         #: (home, name) → receiver → extensions, in order; of C# the home is that of all
-        self._held: dict[tuple[str, str], dict[str, list[Ref]]] = {}
+        self._by_receiver: dict[tuple[str, str], dict[str, list[Ref]]] = {}
         #: Kotlin's other names of types, and how often each is defined
         self.aliases: dict[str, int] = {}
 
-    def named(self, home: str, name: str) -> Mapping[str, Sequence[Ref]]:
-        return self._held.get((home, name), _NONE)
+    def by_name(self, home: str, name: str) -> Mapping[str, Sequence[Ref]]:
+        return self._by_receiver.get((home, name), _NONE)
 
-    def add(self, one: Definition, ref: Ref, home: str, language: str) -> None:
-        if language == "kotlin" and one.kind == "type":
-            self.aliases[one.name] = self.aliases.get(one.name, 0) + 1
-        if (receiver := receiver_of(one, language)) is not None:
-            held = self._held.setdefault((_home(home, language), one.name), {})
-            bisect.insort(held.setdefault(receiver, []), ref)
+    def add(self, definition: Definition, ref: Ref, home: str, language: str) -> None:
+        if language == "kotlin" and definition.kind == "type":
+            self.aliases[definition.name] = self.aliases.get(definition.name, 0) + 1
+        if (receiver := receiver_of(definition, language)) is not None:
+            receivers = self._by_receiver.setdefault((_home(home, language), definition.name), {})
+            bisect.insort(receivers.setdefault(receiver, []), ref)
 
-    def remove(self, one: Definition, ref: Ref, home: str, language: str) -> None:
-        if language == "kotlin" and one.kind == "type":
-            self.aliases[one.name] -= 1
-            if not self.aliases[one.name]:
-                del self.aliases[one.name]
-        if (receiver := receiver_of(one, language)) is not None:
-            key = _home(home, language), one.name
-            self._held[key][receiver].remove(ref)
-            if not self._held[key][receiver]:
-                del self._held[key][receiver]
-            if not self._held[key]:
-                del self._held[key]
+    def remove(self, definition: Definition, ref: Ref, home: str, language: str) -> None:
+        if language == "kotlin" and definition.kind == "type":
+            self.aliases[definition.name] -= 1
+            if not self.aliases[definition.name]:
+                del self.aliases[definition.name]
+        if (receiver := receiver_of(definition, language)) is not None:
+            key = _home(home, language), definition.name
+            self._by_receiver[key][receiver].remove(ref)
+            if not self._by_receiver[key][receiver]:
+                del self._by_receiver[key][receiver]
+            if not self._by_receiver[key]:
+                del self._by_receiver[key]
 
 
 def _home(home: str, language: str) -> str:
     return "csharp:" if language == "csharp" else home
 
 
-def receiver_of(one: Definition, language: str) -> str | None:
+def receiver_of(definition: Definition, language: str) -> str | None:
     """The name of the type that an extension is called on; None for anything else."""
     if language == "csharp":
-        if "extension" not in one.flags or not one.parameters:
+        if "extension" not in definition.flags or not definition.parameters:
             return None
-        name = receiver_name(one.parameters[0].type)
-        free = name in generics(one) or (len(name) <= _SHORT and name.isupper())
+        name = receiver_name(definition.parameters[0].type)
+        free = name in type_parameter_names(definition) or (len(name) <= _SHORT and name.isupper())
         return ANY_RECEIVER if free else name
-    if language != "kotlin" or one.parent >= 0 or not one.scope or one.kind != "method":
+    if language != "kotlin" or definition.parent >= 0 or not definition.scope or definition.kind != "method":
         return None
-    for flag in one.flags:
+    for flag in definition.flags:
         if flag.startswith(BOUND):
             return ANY_RECEIVER
         if flag.startswith(OUTER):
             return flag.removeprefix(OUTER)
-    if one.scope.endswith(f".{COMPANION_NAME}"):
-        return of_companion(receiver_name(one.scope.removesuffix(f".{COMPANION_NAME}")))
-    return receiver_name(one.scope)
+    if definition.scope.endswith(f".{COMPANION_NAME}"):
+        return of_companion(receiver_name(definition.scope.removesuffix(f".{COMPANION_NAME}")))
+    return receiver_name(definition.scope)
 
 
 def of_companion(name: str) -> str:
@@ -87,9 +87,9 @@ def receiver_name(text: str) -> str:
     return name.rpartition(" ")[2]
 
 
-def bound_of(one: Definition) -> str:
+def bound_of(definition: Definition) -> str:
     """What the type parameter has to be that an extension is of; "" for anything, and where it is
     of no type parameter.
     """
-    given = next((flag for flag in one.flags if flag.startswith(BOUND)), "")
-    return receiver_name(given.removeprefix(BOUND))
+    bound_flag = next((flag for flag in definition.flags if flag.startswith(BOUND)), "")
+    return receiver_name(bound_flag.removeprefix(BOUND))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cortex.graph.facts.facts import DEFAULT, PLATFORM
-from cortex.graph.resolution.arity import takes
+from cortex.graph.resolution.arity import accepts_count
 from cortex.graph.resolution.extension_index import (
     ANY_RECEIVER,
     COMPANION_NAME,
@@ -19,7 +19,7 @@ from cortex.graph.resolution.extension_index import (
 )
 from cortex.graph.resolution.kotlin_types import COMMON_EXTENSIONS
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.source_sets import seen, sees
+from cortex.graph.resolution.source_sets import sees, visible_refs
 from cortex.graph.resolution.supertypes import Supers
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import TYPE_KINDS
@@ -42,7 +42,7 @@ _LISTS = (
 _FAR = 1 << 20
 
 
-class Found(NamedTuple):
+class Candidate(NamedTuple):
     """An extension, and how far its receiver's type is from what it is called on."""
 
     distance: int
@@ -53,14 +53,14 @@ class Types(Protocol):
     """What is asked about types."""
 
     @property
-    def supertypes(self) -> Lines: ...
+    def supertypes(self) -> SupertypeLookup: ...
 
     def types_of(self, chain: str, path: str, scope: int = -1) -> list[Ref]: ...
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]: ...
 
 
-class Lines(Protocol):
+class SupertypeLookup(Protocol):
     def of(self, owner: Ref) -> Supers: ...
 
 
@@ -72,91 +72,99 @@ class Extensions:
         self._types = types
         self._homes: dict[str, tuple[str, ...]] = {}
         #: (path, name) → what `_visible` says
-        self._seen: dict[tuple[str, str], tuple[Mapping[str, Sequence[Ref]], ...]] = {}
-        self._known: dict[tuple[str, str, Ref, bool], tuple[Found, ...]] = {}
+        self._visible_memo: dict[tuple[str, str], tuple[Mapping[str, Sequence[Ref]], ...]] = {}
+        self._by_owner: dict[tuple[str, str, Ref, bool], tuple[Candidate, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
         if len(self._homes) > memo_max:
             self._homes.clear()
-        if len(self._seen) > memo_max:
-            self._seen.clear()
-        if len(self._known) > memo_max:
-            self._known.clear()
+        if len(self._visible_memo) > memo_max:
+            self._visible_memo.clear()
+        if len(self._by_owner) > memo_max:
+            self._by_owner.clear()
 
-    def kotlin(self, name: str, path: str, owners: Sequence[Value], receiver: str = "") -> list[Found]:
+    def find_kotlin(
+        self, name: str, path: str, owners: Sequence[Value], receiver: str = ""
+    ) -> list[Candidate]:
         """The extensions of that name that `path` sees and that may be called on one of `owners`,
         by how near their receivers are; of `receiver` alone where its text tells its type.
         """
         if receiver in _EVIDENT:
-            return self._of_names(name, path, _EVIDENT[receiver], whole=True)
-        found: dict[Ref, int] = {}
+            return self._by_receiver_names(name, path, _EVIDENT[receiver], complete=True)
+        distances: dict[Ref, int] = {}
         for owner in owners:
             if owner.tag == "inst":
-                for distance, ref in self._of(name, path, owner.ref):
-                    found[ref] = min(distance, found.get(ref, distance))
+                for distance, ref in self._by_type(name, path, owner.ref):
+                    distances[ref] = min(distance, distances.get(ref, distance))
             elif owner.tag == "def" and self._project.definition(owner.ref).kind in TYPE_KINDS:
-                found |= {ref: at for at, ref in self._of(name, path, owner.ref, by_name=True)}
+                distances |= {ref: at for at, ref in self._by_type(name, path, owner.ref, by_name=True)}
             elif owner.tag == "list":
-                found |= {ref: at for at, ref in self._of_names(name, path, _LISTS, whole=True)}
+                distances |= {
+                    ref: at for at, ref in self._by_receiver_names(name, path, _LISTS, complete=True)
+                }
             elif owner.tag == "ext" and name not in COMMON_EXTENSIONS:
-                found |= {ref: at for at, ref in self._of_names(name, path, _ROOTS, whole=False)}
+                distances |= {
+                    ref: at for at, ref in self._by_receiver_names(name, path, _ROOTS, complete=False)
+                }
         if not owners:
-            found = {ref: 0 for _, ref in self._of_names(name, path, (), whole=False)}
-            if name in COMMON_EXTENSIONS or not self._are_all(name, found):
+            distances = {ref: 0 for _, ref in self._by_receiver_names(name, path, (), complete=False)}
+            if name in COMMON_EXTENSIONS or not self._are_only_members(name, distances):
                 return []  # it may be a member of whatever that is
-        return [Found(distance, ref) for ref, distance in found.items()]
+        return [Candidate(distance, ref) for ref, distance in distances.items()]
 
     def is_evident(self, receiver: str, path: str) -> bool:
         """Whether the text of Kotlin's or Swift's receiver shows its type."""
         return receiver in _EVIDENT and self._project.language(path) in ("kotlin", "swift")
 
-    def is_known(self, name: str, path: str) -> bool:
+    def has_extension(self, name: str, path: str) -> bool:
         """Whether `path` sees an extension of Kotlin by that name."""
         return bool(self._visible(name, path))
 
-    def _of(self, name: str, path: str, owner: Ref, *, by_name: bool = False) -> tuple[Found, ...]:
+    def _by_type(self, name: str, path: str, owner: Ref, *, by_name: bool = False) -> tuple[Candidate, ...]:
         """Those that may be called on what is of a type; `by_name`: on its name, which means its
         companion, or that it is an object.
         """
         key = (path, name, owner, by_name)
-        if key not in self._known:
+        if key not in self._by_owner:
             supers = self._types.supertypes.of(owner)
             names = [self._project.definition(ref).name for ref in (owner, *supers.types)]
             names = [of_companion(names[0]), *names] if by_name else [*names, *_ROOTS]
-            whole = by_name or supers.whole
-            self._known[key] = tuple(self._of_names(name, path, names, whole=whole))
-        return self._known[key]
+            complete = by_name or supers.complete
+            self._by_owner[key] = tuple(self._by_receiver_names(name, path, names, complete=complete))
+        return self._by_owner[key]
 
-    def _of_names(self, name: str, path: str, names: Sequence[str], *, whole: bool) -> list[Found]:
+    def _by_receiver_names(
+        self, name: str, path: str, names: Sequence[str], *, complete: bool
+    ) -> list[Candidate]:
         """Those whose receivers have one of `names`; where these are not all, also those for types
         from outside of the project.
         """
-        found: dict[Ref, int] = {}
-        rank = {one: at for at, one in reversed(list(enumerate(names)))}
-        for held in self._visible(name, path):
-            for one, at in rank.items():
-                found |= dict.fromkeys(held.get(one, ()), at)
-            for ref in held.get(ANY_RECEIVER, ())[:UNKNOWN_MAX]:
+        distances: dict[Ref, int] = {}
+        rank = {type_name: at for at, type_name in reversed(list(enumerate(names)))}
+        for receivers in self._visible(name, path):
+            for type_name, at in rank.items():
+                distances |= dict.fromkeys(receivers.get(type_name, ()), at)
+            for ref in receivers.get(ANY_RECEIVER, ())[:UNKNOWN_MAX]:
                 bound = bound_of(self._project.definition(ref))
                 near = rank.get(bound) if bound else _FAR
-                outside = not whole and near is None and not self._types.types_of(bound, ref[0])
+                outside = not complete and near is None and not self._types.types_of(bound, ref[0])
                 if near is not None or not names or outside:
-                    found[ref] = _FAR if near is None else near
-            for other in held.keys() & self._project.extended.aliases.keys() if names else ():
-                found |= self._by_alias(held[other], rank)
-            if whole:
+                    distances[ref] = _FAR if near is None else near
+            for other in receivers.keys() & self._project.extension_index.aliases.keys() if names else ():
+                distances |= self._by_alias(receivers[other], rank)
+            if complete:
                 continue
-            if sum(map(len, held.values())) <= UNKNOWN_MAX:
-                rest = [
+            if sum(map(len, receivers.values())) <= UNKNOWN_MAX:
+                remaining = [
                     ref
-                    for on, refs in held.items()
+                    for on, refs in receivers.items()
                     if not on.endswith(COMPANION_NAME)  # on which nothing else is
                     for ref in refs
-                    if ref not in found
+                    if ref not in distances
                 ]
-                found |= {ref: _FAR for ref in rest if not names or self._is_outside(ref)}
-        return [Found(at, ref) for ref, at in found.items()]
+                distances |= {ref: _FAR for ref in remaining if not names or self._is_outside(ref)}
+        return [Candidate(at, ref) for ref, at in distances.items()]
 
     def _by_alias(self, refs: Sequence[Ref], rank: Mapping[str, int]) -> dict[Ref, int]:
         """Those of an extension of another name for a type."""
@@ -164,36 +172,42 @@ class Extensions:
         for other in self._types.types_of(declared, refs[0][0]):
             supers = self._types.supertypes.of(other).types
             if self._project.definition(other).kind == "type":
-                near = [rank[one.name] for one in map(self._project.definition, supers) if one.name in rank]
+                near = [
+                    rank[definition.name]
+                    for definition in map(self._project.definition, supers)
+                    if definition.name in rank
+                ]
                 if near:
                     return dict.fromkeys(refs, min(near))
         return {}
 
     def _is_outside(self, ref: Ref) -> bool:
         """Whether an extension's receiver is no type of this project."""
-        one = self._project.definition(ref)
-        return not bound_of(one) and not self._types.types_of(receiver_name(one.scope), ref[0])
+        definition = self._project.definition(ref)
+        return not bound_of(definition) and not self._types.types_of(receiver_name(definition.scope), ref[0])
 
     def _visible(self, name: str, path: str) -> tuple[Mapping[str, Sequence[Ref]], ...]:
         """Receiver → Kotlin's extensions of that name in the package of `path`, and in what it
         imports.
         """
-        known = self._seen.get((path, name))
-        if known is not None:
-            return known
+        cached = self._visible_memo.get((path, name))
+        if cached is not None:
+            return cached
         if path not in self._homes:
-            stars = (f"jvm:{star.module}" for star in self._project.index(path).stars)
+            stars = (f"jvm:{star.module}" for star in self._project.index(path).star_imports)
             self._homes[path] = ()  # while supertypes are looked for
-            own = (self._project.home(path), *self._above(path))
-            self._homes[path] = tuple(dict.fromkeys((*own, *stars)))
+            own_homes = (self._project.home(path), *self._base_homes(path))
+            self._homes[path] = tuple(dict.fromkeys((*own_homes, *stars)))
         imports = self._project.index(path).imports.get((-1, name), ())
-        named = {(self._home_of(one.module), one.member or name) for one in imports}
-        places = dict.fromkeys((*named, *((home, name) for home in self._homes[path])))
-        held = (self._project.extended.named(home, member) for home, member in places)
-        found = tuple(one for given in held if (one := _seen(path, given)))
+        imported = {(self._home_of(statement.module), statement.member or name) for statement in imports}
+        places = dict.fromkeys((*imported, *((home, name) for home in self._homes[path])))
+        maps = (self._project.extension_index.by_name(home, member) for home, member in places)
+        visible_maps = tuple(
+            visible for receivers in maps if (visible := _visible_receivers(path, receivers))
+        )
         if self._homes[path]:
-            self._seen[path, name] = found
-        return found
+            self._visible_memo[path, name] = visible_maps
+        return visible_maps
 
     def _home_of(self, module: str) -> str:
         """The package of what is imported: `okio.Path.Companion` is in `okio`."""
@@ -201,82 +215,90 @@ class Extensions:
             module = module.rpartition(".")[0]
         return f"jvm:{module}"
 
-    def _above(self, path: str) -> Iterator[str]:
+    def _base_homes(self, path: str) -> Iterator[str]:
         """The packages of what the types of a file inherit from: extensions may be members
         there.
         """
-        for at, one in enumerate(self._project.index(path).facts.definitions):
-            if one.bases and one.kind in TYPE_KINDS:
+        for at, definition in enumerate(self._project.index(path).facts.definitions):
+            if definition.bases and definition.kind in TYPE_KINDS:
                 for ref in self._types.supertypes.of((path, at)).types:
                     yield self._project.home(ref[0])
 
-    def _are_all(self, name: str, found: Mapping[Ref, int]) -> bool:
+    def _are_only_members(self, name: str, extensions: Mapping[Ref, int]) -> bool:
         """Whether no type has a member of that name."""
-        named = self._project.methods.get(("jvm", name), ())
-        return len(named) <= len(found) and all(ref in found for ref in named)
+        methods = self._project.methods.get(("jvm", name), ())
+        return len(methods) <= len(extensions) and all(ref in extensions for ref in methods)
 
-    def csharp(self, name: str, owners: Sequence[Value]) -> list[Ref]:
+    def find_csharp(self, name: str, owners: Sequence[Value]) -> list[Ref]:
         """C#'s of that name, by the receiver where all its types are of the project; none where too
         many may be meant, or a member of what nobody knows.
         """
-        held = self._project.extended.named("csharp:", name)
-        count = sum(map(len, held.values()))
+        by_receiver = self._project.extension_index.by_name("csharp:", name)
+        count = sum(map(len, by_receiver.values()))
         if not owners and count < len(self._types.methods_named("csharp", name)):
             return []
-        if known := self.names(owners):
-            return sorted({ref for one in (*known, ANY_RECEIVER) for ref in held.get(one, ())})
-        return sorted(ref for some in held.values() for ref in some) if count <= UNKNOWN_MAX else []
+        if type_names := self.receiver_names(owners):
+            return sorted(
+                {ref for type_name in (*type_names, ANY_RECEIVER) for ref in by_receiver.get(type_name, ())}
+            )
+        return sorted(ref for refs in by_receiver.values() for ref in refs) if count <= UNKNOWN_MAX else []
 
-    def names(self, owners: Sequence[Value]) -> tuple[str, ...]:
+    def receiver_names(self, owners: Sequence[Value]) -> tuple[str, ...]:
         """The names of what a receiver is, with its supertypes; none where that is not known."""
         names = dict.fromkeys(_ROOTS)
         for owner in owners:
             if owner.tag != "inst":
                 return ()
             supers = self._types.supertypes.of(owner.ref)
-            if not supers.whole:
+            if not supers.complete:
                 return ()
             names |= dict.fromkeys(self._project.definition(ref).name for ref in (owner.ref, *supers.types))
         return tuple(names) if owners else ()
 
-    def is_one(self, value: Value) -> bool:
+    def is_extension(self, value: Value) -> bool:
         """Whether a value is a function of Kotlin that is called on what it is no member of."""
         if value.tag != "def" or self._project.language(value.path) != "kotlin":
             return False
-        one = self._project.definition(value.ref)
-        return one.parent < 0 and bool(one.scope) and one.kind not in TYPE_KINDS
+        definition = self._project.definition(value.ref)
+        return definition.parent < 0 and bool(definition.scope) and definition.kind not in TYPE_KINDS
 
-    def nearest(self, found: Sequence[Found], arguments: int) -> list[Ref]:
+    def nearest(self, candidates: Sequence[Candidate], arguments: int) -> list[Ref]:
         """Of those that take so many arguments those whose receivers are nearest; of all where
         none does.
         """
-        taking = [one for one in found if takes(self._project.definition(one.ref), "kotlin", arguments)]
-        least = min((one.distance for one in taking or found), default=0)
-        nearest = [one.ref for one in taking or found if one.distance == least]
-        return with_systems(self._project, nearest, [one.ref for one in found])
+        taking = [
+            candidate
+            for candidate in candidates
+            if accepts_count(self._project.definition(candidate.ref), "kotlin", arguments)
+        ]
+        least = min((candidate.distance for candidate in taking or candidates), default=0)
+        nearest = [candidate.ref for candidate in taking or candidates if candidate.distance == least]
+        return add_platform_variants(self._project, nearest, [candidate.ref for candidate in candidates])
 
 
-def shape(project: Project, ref: Ref) -> tuple[object, ...]:
+def signature_shape(project: Project, ref: Ref) -> tuple[object, ...]:
     """The same for one function of Kotlin's, whichever system it is written for."""
-    one = project.definition(ref)
-    is_type = one.kind in TYPE_KINDS  # of which a system's may be another name for its own
-    types = () if is_type else tuple(each.type.removesuffix(DEFAULT) for each in one.parameters)
-    return project.home(ref[0]), one.qualified, is_type, types
+    definition = project.definition(ref)
+    is_type = definition.kind in TYPE_KINDS  # of which a system's may be another name for its own
+    types = (
+        () if is_type else tuple(parameter.type.removesuffix(DEFAULT) for parameter in definition.parameters)
+    )
+    return project.home(ref[0]), definition.qualified, is_type, types
 
 
-def with_systems(project: Project, chosen: Sequence[Ref], refs: Sequence[Ref]) -> list[Ref]:
+def add_platform_variants(project: Project, selected: Sequence[Ref], refs: Sequence[Ref]) -> list[Ref]:
     """`chosen`, and what it is for each system: what is expected of them alone says what may be
     left out.
     """
-    if len(chosen) == len(refs) or not any(PLATFORM in project.definition(ref).flags for ref in refs):
-        return list(chosen)
-    shapes = {shape(project, ref) for ref in chosen}
-    return [ref for ref in refs if shape(project, ref) in shapes]
+    if len(selected) == len(refs) or not any(PLATFORM in project.definition(ref).flags for ref in refs):
+        return list(selected)
+    shapes = {signature_shape(project, ref) for ref in selected}
+    return [ref for ref in refs if signature_shape(project, ref) in shapes]
 
 
-def _seen(path: str, held: Mapping[str, Sequence[Ref]]) -> Mapping[str, Sequence[Ref]]:
+def _visible_receivers(path: str, receivers: Mapping[str, Sequence[Ref]]) -> Mapping[str, Sequence[Ref]]:
     """`held` with what `path` sees; receivers of which it sees nothing are left out."""
-    if all(sees(path, ref[0]) for refs in held.values() for ref in refs):
-        return held
-    kept = {receiver: seen(path, refs) for receiver, refs in held.items()}
-    return {receiver: refs for receiver, refs in kept.items() if refs}
+    if all(sees(path, ref[0]) for refs in receivers.values() for ref in refs):
+        return receivers
+    visible = {receiver: visible_refs(path, refs) for receiver, refs in receivers.items()}
+    return {receiver: refs for receiver, refs in visible.items() if refs}

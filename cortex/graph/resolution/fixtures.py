@@ -5,7 +5,7 @@ conftest.py files around it.
 from __future__ import annotations
 
 from cortex.graph.facts.modules import folder_of
-from cortex.graph.facts.tables import asks_fixtures
+from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.resolution.project import Project, Ref
 
 #: the files whose fixtures all tests of a folder know
@@ -16,27 +16,27 @@ def fixture_of(project: Project, name: str, path: str, scope: int) -> Ref | None
     """The fixture that the parameter `name` of a definition is given; None for none of the
     project.
     """
-    one = project.definition((path, scope))
-    if not asks_fixtures(project.language(path), one) or name in ("self", "cls"):
+    definition = project.definition((path, scope))
+    if not takes_fixtures(project.language(path), definition) or name in ("self", "cls"):
         return None
-    if all(parameter.name != name for parameter in one.parameters):
+    if all(parameter.name != name for parameter in definition.parameters):
         return None
-    scopes = [one.scope, ""] if one.scope else [""]
+    scopes = [definition.scope, ""] if definition.scope else [""]
     for file in (path, *_conftests(project, path)):
-        known = project.index(file).facts.exports.get(name, name)  # `@pytest.fixture(name="disk")`
+        exported_name = project.index(file).facts.exports.get(name, name)  # `@pytest.fixture(name="disk")`
         for inside in scopes if file == path else [""]:
-            for ref in reversed(project.members_of(file, inside).get(known, ())):
+            for ref in reversed(project.members_of(file, inside).get(exported_name, ())):
                 if ref != (path, scope) and "fixture" in project.definition(ref).flags:
                     return ref
     return None
 
 
 def _conftests(project: Project, path: str) -> list[str]:
-    found, folder = [], folder_of(path)
+    paths, folder = [], folder_of(path)
     while True:
         conftest = f"{folder}/{CONFTEST}" if folder else CONFTEST
         if conftest in project.packed and conftest != path:
-            found.append(conftest)
+            paths.append(conftest)
         if not folder:
-            return found
+            return paths
         folder = folder_of(folder)

@@ -12,17 +12,17 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from cortex.graph.facts.facts import Definition
-from cortex.graph.facts.generics import GENERIC_LANGUAGES, named_with
+from cortex.graph.facts.generics import GENERIC_LANGUAGES, split_generic
 from cortex.graph.facts.types import CONTAINERS, WRAPPERS, alternatives
-from cortex.graph.resolution.arity import generics
+from cortex.graph.resolution.arity import type_parameter_names
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import EXTERNAL, Value
 from cortex.terms.kinds import TYPE_KINDS
 
 #: type parameter → what stands for it
-Standing = Mapping[str, tuple[Value, ...]]
-NOTHING: Standing = {}
+TypeArguments = Mapping[str, tuple[Value, ...]]
+NO_TYPE_ARGUMENTS: TypeArguments = {}
 #: type arguments inside one another that a value carries
 NESTED_MAX = 3
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
@@ -37,7 +37,7 @@ class Values(Protocol):
     def evaluate(self, chain: str, path: str, scope: int) -> tuple[Value, ...]: ...
 
     def declared(
-        self, text: str, path: str, scope: int, standing: Standing = NOTHING
+        self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
     ) -> tuple[Value, ...]: ...
 
 
@@ -47,51 +47,55 @@ class Generics:
     def __init__(self, project: Project, values: Values) -> None:
         self._project = project
         self._values = values
-        self._standing: dict[tuple[Value, Ref], Standing] = {}
+        self._type_arguments: dict[tuple[Value, Ref], TypeArguments] = {}
         #: function → the type parameters of the type around it that its result speaks of
         self._free: dict[Ref, frozenset[str]] = {}
         self._lines: dict[Ref, tuple[Ref, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
-        for memo in (self._standing, self._free, self._lines):
+        for memo in (self._type_arguments, self._free, self._lines):
             if len(memo) > memo_max:
                 memo.clear()
 
-    def names(self, text: str, path: str, scope: int) -> tuple[str, ...]:
+    def type_names(self, text: str, path: str, scope: int) -> tuple[str, ...]:
         """`alternatives`; where the project has a type of a container's or wrapper's name, that."""
-        name, arguments = named_with(text)
+        name, arguments = split_generic(text)
         if arguments and name.rpartition(".")[2] in WRAPPERS | CONTAINERS:
-            found = self._values.evaluate(name, path, scope)
+            values = self._values.evaluate(name, path, scope)
             if any(
-                one.tag == "def" and self._project.definition(one.ref).kind in TYPE_KINDS for one in found
+                value.tag == "def" and self._project.definition(value.ref).kind in TYPE_KINDS
+                for value in values
             ):
                 return (name,)
         return alternatives(text)
 
-    def told(self, value: Value, text: str, place: tuple[str, int], standing: Standing) -> Value:
+    def with_arguments(
+        self, value: Value, text: str, place: tuple[str, int], type_arguments: TypeArguments
+    ) -> Value:
         """An instance with what the text of its type says of the type parameters."""
-        if value.tag not in ("inst", "list") or value.given:
+        if value.tag not in ("inst", "list") or value.type_arguments:
             return value
-        one = self._project.definition(value.ref)
-        names = generics(one)
+        definition = self._project.definition(value.ref)
+        names = type_parameter_names(definition)
         if not names:
             return value
         for _ in range(NESTED_MAX):
-            name, arguments = named_with(text)
-            if name.rpartition(".")[2] == one.name:
+            name, arguments = split_generic(text)
+            if name.rpartition(".")[2] == definition.name:
                 break
             if not arguments:
                 return value
             text = arguments[-1]  # what a container holds
         if len(arguments) != len(names):
             return value
-        given = tuple(
-            _cut(self._values.declared(each, *place, standing) if each else ()) for each in arguments
+        own_arguments = tuple(
+            _cut_deep(self._values.declared(argument, *place, type_arguments) if argument else ())
+            for argument in arguments
         )
-        return value._replace(given=given) if any(given) else value
+        return value._replace(type_arguments=own_arguments) if any(own_arguments) else value
 
-    def given_back(
+    def method_result(
         self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
         """What a method gives, called on `owners`, whose result speaks of type parameters of the
@@ -102,32 +106,43 @@ class Generics:
         free = self._free_in(value.ref)
         if not free:
             return ()
-        one = self._project.definition(value.ref)
-        holder = (value.path, one.parent)
-        found: dict[Value, None] = {}
+        definition = self._project.definition(value.ref)
+        holder = (value.path, definition.parent)
+        values: dict[Value, None] = {}
         for owner in self._owners(owners, holder, *place):
-            standing = self.standing(owner, holder)
-            if not free.isdisjoint(standing):
-                found |= dict.fromkeys(self._values.declared(one.returns[1:], *value.ref, standing))
-        return tuple(found)
+            type_arguments = self.type_arguments(owner, holder)
+            if not free.isdisjoint(type_arguments):
+                values |= dict.fromkeys(
+                    self._values.declared(definition.returns[1:], *value.ref, type_arguments)
+                )
+        return tuple(values)
 
-    def of_call(self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]) -> Standing:
+    def of_call(self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]) -> TypeArguments:
         """What stands for the type parameters of the type around a function that is called."""
         parent = self._project.definition(value.ref).parent
         holder = (value.path, parent)
-        if parent < 0 or not generics(self._project.definition(holder)):
-            return NOTHING
-        return next((self.standing(one, holder) for one in self._owners(owners, holder, *place)), NOTHING)
+        if parent < 0 or not type_parameter_names(self._project.definition(holder)):
+            return NO_TYPE_ARGUMENTS
+        return next(
+            (self.type_arguments(owner, holder) for owner in self._owners(owners, holder, *place)),
+            NO_TYPE_ARGUMENTS,
+        )
 
     def field(self, owner: Value, name: str) -> tuple[Value, ...]:
         """What a field holds whose type speaks of a type parameter; nothing for any other."""
-        for ref in self._line(owner.ref):
-            one = self._project.definition(ref)
-            for path, binding in self._project.fields_of(self._project.home(ref[0]), one.qualified, name):
-                names = _spoken_of(binding.value, generics(one)) if binding.value.startswith(":") else None
-                if not names or names.isdisjoint(standing := self.standing(owner, ref)):
+        for ref in self._generic_line(owner.ref):
+            definition = self._project.definition(ref)
+            for path, binding in self._project.fields_of(
+                self._project.home(ref[0]), definition.qualified, name
+            ):
+                names = (
+                    _mentioned_parameters(binding.value, type_parameter_names(definition))
+                    if binding.value.startswith(":")
+                    else None
+                )
+                if not names or names.isdisjoint(type_arguments := self.type_arguments(owner, ref)):
                     return ()
-                return self._values.declared(binding.value[1:], path, binding.scope, standing)
+                return self._values.declared(binding.value[1:], path, binding.scope, type_arguments)
         return ()
 
     def own_field(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
@@ -135,8 +150,10 @@ class Generics:
         index = self._project.index(path)
         while scope >= 0:
             if index.facts.definitions[scope].kind in TYPE_KINDS:
-                if self._line((path, scope)) and (found := self.field(Value("inst", path, scope), name)):
-                    return found
+                if self._generic_line((path, scope)) and (
+                    values := self.field(Value("inst", path, scope), name)
+                ):
+                    return values
             elif index.places(scope, name):
                 return ()
             scope = index.outer(scope)
@@ -149,76 +166,86 @@ class Generics:
             if self._project.language(ref[0]) not in GENERIC_LANGUAGES:
                 return ()
             for base in self._project.definition(ref).bases:
-                held = base.arguments and base.chain.rpartition(".")[2] in CONTAINERS
-                if held and not supertypes.base(ref, base.chain):
-                    arguments = named_with(f"{base.chain}{base.arguments}")[1]
+                is_container = base.arguments and base.chain.rpartition(".")[2] in CONTAINERS
+                if is_container and not supertypes.base(ref, base.chain):
+                    arguments = split_generic(f"{base.chain}{base.arguments}")[1]
                     if not arguments:
                         return ()
-                    return self._values.declared(arguments[-1], *ref, self.standing(owner, ref))
+                    return self._values.declared(arguments[-1], *ref, self.type_arguments(owner, ref))
         return ()
 
-    def standing(self, owner: Value, holder: Ref) -> Standing:
+    def type_arguments(self, owner: Value, holder: Ref) -> TypeArguments:
         """What stands for the type parameters of `holder`, the type of `owner` or one above it."""
         key = (owner, holder)
-        known = self._standing.get(key)
-        if known is None:
-            known = self._standing[key] = self._stand(owner, holder)
-        return known
+        arguments = self._type_arguments.get(key)
+        if arguments is None:
+            arguments = self._type_arguments[key] = self._find_type_arguments(owner, holder)
+        return arguments
 
-    def _stand(self, owner: Value, holder: Ref) -> Standing:
+    def _find_type_arguments(self, owner: Value, holder: Ref) -> TypeArguments:
         supertypes = self._values.supertypes
-        pending = [(owner.ref, self._first(owner))]
-        seen = {owner.ref}
-        for ref, standing in pending:
+        pending = [(owner.ref, self._own_type_arguments(owner))]
+        visited = {owner.ref}
+        for ref, type_arguments in pending:
             if ref == holder:
-                return standing
+                return type_arguments
             for base in self._project.definition(ref).bases:
                 for other in supertypes.base(ref, base.chain):
-                    if other not in seen:
-                        seen.add(other)
-                        pending.append((other, self._above(ref, base.arguments, other, standing)))
-        return NOTHING
+                    if other not in visited:
+                        visited.add(other)
+                        pending.append(
+                            (other, self._base_type_arguments(ref, base.arguments, other, type_arguments))
+                        )
+        return NO_TYPE_ARGUMENTS
 
-    def _first(self, owner: Value) -> Standing:
-        names = generics(self._project.definition(owner.ref))
-        given = owner.given or ((),) * len(names)
-        found = zip((each.rpartition(" ")[2] for each in names), given, strict=False)
-        return {name: values for name, values in found if values}
+    def _own_type_arguments(self, owner: Value) -> TypeArguments:
+        names = type_parameter_names(self._project.definition(owner.ref))
+        arguments = owner.type_arguments or ((),) * len(names)
+        pairs = zip((name.rpartition(" ")[2] for name in names), arguments, strict=False)
+        return {name: values for name, values in pairs if values}
 
-    def _above(self, ref: Ref, arguments: str, other: Ref, standing: Standing) -> Standing:
-        names = generics(self._project.definition(other))
-        told = named_with(f"X{arguments}")[1]
-        if not names or len(told) != len(names):
-            return NOTHING
-        own = [name for name in generics(self._project.definition(ref)) if name not in standing]
-        found: dict[str, tuple[Value, ...]] = {}
-        for name, text in zip(names, told, strict=True):
-            values = self._values.declared(text, *ref, standing) if text else ()
-            if values and not (_spoken_of(text, own) and EXTERNAL in values):
-                found[name.rpartition(" ")[2]] = _cut(values)
-        return found
+    def _base_type_arguments(
+        self, ref: Ref, arguments: str, other: Ref, type_arguments: TypeArguments
+    ) -> TypeArguments:
+        names = type_parameter_names(self._project.definition(other))
+        texts = split_generic(f"X{arguments}")[1]
+        if not names or len(texts) != len(names):
+            return NO_TYPE_ARGUMENTS
+        free_names = [
+            name for name in type_parameter_names(self._project.definition(ref)) if name not in type_arguments
+        ]
+        filled: dict[str, tuple[Value, ...]] = {}
+        for name, text in zip(names, texts, strict=True):
+            values = self._values.declared(text, *ref, type_arguments) if text else ()
+            if values and not (_mentioned_parameters(text, free_names) and EXTERNAL in values):
+                filled[name.rpartition(" ")[2]] = _cut_deep(values)
+        return filled
 
     def _free_in(self, ref: Ref) -> frozenset[str]:
         free = self._free.get(ref)
         if free is None:
-            one = self._project.definition(ref)
-            free = self._free[ref] = self._read_free(ref[0], one)
+            definition = self._project.definition(ref)
+            free = self._free[ref] = self._read_free(ref[0], definition)
         return free
 
-    def _read_free(self, path: str, one: Definition) -> frozenset[str]:
-        if one.parent < 0 or not one.returns.startswith(":"):
+    def _read_free(self, path: str, definition: Definition) -> frozenset[str]:
+        if definition.parent < 0 or not definition.returns.startswith(":"):
             return frozenset()
-        around = generics(self._project.definition((path, one.parent)))
-        return _spoken_of(one.returns, around) - set(generics(one)) if around else frozenset()
+        around = type_parameter_names(self._project.definition((path, definition.parent)))
+        return (
+            _mentioned_parameters(definition.returns, around) - set(type_parameter_names(definition))
+            if around
+            else frozenset()
+        )
 
     def _owners(self, owners: tuple[Value, ...], holder: Ref, path: str, scope: int) -> Iterator[Value]:
         for owner in owners:
             if owner.tag in ("inst", "super"):
                 yield owner._replace(tag="inst")
             elif owner.tag == "def" and owner.ref != holder:  # a bare name: of the types around it
-                for one in self._around(path, scope):
-                    if holder in (one.ref, *self._values.supertypes.of(one.ref).types):
-                        yield one
+                for instance in self._around(path, scope):
+                    if holder in (instance.ref, *self._values.supertypes.of(instance.ref).types):
+                        yield instance
                         break
 
     def _around(self, path: str, scope: int) -> Iterator[Value]:
@@ -228,25 +255,28 @@ class Generics:
                 yield Value("inst", path, scope)
             scope = definitions[scope].parent
 
-    def _line(self, ref: Ref) -> tuple[Ref, ...]:
+    def _generic_line(self, ref: Ref) -> tuple[Ref, ...]:
         """A type and those above it, where one of them has type parameters."""
         line = self._lines.get(ref)
         if line is None:
             every = (ref, *self._values.supertypes.of(ref).types)
-            generic = any(generics(self._project.definition(one)) for one in every)
+            generic = any(type_parameter_names(self._project.definition(type_ref)) for type_ref in every)
             line = self._lines[ref] = every if generic else ()
         return line
 
 
-def _spoken_of(text: str, names: list[str]) -> frozenset[str]:
+def _mentioned_parameters(text: str, names: list[str]) -> frozenset[str]:
     plain = {name.rpartition(" ")[2] for name in names}
     return frozenset(plain.intersection(_WORD.findall(text)))
 
 
-def _cut(values: tuple[Value, ...], depth: int = 1) -> tuple[Value, ...]:
+def _cut_deep(values: tuple[Value, ...], depth: int = 1) -> tuple[Value, ...]:
     """Values without what would lie too deep in them: a type may hold one of itself without end."""
-    if not any(one.given for one in values):
+    if not any(value.type_arguments for value in values):
         return values
     if depth >= NESTED_MAX:
-        return tuple(one._replace(given=()) for one in values)
-    return tuple(one._replace(given=tuple(_cut(each, depth + 1) for each in one.given)) for one in values)
+        return tuple(value._replace(type_arguments=()) for value in values)
+    return tuple(
+        value._replace(type_arguments=tuple(_cut_deep(group, depth + 1) for group in value.type_arguments))
+        for value in values
+    )

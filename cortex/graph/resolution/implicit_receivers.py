@@ -23,53 +23,53 @@ class Values(Protocol):
     def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
 
 
-class Within:
+class ImplicitReceivers:
     """The blocks of a project that does not change while this lives."""
 
     def __init__(self, project: Project, values: Values) -> None:
         self._project = project
         self._values = values
         #: (path, scope) → what `_blocks` says
-        self._known: dict[tuple[str, int], tuple[tuple[int, Meanings], ...]] = {}
+        self._blocks_by_scope: dict[tuple[str, int], tuple[tuple[int, Meanings], ...]] = {}
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
-        if len(self._known) > memo_max:
-            self._known.clear()
+        if len(self._blocks_by_scope) > memo_max:
+            self._blocks_by_scope.clear()
 
     def members(
-        self, name: str, path: str, scope: int, at: int, known: tuple[Value, ...]
+        self, name: str, path: str, scope: int, at: int, named_values: tuple[Value, ...]
     ) -> tuple[Value, ...]:
         """The members of that name of what the blocks around a place are called on, the innermost
         first; none where `known`, what the name means else, is written in that block.
         """
         index = self._project.index(path)
         definitions = index.facts.definitions
-        if index.facts.language not in BLOCKS or not index.may_know(THIS):
+        if index.facts.language not in BLOCKS or not index.may_bind(THIS):
             return ()
-        for here, meanings in self._blocks(path, scope):
-            for what in reversed(meanings.at(at).places):
-                if not isinstance(what, Binding) or not what.at < at < what.until:
+        for outer_scope, meanings in self._blocks(path, scope):
+            for binding in reversed(meanings.at(at).places):
+                if not isinstance(binding, Binding) or not binding.at < at < binding.until:
                     continue
-                own = (one for one in known if one.tag == "def" and one.path == path)
-                if any(what.at < definitions[one.at].begin < what.until for one in own):
+                own_values = (value for value in named_values if value.tag == "def" and value.path == path)
+                if any(binding.at < definitions[value.at].begin < binding.until for value in own_values):
                     return ()
-                if found := self._of(what, name, path, here):
-                    return found
+                if members := self._block_members(binding, name, path, outer_scope):
+                    return members
         return ()
 
     def _blocks(self, path: str, scope: int) -> tuple[tuple[int, Meanings], ...]:
         """The scopes from this one outwards in which blocks are called on something, and which of
         them are where: most places are in none.
         """
-        known = self._known.get((path, scope))
-        if known is None:
+        blocks = self._blocks_by_scope.get((path, scope))
+        if blocks is None:
             index = self._project.index(path)
             outer = index.facts.definitions[scope].parent if scope >= 0 else None
             around = self._blocks(path, outer) if outer is not None else ()
-            own = ((scope, index.meanings(scope, THIS)),) if index.places(scope, THIS) else ()
-            known = self._known[path, scope] = (*own, *around)
-        return known
+            own_blocks = ((scope, index.meanings(scope, THIS)),) if index.places(scope, THIS) else ()
+            blocks = self._blocks_by_scope[path, scope] = (*own_blocks, *around)
+        return blocks
 
     def receivers(self, path: str, scope: int, at: int) -> Iterator[Value]:
         """What the blocks, the functions and the types around a place are called on, the innermost
@@ -77,25 +77,25 @@ class Within:
         """
         index = self._project.index(path)
         definitions = index.facts.definitions
-        blocks = index.may_know(THIS)
+        blocks = index.may_bind(THIS)
         while True:
-            for what in reversed(index.meanings(scope, THIS).at(at).places) if blocks else ():
-                if isinstance(what, Binding) and what.at < at < what.until:
-                    found = self._values.evaluate(what.value, path, scope, what.at)
-                    yield from (one for one in found if one.tag == "inst")
+            for binding in reversed(index.meanings(scope, THIS).at(at).places) if blocks else ():
+                if isinstance(binding, Binding) and binding.at < at < binding.until:
+                    values = self._values.evaluate(binding.value, path, scope, binding.at)
+                    yield from (value for value in values if value.tag == "inst")
             if scope < 0:
                 return
-            one = definitions[scope]
-            if one.kind in TYPE_KINDS:
+            definition = definitions[scope]
+            if definition.kind in TYPE_KINDS:
                 yield Value("inst", path, scope)
-            elif one.parent < 0 and one.scope:
+            elif definition.parent < 0 and definition.scope:
                 yield from (v for v in self._values.evaluate("this", path, scope, at) if v.tag == "inst")
             scope = index.outer(scope)
 
-    def _of(self, what: Binding, name: str, path: str, scope: int) -> tuple[Value, ...]:
-        for owner in self._values.evaluate(what.value, path, scope, what.at):
+    def _block_members(self, binding: Binding, name: str, path: str, scope: int) -> tuple[Value, ...]:
+        for owner in self._values.evaluate(binding.value, path, scope, binding.at):
             values = self._values.attribute(owner, name) if owner.tag == "inst" else ()
-            if any(one.tag != "def" or self._is_no_type(one) for one in values):
+            if any(value.tag != "def" or self._is_no_type(value) for value in values):
                 return values
         return ()
 

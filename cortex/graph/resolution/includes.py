@@ -22,53 +22,53 @@ class Includes:
         self._find = direct
         self._direct: dict[str, tuple[str, ...]] = {}
         self._read: dict[str, frozenset[str]] = {}
-        self._held = 0
+        self._remembered = 0
 
     def forget(self) -> None:
         self._direct.clear()
         self._read.clear()
-        self._held = 0
+        self._remembered = 0
 
     def direct(self, path: str) -> tuple[str, ...]:
-        found = self._direct.get(path)
-        if found is None:
-            found = self._direct[path] = tuple(dict.fromkeys(self._find(path)))
-        return found
+        paths = self._direct.get(path)
+        if paths is None:
+            paths = self._direct[path] = tuple(dict.fromkeys(self._find(path)))
+        return paths
 
-    def read_by(self, path: str) -> frozenset[str]:
+    def files_read_by(self, path: str) -> frozenset[str]:
         """`path`, what it reads, and what that reads."""
-        known = self._read.get(path)
-        if known is None:
-            known = frozenset(_reached([path], self.direct))
-            if self._held > REMEMBERED_MAX:
+        paths = self._read.get(path)
+        if paths is None:
+            paths = frozenset(_reachable_files([path], self.direct))
+            if self._remembered > REMEMBERED_MAX:
                 self._read.clear()
-                self._held = 0
-            self._held += len(known)
-            self._read[path] = known
-        return known
+                self._remembered = 0
+            self._remembered += len(paths)
+            self._read[path] = paths
+        return paths
 
-    def of_all(self, files: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    def direct_of_all(self, files: Iterable[str]) -> dict[str, tuple[str, ...]]:
         return {path: self.direct(path) for path in files}
 
     def changed_since(self, before: Mapping[str, tuple[str, ...]], files: Iterable[str]) -> set[str]:
         """The files that read others now than they did, and those that read one of these."""
-        after = self.of_all(files)
-        by: dict[str, list[str]] = {}
-        for told in (before, after):
-            for path, read in told.items():
-                for one in read:
-                    by.setdefault(one, []).append(path)
+        after = self.direct_of_all(files)
+        readers: dict[str, list[str]] = {}
+        for state in (before, after):
+            for path, read in state.items():
+                for included in read:
+                    readers.setdefault(included, []).append(path)
         shifted = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-        return set(_reached(shifted, lambda path: by.get(path, ())))
+        return set(_reachable_files(shifted, lambda path: readers.get(path, ())))
 
 
-def _reached(begin: Iterable[str], further: Callable[[str], Iterable[str]]) -> Iterator[str]:
+def _reachable_files(begin: Iterable[str], further: Callable[[str], Iterable[str]]) -> Iterator[str]:
     pending = list(begin)
-    seen = set(pending)
+    visited = set(pending)
     while pending:
         path = pending.pop()
         yield path
-        for one in further(path):
-            if one not in seen:
-                seen.add(one)
-                pending.append(one)
+        for other in further(path):
+            if other not in visited:
+                visited.add(other)
+                pending.append(other)

@@ -5,7 +5,7 @@ what its types can be given for.
 from __future__ import annotations
 
 #: what functions without a receiver give
-MADE = {
+FUNCTION_RESULTS = {
     **dict.fromkeys("listOf emptyList listOfNotNull List buildList".split(), "List"),
     **dict.fromkeys("mutableListOf arrayListOf MutableList ArrayList".split(), "MutableList"),
     **dict.fromkeys("setOf emptySet buildSet".split(), "Set"),
@@ -21,7 +21,7 @@ MADE = {
     "StringBuilder": "StringBuilder",
 }
 #: what methods and extensions give, whatever they are called on
-GIVEN = {
+METHOD_RESULTS = {
     **dict.fromkeys(
         "toList asList mapNotNull flatMap sorted sortedBy distinct drop take chunked split lines".split(),
         "List",

@@ -7,21 +7,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cortex.graph.facts.arguments import NAMED, WIDENING
+from cortex.graph.facts.arguments import NAME_MARK, WIDENING
 from cortex.graph.facts.chains import POINTED
 from cortex.graph.facts.facts import COMPANION, DEFAULT, FREE, MANY, Binding, Definition, Reference
 from cortex.graph.resolution import kotlin_types
-from cortex.graph.resolution.arity import generics, is_many, slots, taken, takes
-from cortex.graph.resolution.conversions import ARGUMENT_LIST, ELEMENTS, OWN, fit_of_cpp, of_cpp
+from cortex.graph.resolution.arity import (
+    accepts_count,
+    is_many,
+    leading_parameters,
+    match_parameters,
+    type_parameter_names,
+)
+from cortex.graph.resolution.conversions import ARGUMENT_LIST, ELEMENTS, UNDECIDED, bare_cpp_type, cpp_fit
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.linkage import signature
 from cortex.graph.resolution.plain_types import (
     COLLECTIONS,
     PRIMITIVES,
     VALUES,
-    bare,
-    of_csharp,
-    of_scala,
+    bare_csharp_type,
+    bare_scala_type,
+    bare_type,
 )
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -78,13 +84,13 @@ _GIVES = {
 }
 
 
-def unnamed(passed: str) -> str:
+def strip_name(passed: str) -> str:
     """What is passed, without the name of its parameter."""
-    return passed.partition(NAMED)[2] or passed
+    return passed.partition(NAME_MARK)[2] or passed
 
 
-def _names_in(passed: Sequence[str]) -> list[str]:
-    return [one.partition(NAMED)[0] if NAMED in one else "" for one in passed]
+def _argument_names(passed: Sequence[str]) -> list[str]:
+    return [argument.partition(NAME_MARK)[0] if NAME_MARK in argument else "" for argument in passed]
 
 
 class Overloads:
@@ -99,16 +105,18 @@ class Overloads:
         #: (chain, scope, byte) → the type of what is passed
         self._passed: dict[tuple[str, int, int], str] = {}
 
-    def chosen(self, refs: Sequence[Ref], one: Reference, skipped: int = 0) -> list[Ref]:
+    def choose(self, refs: Sequence[Ref], reference: Reference, skipped: int = 0) -> list[Ref]:
         """Those of `refs` that take what `one` passes, behind `skipped` parameters; the best where
         one is better than all.
         """
-        given, names = self._given_to(refs, one), _names_in(one.passed)
+        argument_types, names = self._argument_types(refs, reference), _argument_names(reference.passed)
         if skipped:  # the receiver is given as well
-            receiver = one.chain.rpartition(".")[0]
-            given = [self._type_of(receiver, one.scope, one.at), *given]
+            receiver = reference.chain.rpartition(".")[0]
+            argument_types = [self._type_of(receiver, reference.scope, reference.at), *argument_types]
             names = ["", *names]
-        scored = [(score, ref) for ref in refs if (score := self._score(ref, given, names)) is not None]
+        scored = [
+            (score, ref) for ref in refs if (score := self._score(ref, argument_types, names)) is not None
+        ]
         if not scored:
             return list(refs)
         sure = [(score, ref) for score, ref in scored if score[0] >= _CERTAIN]
@@ -120,215 +128,247 @@ class Overloads:
         best = max(total for (_, total), _ in scored)
         fitting = [ref for _, ref in scored]
         leading = [(least, ref) for (least, total), ref in scored if total == best]
-        if len(leading) > 1 or not self._settled(fitting, given, names):
+        if len(leading) > 1 or not self._is_settled(fitting, argument_types, names):
             return fitting
         # One that may be a type from outside is no more likely than one that stands for any.
-        guessed = self.language in _COUNTED and any(given) and not leading[0][0]
+        guessed = self.language in _COUNTED and any(argument_types) and not leading[0][0]
         if self.language == "scala" and leading[0][0] < _CERTAIN:
             guessed = guessed or any(not least for (least, _), _ in scored)
         return fitting if guessed else [leading[0][1]]
 
-    def may_take(self, refs: Sequence[Ref], one: Reference) -> bool:
+    def may_take(self, refs: Sequence[Ref], reference: Reference) -> bool:
         """Whether one of `refs` may be what `one` calls, by what it passes."""
-        given, names = self._given_to(refs, one), _names_in(one.passed)
-        return any(self._score(ref, given, names) is not None for ref in refs)
+        argument_types, names = self._argument_types(refs, reference), _argument_names(reference.passed)
+        return any(self._score(ref, argument_types, names) is not None for ref in refs)
 
-    def _given_to(self, refs: Sequence[Ref], one: Reference) -> list[str]:
+    def _argument_types(self, refs: Sequence[Ref], reference: Reference) -> list[str]:
         """The types of what is passed, "" where they are not evident."""
-        given = [self.type_of(unnamed(chain), one.scope, one.at) for chain in one.passed]
-        if not any(each.startswith(LIKELY) for each in given):
-            return given
-        takes = [[one.type for one in self.project.definition(ref).parameters] for ref in refs]
-        for at, each in enumerate(given):
-            if each.startswith(LIKELY):
+        argument_types = [
+            self.type_of(strip_name(chain), reference.scope, reference.at) for chain in reference.passed
+        ]
+        if not any(type_name.startswith(LIKELY) for type_name in argument_types):
+            return argument_types
+        takes = [[parameter.type for parameter in self.project.definition(ref).parameters] for ref in refs]
+        for at, type_name in enumerate(argument_types):
+            if type_name.startswith(LIKELY):
                 taken = {
-                    self._bare(types[min(at, len(types) - 1)].removeprefix(MANY)) for types in takes if types
+                    self._bare_type(types[min(at, len(types) - 1)].removeprefix(MANY))
+                    for types in takes
+                    if types
                 }
-                given[at] = each[1:] if each[1:] in taken else ""
-        return given
+                argument_types[at] = type_name[1:] if type_name[1:] in taken else ""
+        return argument_types
 
     def type_of(self, chain: str, scope: int, at: int) -> str:
         """As `_type_of`; asked again for each function that a call may mean."""
-        known = self._passed.get((chain, scope, at))
-        if known is None:
-            known = self._passed[chain, scope, at] = self._type_of(chain, scope, at)
-        return known
+        type_name = self._passed.get((chain, scope, at))
+        if type_name is None:
+            type_name = self._passed[chain, scope, at] = self._type_of(chain, scope, at)
+        return type_name
 
-    def _settled(self, refs: Sequence[Ref], given: Sequence[str], names: Sequence[str]) -> bool:
+    def _is_settled(self, refs: Sequence[Ref], argument_types: Sequence[str], names: Sequence[str]) -> bool:
         """Whether all is known of what is given where the parameters differ."""
         if self.language == "java":
             taken = [
-                [self._bare(one.type) for one in self.project.definition(ref).parameters] for ref in refs
+                [self._bare_type(parameter.type) for parameter in self.project.definition(ref).parameters]
+                for ref in refs
             ]
         else:
-            taken = [self._wanted(ref, given, names) or [] for ref in refs]
+            taken = [self._parameter_types(ref, argument_types, names) or [] for ref in refs]
         return all(
-            known or len({tuple(types[at : at + 1]) for types in taken}) == 1
-            for at, known in enumerate(given)
+            type_name or len({tuple(types[at : at + 1]) for types in taken}) == 1
+            for at, type_name in enumerate(argument_types)
         )
 
-    def _wanted(self, ref: Ref, given: Sequence[str], names: Sequence[str]) -> list[str] | None:
+    def _parameter_types(
+        self, ref: Ref, argument_types: Sequence[str], names: Sequence[str]
+    ) -> list[str] | None:
         """The types of the parameters that arguments are for; None when they do not fit."""
-        one = signature(self.project, ref)
-        found = slots(taken(one), given, names)
-        if found is None:
+        definition = signature(self.project, ref)
+        parameters = match_parameters(leading_parameters(definition), argument_types, names)
+        if parameters is None:
             return None
         if self.language == "cpp":
-            return [of_cpp(each.type.removeprefix(MANY).removesuffix(DEFAULT)) for each in found]
+            return [
+                bare_cpp_type(parameter.type.removeprefix(MANY).removesuffix(DEFAULT))
+                for parameter in parameters
+            ]
         if self.language == "csharp":
             free = self._type_parameters(ref)
-            return [of_csharp(each.type, other, free) for each, other in zip(found, given, strict=True)]
+            return [
+                bare_csharp_type(parameter.type, other, free)
+                for parameter, other in zip(parameters, argument_types, strict=True)
+            ]
         if self.language == "scala":
             free = self._type_parameters(ref)
-            return [self._said(of_scala(each.type, free), ref) for each in found]
-        types = [self._bare(each.type.removeprefix(MANY)) for each in found]
-        named = {flag[1:] for flag in one.flags if flag.startswith(FREE)}
-        return ["T" if name in named else name for name in types] if named else types
+            return [
+                self._written_type(bare_scala_type(parameter.type, free), ref) for parameter in parameters
+            ]
+        types = [self._bare_type(parameter.type.removeprefix(MANY)) for parameter in parameters]
+        free_names = {flag[1:] for flag in definition.flags if flag.startswith(FREE)}
+        return ["T" if name in free_names else name for name in types] if free_names else types
 
-    def _said(self, name: str, ref: Ref) -> str:
+    def _written_type(self, name: str, ref: Ref) -> str:
         """A type's name where Scala's function is written; "" for `type Elem`, which does not say
         what it is, and for another name.
         """
-        found = self.evaluator.evaluate(name, *ref) if name[:1].isupper() and name != "Object" else ()
-        kinds = (self.project.definition(one.ref).kind for one in found if one.tag == "def")
+        values = self.evaluator.evaluate(name, *ref) if name[:1].isupper() and name != "Object" else ()
+        kinds = (self.project.definition(value.ref).kind for value in values if value.tag == "def")
         return "" if "type" in kinds else name
 
     def _type_parameters(self, ref: Ref) -> frozenset[str]:
         """Of a function and of the types around it."""
-        at, found = ref[1], list[str]()
+        at, names = ref[1], list[str]()
         while at >= 0:
-            one = self.project.definition((ref[0], at))
-            found += generics(one)
-            at = one.parent
-        return frozenset(found)
+            definition = self.project.definition((ref[0], at))
+            names += type_parameter_names(definition)
+            at = definition.parent
+        return frozenset(names)
 
-    def _score(self, ref: Ref, given: Sequence[str], names: Sequence[str]) -> tuple[float, float] | None:
+    def _score(
+        self, ref: Ref, argument_types: Sequence[str], names: Sequence[str]
+    ) -> tuple[float, float] | None:
         """How well parameters take that of what is known to be given which fits worst; how well
         they take all, below 0 where one stands for many; None when they cannot.
         """
         if self.language == "java":
-            return self._score_of_java(ref, given)
-        wanted = self._wanted(ref, given, names)
+            return self._score_of_java(ref, argument_types)
+        wanted = self._parameter_types(ref, argument_types, names)
         if wanted is None:
             return None if self.language in _COUNTED else (0.0, 0.0)
-        fits = [self._fit(one, other) for one, other in zip(wanted, given, strict=True)]
-        known = [one for one in fits if one is not None]
-        if len(known) < len(fits):
+        fits = [self._fit(expected, other) for expected, other in zip(wanted, argument_types, strict=True)]
+        fitting = [fit for fit in fits if fit is not None]
+        if len(fitting) < len(fits):
             return None
-        parameters = taken(self.project.definition(ref))
+        parameters = leading_parameters(self.project.definition(ref))
         many = any(map(is_many, parameters))
-        unused = max(0, len(parameters) - len(given) - many)
+        unused = max(0, len(parameters) - len(argument_types) - many)
         if self.language in ("csharp", "cpp"):
-            return self._least(known, given), 10 + sum(known) - 0.05 * unused - 0.3 * many
+            return self._worst_fit(fitting, argument_types), 10 + sum(fitting) - 0.05 * unused - 0.3 * many
         # One that stands for many is the last that is meant; then one with more defaults.
         less = 0.9 * unused / (unused + 1) + many if self.language == "kotlin" else unused + 0.3 * many
-        return self._least(known, given), max(0.0, sum(known) + 0.1 * len(fits) - less)
+        return self._worst_fit(fitting, argument_types), max(0.0, sum(fitting) + 0.1 * len(fits) - less)
 
-    def _score_of_java(self, ref: Ref, given: Sequence[str]) -> tuple[float, float] | None:
-        types = [one.type for one in self.project.definition(ref).parameters]
-        rest = types[-1][2:] if types and types[-1].startswith(MANY) else ""
-        if len(types) == len(given):
-            fits = [self._fit(self._bare(one), other) for one, other in zip(types, given, strict=True)]
-            known = [one for one in fits if one is not None]
-            if len(known) == len(fits):
-                return self._least(known, given), sum(known) + 0.1 * len(fits)
-        if not rest or len(given) < len(types) - 1:
+    def _score_of_java(self, ref: Ref, argument_types: Sequence[str]) -> tuple[float, float] | None:
+        types = [parameter.type for parameter in self.project.definition(ref).parameters]
+        rest_type = types[-1][2:] if types and types[-1].startswith(MANY) else ""
+        if len(types) == len(argument_types):
+            fits = [
+                self._fit(self._bare_type(expected), other)
+                for expected, other in zip(types, argument_types, strict=True)
+            ]
+            fitting = [fit for fit in fits if fit is not None]
+            if len(fitting) == len(fits):
+                return self._worst_fit(fitting, argument_types), sum(fitting) + 0.1 * len(fits)
+        if not rest_type or len(argument_types) < len(types) - 1:
             return None
-        wanted = [*types[:-1], *[rest] * (len(given) - len(types) + 1)]
-        fits = [self._fit(self._bare(one), other) for one, other in zip(wanted, given, strict=True)]
-        known = [one for one in fits if one is not None]
-        return (self._least(known, given), sum(known) - 100) if len(known) == len(fits) else None
+        wanted = [*types[:-1], *[rest_type] * (len(argument_types) - len(types) + 1)]
+        fits = [
+            self._fit(self._bare_type(expected), other)
+            for expected, other in zip(wanted, argument_types, strict=True)
+        ]
+        fitting = [fit for fit in fits if fit is not None]
+        return (
+            (self._worst_fit(fitting, argument_types), sum(fitting) - 100)
+            if len(fitting) == len(fits)
+            else None
+        )
 
-    def _least(self, fits: Sequence[float], given: Sequence[str]) -> float:
-        if not any(given):
+    def _worst_fit(self, fits: Sequence[float], argument_types: Sequence[str]) -> float:
+        if not any(argument_types):
             return 0.0
-        pairs = zip(fits, given, strict=True)
+        pairs = zip(fits, argument_types, strict=True)
         return min(
             (fit for fit, other in pairs if other not in ("", "null") and other[:2] != "fn"), default=_CERTAIN
         )
 
-    def _bare(self, text: str) -> str:
+    def _bare_type(self, text: str) -> str:
         if self.language == "csharp":
-            name = bare(text, kotlin=False)
+            name = bare_type(text, kotlin=False)
             return name + "?" * (name in VALUES and text.rstrip().endswith("?"))
         if self.language == "cpp":
-            name = of_cpp(text.lstrip(":"))
+            name = bare_cpp_type(text.lstrip(":"))
             return "char*" if name == "char" else name  # what is declared is kept without its stars
         if self.language == "scala":
-            return of_scala(text.lstrip(":"))
-        return bare(text, kotlin=self.language == "kotlin")
+            return bare_scala_type(text.lstrip(":"))
+        return bare_type(text, kotlin=self.language == "kotlin")
 
-    def _fit(self, wanted: str, given: str) -> float | None:
-        if wanted == ARGUMENT_LIST and given != wanted and self.language == "cpp":
+    def _fit(self, wanted: str, actual: str) -> float | None:
+        if wanted == ARGUMENT_LIST and actual != wanted and self.language == "cpp":
             return None  # who passes one has it by a name
-        if not given or not wanted:
+        if not actual or not wanted:
             return 0.0
         if self.language == "cpp":
-            fit = fit_of_cpp(wanted, given)
-            return self._inherits(wanted.rstrip("*"), given.rstrip("*")) if fit == OWN else fit
-        if wanted == given:
+            fit = cpp_fit(wanted, actual)
+            return self._supertype_fit(wanted.rstrip("*"), actual.rstrip("*")) if fit == UNDECIDED else fit
+        if wanted == actual:
             return 5.0
-        if self.language == "scala" and (fit := self._fit_of_scala(wanted, given)) is not None:
+        if self.language == "scala" and (fit := self._fit_of_scala(wanted, actual)) is not None:
             return fit
         if wanted == "fn":
             return None
-        if given == "KClass":
+        if actual == "KClass":
             return 0.5 if wanted == "Object" or (len(wanted) < 3 and wanted.isupper()) else None
-        if given == "Class" and wanted not in ("Class", "Object") and len(wanted) > 2:
+        if actual == "Class" and wanted not in ("Class", "Object") and len(wanted) > 2:
             return 3.0 if wanted in _OF_CLASSES else None
-        if wanted[-1] == "?" or given[-1] == "?":
-            return self._fit_of_values(wanted, given)
+        if wanted[-1] == "?" or actual[-1] == "?":
+            return self._fit_of_values(wanted, actual)
         free = wanted == "Object" or (len(wanted) < 3 and wanted.isupper())
-        if given == "anonymous":
+        if actual == "anonymous":
             return 0.5 if free else None
-        if given[:2] == "fn" and given[2:].isdigit():
+        if actual[:2] == "fn" and actual[2:].isdigit():
             return self._fit_of_function(wanted)
         if wanted[:2] == "fn" and wanted[2:].isdigit():
             return (
                 None
-                if given != "fn" and (given in PRIMITIVES or given == "String" or self._own(given))
+                if actual != "fn"
+                and (actual in PRIMITIVES or actual == "String" or self._project_type(actual))
                 else 0.0
             )
-        if given in ("null", "fn"):
-            return None if wanted in PRIMITIVES or (given == "fn" and wanted.endswith("[]")) else 0.5
-        if given.endswith("[]"):
-            inner = given[:-2]
+        if actual in ("null", "fn"):
+            return None if wanted in PRIMITIVES or (actual == "fn" and wanted.endswith("[]")) else 0.5
+        if actual.endswith("[]"):
+            inner = actual[:-2]
             if wanted.endswith("[]") and inner not in PRIMITIVES:
                 return self._fit(wanted[:-2], inner)
             return 0.5 if free else None
         if wanted.endswith("[]"):
-            return None if len(given) > 2 else 0.0
-        if given in PRIMITIVES:
+            return None if len(actual) > 2 else 0.0
+        if actual in PRIMITIVES:
             if wanted in PRIMITIVES:
-                return self._widened(wanted, given)
-            return 1.0 if _BOXES.get(wanted) == given else 0.5 if free or wanted in _OF_NUMBERS else None
+                return self._widening_fit(wanted, actual)
+            return 1.0 if _BOXES.get(wanted) == actual else 0.5 if free or wanted in _OF_NUMBERS else None
         if wanted in PRIMITIVES:
-            return (self._widened(wanted, _BOXES[given]) if given in _BOXES else None) and 0.8
+            return (self._widening_fit(wanted, _BOXES[actual]) if actual in _BOXES else None) and 0.8
         if free:  # a boxed number is rather given as it is than unboxed
-            return 0.9 if given in _BOXES else 0.5
-        if given == "String":
+            return 0.9 if actual in _BOXES else 0.5
+        if actual == "String":
             return 2.0 if wanted in _OF_TEXT else None
-        if given in _BOXES:
+        if actual in _BOXES:
             return 2.0 if wanted in _OF_NUMBERS else None
-        return self._inherits(wanted, given)
+        return self._supertype_fit(wanted, actual)
 
-    def _fit_of_scala(self, wanted: str, given: str) -> float | None:
+    def _fit_of_scala(self, wanted: str, actual: str) -> float | None:
         """What Scala's own types and those that are declared without saying what they are may be
         given for; None where that is as in other languages.
         """
         if wanted == "fn":
-            return 1.0 if given in COLLECTIONS else 0.0 if given not in (*PRIMITIVES, "String") else None
-        if given == "String" and wanted in COLLECTIONS:
+            return 1.0 if actual in COLLECTIONS else 0.0 if actual not in (*PRIMITIVES, "String") else None
+        if actual == "String" and wanted in COLLECTIONS:
             return 0.3
-        unsaid = (self._own(one) for one in (wanted, given) if one[:1].isupper() and one != "Object")
+        unsaid = (
+            self._project_type(type_name)
+            for type_name in (wanted, actual)
+            if type_name[:1].isupper() and type_name != "Object"
+        )
         return 0.0 if any(ref and self.project.definition(ref).kind == "type" for ref in unsaid) else None
 
-    def _fit_of_values(self, wanted: str, given: str) -> float | None:
+    def _fit_of_values(self, wanted: str, actual: str) -> float | None:
         """C#'s values that may be missing, `int?`."""
-        if given == "null":
+        if actual == "null":
             return 0.6 if wanted[-1] == "?" else None
-        fit = self._fit(wanted.rstrip("?"), given.rstrip("?"))
-        if given[-1] == "?" and wanted[-1] != "?":
+        fit = self._fit(wanted.rstrip("?"), actual.rstrip("?"))
+        if actual[-1] == "?" and wanted[-1] != "?":
             return fit if wanted == "Object" else None
         return None if fit is None else min(fit, 3.0)
 
@@ -336,82 +376,94 @@ class Overloads:
         """C#'s function without a name, for anything but one of as many parameters."""
         if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in _NO_FUNCTIONS:
             return None
-        own = self._own(wanted)
-        return None if own is not None and self.project.definition(own).kind != "type" else 0.3
+        own_type = self._project_type(wanted)
+        return None if own_type is not None and self.project.definition(own_type).kind != "type" else 0.3
 
-    def _widened(self, wanted: str, given: str) -> float | None:
-        if wanted == given:
+    def _widening_fit(self, wanted: str, actual: str) -> float | None:
+        if wanted == actual:
             return 5.0
-        if "boolean" in (wanted, given):
+        if "boolean" in (wanted, actual):
             return None
-        distance = WIDENING.index(wanted) - WIDENING.index(given)
+        distance = WIDENING.index(wanted) - WIDENING.index(actual)
         return 4.0 - 0.2 * distance if distance > 0 and wanted != "char" else None
 
-    def _own(self, name: str) -> Ref | None:
+    def _project_type(self, name: str) -> Ref | None:
         """The project's type of that name as this file means it."""
         for value in self.evaluator.evaluate(name, self.path, -1):
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                 return value.ref
         return None
 
-    def _inherits(self, wanted: str, given: str) -> float | None:
+    def _supertype_fit(self, wanted: str, actual: str) -> float | None:
         """A type that is given for one of its supertypes; unknown ones may fit."""
-        if self.language == "kotlin" and given in kotlin_types.SUPERS:
-            return self._inherits_of_kotlin(wanted, kotlin_types.SUPERS[given])
-        own = self._own(given)
-        if own is None:
+        if self.language == "kotlin" and actual in kotlin_types.SUPERS:
+            return self._kotlin_supertype_fit(wanted, kotlin_types.SUPERS[actual])
+        own_type = self._project_type(actual)
+        if own_type is None:
             return 0.0
-        supers = self.evaluator.supertypes.of(own)
+        supers = self.evaluator.supertypes.of(own_type)
         for far, ref in enumerate(supers.types):
             if self.project.definition(ref).name == wanted:
                 return max(2.5, 3.0 - 0.01 * far)
-        return None if supers.whole or self._own(wanted) is not None else 0.0
+        return None if supers.complete or self._project_type(wanted) is not None else 0.0
 
-    def _inherits_of_kotlin(self, wanted: str, supers: Sequence[str]) -> float | None:
+    def _kotlin_supertype_fit(self, wanted: str, supers: Sequence[str]) -> float | None:
         """A type of Kotlin's own that is given for one of its supertypes."""
         if wanted in supers:
             return 3.0 - 0.1 * supers.index(wanted)
-        told = wanted in kotlin_types.SUPERS or wanted in _OF_TEXT or wanted == "String"
-        return None if told or self._own(wanted) is not None else 0.0
+        is_listed = wanted in kotlin_types.SUPERS or wanted in _OF_TEXT or wanted == "String"
+        return None if is_listed or self._project_type(wanted) is not None else 0.0
 
     def _type_of(self, chain: str, scope: int, at: int, depth: int = 0) -> str:
         """The bare type of an expression, "" when it is not evident."""
         if chain.startswith("#") and "." not in chain:  # not what is called on a literal
-            return chain[1:] if self.language != "cpp" else _LITERALS_OF_CPP.get(chain[1:], of_cpp(chain[1:]))
+            return (
+                chain[1:]
+                if self.language != "cpp"
+                else _LITERALS_OF_CPP.get(chain[1:], bare_cpp_type(chain[1:]))
+            )
         if chain.startswith(":"):
-            return self._bare(chain)
+            return self._bare_type(chain)
         if chain == "?" or depth > FOLLOWED_MAX:
             return ""
         if chain.replace("_", "").isalnum():
-            return self._variable(chain, scope, at, depth)
+            return self._variable_type(chain, scope, at, depth)
         if chain.endswith(POINTED):
-            return self._made(chain, scope, at) or self._type_of(chain[: -len(POINTED)], scope, at, depth + 1)
+            return self._instance_type(chain, scope, at) or self._type_of(
+                chain[: -len(POINTED)], scope, at, depth + 1
+            )
         if chain.endswith("[]"):
-            held = self._type_of(chain[:-2], scope, at, depth + 1)
-            return held[:-2] if held.endswith("[]") else ""
+            container = self._type_of(chain[:-2], scope, at, depth + 1)
+            return container[:-2] if container.endswith("[]") else ""
         if called := _CALL.search(chain):
             callee = chain[: called.start()]
-            found = self.evaluator.evaluate(callee, self.path, scope, at)
-            methods = [self.project.definition(one.ref) for one in found if one.tag == "def"]
+            values = self.evaluator.evaluate(callee, self.path, scope, at)
+            methods = [self.project.definition(value.ref) for value in values if value.tag == "def"]
             count = int(called[1] or 0)
-            fitting = [one for one in methods if takes(one, self.language, count)] or methods
-            told = {self._given(one) for one in fitting}
-            made = self.language == "csharp" and callee.isidentifier() and callee[0].isupper()
-            outside = "" if told else callee if made else self._outside(callee)  # `new DateTime()`
-            return told.pop() if len(told) == 1 else outside
-        return self._made(chain, scope, at) or self._field(chain, scope, at) or self._outside(chain)
+            fitting = [method for method in methods if accepts_count(method, self.language, count)] or methods
+            results = {self._result_type(method) for method in fitting}
+            is_construction = self.language == "csharp" and callee.isidentifier() and callee[0].isupper()
+            outside = (
+                "" if results else callee if is_construction else self._outside_type(callee)
+            )  # `new DateTime()`
+            return results.pop() if len(results) == 1 else outside
+        return (
+            self._instance_type(chain, scope, at)
+            or self._field_type(chain, scope, at)
+            or self._outside_type(chain)
+        )
 
-    def _field(self, chain: str, scope: int, at: int) -> str:
+    def _field_type(self, chain: str, scope: int, at: int) -> str:
         """The declared type of a field: `this.size`, `Disk.NAME`."""
         owner, _, name = chain.rpartition(".")
         for value in self.evaluator.evaluate(owner, self.path, scope, at) if owner else ():
             if value.tag in ("inst", "def"):
-                home, one = self.project.home(value.path), self.project.definition(value.ref)
-                for _, binding in self.project.fields_of(home, one.qualified, name):
-                    return self._bare(binding.value) if binding.value.startswith(":") else ""
+                home, definition = self.project.home(value.path), self.project.definition(value.ref)
+                for _, binding in self.project.fields_of(home, definition.qualified, name):
+                    return self._bare_type(binding.value) if binding.value.startswith(":") else ""
         return ""
 
-    def _outside(self, chain: str) -> str:
+    def _outside_type(self, chain: str) -> str:
         """What is given by what the project does not define: Java's own types, constants of types
         from outside and what makes one of them.
         """
@@ -420,7 +472,7 @@ class Overloads:
             return _GIVES_OF_CPP.get(name, name if name in ELEMENTS else "")
         if self.language == "kotlin":
             owner, _, name = chain.rpartition(".")
-            return (kotlin_types.GIVEN if owner else kotlin_types.MADE).get(name, "")
+            return (kotlin_types.METHOD_RESULTS if owner else kotlin_types.FUNCTION_RESULTS).get(name, "")
         if self.language != "java":
             return ""
         owner, _, name = chain.rpartition(".")
@@ -431,38 +483,46 @@ class Overloads:
             return _BOXES.get(last, LIKELY + last) if name not in _MAKERS else LIKELY + last
         return LIKELY + ("String" if owner == "String" else _GIVES.get(name, ""))
 
-    def _made(self, chain: str, scope: int, at: int) -> str:
+    def _instance_type(self, chain: str, scope: int, at: int) -> str:
         """The type of the project that an expression is one of."""
-        found = self.evaluator.evaluate(chain, self.path, scope, at)
-        if self.language == "scala" and len(found) == 1 and found[0].tag == "def":
-            one = self.project.definition(found[0].ref)
-            return one.name if COMPANION in one.flags else ""
-        names = {self.project.definition(one.ref).name for one in found if one.tag == "inst"}
+        values = self.evaluator.evaluate(chain, self.path, scope, at)
+        if self.language == "scala" and len(values) == 1 and values[0].tag == "def":
+            definition = self.project.definition(values[0].ref)
+            return definition.name if COMPANION in definition.flags else ""
+        names = {self.project.definition(value.ref).name for value in values if value.tag == "inst"}
         # Of one type that each system has for itself all are meant.
-        return names.pop() if len(names) == 1 and all(one.tag == "inst" for one in found) else ""
+        return names.pop() if len(names) == 1 and all(value.tag == "inst" for value in values) else ""
 
-    def _given(self, one: Definition) -> str:
+    def _result_type(self, definition: Definition) -> str:
         """What a call of a definition gives."""
-        if one.kind in TYPE_KINDS:
-            return one.name
-        told = one.kind in CALLABLE_KINDS and one.returns.startswith(":")
-        bare = self._bare(one.returns) if told else ""
+        if definition.kind in TYPE_KINDS:
+            return definition.name
+        is_declared = definition.kind in CALLABLE_KINDS and definition.returns.startswith(":")
+        bare = self._bare_type(definition.returns) if is_declared else ""
         return bare if len(bare.rstrip("[]")) > 2 or bare in PRIMITIVES else ""
 
-    def _variable(self, name: str, scope: int, at: int, depth: int) -> str:
+    def _variable_type(self, name: str, scope: int, at: int, depth: int) -> str:
         definitions = self.index.facts.definitions
-        here = scope
-        while here >= 0:
-            if definitions[here].kind in TYPE_KINDS:
+        current = scope
+        while current >= 0:
+            if definitions[current].kind in TYPE_KINDS:
                 home = self.project.home(self.path)
-                fields = self.project.fields_of(home, definitions[here].qualified, name)
+                fields = self.project.fields_of(home, definitions[current].qualified, name)
                 for _, binding in fields:
-                    return self._bare(binding.value) if binding.value.startswith(":") else ""
+                    return self._bare_type(binding.value) if binding.value.startswith(":") else ""
             else:
-                held = [one for one in self.index.places(here, name) if isinstance(one, Binding)]
-                held = [one for one in held if one.at <= at and (not one.until or at < one.until)]
-                if held:
-                    last = max(held, key=lambda one: one.at)
-                    return self._type_of(last.value, here, last.at, depth + 1) if last.value != "#" else ""
-            here = definitions[here].parent
-        return self._made(name, scope, at)
+                bindings = [
+                    candidate
+                    for candidate in self.index.places(current, name)
+                    if isinstance(candidate, Binding)
+                ]
+                bindings = [
+                    candidate
+                    for candidate in bindings
+                    if candidate.at <= at and (not candidate.until or at < candidate.until)
+                ]
+                if bindings:
+                    last = max(bindings, key=lambda candidate: candidate.at)
+                    return self._type_of(last.value, current, last.at, depth + 1) if last.value != "#" else ""
+            current = definitions[current].parent
+        return self._instance_type(name, scope, at)

@@ -4,26 +4,32 @@ says.
 
 from __future__ import annotations
 
-from cortex.graph.resolution.commonjs import Meanings
+from cortex.graph.resolution.commonjs import ChainEvaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS
 
 
 def overridden_parameter(
-    project: Project, meanings: Meanings, owner: Ref | None, place: tuple[str, str, int]
+    project: Project, meanings: ChainEvaluator, owner: Ref | None, place: tuple[str, str, int]
 ) -> tuple[Value, ...]:
     """`place`: the parameter's name, and the file and number of the method, whose type is
     `owner`.
     """
     name, path, scope = place
-    one = project.definition((path, scope))
-    if owner is None or one.kind != "method" or all(each.name != name for each in one.parameters[1:]):
+    definition = project.definition((path, scope))
+    if (
+        owner is None
+        or definition.kind != "method"
+        or all(parameter.name != name for parameter in definition.parameters[1:])
+    ):
         return ()
-    for value in meanings.member(owner, one.name, past=True):
+    for value in meanings.member(owner, definition.name, past=True):
         if value.tag != "def" or project.definition(value.ref).kind not in CALLABLE_KINDS:
             continue
-        said = (each.type for each in project.definition(value.ref).parameters if each.name == name)
-        if text := next(said, "").partition(" =")[0]:
+        types = (
+            parameter.type for parameter in project.definition(value.ref).parameters if parameter.name == name
+        )
+        if text := next(types, "").partition(" =")[0]:
             return meanings.evaluate(f":{text}", *value.ref)
     return ()

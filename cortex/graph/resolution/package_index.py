@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cortex.graph.facts.facts import TESTED
 from cortex.graph.facts.tables import FileIndex, Ref
-from cortex.graph.resolution.sorted_lists import drop, drop_inner, put
+from cortex.graph.resolution.sorted_lists import add_sorted, remove_nested, remove_sorted
 
-NOTHING: Mapping[str, list[Ref]] = {}
+NO_MEMBERS: Mapping[str, list[Ref]] = {}
 
 
-class Shared:
+class PackageIndex:
     """Changed with its project."""
 
     def __init__(self) -> None:
@@ -28,13 +28,13 @@ class Shared:
         #: (home, name) → files that bind it at their top
         self._tops: dict[tuple[str, str], list[str]] = {}
         #: (home, scope) → definitions in scopes within it: name spaces may hold others alone
-        self._within: Counter[tuple[str, str]] = Counter()
+        self._nested_counts: Counter[tuple[str, str]] = Counter()
 
     def members_of(self, home: str, scope: str) -> Mapping[str, list[Ref]]:
-        return self._members.get((home, scope), NOTHING)
+        return self._members.get((home, scope), NO_MEMBERS)
 
     def has_scope(self, home: str, scope: str) -> bool:
-        return (home, scope) in self._members or (home, scope) in self._within
+        return (home, scope) in self._members or (home, scope) in self._nested_counts
 
     def defines(self, home: str, scope: str) -> bool:
         """Whether something is defined in that scope itself."""
@@ -48,45 +48,45 @@ class Shared:
 
     def add(self, path: str, home: str, index: FileIndex, *, nested: bool) -> None:
         """A file; `nested`: its scopes may lie in others that define nothing."""
-        for at, one in enumerate(index.facts.definitions):
-            if TESTED in one.flags:
+        for at, definition in enumerate(index.facts.definitions):
+            if TESTED in definition.flags:
                 continue
-            name, scope = sys.intern(one.name), sys.intern(one.scope)
-            put(self._members.setdefault((home, scope), {}), name, (path, at))
+            name, scope = sys.intern(definition.name), sys.intern(definition.scope)
+            add_sorted(self._members.setdefault((home, scope), {}), name, (path, at))
             if nested and "." in scope:
-                self._within.update((home, outer) for outer in _around(scope))
-        put(self.homes, home, path)
+                self._nested_counts.update((home, outer) for outer in _outer_scopes(scope))
+        add_sorted(self.homes, home, path)
         for qualified, names in index.fields.items():
             for name in names:
-                put(self._fields.setdefault((home, sys.intern(qualified)), {}), sys.intern(name), path)
-        for name in _seen(index):
-            put(self._tops, (home, sys.intern(name)), path)
+                add_sorted(self._fields.setdefault((home, sys.intern(qualified)), {}), sys.intern(name), path)
+        for name in _top_names(index):
+            add_sorted(self._tops, (home, sys.intern(name)), path)
 
     def remove(self, path: str, home: str, index: FileIndex, *, nested: bool) -> None:
-        for at, one in enumerate(index.facts.definitions):
-            if TESTED in one.flags:
+        for at, definition in enumerate(index.facts.definitions):
+            if TESTED in definition.flags:
                 continue
-            drop_inner(self._members, (home, one.scope), one.name, (path, at))
-            for outer in _around(one.scope) if nested else ():
-                self._within[home, outer] -= 1
-                if not self._within[home, outer]:
-                    del self._within[home, outer]
-        drop(self.homes, home, path)
+            remove_nested(self._members, (home, definition.scope), definition.name, (path, at))
+            for outer in _outer_scopes(definition.scope) if nested else ():
+                self._nested_counts[home, outer] -= 1
+                if not self._nested_counts[home, outer]:
+                    del self._nested_counts[home, outer]
+        remove_sorted(self.homes, home, path)
         for qualified, names in index.fields.items():
             for name in names:
-                drop_inner(self._fields, (home, qualified), name, path)
-        for name in _seen(index):
-            drop(self._tops, (home, name), path)
+                remove_nested(self._fields, (home, qualified), name, path)
+        for name in _top_names(index):
+            remove_sorted(self._tops, (home, name), path)
 
 
-def _around(scope: str) -> Iterator[str]:
+def _outer_scopes(scope: str) -> Iterator[str]:
     """The scopes in which a scope lies."""
     while scope := scope.rpartition(".")[0]:
         yield sys.intern(scope)
 
 
-def _seen(index: FileIndex) -> Iterator[str]:
+def _top_names(index: FileIndex) -> Iterator[str]:
     """The names that a file binds at its top, not in a block there: a test by a macro is one."""
-    for (_, name), held in index.tops.items():
-        if not all(one.until for one in held):
+    for (_, name), bindings in index.top_bindings.items():
+        if not all(binding.until for binding in bindings):
             yield name

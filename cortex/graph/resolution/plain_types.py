@@ -8,7 +8,7 @@ import functools
 
 from cortex.graph.facts.arguments import WIDENING
 from cortex.graph.facts.facts import DEFAULT, LATER, MANY
-from cortex.graph.resolution.scala import FUNCTIONS, plain
+from cortex.graph.resolution.scala import FUNCTIONS, split_arrow
 
 #: other languages' names of what Java calls so
 _SAME = {
@@ -42,7 +42,7 @@ COLLECTIONS = frozenset("Seq List Vector Array Map Set IndexedSeq Iterable Trave
 
 
 @functools.lru_cache(maxsize=10_000)
-def bare(text: str, *, kotlin: bool) -> str:
+def bare_type(text: str, *, kotlin: bool) -> str:
     """A type without packages, arguments and words around it; arrays keep their brackets."""
     text = text.strip().lstrip(":").removesuffix(DEFAULT).strip()
     if "->" in text:
@@ -55,12 +55,12 @@ def bare(text: str, *, kotlin: bool) -> str:
 
 
 @functools.lru_cache(maxsize=10_000)
-def of_scala(text: str, free: frozenset[str] = frozenset()) -> str:
+def bare_scala_type(text: str, free: frozenset[str] = frozenset()) -> str:
     """A type of Scala without packages, arguments and what is mixed in; `Object` for what stands
     for any.
     """
     text = text.removeprefix(MANY).removesuffix(DEFAULT).removesuffix(LATER)
-    text, gives = plain(text)
+    text, gives = split_arrow(text)
     if gives or text.startswith(FUNCTIONS):
         return "fn"
     name = text.partition("[")[0].partition(" with ")[0].partition("{")[0].strip().removesuffix(".type")
@@ -71,31 +71,31 @@ def of_scala(text: str, free: frozenset[str] = frozenset()) -> str:
 
 
 @functools.lru_cache(maxsize=10_000)
-def of_csharp(text: str, given: str, free: frozenset[str]) -> str:
+def bare_csharp_type(text: str, actual: str, free: frozenset[str]) -> str:
     """A parameter's type in C#: `fn2` for a function with two parameters, `Object` for what stands
     for any type.
     """
     many = text.startswith(MANY)
     text = text.removeprefix(MANY).removesuffix(DEFAULT).strip()
-    if many and given.endswith("[]"):
+    if many and actual.endswith("[]"):
         text += "[]"
-    name, _, rest = text.partition("<")
+    name, _, tail = text.partition("<")
     name = name.strip().rpartition(".")[2].rpartition(" ")[2]
     if name == "Expression":
-        return of_csharp(rest.strip().removesuffix("?").removesuffix(">"), given, free)
+        return bare_csharp_type(tail.strip().removesuffix("?").removesuffix(">"), actual, free)
     if name.rstrip("?") in free:
         return "Object"
     if name in _FUNCTIONS:
         fixed = _FUNCTIONS[name]
-        return f"fn{fixed if fixed >= 0 else (_parts(rest) if rest else 0) - (name == 'Func')}"
-    plain = bare(text, kotlin=False)
+        return f"fn{fixed if fixed >= 0 else (_argument_count(tail) if tail else 0) - (name == 'Func')}"
+    plain = bare_type(text, kotlin=False)
     return plain + "?" * (plain in VALUES and text.endswith("?"))
 
 
-def _parts(arguments: str) -> int:
+def _argument_count(arguments: str) -> int:
     """How many type arguments there are, those inside of others not counted."""
     depth, count = 0, 1
-    for one in arguments:
-        depth += (one in "<([") - (one in ">)]")
-        count += one == "," and not depth
+    for character in arguments:
+        depth += (character in "<([") - (character in ">)]")
+        count += character == "," and not depth
     return count

@@ -27,10 +27,10 @@ from cortex.graph.facts.modules import (
 from cortex.graph.facts.tables import FileIndex, Packed, Ref
 from cortex.graph.resolution.changes import Change
 from cortex.graph.resolution.defined_names import KnownNames
-from cortex.graph.resolution.extension_index import Extended
+from cortex.graph.resolution.extension_index import ExtensionIndex
 from cortex.graph.resolution.includes import Includes
-from cortex.graph.resolution.package_index import NOTHING, Shared
-from cortex.graph.resolution.sorted_lists import drop, put
+from cortex.graph.resolution.package_index import NO_MEMBERS, PackageIndex
+from cortex.graph.resolution.sorted_lists import add_sorted, remove_sorted
 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
 
@@ -88,21 +88,21 @@ class Project:
         #: (family, name, last name of the type) → methods that may be written in other files than
         #: their type
         self.open_methods: dict[tuple[str, str, str], list[Ref]] = {}
-        self.extended = Extended()
+        self.extension_index = ExtensionIndex()
         self.known_names = KnownNames()
-        self._shared = Shared()
+        self._shared = PackageIndex()
         #: home → its files, in order; only homes that several files may share
         self.homes = self._shared.homes
         #: stem of ids → the files that have it, in order
         self.stems: dict[str, list[str]] = {}
         #: (home, scope, name) → what `homes.in_scope` has found of a name that many files define
-        self.named_often: dict[tuple[str, str, str], tuple[list[Ref], list[Ref]]] = {}
+        self.frequent_names: dict[tuple[str, str, str], tuple[list[Ref], list[Ref]]] = {}
         #: last name of a type → (path, what is given to it there)
         self.extensions: dict[str, list[tuple[str, Extension]]] = {}
         self._young: dict[str, FileIndex] = {}
         self._old: dict[str, FileIndex] = {}
         self._weight = 0
-        self.includes = Includes(self._included)
+        self.includes = Includes(self._included_files)
         self._set_modules()
 
     def _set_modules(self) -> None:
@@ -117,16 +117,16 @@ class Project:
 
     def index(self, path: str) -> FileIndex:
         """A file, unpacked. Raises KeyError when there is none of that path."""
-        found = self._young.get(path)
-        return found if found is not None else self._unpack(path)
+        file_index = self._young.get(path)
+        return file_index if file_index is not None else self._unpack(path)
 
     def _unpack(self, path: str) -> FileIndex:
-        found = self._old.get(path) or FileIndex(self.packed[path])
-        self._weight += 4 + len(found.facts.definitions) + len(found.facts.imports)
+        file_index = self._old.get(path) or FileIndex(self.packed[path])
+        self._weight += 4 + len(file_index.facts.definitions) + len(file_index.facts.imports)
         if self._weight > UNPACKED_MAX:
             self._old, self._young, self._weight = self._young, {}, 0
-        self._young[path] = found
-        return found
+        self._young[path] = file_index
+        return file_index
 
     def _forget(self, path: str) -> None:
         self._young.pop(path, None)
@@ -146,10 +146,10 @@ class Project:
         """
         index = self.index(path)
         if not index.ids:
-            prefix, seen = self.module_id(path), dict[str, int]()
-            for one in index.facts.definitions:
-                count = seen[one.qualified] = seen.get(one.qualified, 0) + 1
-                index.ids.append(f"{prefix}:{one.qualified}" + (f"~{count}" if count > 1 else ""))
+            prefix, counts = self.module_id(path), dict[str, int]()
+            for definition in index.facts.definitions:
+                count = counts[definition.qualified] = counts.get(definition.qualified, 0) + 1
+                index.ids.append(f"{prefix}:{definition.qualified}" + (f"~{count}" if count > 1 else ""))
         return index.ids
 
     def language(self, path: str) -> str:
@@ -167,20 +167,22 @@ class Project:
         """Stem → who has it, where several files would."""
         return {stem: paths[0] for stem, paths in self.stems.items() if len(paths) > 1}
 
-    def inside(self, owner: Ref, refs: list[Ref]) -> list[Ref]:
+    def inside_owner(self, owner: Ref, refs: list[Ref]) -> list[Ref]:
         """Those that stand in what they are members of, where several have its name, each in a
         block of its own; all where none does.
         """
-        one = self.definition(owner)
-        if not one.until:
+        definition = self.definition(owner)
+        if not definition.until:
             return refs
         same = [ref for ref in refs if ref[0] == owner[0]]
-        return [ref for ref in same if one.begin <= self.definition(ref).begin < one.end] or refs
+        return [
+            ref for ref in same if definition.begin <= self.definition(ref).begin < definition.end
+        ] or refs
 
     def members_of(self, home: str, scope: str) -> Mapping[str, list[Ref]]:
         """Name → definitions in one scope of a home, in order of path and place."""
         if home in self.packed:
-            return self.index(home).members.get(scope, NOTHING)
+            return self.index(home).members.get(scope, NO_MEMBERS)
         return self._shared.members_of(home, scope)
 
     def has_scope(self, home: str, scope: str) -> bool:
@@ -221,14 +223,14 @@ class Project:
             case "rust":
                 return self.rust.find(module, importer)
             case "c":
-                return self.c.find(module, importer) or self._space("c:", module)
+                return self.c.find(module, importer) or self._name_space("c:", module)
             case "ruby":
                 return self.ruby.find(module, importer)
             case "csharp":  # `using Results;` in a namespace is of those around it as well
                 spaces = self.home(importer).partition(":")[2].split(".")
                 around = (".".join((*spaces[:count], module)) for count in range(len(spaces), 0, -1))
-                found = (self._package("csharp", name) for name in (module, *around))
-                return next(filter(None, found), "")
+                keys = (self._package("csharp", name) for name in (module, *around))
+                return next(filter(None, keys), "")
             case family:
                 return self._package(family, module)
 
@@ -241,15 +243,15 @@ class Project:
                 return f"@{home}|{inner}"
         return ""
 
-    def _space(self, home: str, module: str) -> str:
+    def _name_space(self, home: str, module: str) -> str:
         """`@home|scope` for a namespace that the project has."""
         return f"@{home}|{module}" if self.has_scope(home, module) else ""
 
-    def _included(self, path: str) -> Iterator[str]:
+    def _included_files(self, path: str) -> Iterator[str]:
         """The files that one of C or C++ includes."""
-        for one in self.index(path).facts.imports if path in self.packed else ():
-            if not (one.name or one.member) and (found := self.c.find(one.module, path)):
-                yield found
+        for statement in self.index(path).facts.imports if path in self.packed else ():
+            if not (statement.name or statement.member) and (target := self.c.find(statement.module, path)):
+                yield target
 
     def paths_of(self, key: str) -> list[str]:
         """The files of a module's key."""
@@ -277,7 +279,7 @@ class Project:
             if packed is not None:
                 self._add(packed)
         self.includes.forget()
-        self.named_often.clear()
+        self.frequent_names.clear()
         self._modules.clear()  # packages may have come or gone with their files' content
         if change.moved:
             self._set_modules()
@@ -289,19 +291,23 @@ class Project:
         self.packed[path] = packed
         index = self.index(path)
         facts, home, family = index.facts, home_of(packed), RULES[packed.language].family
-        put(self.stems, stem_of(path, packed.language), path)
+        add_sorted(self.stems, stem_of(path, packed.language), path)
         self.known_names.add(index)
-        for at, one in enumerate(facts.definitions):
-            ref, name = (path, at), sys.intern(one.name)
+        for at, definition in enumerate(facts.definitions):
+            ref, name = (path, at), sys.intern(definition.name)
             # In one order, whatever came first: of several the first counts in places.
-            if _is_found_by_name(one, family):
-                put(self.methods, (family, name), ref)
+            if _is_found_by_name(definition, family):
+                add_sorted(self.methods, (family, name), ref)
                 if family in _OPEN:
-                    put(self.open_methods, (family, name, sys.intern(one.scope.rpartition(".")[2])), ref)
-            self.extended.add(one, ref, home, packed.language)
+                    add_sorted(
+                        self.open_methods,
+                        (family, name, sys.intern(definition.scope.rpartition(".")[2])),
+                        ref,
+                    )
+            self.extension_index.add(definition, ref, home, packed.language)
         for extension in facts.extensions:
-            given = self.extensions.setdefault(extension.type.rpartition(".")[2], [])
-            bisect.insort(given, (path, extension), key=lambda item: item[0])
+            extensions = self.extensions.setdefault(extension.type.rpartition(".")[2], [])
+            bisect.insort(extensions, (path, extension), key=lambda item: item[0])
         if home != path:
             self._shared.add(path, home, index, nested=family == "c")
 
@@ -309,14 +315,16 @@ class Project:
         index = self.index(path)
         packed = self.packed[path]
         facts, home, family = index.facts, home_of(packed), RULES[packed.language].family
-        drop(self.stems, stem_of(path, packed.language), path)
-        for at, one in enumerate(facts.definitions):
+        remove_sorted(self.stems, stem_of(path, packed.language), path)
+        for at, definition in enumerate(facts.definitions):
             ref = (path, at)
-            if _is_found_by_name(one, family):
-                drop(self.methods, (family, one.name), ref)
+            if _is_found_by_name(definition, family):
+                remove_sorted(self.methods, (family, definition.name), ref)
                 if family in _OPEN:
-                    drop(self.open_methods, (family, one.name, one.scope.rpartition(".")[2]), ref)
-            self.extended.remove(one, ref, home, packed.language)
+                    remove_sorted(
+                        self.open_methods, (family, definition.name, definition.scope.rpartition(".")[2]), ref
+                    )
+            self.extension_index.remove(definition, ref, home, packed.language)
         for extension in facts.extensions:
             self.extensions[extension.type.rpartition(".")[2]].remove((path, extension))
         if home != path:
@@ -338,11 +346,11 @@ class Project:
                 yield ref
 
 
-def _is_found_by_name(one: Definition, family: str) -> bool:
+def _is_found_by_name(definition: Definition, family: str) -> bool:
     """Methods, and Rust's macros: these are known by where they stand in the text."""
-    if TESTED in one.flags:
+    if TESTED in definition.flags:
         return False
-    return one.kind == "method" or (family == "rust" and "macro" in one.flags)
+    return definition.kind == "method" or (family == "rust" and "macro" in definition.flags)
 
 
 def stem_of(path: str, language: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from cortex.graph.facts.blocks import BLOCKS, THIS
-from cortex.graph.facts.chains import EITHER, narrowed
+from cortex.graph.facts.chains import EITHER, narrowed_name
 from cortex.graph.facts.reaching_bindings import Meanings
 from cortex.graph.facts.tables import FileIndex
 
@@ -26,7 +26,7 @@ class Stages:
         self._index = index
         self._marks: dict[tuple[int, str], _Marks] = {}
         #: (scope, name) → the meanings of a name and of what blocks around it are called on
-        self._named: dict[tuple[int, str], tuple[Meanings, ...]] = {}
+        self._meanings_by_name: dict[tuple[int, str], tuple[Meanings, ...]] = {}
         self._this: dict[int, tuple[Meanings, ...]] = {}
         self._firsts: dict[tuple[int, str, tuple[int, ...]], int] = {}
 
@@ -41,7 +41,7 @@ class Stages:
         name, meanings = marks
         if meanings is None:
             return name, (at,)
-        return name, tuple([one.at(at).number for one in meanings])
+        return name, tuple([meaning.at(at).number for meaning in meanings])
 
     def first(self, scope: int, name: str, stage: tuple[int, ...], at: int) -> int:
         """The first place asked about where `name` means what it means at `at`: what was found
@@ -56,21 +56,23 @@ class Stages:
             return chain, None
         index, name = self._index, root[0]
         key = (scope, name)
-        known = self._named.get(key)
-        if known is None:
-            own = (index.meanings(scope, name),) if index.may_know(name) and index.places(scope, name) else ()
-            known = self._named[key] = (*own, *self._called_on(scope))
-        if index.narrowed and (field := _FIELD.match(chain)):
+        meanings = self._meanings_by_name.get(key)
+        if meanings is None:
+            own_meanings = (
+                (index.meanings(scope, name),) if index.may_bind(name) and index.places(scope, name) else ()
+            )
+            meanings = self._meanings_by_name[key] = (*own_meanings, *self._called_on(scope))
+        if index.narrowed_fields and (field := _FIELD.match(chain)):
             name = field[0]
-            if index.places(scope, told := narrowed(name)):
-                known = (*known, index.meanings(scope, told))
-        return name, known
+            if index.places(scope, narrowed_key := narrowed_name(name)):
+                meanings = (*meanings, index.meanings(scope, narrowed_key))
+        return name, meanings
 
     def _called_on(self, scope: int) -> tuple[Meanings, ...]:
         """What blocks in a scope are called on, in languages that have such blocks."""
-        known = self._this.get(scope)
-        if known is None:
+        meanings = self._this.get(scope)
+        if meanings is None:
             index = self._index
-            has = index.facts.language in BLOCKS and index.may_know(THIS) and index.places(scope, THIS)
-            known = self._this[scope] = (index.meanings(scope, THIS),) if has else ()
-        return known
+            has = index.facts.language in BLOCKS and index.may_bind(THIS) and index.places(scope, THIS)
+            meanings = self._this[scope] = (index.meanings(scope, THIS),) if has else ()
+        return meanings

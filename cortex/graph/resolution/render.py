@@ -25,14 +25,18 @@ def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, An
             nodes.append(_node(folder or ".", facts.package, "package", path, (1, facts.lines)))
     module = project.module_id(path)
     nodes.append(_node(module, module.rpartition("/")[2], "module", path, (1, max(1, facts.lines))))
-    for index, one in enumerate(facts.definitions):
+    for index, definition in enumerate(facts.definitions):
         node = _node(
-            project.id_of((path, index)), one.qualified, one.kind, path, (one.start_line, one.end_line)
+            project.id_of((path, index)),
+            definition.qualified,
+            definition.kind,
+            path,
+            (definition.start_line, definition.end_line),
         )
-        if one.kind in CALLABLE_KINDS:
-            node |= _signature(one)
-        elif one.kind in TYPE_KINDS:
-            node |= _members(project, sets, (path, index))
+        if definition.kind in CALLABLE_KINDS:
+            node |= _signature(definition)
+        elif definition.kind in TYPE_KINDS:
+            node |= _type_members(project, sets, (path, index))
         nodes.append(node)
     return nodes
 
@@ -48,34 +52,37 @@ def _node(node_id: str, name: str, kind: str, path: str, lines: tuple[int, int])
     }
 
 
-def _signature(one: Definition) -> dict[str, Any]:
-    returns = one.returns.removeprefix(":") if one.returns.startswith(":") else ""
+def _signature(definition: Definition) -> dict[str, Any]:
+    returns = definition.returns.removeprefix(":") if definition.returns.startswith(":") else ""
     return {
         "parameters": [
-            {"name": each.name, "type": _type(each.type.removesuffix(DEFAULT).removesuffix(LATER))}
-            for each in one.parameters
+            {
+                "name": parameter.name,
+                "type": _type_node(parameter.type.removesuffix(DEFAULT).removesuffix(LATER)),
+            }
+            for parameter in definition.parameters
         ],
-        "returns": [_type(returns)] if returns else [],
+        "returns": [_type_node(returns)] if returns else [],
     }
 
 
-def _type(text: str) -> dict[str, str]:
+def _type_node(text: str) -> dict[str, str]:
     """A declared type as written, and the package that it names."""
     names = alternatives(text)
     package = names[0].rstrip("*").rpartition(".")[0] if names else ""
     return {"name": " ".join(text.split()), "package": package}
 
 
-def _members(project: Project, sets: MethodSets, ref: Ref) -> dict[str, Any]:
-    one = project.definition(ref)
-    own = project.members_of(project.home(ref[0]), one.qualified)
+def _type_members(project: Project, sets: MethodSets, ref: Ref) -> dict[str, Any]:
+    definition = project.definition(ref)
+    members = project.members_of(project.home(ref[0]), definition.qualified)
     methods = [
-        one
-        for one in map(project.definition, sorted(refs[0] for refs in own.values()))
-        if one.kind == "method"
+        method
+        for method in map(project.definition, sorted(refs[0] for refs in members.values()))
+        if method.kind == "method"
     ]
     return {
-        "methods": [{"name": each.name, **_signature(each)} for each in methods],
-        "embedded_types": [base.chain for base in one.bases],
+        "methods": [{"name": method.name, **_signature(method)} for method in methods],
+        "embedded_types": [base.chain for base in definition.bases],
         "resolved_methods": sorted(sets.of(ref)),
     }

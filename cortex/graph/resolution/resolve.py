@@ -13,16 +13,16 @@ from typing import Any
 
 import msgspec
 
-from cortex.graph.facts.chains import split
-from cortex.graph.facts.facts import ALIAS, MADE, Definition, Import, Reference
+from cortex.graph.facts.chains import split_chain
+from cortex.graph.facts.facts import ALIAS, TYPE_ONLY, Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
-from cortex.graph.facts.tables import asks_fixtures
+from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.calls import Calls
 from cortex.graph.resolution.edges import Edge, Edges, Location
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.fixtures import fixture_of
-from cortex.graph.resolution.overloads import unnamed
+from cortex.graph.resolution.overloads import strip_name
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.reaching_definitions import Stages
 from cortex.graph.resolution.targets import Targets
@@ -55,163 +55,192 @@ class _Resolver:
         self._calls = Calls(project, evaluator, path, self._edges, self._targets)
 
     def edges(self) -> list[Edge]:
-        found: dict[tuple[Any, ...], Edge] = {}
+        unique: dict[tuple[Any, ...], Edge] = {}
         for edge in (
-            *self._bases(),
-            *self._extensions(),
-            *self._imports(),
-            *self._fixtures(),
-            *self._references(),
+            *self._base_edges(),
+            *self._extension_edges(),
+            *self._import_edges(),
+            *self._fixture_edges(),
+            *self._reference_edges(),
         ):
-            found.setdefault((edge.source, edge.target, edge.type, edge.location, edge.candidates), edge)
-        return list(found.values())
+            unique.setdefault((edge.source, edge.target, edge.type, edge.location, edge.candidates), edge)
+        return list(unique.values())
 
-    def _bases(self) -> Iterator[Edge]:
-        for index, one in enumerate(self.facts.definitions):
-            for base in one.bases:
+    def _base_edges(self) -> Iterator[Edge]:
+        for index, definition in enumerate(self.facts.definitions):
+            for base in definition.bases:
                 if base.relation == ALIAS:
                     continue
                 for ref in self.evaluator.supertypes.base((self.path, index), base.chain):
-                    kind = self._relation(base.relation, one, self.project.definition(ref), ref)
+                    kind = self._base_relation(base.relation, definition, self.project.definition(ref), ref)
                     confidence = (
                         "exact" if self.project.home(ref[0]) == self.project.home(self.path) else "import"
                     )
-                    yield self._edges.to(
+                    yield self._edges.edge_to(
                         index, self.project.id_of(ref), kind, (base.line, base.column), confidence
                     )
 
-    def _extensions(self) -> Iterator[Edge]:
+    def _extension_edges(self) -> Iterator[Edge]:
         for extension in self.facts.extensions:
-            owner = self.evaluator.supertypes.extended(self.path, extension.type)
+            owner = self.evaluator.supertypes.extended_type(self.path, extension.type)
             if owner is None:
                 continue
             base = extension.base
             for ref in self.evaluator.types_of(base.chain, self.path):
                 ends = self.project.definition(owner), self.project.definition(ref)
-                kind = self._relation(base.relation, *ends, ref)
+                kind = self._base_relation(base.relation, *ends, ref)
                 place = Location(self.path, base.line, base.column)
                 source, target = self.project.id_of(owner), self.project.id_of(ref)
                 yield Edge(source, target, kind, place, "exact")
 
-    def _relation(self, written: str, one: Definition, target: Definition, ref: Ref) -> str:
+    def _base_relation(self, written: str, definition: Definition, target: Definition, ref: Ref) -> str:
         if written != "extends":
             return written
-        abstract = target.kind in ("interface", "trait") and one.kind not in ("interface", "trait")
+        abstract = target.kind in ("interface", "trait") and definition.kind not in ("interface", "trait")
         if self.facts.language == "python":
             names = {base.chain.rpartition(".")[2] for base in self.project.definition(ref).bases}
             abstract = bool(names & {"Protocol", "ABC"})
         return "implements" if abstract else "extends"
 
-    def _imports(self) -> Iterator[Edge]:
-        for one in self.facts.imports:
-            key = self.project.find_module(one.module, self.path)
-            place = (one.line, 0)
+    def _import_edges(self) -> Iterator[Edge]:
+        for statement in self.facts.imports:
+            key = self.project.find_module(statement.module, self.path)
+            place = (statement.line, 0)
             if key and (paths := self.project.paths_of(key)):
                 target = key.rstrip("/") or "." if key.endswith("/") else self.project.module_id(paths[0])
                 if target != self._edges.module:
-                    yield self._edges.to(one.scope, target, "imports", place, "import")
-            if one.member and one.member != "*" and key:
-                for value in self.evaluator.exports.imported(one, self.path):
+                    yield self._edges.edge_to(statement.scope, target, "imports", place, "import")
+            if statement.member and statement.member != "*" and key:
+                for value in self.evaluator.exports.imported(statement, self.path):
                     if value.tag == "def":
-                        yield self._edges.to(
-                            one.scope, self.project.id_of(value.ref), "imports", place, "import"
+                        yield self._edges.edge_to(
+                            statement.scope, self.project.id_of(value.ref), "imports", place, "import"
                         )
                     elif value.tag == "mod" and value.path in self.project.files:
-                        yield self._edges.to(
-                            one.scope, self.project.module_id(value.path), "imports", place, "import"
+                        yield self._edges.edge_to(
+                            statement.scope, self.project.module_id(value.path), "imports", place, "import"
                         )
 
-    def _fixtures(self) -> Iterator[Edge]:
+    def _fixture_edges(self) -> Iterator[Edge]:
         """The fixtures that pytest calls for a test's parameters."""
-        for at, one in enumerate(self.facts.definitions):
-            if asks_fixtures(self.facts.language, one):
-                for parameter in one.parameters:
+        for at, definition in enumerate(self.facts.definitions):
+            if takes_fixtures(self.facts.language, definition):
+                for parameter in definition.parameters:
                     ref = fixture_of(self.project, parameter.name, self.path, at)
                     if ref is not None:
                         near = "exact" if ref[0] == self.path else "import"
-                        yield self._edges.to(
-                            at, self.project.id_of(ref), "calls", (one.line, one.column), near
+                        yield self._edges.edge_to(
+                            at, self.project.id_of(ref), "calls", (definition.line, definition.column), near
                         )
 
-    def _references(self) -> Iterator[Edge]:
+    def _reference_edges(self) -> Iterator[Edge]:
         """One answer for all that say the same in one scope, unless it matters where in the scope
         they stand.
         """
         answers: dict[tuple[object, ...], tuple[int, list[Edge]]] = {}
-        for one in self.index.references:
-            if not self._may_lead(one):
+        for reference in self.index.references:
+            if not self._may_lead(reference):
                 continue
-            name, stage = self.stages.at(one.scope, one.chain, one.at)
-            key = (one.kind, one.chain, one.scope, stage, one.arguments, one.types)
-            known = answers.get(key)
-            if known is None and one.passed:
+            name, stage = self.stages.at(reference.scope, reference.chain, reference.at)
+            key = (
+                reference.kind,
+                reference.chain,
+                reference.scope,
+                stage,
+                reference.arguments,
+                reference.types,
+            )
+            answer = answers.get(key)
+            if answer is None and reference.passed:
                 stages = [
-                    self.stages.at(one.scope, c, one.at)[1] for c in map(unnamed, one.passed) if c[:1] != ":"
+                    self.stages.at(reference.scope, chain, reference.at)[1]
+                    for chain in map(strip_name, reference.passed)
+                    if chain[:1] != ":"
                 ]
-                passed = (key, one.passed, *stages)
-                known = answers.get(passed)
-            if known is None:
+                passed = (key, reference.passed, *stages)
+                answer = answers.get(passed)
+            if answer is None:
                 self._targets.narrowed = False
-                first = one.at if one.passed else self.stages.first(one.scope, name, stage, one.at)
-                asked = one if first == one.at else msgspec.structs.replace(one, at=first)
-                edges = list(self._meant(asked))
-                answers[passed if one.passed and self._targets.narrowed else key] = one.column, edges
+                first = (
+                    reference.at
+                    if reference.passed
+                    else self.stages.first(reference.scope, name, stage, reference.at)
+                )
+                canonical = (
+                    reference if first == reference.at else msgspec.structs.replace(reference, at=first)
+                )
+                edges = list(self._resolve_reference(canonical))
+                answers[passed if reference.passed and self._targets.narrowed else key] = (
+                    reference.column,
+                    edges,
+                )
                 yield from edges
             else:
-                column, edges = known
+                column, edges = answer
                 for edge in edges:
                     before = column - edge.location.column  # of `f.call()` the place is that of `f`
-                    place = Location(self.path, one.line, max(0, one.column - before))
+                    place = Location(self.path, reference.line, max(0, reference.column - before))
                     yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
 
-    def _meant(self, one: Reference) -> Iterator[Edge]:
+    def _resolve_reference(self, reference: Reference) -> Iterator[Edge]:
         # No table of methods: each would refer to this, which would then hold the whole unpacked
         # file until somebody looks for garbage.
-        match one.kind:
+        match reference.kind:
             case "call":
-                return self._calls.of(one)
+                return self._calls.edges_of(reference)
             case "type":
-                return self._type(one)
-        return self._value(one)
+                return self._type_edges(reference)
+        return self._value_edges(reference)
 
-    def _may_lead(self, one: Reference) -> bool:
+    def _may_lead(self, reference: Reference) -> bool:
         """Whether the project has anything by the name that a reference ends with."""
-        said = one.kind, one.chain
-        known = self._leading.get(said)
-        if known is None:
-            known = self._leading[said] = self.project.known_names.may_lead(one, self.index)
-        return known
+        key = reference.kind, reference.chain
+        leads = self._leading.get(key)
+        if leads is None:
+            leads = self._leading[key] = self.project.known_names.may_lead(reference, self.index)
+        return leads
 
-    def _type(self, one: Reference) -> Iterator[Edge]:
-        for name in alternatives(one.chain) or (one.chain,):
-            for value in self.evaluator.evaluate(name.rstrip("*"), self.path, one.scope):
+    def _type_edges(self, reference: Reference) -> Iterator[Edge]:
+        for name in alternatives(reference.chain) or (reference.chain,):
+            for value in self.evaluator.evaluate(name.rstrip("*"), self.path, reference.scope):
                 if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                     same = self.project.home(value.path) == self.project.home(self.path)
                     confidence = "exact" if same else "import"
                     target = self.project.id_of(value.ref)
-                    if target != self._edges.source(one.scope):
-                        yield self._edges.to(
-                            one.scope, target, "uses_type", (one.line, one.column), confidence
+                    if target != self._edges.source(reference.scope):
+                        yield self._edges.edge_to(
+                            reference.scope,
+                            target,
+                            "uses_type",
+                            (reference.line, reference.column),
+                            confidence,
                         )
 
-    def _value(self, one: Reference) -> Iterator[Edge]:
+    def _value_edges(self, reference: Reference) -> Iterator[Edge]:
         """A function or method, in languages that have them as values a type too, that is passed,
         assigned or stored; nothing when syntax cannot tell which.
         """
-        receiver, name = split(one.chain)
+        receiver, name = split_chain(reference.chain)
         if not receiver:
-            values, confidence = self.evaluator.scopes.lookup(name, self.path, one.scope, one.at)
-        elif one.types == MADE or self._may_be_member(one.chain, name):
-            owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
+            values, confidence = self.evaluator.scopes.lookup(name, self.path, reference.scope, reference.at)
+        elif reference.types == TYPE_ONLY or self._may_be_member(reference.chain, name):
+            owners = self.evaluator.evaluate(receiver, self.path, reference.scope, reference.at)
             values = tuple(v for owner in owners for v in self.evaluator.attribute(owner, name))
             confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
-            if not owners and one.chain.startswith("\\"):  # PHP: a function with its whole name
-                values, confidence = self.evaluator.evaluate(one.chain, self.path, one.scope), "import"
+            if not owners and reference.chain.startswith("\\"):  # PHP: a function with its whole name
+                values, confidence = (
+                    self.evaluator.evaluate(reference.chain, self.path, reference.scope),
+                    "import",
+                )
         else:
             return
-        kinds = TYPE_KINDS if one.types == MADE else VALUE_KINDS.get(self.rules.family, CALLABLE_KINDS)
+        kinds = (
+            TYPE_KINDS if reference.types == TYPE_ONLY else VALUE_KINDS.get(self.rules.family, CALLABLE_KINDS)
+        )
         meant = [v for v in values if v.tag == "def" and self.project.definition(v.ref).kind in kinds]
-        for edge in self._targets.found(one, self._targets.called(meant, -1), confidence):
+        for edge in self._targets.edges_of_call(
+            reference, self._targets.callable_refs(meant, -1), confidence
+        ):
             if edge.target != edge.source:
                 yield msgspec.structs.replace(edge, type="references")
 

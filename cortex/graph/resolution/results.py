@@ -9,15 +9,15 @@ from typing import Protocol
 from cortex.graph.facts.facts import ALIAS, CALLED, COMPANION, DECORATED, YIELDING, Binding, Definition
 from cortex.graph.facts.generics import GENERIC_LANGUAGES
 from cortex.graph.facts.grammars import RULES
-from cortex.graph.facts.types import result
-from cortex.graph.resolution.commonjs import CommonJs, Meanings
+from cortex.graph.facts.types import result_type
+from cortex.graph.resolution.commonjs import ChainEvaluator, CommonJs
 from cortex.graph.resolution.extensions import Extensions
 from cortex.graph.resolution.generics import Generics
 from cortex.graph.resolution.includes import C_HOME
 from cortex.graph.resolution.kotlin import Kotlin
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scala import is_of_object
-from cortex.graph.resolution.values import EXTERNAL, Recursion, Value, several
+from cortex.graph.resolution.values import EXTERNAL, Recursion, Value, merge_values
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: stands before the result of a function's type in TypeScript
@@ -28,7 +28,7 @@ _OPERATORS = {"scala": "apply", "kotlin": "invoke"}
 _ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
 
 
-class Declaring(Meanings, Protocol):
+class Declaring(ChainEvaluator, Protocol):
     """What is asked about expressions, and about types as they are written."""
 
     @property
@@ -67,20 +67,20 @@ class Results:
         if value.tag in ("ext", "super", "list", "iter"):
             return (value,)
         if value.tag == "inst":
-            return several(self.called(one) for one in self.call_of(value) if one.tag == "def")
+            return merge_values(self.called(callee) for callee in self.call_of(value) if callee.tag == "def")
         if value.tag == "def":
-            one = self._project.definition(value.ref)
-            if one.makes_instances:
+            definition = self._project.definition(value.ref)
+            if definition.makes_instances:
                 return (Value("inst", value.path, value.at),)
-            if one.kind == "constant":
-                return self._promised(one.name, value.path)
+            if definition.kind == "constant":
+                return self._function_type_result(definition.name, value.path)
             return self.returned(value.ref, number)
         if value.tag == "mod":
-            whole = (one for one in self._commonjs.unwrapped(value) if one.tag != "mod")
-            return several(self.called(one) for one in whole)
+            targets = (target for target in self._commonjs.unwrap_module(value) if target.tag != "mod")
+            return merge_values(self.called(target) for target in targets)
         return ()
 
-    def given_back(
+    def receiver_result(
         self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
         """What a method is called on, where it says that it gives that back: TypeScript's
@@ -88,29 +88,29 @@ class Results:
         """
         if value.tag != "def":
             return ()
-        one = self._project.definition(value.ref)
-        returns = one.returns
+        definition = self._project.definition(value.ref)
+        returns = definition.returns
         if returns in _ITSELF:
             return tuple(owner._replace(tag="inst") for owner in owners if self._has_members(owner))
-        if self._values.extensions.is_one(value):  # Kotlin's `fun <T : Disk> T.add(): T`
-            return self._values.kotlin.given_back(one, owners)
+        if self._values.extensions.is_extension(value):  # Kotlin's `fun <T : Disk> T.add(): T`
+            return self._values.kotlin.extension_result(definition, owners)
         if self._project.language(value.path) in GENERIC_LANGUAGES:
-            return self.generics.given_back(value, owners, place)
+            return self.generics.method_result(value, owners, place)
         if RULES[self._project.language(value.path)].family != "script":
             return ()
         if not self._is_parameter(returns[1:], value.ref):
             return ()
-        held = self._project.index(value.path).places(value.at, "this")
-        given = held and isinstance(held[-1], Binding) and held[-1].value == returns
-        return owners if given else ()
+        places = self._project.index(value.path).places(value.at, "this")
+        is_this = places and isinstance(places[-1], Binding) and places[-1].value == returns
+        return owners if is_this else ()
 
     def _has_members(self, value: Value) -> bool:
         is_def = value.tag == "def" and self._project.definition(value.ref).has_members
         return is_def or value.tag in ("inst", "super")
 
-    def _promised(self, name: str, path: str) -> tuple[Value, ...]:
+    def _function_type_result(self, name: str, path: str) -> tuple[Value, ...]:
         """What a script's constant gives that is declared to hold a function, `(x: A) => Disk`."""
-        for binding in self._project.index(path).tops.get((-1, name), ()):
+        for binding in self._project.index(path).top_bindings.get((-1, name), ()):
             if binding.value.startswith(":") and _ARROW in binding.value:
                 return self._values.declared(binding.value.rpartition(_ARROW)[2], path, -1)
         return ()
@@ -121,35 +121,39 @@ class Results:
         if language == "python":
             return self._values.member(value.ref, "__call__")
         if language in _OPERATORS:
-            found = (one for one in self._values.member(value.ref, _OPERATORS[language]) if one.tag == "def")
+            members = (
+                member
+                for member in self._values.member(value.ref, _OPERATORS[language])
+                if member.tag == "def"
+            )
             at_object = COMPANION in self._project.definition(value.ref).flags
-            return tuple(one for one in found if at_object or not is_of_object(self._project, one))
+            return tuple(member for member in members if at_object or not is_of_object(self._project, member))
         if RULES[language].family != "script":
             return ()
-        found = (one for one in self._values.member(value.ref, CALLED) if one.tag == "def")
-        return tuple(one for one in found if CALLED in self._project.definition(one.ref).flags)
+        members = (member for member in self._values.member(value.ref, CALLED) if member.tag == "def")
+        return tuple(member for member in members if CALLED in self._project.definition(member.ref).flags)
 
     def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
         """What a function gives: by its declared type, else by the one thing that it returns."""
         if number:
             returns = self._project.definition(ref).returns
-            text = result(returns[1:], number) if returns.startswith(":") else ""
+            text = result_type(returns[1:], number) if returns.startswith(":") else ""
             return self._values.declared(text, *ref) if text else ()
         if ref in self._returns:
             return self._returns[ref]
-        one: Definition = self._project.definition(ref)
-        if one.kind not in CALLABLE_KINDS or not one.returns:
+        definition: Definition = self._project.definition(ref)
+        if definition.kind not in CALLABLE_KINDS or not definition.returns:
             return ()
         before = self._recursion.enter(ref)
         if before is None:
-            return self._recursion.found(ref, ())
-        given = self._is_parameter(one.returns[1:], ref)
-        found = () if given else self._values.evaluate(one.returns, *ref)
-        if YIELDING.intersection(one.flags):
-            found = several(self._item(value) for value in found)
-        if self._recursion.leave(ref, before, found):
-            self._returns[ref] = found
-        return found
+            return self._recursion.answer(ref, ())
+        is_parameter = self._is_parameter(definition.returns[1:], ref)
+        values = () if is_parameter else self._values.evaluate(definition.returns, *ref)
+        if YIELDING.intersection(definition.flags):
+            values = merge_values(self._item(value) for value in values)
+        if self._recursion.leave(ref, before, values):
+            self._returns[ref] = values
+        return values
 
     def _is_parameter(self, name: str, ref: Ref) -> bool:
         """Whether a script's function gives back what a type parameter of its own stands for: each
@@ -160,14 +164,14 @@ class Results:
 
     def decorated(self, ref: Ref) -> tuple[Value, ...]:
         """The instances that a function's decorator makes of it, by what it says it returns."""
-        one = self._project.definition(ref)
-        chains = [flag[1:] for flag in one.flags if flag.startswith(DECORATED)]
-        found = [
+        definition = self._project.definition(ref)
+        chains = [flag[1:] for flag in definition.flags if flag.startswith(DECORATED)]
+        values = [
             value
             for chain in chains
-            for value in self._values.evaluate(f"{chain.removesuffix('()')}()", ref[0], one.parent)
+            for value in self._values.evaluate(f"{chain.removesuffix('()')}()", ref[0], definition.parent)
         ]
-        return tuple(value for value in found if value.tag == "inst")
+        return tuple(value for value in values if value.tag == "inst")
 
     def _item(self, value: Value) -> tuple[Value, ...]:
         return self.element(value) if value.tag == "list" else (value,)
@@ -176,26 +180,26 @@ class Results:
         """What Kotlin's `operator fun get` gives, of a type that is not gone through as well."""
         if self._project.language(value.path) != "kotlin" or self._values.member(value.ref, "iterator"):
             return ()
-        found = (one for one in self._values.member(value.ref, "get") if one.tag == "def")
-        return several(self.returned(one.ref) for one in found)
+        getters = (getter for getter in self._values.member(value.ref, "get") if getter.tag == "def")
+        return merge_values(self.returned(getter.ref) for getter in getters)
 
     def aliased(self, value: Value) -> tuple[Value, ...]:
         """What C++'s other name of a container is, `typedef vector<Disk> Disks`."""
         if value.tag != "def" or self._project.home(value.path) != C_HOME:
             return ()
-        one = self._project.definition(value.ref)
-        if one.kind not in TYPE_KINDS or not one.returns:
+        definition = self._project.definition(value.ref)
+        if definition.kind not in TYPE_KINDS or not definition.returns:
             return ()
         key = (value.ref, ALIAS)
         before = self._recursion.enter(key)
         if before is None:
-            return self._recursion.found(key, ())
-        named = self._values.declared(one.returns[1:], *value.ref)
-        found = tuple(held for held in named if held.tag == "list")
-        self._recursion.leave(key, before, found)
-        return found
+            return self._recursion.answer(key, ())
+        values = self._values.declared(definition.returns[1:], *value.ref)
+        containers = tuple(container for container in values if container.tag == "list")
+        self._recursion.leave(key, before, containers)
+        return containers
 
-    def pointed_to(self, value: Value) -> tuple[Value, ...]:
+    def pointee(self, value: Value) -> tuple[Value, ...]:
         """What C++'s `*x` is: an iterator's element; of anything else itself, as a pointer is held
         as what it leads to.
         """
@@ -206,8 +210,8 @@ class Results:
             inner = value.depth - 1
             return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
         if value.tag == "def":
-            one = self._project.definition(value.ref)
-            return () if one.kind == "constant" else (value,)  # Generic[T]
+            definition = self._project.definition(value.ref)
+            return () if definition.kind == "constant" else (value,)  # Generic[T]
         if value.tag == "inst" and RULES[self._project.language(value.path)].family == "c":
             return (value,)  # of an array, as its type is known
         if value.tag == "inst":

@@ -10,22 +10,22 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from cortex.graph.facts.facts import CASE, COMPANION, DEFAULT, LATER, PACKAGE, Reference
-from cortex.graph.facts.types import split_top
-from cortex.graph.resolution.arity import taken, takes
-from cortex.graph.resolution.commonjs import Meanings
-from cortex.graph.resolution.generics import NOTHING, Generics, Standing
+from cortex.graph.facts.types import split_top_level
+from cortex.graph.resolution.arity import accepts_count, leading_parameters
+from cortex.graph.resolution.commonjs import ChainEvaluator
+from cortex.graph.resolution.generics import NO_TYPE_ARGUMENTS, Generics, TypeArguments
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import EXTERNAL, Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: a link that says what a function without a name is given: as which argument it is passed, and
 #: which of its parameters is meant
-_GIVEN = re.compile(r"\(~(\d+)_(\d+)\)")
+_ARGUMENT_LINK = re.compile(r"\(~(\d+)_(\d+)\)")
 #: Scala's types of functions by their names
 FUNCTIONS = ("PartialFunction[", "Function1[", "Function2[")
 
 
-class Values(Meanings, Protocol):
+class Values(ChainEvaluator, Protocol):
     """What is asked about expressions and types."""
 
     @property
@@ -34,7 +34,7 @@ class Values(Meanings, Protocol):
     def called(self, value: Value) -> tuple[Value, ...]: ...
 
     def declared(
-        self, text: str, path: str, scope: int, standing: Standing = NOTHING
+        self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
     ) -> tuple[Value, ...]: ...
 
 
@@ -45,18 +45,22 @@ class Scala:
         self._project = project
         self._values = values
 
-    def taking(self, owners: tuple[Value, ...], members: tuple[Value, ...]) -> tuple[Value, ...]:
+    def function_takers(self, owners: tuple[Value, ...], members: tuple[Value, ...]) -> tuple[Value, ...]:
         """What takes a function that is called on `owners`: `members`, where these are functions,
         else what `owners` hold.
         """
-        own = tuple(one for one in members if one.tag == "def")
-        return own or tuple(one for owner in owners for one in self._named(owner))
+        functions = tuple(member for member in members if member.tag == "def")
+        return functions or tuple(element for owner in owners for element in self._unapplied_value(owner))
 
-    def _named(self, value: Value) -> tuple[Value, ...]:
+    def _unapplied_value(self, value: Value) -> tuple[Value, ...]:
         """A value; what a method without parameters gives that is named and not called."""
         if value.tag == "def":
-            one = self._project.definition(value.ref)
-            return self._values.called(value) if one.kind in CALLABLE_KINDS and not taken(one) else ()
+            definition = self._project.definition(value.ref)
+            return (
+                self._values.called(value)
+                if definition.kind in CALLABLE_KINDS and not leading_parameters(definition)
+                else ()
+            )
         return (value,) if value.tag in ("list", "inst", "ext") else ()
 
     def passed_to(
@@ -65,35 +69,39 @@ class Scala:
         """What a function without a name is given that is passed to `value`, a function or what
         holds elements.
         """
-        match = _GIVEN.fullmatch(link)
+        match = _ARGUMENT_LINK.fullmatch(link)
         if match is None:
             return ()
         argument, number = int(match[1]), int(match[2])
         if value.tag == "list":
             inner = value.depth - 1
-            one = value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner))
-            return (one,) if not number else ()
+            element = value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner))
+            return (element,) if not number else ()
         if value.tag != "def":  # an `Option`, whose value acts as what it holds
             return (value,) if not number and value.tag == "inst" else (EXTERNAL,)
-        one_ = self._project.definition(value.ref)
-        parameters = taken(one_)[argument : argument + 1] if one_.kind in CALLABLE_KINDS else ()
+        definition = self._project.definition(value.ref)
+        parameters = (
+            leading_parameters(definition)[argument : argument + 1]
+            if definition.kind in CALLABLE_KINDS
+            else ()
+        )
         for parameter in parameters:
-            given = parameters_of(parameter.type.removesuffix(DEFAULT).removesuffix(LATER))
-            if number < len(given):
-                standing = self._values.generics.of_call(value, owners, place)
-                return self._values.declared(given[number], *value.ref, standing)
+            parameter_types = function_parameters(parameter.type.removesuffix(DEFAULT).removesuffix(LATER))
+            if number < len(parameter_types):
+                type_arguments = self._values.generics.of_call(value, owners, place)
+                return self._values.declared(parameter_types[number], *value.ref, type_arguments)
         return ()
 
-    def applied(self, value: Value, count: int) -> tuple[Value, ...]:
+    def applied_values(self, value: Value, count: int) -> tuple[Value, ...]:
         """What a call of a type's name gives: of its object's `apply`, where all that may be called
         give the same; nothing for any other value, and where it is the class itself.
         """
-        found = made(self._project, self._values, (value,), count) if value.tag == "def" else ()
-        gives = {one.ref: self._values.called(one) for one in found}
-        each = list(gives.values())
-        return each[0] if each and all(one == each[0] for one in each) else ()
+        callees = apply_candidates(self._project, self._values, (value,), count) if value.tag == "def" else ()
+        gives = {callee.ref: self._values.called(callee) for callee in callees}
+        outcomes = list(gives.values())
+        return outcomes[0] if outcomes and all(outcome == outcomes[0] for outcome in outcomes) else ()
 
-    def around(self, name: str, path: str) -> Iterator[str]:
+    def keys_around(self, name: str, path: str) -> Iterator[str]:
         """The keys of what a name with dots is in the packages around a file's, and in its own."""
         package = self._project.home(path).partition(":")[2]
         while package:
@@ -102,7 +110,7 @@ class Scala:
             package = package.rpartition(".")[0]
 
 
-def plain(text: str) -> tuple[str, str]:
+def split_arrow(text: str) -> tuple[str, str]:
     """A type without the arrow of what is passed by its name, `=> Disk`; what it gives where it is
     one of functions, `A => Disk`.
     """
@@ -111,28 +119,28 @@ def plain(text: str) -> tuple[str, str]:
     return (text, text[at + 2 :].strip()) if at >= 0 else (text, "")
 
 
-def parameters_of(text: str) -> list[str]:
+def function_parameters(text: str) -> list[str]:
     """The types of what a function takes, by its own type: `A => B`, `(A, B) => C`,
     `PartialFunction[A, B]`.
     """
     text = text.strip().removeprefix("=>").strip()
     at = _arrow(text)
     if at < 0:
-        held = next((text[len(one) : -1] for one in FUNCTIONS if text.startswith(one)), "")
-        return split_top(held, ",")[:-1]
+        arguments = next((text[len(prefix) : -1] for prefix in FUNCTIONS if text.startswith(prefix)), "")
+        return split_top_level(arguments, ",")[:-1]
     taken_by = text[:at].strip()
     if taken_by.startswith("(") and taken_by.endswith(")"):
-        return split_top(taken_by[1:-1], ",")
+        return split_top_level(taken_by[1:-1], ",")
     return [taken_by]
 
 
 def _arrow(text: str) -> int:
     """Where the first arrow of a type stands that is in no brackets; -1 for none."""
     depth = 0
-    for at, one in enumerate(text):
-        if one == "=" and text[at : at + 2] == "=>" and not depth:
+    for at, character in enumerate(text):
+        if character == "=" and text[at : at + 2] == "=>" and not depth:
             return at
-        depth += (one in "[(") - (one in "])")
+        depth += (character in "[(") - (character in "])")
     return -1
 
 
@@ -148,67 +156,75 @@ def package_object(project: Project, home: str, scope: str = "") -> Iterator[Ref
         yield from project.types_named(f"{family}:{outer}", f"{name}.{PACKAGE}")
 
 
-def made(project: Project, meanings: Meanings, values: tuple[Value, ...], count: int) -> tuple[Value, ...]:
+def apply_candidates(
+    project: Project, meanings: ChainEvaluator, values: tuple[Value, ...], count: int
+) -> tuple[Value, ...]:
     """What of the object by a type's name a call of that with `count` arguments may call: each
     `apply` that takes so many, and the class itself where nobody writes its own.
     """
     if len(values) != 1 or values[0].tag != "def":
         return ()
-    whole = project.definition(values[0].ref)
-    if whole.kind not in TYPE_KINDS:
+    definition = project.definition(values[0].ref)
+    if definition.kind not in TYPE_KINDS:
         return ()
-    own = object_of(project, values[0]).ref
-    every = (*meanings.member(own, "apply"), *meanings.member(own, "apply", past=True))
-    fitting = [v for v in dict.fromkeys(every) if v.tag == "def" and _is_called(project, v, values[0])]
-    fitting = [v for v in fitting if takes(project.definition(v.ref), "scala", count)]
-    if fitting and CASE in whole.flags and takes(whole, "scala", count):
+    object_ref = object_of(project, values[0]).ref
+    every = (*meanings.member(object_ref, "apply"), *meanings.member(object_ref, "apply", past=True))
+    fitting = [v for v in dict.fromkeys(every) if v.tag == "def" and _is_apply_of(project, v, values[0])]
+    fitting = [v for v in fitting if accepts_count(project.definition(v.ref), "scala", count)]
+    if fitting and CASE in definition.flags and accepts_count(definition, "scala", count):
         return (*fitting, values[0])
     return tuple(fitting)
 
 
 def object_of(project: Project, value: Value) -> Value:
     """The object beside a class, or `value`."""
-    one = project.definition(value.ref)
-    for at in project.index(value.path).children.get((one.parent, one.name), ()):
+    definition = project.definition(value.ref)
+    for at in project.index(value.path).children.get((definition.parent, definition.name), ()):
         if COMPANION in project.definition((value.path, at)).flags:
             return value._replace(at=at)
     return value
 
 
-def _is_called(project: Project, value: Value, on: Value) -> bool:
+def _is_apply_of(project: Project, value: Value, on: Value) -> bool:
     """Whether a method is called on the object by a type's name: its own, or one that the object
     inherits.
     """
     parent = project.definition(value.ref).parent
     if parent < 0:
         return False
-    around, whole = project.definition((value.path, parent)), project.definition(on.ref)
-    own = around.qualified == whole.qualified and project.home(value.path) == project.home(on.path)
+    around, definition = project.definition((value.path, parent)), project.definition(on.ref)
+    is_own = around.qualified == definition.qualified and project.home(value.path) == project.home(on.path)
     has_object = COMPANION in project.definition(object_of(project, on).ref).flags
-    return COMPANION in around.flags if own else COMPANION not in around.flags and has_object
+    return COMPANION in around.flags if is_own else COMPANION not in around.flags and has_object
 
 
-def beside(project: Project, values: tuple[Value, ...], one: Reference) -> tuple[Value, ...]:
+def constructed_classes(
+    project: Project, values: tuple[Value, ...], reference: Reference
+) -> tuple[Value, ...]:
     """The class that a bare `apply(1)` may make one of in the object beside it, one of those that
     have an `apply` of their own that nobody writes.
     """
-    for value in values if one.chain == "apply" else ():
+    for value in values if reference.chain == "apply" else ():
         parent = project.definition(value.ref).parent if value.tag == "def" else -1
         around = project.definition((value.path, parent)) if parent >= 0 else None
         if around is None or COMPANION not in around.flags:
             continue
         for at in project.index(value.path).children.get((around.parent, around.name), ()):
-            whole = project.definition((value.path, at))
-            if CASE in whole.flags and COMPANION not in whole.flags:
-                return (Value("def", value.path, at),) if takes(whole, "scala", max(0, one.arguments)) else ()
+            definition = project.definition((value.path, at))
+            if CASE in definition.flags and COMPANION not in definition.flags:
+                return (
+                    (Value("def", value.path, at),)
+                    if accepts_count(definition, "scala", max(0, reference.arguments))
+                    else ()
+                )
     return ()
 
 
-def constructed(project: Project, path: str, one: Reference, own: Value) -> Value:
+def constructor_target(project: Project, path: str, reference: Reference, receiver: Value) -> Value:
     """What `this(1)` calls on `own`: the class, in one of its constructors."""
     definitions = project.index(path).facts.definitions
-    in_constructor = one.scope >= 0 and definitions[one.scope].name == one.chain == "this"
-    return own._replace(tag="def") if in_constructor else own
+    in_constructor = reference.scope >= 0 and definitions[reference.scope].name == reference.chain == "this"
+    return receiver._replace(tag="def") if in_constructor else receiver
 
 
 def is_of_object(project: Project, value: Value) -> bool:

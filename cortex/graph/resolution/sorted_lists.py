@@ -9,7 +9,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def put(table: dict[K, list[V]], key: K, value: V) -> None:
+def add_sorted(table: dict[K, list[V]], key: K, value: V) -> None:
     """Add to one of the lists, which stays in order."""
     values = table.get(key)
     if values is None:
@@ -20,7 +20,7 @@ def put(table: dict[K, list[V]], key: K, value: V) -> None:
         bisect.insort(values, value)  # type: ignore[call-overload]
 
 
-def drop(table: dict[K, list[V]], key: K, value: V) -> None:
+def remove_sorted(table: dict[K, list[V]], key: K, value: V) -> None:
     """Remove from one of the lists, which goes when it is empty."""
     values = table[key]
     values.remove(value)
@@ -28,10 +28,10 @@ def drop(table: dict[K, list[V]], key: K, value: V) -> None:
         del table[key]
 
 
-def drop_inner(
+def remove_nested(
     table: dict[tuple[str, str], dict[str, list[V]]], key: tuple[str, str], name: str, value: V
 ) -> None:
     """Remove from a list of a table inside, which goes when it is empty."""
-    drop(table[key], name, value)
+    remove_sorted(table[key], name, value)
     if not table[key]:
         del table[key]

@@ -38,28 +38,32 @@ def systems_of(path: str) -> frozenset[str] | None:
     """The systems that a file is compiled for: none in particular for common code, None where its
     folders do not say that.
     """
-    found = next((match for one in _FOLDERS if (match := one.search(path)) is not None), None)
-    if found is None:
+    folder_match = next((match for pattern in _FOLDERS if (match := pattern.search(path)) is not None), None)
+    if folder_match is None:
         return None
-    if found[1] == _COMMON:
+    if folder_match[1] == _COMMON:
         return frozenset()
-    if found[1] in _BUT:
-        return (_JVM | _JS | _WASM | _NATIVE) - {_BUT[found[1]]}
-    words = [word.lower() for word in _WORD.findall(found[1])]
+    if folder_match[1] in _BUT:
+        return (_JVM | _JS | _WASM | _NATIVE) - {_BUT[folder_match[1]]}
+    words = [word.lower() for word in _WORD.findall(folder_match[1])]
     if "native" in words:  # `androidNative`
         return _NATIVE
     if "and" in words:  # `jvmAndNix`
-        told = [_SYSTEMS.get(word) for word in words if word != "and"]
-        return frozenset().union(*(one for one in told if one)) if all(told) else None
+        word_systems = [_SYSTEMS.get(word) for word in words if word != "and"]
+        return (
+            frozenset().union(*(systems for systems in word_systems if systems))
+            if all(word_systems)
+            else None
+        )
     return _SYSTEMS.get(words[0]) if words else None
 
 
 def sees(path: str, other: str) -> bool:
     """Whether what `path` says may mean what `other` defines."""
-    here, there = systems_of(path), systems_of(other)
-    return here is None or not there or not here.isdisjoint(there)
+    own_systems, other_systems = systems_of(path), systems_of(other)
+    return own_systems is None or not other_systems or not own_systems.isdisjoint(other_systems)
 
 
-def seen(path: str, refs: Iterable[Ref]) -> list[Ref]:
+def visible_refs(path: str, refs: Iterable[Ref]) -> list[Ref]:
     """Those of `refs` that `path` sees."""
     return [ref for ref in refs if sees(path, ref[0])]

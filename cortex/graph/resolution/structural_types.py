@@ -31,64 +31,68 @@ class MethodSets:
     def of(self, ref: Ref) -> dict[str, Ref]:
         """Name → method, own and inherited or promoted ones."""
         if ref not in self._sets:
-            found: dict[str, Ref] = {}
-            for one in (ref, *self.evaluator.supertypes.of(ref).types):
-                home, qualified = self.project.home(one[0]), self.project.definition(one).qualified
+            methods: dict[str, Ref] = {}
+            for owner in (ref, *self.evaluator.supertypes.of(ref).types):
+                home, qualified = self.project.home(owner[0]), self.project.definition(owner).qualified
                 for name, refs in self.project.members_of(home, qualified).items():
                     if self.project.definition(refs[0]).kind == "method":
-                        found.setdefault(name, refs[0])
-            self._sets[ref] = found
+                        methods.setdefault(name, refs[0])
+            self._sets[ref] = methods
         return self._sets[ref]
 
 
 def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[Edge]]:
     """Path → `implements` edges of the types in it that are not written anywhere."""
-    found: dict[str, list[Edge]] = {}
+    by_path: dict[str, list[Edge]] = {}
     for family, confidence in CONFIDENCE.items():
         sets = MethodSets(project, evaluator)
-        interfaces, having = _types(project, sets, family)
+        interfaces, having = _interfaces_and_types(project, sets, family)
         for interface in interfaces:
             needed = sets.of(interface)
             if not needed:
                 continue
-            whole = evaluator.supertypes.of(
+            is_complete = evaluator.supertypes.of(
                 interface
-            ).whole  # else what it takes over from outside is unknown
+            ).complete  # else what it takes over from outside is unknown
             rarest = min(needed, key=lambda name: (len(having.get(name, ())), name))
             for ref in having.get(rarest, ()):
                 if interface in evaluator.supertypes.of(ref).types and family == "script":
                     continue  # written
-                if _fits(project, sets.of(ref), needed, strict=family == "go"):
-                    one = project.definition(ref)
-                    place = Location(ref[0], one.line, one.column)
+                if _has_methods(project, sets.of(ref), needed, strict=family == "go"):
+                    definition = project.definition(ref)
+                    place = Location(ref[0], definition.line, definition.column)
                     ends = project.id_of(ref), project.id_of(interface)
-                    found.setdefault(ref[0], []).append(
-                        Edge(*ends, "implements", place, confidence if whole else "name")
+                    by_path.setdefault(ref[0], []).append(
+                        Edge(*ends, "implements", place, confidence if is_complete else "name")
                     )
-    for edges in found.values():
+    for edges in by_path.values():
         edges.sort(key=lambda edge: (edge.source, edge.target))
-    return found
+    return by_path
 
 
-def _types(project: Project, sets: MethodSets, family: str) -> tuple[list[Ref], dict[str, list[Ref]]]:
+def _interfaces_and_types(
+    project: Project, sets: MethodSets, family: str
+) -> tuple[list[Ref], dict[str, list[Ref]]]:
     """The interfaces, and by the name of each method the other types that have it, themselves or
     through another type.
     """
     interfaces: list[Ref] = []
     having: dict[str, list[Ref]] = {}
-    for path in sorted(path for path, one in project.packed.items() if RULES[one.language].family == family):
-        for index, one in enumerate(project.index(path).facts.definitions):
+    for path in sorted(
+        path for path, packed in project.packed.items() if RULES[packed.language].family == family
+    ):
+        for index, definition in enumerate(project.index(path).facts.definitions):
             ref = (path, index)
-            if one.kind == "interface":
+            if definition.kind == "interface":
                 interfaces.append(ref)
-            elif one.kind in TYPE_KINDS:
-                own = project.members_of(project.home(path), one.qualified)
-                for name in sets.of(ref) if one.kind in ("class", "struct") else own:
+            elif definition.kind in TYPE_KINDS:
+                members = project.members_of(project.home(path), definition.qualified)
+                for name in sets.of(ref) if definition.kind in ("class", "struct") else members:
                     having.setdefault(name, []).append(ref)
     return interfaces, having
 
 
-def _fits(project: Project, have: dict[str, Ref], needed: dict[str, Ref], *, strict: bool) -> bool:
+def _has_methods(project: Project, have: dict[str, Ref], needed: dict[str, Ref], *, strict: bool) -> bool:
     for name, wanted in needed.items():
         method = have.get(name)
         if method is None:
@@ -98,16 +102,18 @@ def _fits(project: Project, have: dict[str, Ref], needed: dict[str, Ref], *, str
             if len(theirs.parameters) != len(ours.parameters) or bool(theirs.returns) != bool(ours.returns):
                 return False
             pairs = zip(theirs.parameters, ours.parameters, strict=True)
-            if any(_bare(one.type) != _bare(other.type) for one, other in pairs):
+            if any(
+                _unqualified_type(expected.type) != _unqualified_type(other.type) for expected, other in pairs
+            ):
                 return False
-            if _bare(theirs.returns) != _bare(ours.returns):
+            if _unqualified_type(theirs.returns) != _unqualified_type(ours.returns):
                 return False
         elif len(ours.parameters) > len(theirs.parameters):
             return False
     return True
 
 
-def _bare(text: str) -> str:
+def _unqualified_type(text: str) -> str:
     """A type without its packages: the same type has another qualifier elsewhere."""
     parts = "".join(text.split()).lstrip(":")
     out: list[str] = []

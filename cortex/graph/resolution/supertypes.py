@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from cortex.graph.facts.facts import ALIAS, Base
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.reaching_bindings import ANYWHERE
-from cortex.graph.resolution.arity import generics
+from cortex.graph.resolution.arity import type_parameter_names
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Recursion, Value
 
@@ -27,7 +27,7 @@ class Supers(NamedTuple):
     """
 
     types: tuple[Ref, ...] = ()
-    whole: bool = True
+    complete: bool = True
     spaces: tuple[Value, ...] = ()
     line: int = 0
     promised: frozenset[Ref] = frozenset()
@@ -48,7 +48,7 @@ class Supertypes:
         self._project = project
         self._types = types
         self._recursion = recursion
-        self._known: dict[Ref, Supers] = {}
+        self._memo: dict[Ref, Supers] = {}
         self._written: dict[Ref, Supers] = {}
         #: what types inherit from → what that inherits
         self._lines: dict[tuple[Ref, ...], Supers] = {}
@@ -59,113 +59,115 @@ class Supertypes:
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
-        if max(len(self._known), len(self._written)) > memo_max:
-            self._known.clear()
+        if max(len(self._memo), len(self._written)) > memo_max:
+            self._memo.clear()
             self._written.clear()
             self._telling.clear()
             self._lines.clear()
             self._numbers.clear()
 
     def of(self, owner: Ref) -> Supers:
-        if owner in self._known:
-            return self._known[owner]
+        if owner in self._memo:
+            return self._memo[owner]
         key = ("supers", owner)
         before = self._recursion.enter(key)
         if before is None:
-            return self._recursion.found(key, Supers())
-        told = [self._told(one) for one in (owner, *self._parts(owner))]
-        own = tuple(dict.fromkeys(ref for each in told for ref in each.types if ref != owner))
-        above = self._above(own)
+            return self._recursion.answer(key, Supers())
+        direct = [self._direct_supers(type_ref) for type_ref in (owner, *self._parts(owner))]
+        direct_types = tuple(dict.fromkeys(ref for supers in direct for ref in supers.types if ref != owner))
+        above = self._inherited_supers(direct_types)
         if owner in above.types:  # it inherits from itself
-            above = self._followed(own, owner)
-        found = self._in_order(owner, [*own, *above.types])
+            above = self._follow_supers(direct_types, owner)
+        ordered = self._in_order(owner, [*direct_types, *above.types])
         # A class's method counts before an interface's, however far away it is.
-        found.sort(key=lambda ref: self._project.definition(ref).kind == "interface")
-        types = tuple(found)
-        spaces = tuple(dict.fromkeys(space for each in (*told, above) for space in each.spaces))
-        promised = above.promised.union(*(each.promised for each in told))
+        ordered.sort(key=lambda ref: self._project.definition(ref).kind == "interface")
+        types = tuple(ordered)
+        spaces = tuple(dict.fromkeys(space for supers in (*direct, above) for space in supers.spaces))
+        promised = above.promised.union(*(supers.promised for supers in direct))
         if promised:
-            promised = frozenset(types) - self._received(owner)
+            promised = frozenset(types) - self._received_types(owner)
         line = self._numbers.get((types, spaces, promised)) or next(self._count)
-        result = Supers(types, above.whole and all(each.whole for each in told), spaces, line, promised)
+        result = Supers(
+            types, above.complete and all(supers.complete for supers in direct), spaces, line, promised
+        )
         if self._recursion.leave(key, before, result):
-            self._known[owner] = result
+            self._memo[owner] = result
             self._numbers[types, spaces, promised] = line
         return result
 
-    def _received(self, owner: Ref) -> set[Ref]:
+    def _received_types(self, owner: Ref) -> set[Ref]:
         """The types whose members a class of a script has: all but those that are only promised."""
-        found = [owner]
-        for one in found:  # which grows
-            told = self._told(one)
-            found += [ref for ref in told.types if ref not in told.promised and ref not in found]
-        return set(found)
+        received = [owner]
+        for type_ref in received:  # which grows
+            supers = self._direct_supers(type_ref)
+            received += [ref for ref in supers.types if ref not in supers.promised and ref not in received]
+        return set(received)
 
-    def _above(self, line: tuple[Ref, ...]) -> Supers:
+    def _inherited_supers(self, line: tuple[Ref, ...]) -> Supers:
         """What the types that others inherit from inherit themselves: one answer for all of
         these.
         """
-        known = self._lines.get(line)
-        if known is None:
+        supers = self._lines.get(line)
+        if supers is None:
             before = self._recursion.begin()
-            known = self._followed(line)
+            supers = self._follow_supers(line)
             if self._recursion.end(before):
-                self._lines[line] = known
-        return known
+                self._lines[line] = supers
+        return supers
 
-    def _followed(self, line: tuple[Ref, ...], owner: Ref | None = None) -> Supers:
+    def _follow_supers(self, line: tuple[Ref, ...], owner: Ref | None = None) -> Supers:
         """What `line` inherits, without it and without `owner`, the nearest first."""
-        found, met = list(line), {*line, owner}
+        followed, met = list(line), {*line, owner}
         spaces: list[Value] = []
         promised: set[Ref] = set()
-        whole = True
-        for one in found:  # which grows
-            told = self._told(one)
-            fresh = [ref for ref in told.types if ref not in met]
-            found += fresh
+        complete = True
+        for type_ref in followed:  # which grows
+            supers = self._direct_supers(type_ref)
+            fresh = [ref for ref in supers.types if ref not in met]
+            followed += fresh
             met.update(fresh)
-            spaces += told.spaces
-            promised |= told.promised
-            whole = whole and told.whole
-        return Supers(tuple(found[len(line) :]), whole, tuple(spaces), promised=frozenset(promised))
+            spaces += supers.spaces
+            promised |= supers.promised
+            complete = complete and supers.complete
+        return Supers(tuple(followed[len(line) :]), complete, tuple(spaces), promised=frozenset(promised))
 
-    def _told(self, one: Ref) -> Supers:
+    def _direct_supers(self, owner: Ref) -> Supers:
         """What a type inherits by what is written of it itself."""
-        known = self._written.get(one)
-        if known is not None:
-            return known
+        supers = self._written.get(owner)
+        if supers is not None:
+            return supers
         before = self._recursion.begin()
-        found: list[Ref] = []
+        base_refs: list[Ref] = []
         spaces: list[Value] = []
         promised: set[Ref] = set()
-        whole, script = True, RULES[self._project.language(one[0])].family == "script"
-        for base in self._bases(one):
-            refs = self.base(one, base.chain)
-            inside = () if refs else self._spaces(base.chain, *self._place(one))
+        complete, script = True, RULES[self._project.language(owner[0])].family == "script"
+        for base in self._bases(owner):
+            refs = self.base(owner, base.chain)
+            inside = () if refs else self._module_values(base.chain, *self._base_site(owner))
             if script and base.relation == "implements":
                 promised.update(refs)
-            found += refs
+            base_refs += refs
             spaces += inside
-            whole = whole and bool(refs or inside)
-        refs, inside = self._given(one)
-        merged = self._merged(one)
-        types = tuple(dict.fromkeys((*found, *merged, *refs)))
+            complete = complete and bool(refs or inside)
+        refs, inside = self._extension_supers(owner)
+        merged = self._merged_interfaces(owner)
+        types = tuple(dict.fromkeys((*base_refs, *merged, *refs)))
         promised.difference_update(merged, refs)
-        known = Supers(types, whole, (*spaces, *inside), promised=frozenset(promised))
+        supers = Supers(types, complete, (*spaces, *inside), promised=frozenset(promised))
         if self._recursion.end(before):
-            self._written[one] = known
-        return known
+            self._written[owner] = supers
+        return supers
 
-    def _in_order(self, owner: Ref, found: list[Ref]) -> list[Ref]:
+    def _in_order(self, owner: Ref, types: list[Ref]) -> list[Ref]:
         """Python's order: all that the first base inherits from before the second base, but for
         what that inherits from, too.
         """
-        if len(found) < 3 or self._project.language(owner[0]) != "python":
-            return found
+        if len(types) < 3 or self._project.language(owner[0]) != "python":
+            return types
         bases = [ref for base in self._bases(owner) for ref in self.base(owner, base.chain)]
         line = [ref for base in bases for ref in (base, *self.of(base).types)]
         last = list(dict.fromkeys(reversed(line)))[::-1]
-        return [*(ref for ref in last if ref != owner), *(ref for ref in found if ref not in last)]
+        return [*(ref for ref in last if ref != owner), *(ref for ref in types if ref not in last)]
 
     def _bases(self, ref: Ref) -> tuple[Base, ...]:
         bases = self._project.definition(ref).bases
@@ -175,28 +177,30 @@ class Supertypes:
 
     def base(self, owner: Ref, chain: str) -> tuple[Ref, ...]:
         """The types of this project that a base of `owner` names."""
-        refs = self._types.types_of(chain, *self._place(owner))
+        refs = self._types.types_of(chain, *self._base_site(owner))
         return tuple(ref for ref in refs if ref != owner and self._project.definition(ref).makes_instances)
 
-    def _place(self, owner: Ref) -> tuple[str, int, int]:
+    def _base_site(self, owner: Ref) -> tuple[str, int, int]:
         """Where the bases of a type are written."""
-        one = self._project.definition(owner)
-        scope = owner[1] if one.parent < 0 and one.scope else one.parent  # in a namespace
-        return owner[0], scope, one.begin if one.parent >= 0 or one.until else ANYWHERE
+        definition = self._project.definition(owner)
+        scope = (
+            owner[1] if definition.parent < 0 and definition.scope else definition.parent
+        )  # in a namespace
+        return owner[0], scope, definition.begin if definition.parent >= 0 or definition.until else ANYWHERE
 
-    def _spaces(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
+    def _module_values(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
         if RULES[self._project.language(path)].family != "script":
             return ()
         return tuple(value for value in self._types.evaluate(chain, path, scope, at) if value.tag == "mod")
 
-    def _merged(self, owner: Ref) -> tuple[Ref, ...]:
+    def _merged_interfaces(self, owner: Ref) -> tuple[Ref, ...]:
         """TypeScript's interface of a class's name: its members are the class's too."""
-        one = self._project.definition(owner)
-        if one.kind != "class" or self._project.language(owner[0]) not in ("typescript", "tsx"):
+        definition = self._project.definition(owner)
+        if definition.kind != "class" or self._project.language(owner[0]) not in ("typescript", "tsx"):
             return ()
-        named = self._project.index(owner[0]).children.get((one.parent, one.name), ())
+        namesakes = self._project.index(owner[0]).children.get((definition.parent, definition.name), ())
         definitions = self._project.index(owner[0]).facts.definitions
-        return tuple((owner[0], at) for at in named if definitions[at].kind == "interface")
+        return tuple((owner[0], at) for at in namesakes if definitions[at].kind == "interface")
 
     def _parts(self, owner: Ref) -> tuple[Ref, ...]:
         """The other parts of a type that is written in several (C#) or opened again (Ruby), as far
@@ -208,21 +212,23 @@ class Supertypes:
         if key not in self._telling:
             parts = self._project.types_named(*key)
             self._telling[key] = tuple(ref for ref in parts if self._project.definition(ref).bases)
-        count = len(generics(self._project.definition(owner)))
+        count = len(type_parameter_names(self._project.definition(owner)))
         parts = (ref for ref in self._telling[key] if ref != owner)
-        return tuple(ref for ref in parts if len(generics(self._project.definition(ref))) == count)
+        return tuple(
+            ref for ref in parts if len(type_parameter_names(self._project.definition(ref))) == count
+        )
 
-    def _given(self, owner: Ref) -> tuple[tuple[Ref, ...], tuple[Value, ...]]:
+    def _extension_supers(self, owner: Ref) -> tuple[tuple[Ref, ...], tuple[Value, ...]]:
         """What extensions give to a type: supertypes, and modules in whole."""
         refs: list[Ref] = []
         spaces: list[Value] = []
         for path, extension in self._project.extensions.get(self._project.definition(owner).name, ()):
-            if self.extended(path, extension.type) == owner:
+            if self.extended_type(path, extension.type) == owner:
                 refs += [ref for ref in self._types.types_of(extension.base.chain, path) if ref != owner]
-                spaces += self._spaces(extension.base.chain, path, -1)
+                spaces += self._module_values(extension.base.chain, path, -1)
         return tuple(refs), tuple(spaces)
 
-    def extended(self, path: str, name: str) -> Ref | None:
+    def extended_type(self, path: str, name: str) -> Ref | None:
         """The type that an extension is of."""
         for ref in self._project.types_named(self._project.home(path), name):
             return ref

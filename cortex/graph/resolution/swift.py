@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cortex.graph.facts.facts import Binding
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Ref
-from cortex.graph.resolution.values import Value, several
+from cortex.graph.resolution.values import Value, merge_values
 
 _COLLECTIONS = frozenset({"BidirectionalCollection", "Collection", "Sequence"})
 _TEXTS = frozenset({"String", "StringProtocol"}) | _COLLECTIONS
@@ -26,19 +26,21 @@ def of_own_type(evaluator: Evaluator, name: str, receiver: str, owners: Sequence
         wanted, unsure = _LISTS, _OTHERS
     else:
         return []
-    named = [(ref, evaluator.project.definition(ref)) for ref in evaluator.methods_named("swift", name)]
-    if any(one.scope in unsure for _, one in named):
+    pairs = [(ref, evaluator.project.definition(ref)) for ref in evaluator.methods_named("swift", name)]
+    if any(definition.scope in unsure for _, definition in pairs):
         return []
-    return [ref for ref, one in named if one.parent < 0 and one.scope in wanted]
+    return [ref for ref, definition in pairs if definition.parent < 0 and definition.scope in wanted]
 
 
-def of_chosen(evaluator: Evaluator, name: str, path: str, scope: int) -> tuple[Value, ...]:
+def where_clause_members(evaluator: Evaluator, name: str, path: str, scope: int) -> tuple[Value, ...]:
     """What a method has by a name of the protocol that its extension asks for: `where Self: P`."""
     index = evaluator.project.index(path)
     while scope >= 0:
-        for held in index.places(scope, "Self"):
-            if isinstance(held, Binding):
-                types = evaluator.declared(held.value[1:], path, scope)
-                return several(evaluator.attribute(one, name) for one in types if one.tag == "inst")
+        for place in index.places(scope, "Self"):
+            if isinstance(place, Binding):
+                types = evaluator.declared(place.value[1:], path, scope)
+                return merge_values(
+                    evaluator.attribute(instance, name) for instance in types if instance.tag == "inst"
+                )
         scope = index.outer(scope)
     return ()

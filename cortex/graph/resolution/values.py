@@ -27,20 +27,20 @@ class Value(NamedTuple):
     path: str = ""
     at: int = -1
     depth: int = 0
-    given: tuple[tuple[Value, ...], ...] = ()
+    type_arguments: tuple[tuple[Value, ...], ...] = ()
 
     @property
     def ref(self) -> Ref:
         return (self.path, self.at)
 
 
-def several(found: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
+def merge_values(groups: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
     """All of these, each once; none where they are more than `most`."""
-    values = tuple(dict.fromkeys(value for some in found for value in some))
+    values = tuple(dict.fromkeys(value for group in groups for value in group))
     return values if len(values) <= most else ()
 
 
-def near(refs: list[Ref], path: str) -> list[Ref]:
+def nearest_definitions(refs: list[Ref], path: str) -> list[Ref]:
     """Those whose folders share most of their beginning with the folder of `path`."""
     if len(refs) < 2:
         return refs
@@ -48,7 +48,9 @@ def near(refs: list[Ref], path: str) -> list[Ref]:
 
     def shared(ref: Ref) -> int:
         pairs = enumerate(zip(ref[0].split("/")[:-1], parts, strict=False))
-        return next((at for at, (one, other) in pairs if one != other), min(len(parts), ref[0].count("/")))
+        return next(
+            (at for at, (part_name, other) in pairs if part_name != other), min(len(parts), ref[0].count("/"))
+        )
 
     most = max(map(shared, refs))
     return [ref for ref in refs if shared(ref) == most]
@@ -85,7 +87,7 @@ class Recursion:
         self._outermost = _NONE
         #: what was begun since nothing was under way, and how often one of these was begun again
         self._begun: set[object] = set()
-        self._again = 0
+        self._repeated = 0
         #: what was found halfway, with the place at which it was cut short; and what of it is to be
         #: dropped when that which has a place ends
         self._halfway: dict[object, tuple[int, Any]] = {}
@@ -103,31 +105,31 @@ class Recursion:
             self._outermost = min(self._outermost, place)
             return None
         if key in self._begun:
-            self._again += 1
+            self._repeated += 1
         else:
             self._begun.add(key)
         self._under_way[key] = len(self._under_way)
         return self.begin()
 
-    def found(self, key: object, nothing: T) -> T:
+    def answer(self, key: object, nothing: T) -> T:
         """What is known of `key`, which could not be entered."""
-        found: T = self._halfway[key][1] if key in self._halfway else nothing
-        return found
+        known_answer: T = self._halfway[key][1] if key in self._halfway else nothing
+        return known_answer
 
-    def leave(self, key: object, before: int, found: object) -> bool:
+    def leave(self, key: object, before: int, answer: object) -> bool:
         """Whether what was found for `key` is everything, and may be remembered."""
         place = self._under_way.pop(key)
         for other in self._until.pop(place, ()):
             del self._halfway[other]
         outermost = self._outermost
-        whole = self.end(before) or self.depth == 0
+        complete = self.end(before) or self.depth == 0
         if not place:
             self._begun.clear()
-            self._again = 0
-        elif not whole and self._again > AGAIN_MAX:
-            self._halfway[key] = outermost, found
+            self._repeated = 0
+        elif not complete and self._repeated > AGAIN_MAX:
+            self._halfway[key] = outermost, answer
             self._until.setdefault(max(0, outermost), []).append(key)
-        return whole
+        return complete
 
     def begin(self) -> int:
         """As `enter`, for what cannot come to itself."""
@@ -136,6 +138,6 @@ class Recursion:
 
     def end(self, before: int) -> bool:
         """Whether what was found since `begin` is everything."""
-        whole = self._outermost >= len(self._under_way)
-        self._outermost = before if whole else min(before, self._outermost)
-        return whole
+        complete = self._outermost >= len(self._under_way)
+        self._outermost = before if complete else min(before, self._outermost)
+        return complete

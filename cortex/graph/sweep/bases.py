@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, parts_of, text_of, type_text, uncalled
+from cortex.graph.facts.chains import (
+    LITERAL,
+    UNKNOWN,
+    chain_of,
+    combined_types,
+    strip_call,
+    text_of,
+    type_text,
+)
 from cortex.graph.facts.facts import ALIAS, ANY_NAME, Base, Extension
 from cortex.graph.facts.generics import GENERIC_LANGUAGES, arguments_text
-from cortex.graph.facts.scripts import type_by_name
+from cortex.graph.facts.scripts import record_value_type
 from cortex.graph.facts.types import ITSELF, alternatives
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
@@ -16,26 +24,26 @@ from cortex.terms.kinds import TYPE_KINDS
 _INCLUDED = "included"
 
 
-def inherit(sweep: Sweep, relation: str, node: Node) -> None:
-    if parts := parts_of(node):
-        for one in parts:
-            inherit(sweep, relation, one)
+def read_base(sweep: Sweep, relation: str, node: Node) -> None:
+    if parts := combined_types(node):
+        for type_node in parts:
+            read_base(sweep, relation, type_node)
         return
-    if sweep.is_script and (value := type_by_name(node)) is not None:
+    if sweep.is_script and (value := record_value_type(node)) is not None:
         sweep.add_binding(ANY_NAME, f":{type_text(value)}", node)
         return
-    chain = _chain(sweep, relation, node)
+    chain = _base_chain(sweep, relation, node)
     if chain is not None:
         arguments = arguments_text(node) if sweep.language in GENERIC_LANGUAGES else ""
         row, column = node.start_point
-        _give(sweep, Base(relation, chain, row + 1, column, arguments))
+        _add_base(sweep, Base(relation, chain, row + 1, column, arguments))
 
 
-def _chain(sweep: Sweep, relation: str, node: Node) -> str | None:
+def _base_chain(sweep: Sweep, relation: str, node: Node) -> str | None:
     """What a supertype is called; None where nothing names it."""
-    chain = uncalled(chain_of(node, sweep.syntax)).removesuffix("[]")
-    if relation == ALIAS and sweep.language == "cpp" and (held := alternatives(text_of(node))):
-        chain = chain if held[0].endswith("*") else held[0].removeprefix(ITSELF)  # of smart pointers
+    chain = strip_call(chain_of(node, sweep.syntax)).removesuffix("[]")
+    if relation == ALIAS and sweep.language == "cpp" and (aliased := alternatives(text_of(node))):
+        chain = chain if aliased[0].endswith("*") else aliased[0].removeprefix(ITSELF)  # of smart pointers
     if node.type == "user_type" and sum(child.type == "identifier" for child in node.children) > 1:
         chain = text_of(node).partition("<")[0]  # Kotlin's `Outer.Base`
     if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
@@ -44,7 +52,7 @@ def _chain(sweep: Sweep, relation: str, node: Node) -> str | None:
     return chain
 
 
-def _give(sweep: Sweep, base: Base) -> None:
+def _add_base(sweep: Sweep, base: Base) -> None:
     frame = sweep.stack[-1]
     if frame.kind == "container":
         sweep.extensions.append(Extension(frame.qualified, base))

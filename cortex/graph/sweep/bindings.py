@@ -12,17 +12,17 @@ from cortex.graph.facts.chains import (
     UNKNOWN,
     chain_of,
     name_of,
-    narrowed,
+    narrowed_name,
     text_of,
     type_text,
 )
 from cortex.graph.facts.delegates import delegate_name
 from cortex.graph.facts.facts import ANY_NAME, Binding
-from cortex.graph.facts.jsdoc import names_of_types, type_above
-from cortex.graph.facts.kotlin_values import with_root
+from cortex.graph.facts.jsdoc import read_typedefs, type_above
+from cortex.graph.facts.kotlin_values import replace_root
 from cortex.graph.facts.scala_values import is_constant_pattern
 from cortex.graph.sweep import script
-from cortex.graph.sweep.frames import end_around
+from cortex.graph.sweep.frames import branch_end
 from cortex.graph.sweep.sweep import Sweep
 from cortex.graph.sweep.values import value_of
 from cortex.terms.kinds import TYPE_KINDS
@@ -33,36 +33,36 @@ _FIELDS = frozenset({"field_identifier", "property_identifier", "shorthand_field
 
 def bind_all(sweep: Sweep, captures: Captures) -> None:
     for node in captures["bind.name"]:
-        if sweep.is_script and script.takes(sweep, node):
+        if sweep.is_script and script.bind_destructured(sweep, node):
             continue
         if sweep.language == "scala" and is_constant_pattern(node):
             continue
-        name = _name(sweep, node)
+        name = _bound_name(sweep, node)
         if name is None:
             continue
-        if sweep.language == "javascript" and (said := type_above(node)):
-            sweep.add_binding(name, f":{said}"[:TYPE_CHARS_MAX], node)
+        if sweep.language == "javascript" and (type_name := type_above(node)):
+            sweep.add_binding(name, f":{type_name}"[:TYPE_CHARS_MAX], node)
         elif sweep.is_script and "bind.value" in captures and "bind.type" not in captures:
             script.assign(sweep, name, node, captures["bind.value"][0])
         else:
             value = sweep.comments.type_of(node, value_of(captures, sweep.syntax, sweep.language))
-            sweep.add_binding(name, _of_parameter(sweep, name, value, node), node)
+            sweep.add_binding(name, _value_past_parameter(sweep, name, value, node), node)
         if sweep.is_script:
-            script.exposes(sweep, name, node)
+            script.bind_module_export(sweep, name, node)
 
 
-def _name(sweep: Sweep, node: Node) -> str | None:
+def _bound_name(sweep: Sweep, node: Node) -> str | None:
     """What is bound: a name, or a member of one; None for what is neither."""
     if node.type in sweep.syntax.names or node.type in _FIELDS:
         name = name_of(node)
         return name[1:] if name.startswith("$") and sweep.stack[-1].kind in TYPE_KINDS else name
     name = chain_of(node, sweep.syntax)
     if sweep.is_script:
-        name = script.place(name)
+        name = script.binding_name(name)
     return None if name.count(".") != 1 or name[0] in "?#:" or "(" in name or "[" in name else name
 
 
-def _of_parameter(sweep: Sweep, name: str, value: str, node: Node) -> str:
+def _value_past_parameter(sweep: Sweep, name: str, value: str, node: Node) -> str:
     """`value`; where Kotlin's property has the name of a parameter of its class's constructor,
     which it hides from there on, as what is made of that.
     """
@@ -70,14 +70,14 @@ def _of_parameter(sweep: Sweep, name: str, value: str, node: Node) -> str:
     if sweep.language != "kotlin" or frame.block or frame.kind not in TYPE_KINDS or around is None:
         return value
     if around.type == "class_parameter":
-        sweep.given[frame.index, name] = len(sweep.bindings)
+        sweep.parameter_bindings[frame.index, name] = len(sweep.bindings)
         return value
-    at = sweep.given.pop((frame.index, name), None)
+    at = sweep.parameter_bindings.pop((frame.index, name), None)
     if at is None:
         return value
     hidden = sweep.bindings[at]
     sweep.bindings[at] = msgspec.structs.replace(hidden, until=node.start_byte)
-    return with_root(value, name, hidden.value)
+    return replace_root(value, name, hidden.value)
 
 
 def narrow(sweep: Sweep, captures: Captures) -> None:
@@ -85,47 +85,49 @@ def narrow(sweep: Sweep, captures: Captures) -> None:
     name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
     if (chain := chain_of(name, sweep.syntax)).count(".") > 1 or chain[:1] in (UNKNOWN, LITERAL, ""):
         return
-    alternative = " | ".join(part.strip() for part in types.strip("()").split(",") if part.strip())
+    alternative = " | ".join(
+        type_name.strip() for type_name in types.strip("()").split(",") if type_name.strip()
+    )
     blocks, after = captures.get("narrow.block"), captures.get("narrow.after", (name,))[0]
-    at, until = blocks[0].byte_range if blocks else (after.end_byte, end_around(after))
-    sweep.add_binding_between(narrowed(chain), f":{alternative}"[:TYPE_CHARS_MAX], at, until)
+    at, until = blocks[0].byte_range if blocks else (after.end_byte, branch_end(after))
+    sweep.add_binding_between(narrowed_name(chain), f":{alternative}"[:TYPE_CHARS_MAX], at, until)
 
 
-def name_types(sweep: Sweep, source: str) -> None:
+def bind_typedefs(sweep: Sweep, source: str) -> None:
     """What comments of JavaScript call types, but for names that mean something else there."""
-    taken = {one.name for held in (sweep.opened, sweep.imports, sweep.bindings) for one in held}
-    for name, chain in names_of_types(source).items():
+    taken = {entry.name for group in (sweep.opened, sweep.imports, sweep.bindings) for entry in group}
+    for name, chain in read_typedefs(source).items():
         if name not in taken:
             sweep.bindings.append(Binding(name, chain, -1, 0, 0))
 
 
-def told(sweep: Sweep, comment: Node) -> None:
+def bind_comment_types(sweep: Sweep, comment: Node) -> None:
     """PHP's `/** @var Route $one */` says it of a variable from there on."""
-    for name, said in sweep.comments.read(comment).items():
+    for name, type_name in sweep.comments.read(comment).items():
         if name and sweep.stack[-1].kind not in TYPE_KINDS:
-            sweep.add_binding(name, f":{said}"[:TYPE_CHARS_MAX], comment)
+            sweep.add_binding(name, f":{type_name}"[:TYPE_CHARS_MAX], comment)
 
 
-def companion(sweep: Sweep, node: Node) -> None:
+def bind_companion(sweep: Sweep, node: Node) -> None:
     """Kotlin's own name of what the class's name means as well."""
     called = node.child_by_field_name("name")
     if sweep.stack[-1].kind in TYPE_KINDS:
-        whole = sweep.opened[sweep.stack[-1].index].name
-        sweep.add_binding(text_of(called) if called is not None else "Companion", whole, node)
+        class_name = sweep.opened[sweep.stack[-1].index].name
+        sweep.add_binding(text_of(called) if called is not None else "Companion", class_name, node)
 
 
-def fields(sweep: Sweep, node: Node) -> None:
+def bind_tuple_fields(sweep: Sweep, node: Node) -> None:
     """Rust's `struct Disk(Store, Slot);`."""
-    for number, one in enumerate(node.children_by_field_name("type")):
-        sweep.add_binding(str(number), f":{text_of(one)}"[:TYPE_CHARS_MAX], node)
+    for number, type_node in enumerate(node.children_by_field_name("type")):
+        sweep.add_binding(str(number), f":{text_of(type_node)}"[:TYPE_CHARS_MAX], node)
 
 
-def by_name(sweep: Sweep, node: Node) -> None:
+def bind_index_signature(sweep: Sweep, node: Node) -> None:
     """TypeScript's `{ [name: string]: Disk }`."""
     sweep.add_binding(ANY_NAME, f":{type_text(node)}", node)
 
 
-def delegate(sweep: Sweep, node: Node, to: Node) -> None:
+def bind_delegate(sweep: Sweep, node: Node, to: Node) -> None:
     """Ruby's `delegate :save, to: :store`: a method of the class is one of what it holds."""
     name, holder = text_of(node).lstrip(":"), text_of(to).lstrip(":")
     called = delegate_name(node, holder) if sweep.stack[-1].kind in TYPE_KINDS else ""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from cortex.graph.facts.captures import Captures
-from cortex.graph.facts.chains import TYPE_CHARS_MAX, UNKNOWN, chain_of, dotted, text_of, type_text
-from cortex.graph.facts.comments import comment_above, told_of
+from cortex.graph.facts.chains import TYPE_CHARS_MAX, UNKNOWN, chain_of, dotted_name, text_of, type_text
+from cortex.graph.facts.comments import comment_above, read_doc
 from cortex.graph.facts.facts import (
     ALIAS,
     CALLED,
@@ -24,12 +24,12 @@ from cortex.graph.facts.facts import (
 from cortex.graph.facts.flags import fixture_name, flags_of, kotlin_flags, platform_flags
 from cortex.graph.facts.generics import parameters_flag
 from cortex.graph.facts.kotlin_values import parameters_of_class
-from cortex.graph.facts.macros import tested
+from cortex.graph.facts.macros import read_test_macro
 from cortex.graph.facts.scala_values import parameters_of_scala, scala_flags
-from cortex.graph.facts.scripts import is_part
+from cortex.graph.facts.scripts import is_type_part
 from cortex.graph.facts.types import alternatives
 from cortex.graph.sweep import scopes, script, signatures
-from cortex.graph.sweep.frames import Frame, Open, is_in_impl
+from cortex.graph.sweep.frames import Frame, OpenDefinition, is_in_impl
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
 
@@ -45,7 +45,7 @@ _KINDS = {
 
 
 @dataclass(slots=True)
-class _Place:
+class _DefinitionSite:
     """Whose a definition is; `owner`: the node that names its type where that is only named."""
 
     name: str
@@ -55,7 +55,7 @@ class _Place:
     owner: Node | None = None
     flags: tuple[str, ...] = ()
 
-    def put_into(self, outer: str, owner: Node) -> None:
+    def move_into(self, outer: str, owner: Node) -> None:
         self.scope = f"{self.scope}.{outer}" if self.scope else outer
         self.parent, self.owner = -1, owner
 
@@ -65,7 +65,7 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
         script.define(sweep, kind, node, captures)
         return
     name_node, frame = captures["name"][0], sweep.stack[-1]
-    if not _is_one(kind, node, frame):
+    if not _is_definition(kind, node, frame):
         return
     name = CALLED if _has_no_name(kind, node) else text_of(name_node).strip("\"'`")
     if name_node.type == "operator_name":
@@ -74,19 +74,19 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
         scopes.enter_container(sweep, name, node, name_node)
     elif kind == "constant":
         if _is_constant(sweep, name, name_node):
-            sweep.keep(Open(name, kind, "", -1, node, name_node))
+            sweep.keep(OpenDefinition(name, kind, "", -1, node, name_node))
     elif node.type == "type_item" and is_in_impl(node):  # Rust's `type Err = Error;`
-        said = node.child_by_field_name("type")
-        frame.associated[f"Self::{name}"] = text_of(said) if said is not None else name
+        type_node = node.child_by_field_name("type")
+        frame.associated[f"Self::{name}"] = text_of(type_node) if type_node is not None else name
     else:
-        _open(sweep, kind, _place(sweep, kind, name, node, captures), node, captures)
+        _open_definition(sweep, kind, _definition_site(sweep, kind, name, node, captures), node, captures)
 
 
-def _is_one(kind: str, node: Node, frame: Frame) -> bool:
+def _is_definition(kind: str, node: Node, frame: Frame) -> bool:
     """Whether what a query calls a definition is one where it stands."""
     if kind == "computed":  # Swift's `var size: Int { … }`, in a type a field
         return frame.kind == "container"
-    if kind == "part" and not is_part(node):
+    if kind == "part" and not is_type_part(node):
         return False
     return not _has_no_name(kind, node) or (not frame.block and frame.kind in TYPE_KINDS)
 
@@ -102,16 +102,16 @@ def _is_constant(sweep: Sweep, name: str, name_node: Node) -> bool:
         return False
     if sweep.language == "python":
         return name.isupper() and len(name) > 1
-    return not (sweep.is_script and script.requires(sweep, name_node))
+    return not (sweep.is_script and script.is_required_name(sweep, name_node))
 
 
-def _place(sweep: Sweep, kind: str, name: str, node: Node, captures: Captures) -> _Place:
+def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: Captures) -> _DefinitionSite:
     name_node, frame = captures["name"][0], sweep.stack[-1]
-    place = _Place(name, frame.qualified, frame.index, frame)
+    place = _DefinitionSite(name, frame.qualified, frame.index, frame)
     if kind == "packaged":
         place.scope, place.name = f"{place.scope}.{name}".lstrip("."), PACKAGE
     if kind == "macro":  # known from there on in every file that reads this one
-        place = _Place(name + "!" * (sweep.language == "rust"), "", -1, sweep.stack[0])
+        place = _DefinitionSite(name + "!" * (sweep.language == "rust"), "", -1, sweep.stack[0])
     if place.frame.kind == "container":
         place.parent = -1
     if owners := captures.get("owner"):
@@ -120,24 +120,26 @@ def _place(sweep: Sweep, kind: str, name: str, node: Node, captures: Captures) -
         place.owner = owners[0]
     if name_node.type == "qualified_identifier":
         _qualify(sweep, place, name_node)
-    if sweep.language == "cpp" and (test := tested(node, place.name)):
+    if sweep.language == "cpp" and (test := read_test_macro(node, place.name)):
         outer, place.name = test
-        place.put_into(outer, name_node)
+        place.move_into(outer, name_node)
         place.flags = (TESTED,)
     return place
 
 
-def _qualify(sweep: Sweep, place: _Place, name_node: Node) -> None:
+def _qualify(sweep: Sweep, place: _DefinitionSite, name_node: Node) -> None:
     """C++'s `void ns::Type::method()`."""
     outer, _, name = chain_of(name_node, sweep.syntax).rpartition(".")
     place.name = "".join(text_of(name_node).rpartition("::")[2].split()) if name == UNKNOWN else name
     first, dot, _ = outer.partition(".")
     if dot and first == place.scope.partition(".")[0]:  # its whole name, in a name space of its own
         place.scope = ""
-    place.put_into(outer, name_node)
+    place.move_into(outer, name_node)
 
 
-def _open(sweep: Sweep, written: str, place: _Place, node: Node, captures: Captures) -> None:
+def _open_definition(
+    sweep: Sweep, written: str, place: _DefinitionSite, node: Node, captures: Captures
+) -> None:
     frame, name_node = place.frame, captures["name"][0]
     is_member = place.owner is not None or frame.kind in TYPE_KINDS
     is_member = is_member or (frame.kind == "container" and sweep.language != "cpp")  # no name space
@@ -145,17 +147,19 @@ def _open(sweep: Sweep, written: str, place: _Place, node: Node, captures: Captu
     if kind == "function" and written != "variant" and is_member:
         kind = "method"
     returns = ":Self" if written == "variant" else ""
-    if held := captures.get("computed.type"):
-        returns = f":{type_text(held[0])}"
+    if types := captures.get("computed.type"):
+        returns = f":{type_text(types[0])}"
     flags = (*place.flags, *flags_of(node), *("declared",) * (written == "declared"))
-    if "fixture" in flags and (asked := fixture_name(node)):
-        sweep.exports[asked] = place.name
+    if "fixture" in flags and (fixture := fixture_name(node)):
+        sweep.exports[fixture] = place.name
     if name_node.parent is not None and name_node.parent.type == "template_type":
         flags = (*flags, SPECIALIZED)
-    if own := _FLAGS.get(sweep.language):
-        flags = (*flags, *own(node, place))
+    if own_flags := _FLAGS.get(sweep.language):
+        flags = (*flags, *own_flags(node, place))
     sweep.enter(
-        Open(place.name, kind, place.scope, place.parent, node, name_node, returns=returns, flags=flags)
+        OpenDefinition(
+            place.name, kind, place.scope, place.parent, node, name_node, returns=returns, flags=flags
+        )
     )
     _read_head(sweep, node, frame)
 
@@ -166,49 +170,56 @@ def _read_head(sweep: Sweep, node: Node, frame: Frame) -> None:
     if parameters is not None and node.type == type_:
         sweep.opened[-1].parameters += parameters(node)
     if sweep.language == "php":
-        _document(sweep, node)
+        _apply_doc(sweep, node)
     if frame.kind == "container" or frame.kind in TYPE_KINDS:
         for parameter, bound in frame.bounds.items():
-            signatures.bound(sweep, parameter, bound)
+            signatures.read_bound(sweep, parameter, bound)
 
 
-def _document(sweep: Sweep, node: Node) -> None:
+def _apply_doc(sweep: Sweep, node: Node) -> None:
     """What PHP's comment above a definition says of it."""
-    one = sweep.opened[-1]
-    outer = sweep.opened[one.parent].told.bounds if one.parent >= 0 else {}
-    one.told = told = told_of(node, outer)
-    one.flags += (MAKER,) * told.makes
+    definition = sweep.opened[-1]
+    outer = sweep.opened[definition.parent].doc.bounds if definition.parent >= 0 else {}
+    definition.doc = doc = read_doc(node, outer)
+    definition.flags += (MAKER,) * doc.makes
     if sweep.stack[-1].kind not in TYPE_KINDS:
         return
-    for name, said in told.properties.items():
-        sweep.add_binding(name.lstrip("$"), f":{said}"[:TYPE_CHARS_MAX], node)
+    for name, type_name in doc.properties.items():
+        sweep.add_binding(name.lstrip("$"), f":{type_name}"[:TYPE_CHARS_MAX], node)
     above = comment_above(node) or node
     row = above.start_point[0] + 1
-    for mixin in told.mixins:
-        one.bases.append(Base(ALIAS, dotted(mixin.name), row + mixin.line, 0))
-    for method in told.methods:
+    for mixin in doc.mixins:
+        definition.bases.append(Base(ALIAS, dotted_name(mixin.name), row + mixin.line, 0))
+    for method in doc.methods:
         returns = f":{method.type}"[:TYPE_CHARS_MAX] if method.type else ""
-        opened = Open(method.name, "method", sweep.stack[-1].qualified, sweep.stack[-1].index, above, above)
-        sweep.told.append(replace(opened, returns=returns, flags=("declared",), below=method.line))
+        opened = OpenDefinition(
+            method.name, "method", sweep.stack[-1].qualified, sweep.stack[-1].index, above, above
+        )
+        sweep.comment_methods.append(replace(opened, returns=returns, flags=("declared",), below=method.line))
 
 
-def finished(sweep: Sweep) -> tuple[Definition, ...]:
+def finish_definitions(sweep: Sweep) -> tuple[Definition, ...]:
     """All definitions of the file, at its end."""
-    written = {(one.parent, one.name) for one in sweep.opened}
-    sweep.opened += (one for one in sweep.told if (one.parent, one.name) not in written)
+    written = {(definition.parent, definition.name) for definition in sweep.opened}
+    sweep.opened += (
+        definition
+        for definition in sweep.comment_methods
+        if (definition.parent, definition.name) not in written
+    )
     return tuple(
-        one.made(script.finished_flags(sweep, one) if sweep.is_script else one.flags) for one in sweep.opened
+        definition.finish(script.finished_flags(sweep, definition) if sweep.is_script else definition.flags)
+        for definition in sweep.opened
     )
 
 
-def _flags_of_kotlin(node: Node, place: _Place) -> tuple[str, ...]:
+def _flags_of_kotlin(node: Node, place: _DefinitionSite) -> tuple[str, ...]:
     if node.type == "function_declaration":
         return (*kotlin_flags(node, place.owner, place.scope), *parameters_flag(node))
     return (*platform_flags(node), *parameters_flag(node))
 
 
 #: language → flags of a definition that no other has
-_FLAGS: Mapping[str, Callable[[Node, _Place], tuple[str, ...]]] = {
+_FLAGS: Mapping[str, Callable[[Node, _DefinitionSite], tuple[str, ...]]] = {
     "java": lambda node, _: parameters_flag(node),
     "kotlin": _flags_of_kotlin,
     "scala": lambda node, _: (*scala_flags(node), *parameters_flag(node)),

@@ -8,10 +8,10 @@ import msgspec
 from tree_sitter import Node, Tree
 
 from cortex.graph.facts.builds import builds_of
-from cortex.graph.facts.captures import Captures, events, query_of
+from cortex.graph.facts.captures import Captures, ordered_matches, query_of
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import Facts
-from cortex.graph.facts.function_values import mentions
+from cortex.graph.facts.function_values import value_references
 from cortex.graph.sweep import bases, bindings, definitions, imports, references, scopes, signatures
 from cortex.graph.sweep.sweep import Sweep
 
@@ -20,56 +20,58 @@ def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
     """The facts of a parsed file in a language that has a row in grammars.py."""
     root, sweep = tree.root_node, Sweep(path, language)
     stack = sweep.stack
-    for start, _, _, what, captures in events(root, query_of(tree.language, sweep.syntax.queries)):
+    for start, _, _, capture, captures in ordered_matches(
+        root, query_of(tree.language, sweep.syntax.queries)
+    ):
         while stack[-1].end <= start:
             stack.pop()
-        _take(sweep, what, captures[what][0], captures)
+        _take(sweep, capture, captures[capture][0], captures)
     if language == "javascript":
-        bindings.name_types(sweep, text_of(root))
+        bindings.bind_typedefs(sweep, text_of(root))
     builds = builds_of(root, path) if language == "go" else ""
-    facts = sweep.facts(sha256, root.end_point[0] + 1, definitions.finished(sweep), builds)
-    values = mentions(tree, facts, [one.node.byte_range for one in sweep.opened])
+    facts = sweep.facts(sha256, root.end_point[0] + 1, definitions.finish_definitions(sweep), builds)
+    values = value_references(tree, facts, [opened.node.byte_range for opened in sweep.opened])
     return msgspec.structs.replace(facts, references=(*facts.references, *values))
 
 
-def _take(sweep: Sweep, what: str, node: Node, captures: Captures) -> None:
-    group, _, kind = what.partition(".")
+def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
+    group, _, kind = capture.partition(".")
     match group:
         case "def" | "container":
             definitions.define(sweep, kind or group, node, captures)
         case "block":
             scopes.enter_block(sweep, node)
         case "call":
-            references.call(sweep, node, captures["callee"][0])
+            references.read_call(sweep, node, captures["callee"][0])
         case "type":
-            references.name_types(sweep, node)
+            references.read_types(sweep, node)
         case "bind" if kind == "name":
             bindings.bind_all(sweep, captures)
         case "param":
-            signatures.parameter(sweep, captures)
+            signatures.read_parameter(sweep, captures)
         case "base":
-            bases.inherit(sweep, kind, node)
+            bases.read_base(sweep, kind, node)
         case "narrow":
             bindings.narrow(sweep, captures)
         case "bound":
-            signatures.bound(sweep, text_of(node), text_of(captures["bound.type"][0]))
+            signatures.read_bound(sweep, text_of(node), text_of(captures["bound.type"][0]))
         case "return":
-            signatures.returned(sweep, node)
+            signatures.read_return(sweep, node)
         case "import":
-            imports.bring(sweep, node)
+            imports.read_import(sweep, node)
         case _:
-            _take_rare(sweep, what, node, captures)
+            _take_rare(sweep, capture, node, captures)
 
 
-def _take_rare(sweep: Sweep, what: str, node: Node, captures: Captures) -> None:
+def _take_rare(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
     """What few languages have, or few files have often."""
-    match what:
+    match capture:
         case "returns":
-            signatures.result(sweep, node)
+            signatures.read_result(sweep, node)
         case "aliased":
-            signatures.aliased(sweep, node)
+            signatures.read_alias(sweep, node)
         case "companion":
-            bindings.companion(sweep, node)
+            bindings.bind_companion(sweep, node)
         case "itself":  # Scala's `self =>`
             sweep.add_binding(text_of(node), "this", node)
         case "macro.body":
@@ -77,14 +79,14 @@ def _take_rare(sweep: Sweep, what: str, node: Node, captures: Captures) -> None:
         case "tokens":
             references.call_in_tokens(sweep, node, captures["group"][0])
         case "delegated":
-            bindings.delegate(sweep, node, captures["delegated.to"][0])
+            bindings.bind_delegate(sweep, node, captures["delegated.to"][0])
         case "fields":
-            bindings.fields(sweep, node)
+            bindings.bind_tuple_fields(sweep, node)
         case "told":
-            bindings.told(sweep, node)
+            bindings.bind_comment_types(sweep, node)
         case "by_name":
-            bindings.by_name(sweep, node)
+            bindings.bind_index_signature(sweep, node)
         case "jsx":
             references.call_component(sweep, node)
         case "package":
-            imports.name_package(sweep, node)
+            imports.read_package(sweep, node)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import LITERAL, TYPE_CHARS_MAX, UNKNOWN, either
-from cortex.graph.facts.comments import NOTHING_TOLD, Told
+from cortex.graph.facts.chains import LITERAL, TYPE_CHARS_MAX, UNKNOWN, union_link
+from cortex.graph.facts.comments import NO_DOC, DocComment
 from cortex.graph.facts.facts import Base, Definition, Parameter
 
 #: patterns inside one another that a name may stand in
@@ -24,7 +24,7 @@ _AROUND = frozenset(
 
 
 @dataclass(slots=True)
-class Open:
+class OpenDefinition:
     """A definition that the sweep is in."""
 
     name: str
@@ -38,22 +38,22 @@ class Open:
     returns: str = ""
     inferred: list[str] = field(default_factory=list)
     flags: tuple[str, ...] = ()
-    told: Told = NOTHING_TOLD
+    doc: DocComment = NO_DOC
     #: where its name holds (facts.py)
     since: int = 0
     until: int = 0
     #: of what a comment alone says: lines below its first at which it does
     below: int | None = None
 
-    def made(self, flags: tuple[str, ...]) -> Definition:
+    def finish(self, flags: tuple[str, ...]) -> Definition:
         """The definition when all that is in it was seen."""
-        node = whole(self.node)
+        node = decorated_node(self.node)
         line = self.name_node.start_point[0] + 1 + (self.below or 0)
         first, last = node.start_point[0] + 1, node.end_point[0] + (node.end_point[1] > 0)
         if self.below is not None:
             first = last = line
-        known = [chain for chain in self.inferred if chain not in (UNKNOWN, LITERAL)]
-        told = f":{said}"[:TYPE_CHARS_MAX] if (said := self.told.result("")) else ""
+        inferred = [chain for chain in self.inferred if chain not in (UNKNOWN, LITERAL)]
+        declared = f":{type_name}"[:TYPE_CHARS_MAX] if (type_name := self.doc.result("")) else ""
         return Definition(
             self.name,
             self.kind,
@@ -67,7 +67,7 @@ class Open:
             node.end_byte,
             tuple(self.bases),
             tuple(self.parameters),
-            self.returns or told or (either(known) if known else ""),
+            self.returns or declared or (union_link(inferred) if inferred else ""),
             flags,
             self.since,
             self.until,
@@ -93,7 +93,7 @@ class Frame:
     associated: dict[str, str] = field(default_factory=dict)
 
 
-def holds(node: Node, stack: Sequence[Frame]) -> tuple[int, int]:
+def name_span(node: Node, stack: Sequence[Frame]) -> tuple[int, int]:
     """The bytes between which the name of a script's definition in a block holds; 0 and 0 where
     that is a whole scope: `var` and functions are those of the function around them.
     """
@@ -108,7 +108,7 @@ def holds(node: Node, stack: Sequence[Frame]) -> tuple[int, int]:
     return 0, 0
 
 
-def end_around(test: Node) -> int:
+def branch_end(test: Node) -> int:
     """Where the branch ends in which a test stands that holds from there on; 0 where there is none.
 
     Not all languages have scopes of blocks, but of what one branch returns the next knows nothing.
@@ -122,7 +122,7 @@ def end_around(test: Node) -> int:
     return around.end_byte if around is not None else 0
 
 
-def whole(node: Node) -> Node:
+def decorated_node(node: Node) -> Node:
     """A definition with its decorators and `export`."""
     while node.parent is not None and node.parent.type in _AROUND:
         node = node.parent
@@ -137,8 +137,8 @@ def bound_from(name: Node, language: str) -> int:
             break
         if node.type == "let_declaration":
             value = node.child_by_field_name("value")
-            own = value is not None and value.start_byte <= name.start_byte  # a closure's parameter
-            return name.start_byte if own else node.end_byte
+            is_inside = value is not None and value.start_byte <= name.start_byte  # a closure's parameter
+            return name.start_byte if is_inside else node.end_byte
         node = node.parent
     return name.start_byte
 
@@ -149,7 +149,7 @@ def is_in_impl(item: Node) -> bool:
     return around is not None and around.type == "impl_item"
 
 
-def headed(name: Node) -> Node:
+def head_type(name: Node) -> Node:
     """Rust's `List` of `impl List<T>`: a type of its own, whatever others hold in theirs."""
     head = name.child_by_field_name("type") if name.type == "generic_type" else None
     return name if head is None or head.type != "type_identifier" else head

@@ -6,23 +6,23 @@ import re
 
 from tree_sitter import Node
 
-from cortex.graph.facts.arguments import Given, given_to
+from cortex.graph.facts.arguments import CallArguments, read_arguments
 from cortex.graph.facts.chains import (
     TYPE_CHARS_MAX,
     UNKNOWN,
     chain_of,
     child_of,
     infix_of,
-    last_of,
-    required,
+    last_name,
+    required_module,
+    strip_call,
     text_of,
-    uncalled,
-    uncovered,
+    unwrap_node,
 )
-from cortex.graph.facts.facts import MADE, Reference
+from cortex.graph.facts.facts import TYPE_ONLY, Reference
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.links import module_of
-from cortex.graph.facts.macros import calls, mocked
+from cortex.graph.facts.macros import macro_calls, mocked_chain
 from cortex.graph.facts.tokens import chain_of_tokens
 from cortex.graph.facts.types import names_in
 from cortex.graph.sweep import script
@@ -32,53 +32,53 @@ from cortex.graph.sweep.sweep import Sweep
 _MAKE_ONE = frozenset({"instance_expression", "case_class_pattern", "extends_clause"})
 _COVERS = frozenset({"parenthesized_expression", "await_expression"})
 #: ends the chain of what a call or an element gives
-_GIVEN = re.compile(r"(?:[\])]|\)<[^<>]*>)$")
+_RESULT_END = re.compile(r"(?:[\])]|\)<[^<>]*>)$")
 #: ends the names of C#'s attributes, which are written without it
 _ATTRIBUTE = "Attribute"
 
 
-def call(sweep: Sweep, node: Node, callee: Node) -> None:
+def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
     syntax = sweep.syntax
     if sweep.language == "swift" and node.parent is not None and node.parent.type == "selector_expression":
         return  # `#selector(save(_:))` only names it
     if sweep.is_script:
-        callee = script.called(sweep, node, callee)
+        callee = script.read_callee(sweep, node, callee)
     if callee.type == "unary_expression":  # Kotlin's `!f()`
-        callee = uncovered(callee, syntax)
+        callee = unwrap_node(callee, syntax)
     kind, written = callee.type, node.type
-    if kind in syntax.calls and not (syntax.requires and required(callee)):
+    if kind in syntax.calls and not (syntax.requires and required_module(callee)):
         return  # f()(): nobody knows
     if written == "infix_expression":
-        chain = uncalled(infix_of(node, syntax))
+        chain = strip_call(infix_of(node, syntax))
         if chain.rpartition(".")[2] != UNKNOWN:
-            sweep.refer("call", chain, callee, Given(1))
+            sweep.add_reference("call", chain, callee, CallArguments(1))
         return
-    chain, member = _named(callee, kind, syntax)
+    chain, member = _split_callee(callee, kind, syntax)
     if written == "macro_invocation":
-        sweep.refer("call", f"{chain}!", member)
+        sweep.add_reference("call", f"{chain}!", member)
         return
     if module_of(chain) and (behind := node.child_by_field_name("arguments")) is not None:
         member = behind  # of `require("x")()`, whose name is that of another call
-    if chain.startswith(":") or kind in _COVERS or _GIVEN.search(chain):
+    if chain.startswith(":") or kind in _COVERS or _RESULT_END.search(chain):
         return
-    if sweep.language == "cpp" and (mock := mocked(node, syntax)):
+    if sweep.language == "cpp" and (mock := mocked_chain(node, syntax)):
         chain = f"{mock}.{chain}"
     if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
-    told = given_to(node, callee, syntax, overloads=sweep.rules.overloads)
+    arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads)
     if written in _MAKE_ONE:
-        told = Given(*told[:2], MADE)
-    sweep.refer("call", chain, member, told)
+        arguments = CallArguments(*arguments[:2], TYPE_ONLY)
+    sweep.add_reference("call", chain, member, arguments)
 
 
-def _named(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:
+def _split_callee(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:
     """(the chain of what is called, the node of its last name)."""
     if (shape := syntax.methods.get(kind)) is not None:
         inner, member = child_of(callee, shape[0]), child_of(callee, shape[1]) or callee
         name = text_of(member)
         return (name if inner is None else f"{chain_of(inner, syntax, 1)}.{name}"), member
     if (shape := syntax.members.get(kind)) is not None:
-        return chain_of(callee, syntax), last_of(child_of(callee, shape[1]) or callee, syntax)
+        return chain_of(callee, syntax), last_name(child_of(callee, shape[1]) or callee, syntax)
     last = child_of(callee, "-1") if kind == "qualified_name" else None  # PHP's `A\b()` stands at `b`
     return chain_of(callee, syntax), last or callee
 
@@ -86,26 +86,26 @@ def _named(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:
 def call_in_macro(sweep: Sweep, body: Node) -> None:
     """The calls that a C macro's text makes wherever it is used."""
     row, column = body.start_point
-    for chain, line, at in calls(text_of(body)):
+    for chain, line, at in macro_calls(text_of(body)):
         place = (row + 1 + line, at if line else column + at)
         sweep.references.append(Reference("call", chain, sweep.stack[-1].index, *place, body.start_byte))
 
 
 def call_in_tokens(sweep: Sweep, name: Node, group: Node) -> None:
     """A call in what a macro of Rust is given."""
-    sweep.refer("call", chain_of_tokens(name, group), name)
+    sweep.add_reference("call", chain_of_tokens(name, group), name)
 
 
 def call_component(sweep: Sweep, name: Node) -> None:
     """JSX's `<Disk />` calls a function, `<div />` none."""
     chain = chain_of(name, sweep.syntax)
     if chain[:1].isupper() or "." in chain:
-        sweep.refer("call", chain, name)
+        sweep.add_reference("call", chain, name)
 
 
-def name_types(sweep: Sweep, node: Node) -> None:
+def read_types(sweep: Sweep, node: Node) -> None:
     text = text_of(node) if sweep.language != "php" else text_of(node).replace("\\", ".")
     if len(text) > TYPE_CHARS_MAX:
         return
     for name in dict.fromkeys(names_in(text)):
-        sweep.refer("type", name, node)
+        sweep.add_reference("type", name, node)

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.blocks import BLOCKS, IT, has_parameters, known_in
+from cortex.graph.facts.blocks import BLOCKS, IT, has_parameters, implicit_names
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.scripts import FUNCTIONS
 from cortex.graph.facts.swift_types import extended_type
 from cortex.graph.facts.types import alternatives
-from cortex.graph.sweep.frames import Frame, headed
+from cortex.graph.sweep.frames import Frame, head_type
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import CALLABLE_KINDS
 
@@ -24,7 +24,7 @@ def enter_container(sweep: Sweep, name: str, node: Node, name_node: Node) -> Non
     frame = sweep.stack[-1]
     if name_node.type == "nested_namespace_specifier":
         name = name.replace("::", ".")
-    target = alternatives(text_of(headed(name_node)))
+    target = alternatives(text_of(head_type(name_node)))
     qualified = target[0].rstrip("*") if target and "." not in name else name
     if sweep.language == "swift":
         qualified = extended_type(name_node) or qualified
@@ -50,7 +50,7 @@ def enter_block(sweep: Sweep, node: Node) -> None:
         )
     )
     if sweep.language in BLOCKS:
-        for name, chain in known_in(node, sweep.syntax):
+        for name, chain in implicit_names(node, sweep.syntax):
             if name == IT and has_parameters(node):
                 continue
             sweep.add_binding(name, chain, node)

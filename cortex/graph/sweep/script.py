@@ -10,11 +10,11 @@ from tree_sitter import Node
 
 from cortex.graph.facts import scripts
 from cortex.graph.facts.captures import Captures
-from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required, text_of
+from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, required_module, text_of
 from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, OBJECT, Base, Extension
 from cortex.graph.facts.links import module_of
-from cortex.graph.facts.scripts import EXPORTS, WHOLE
-from cortex.graph.sweep.frames import Frame, Open
+from cortex.graph.facts.scripts import EXPORTS, MODULE_EXPORTS
+from cortex.graph.sweep.frames import Frame, OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -25,38 +25,38 @@ _AROUND_CALLEE = frozenset({"await_expression", "non_null_expression"})
 
 def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
     if kind == "container":
-        _literal(sweep, node)
+        _enter_literal(sweep, node)
     elif kind == "member":
-        _member(sweep, node, captures["name"][0])
+        _define_member(sweep, node, captures["name"][0])
     else:
-        _assigned(sweep, node, captures["name"][0])
+        _define_assigned(sweep, node, captures["name"][0])
 
 
-def requires(sweep: Sweep, name: Node) -> bool:
+def is_required_name(sweep: Sweep, name: Node) -> bool:
     """Whether a name is taken out of a module, `const { name } = require("x")`."""
-    value = scripts.taken_apart(name)[1]
+    value = scripts.destructured_member(name)[1]
     return value is not None and bool(module_of(chain_of(value, sweep.syntax)))
 
 
-def finished_flags(sweep: Sweep, one: Open) -> tuple[str, ...]:
+def finished_flags(sweep: Sweep, definition: OpenDefinition) -> tuple[str, ...]:
     """Those of a definition at the end of the file."""
-    qualified = f"{one.scope}.{one.name}" if one.scope else one.name
+    qualified = f"{definition.scope}.{definition.name}" if definition.scope else definition.name
     flag = sweep.holders.get(qualified, "")
-    if flag and one.kind in ("function", "constant"):
-        return (*one.flags, flag if one.kind == "function" else HOLDER)
-    return one.flags
+    if flag and definition.kind in ("function", "constant"):
+        return (*definition.flags, flag if definition.kind == "function" else HOLDER)
+    return definition.flags
 
 
-def _give(sweep: Sweep, owner: str, *, constructor: bool) -> None:
+def _mark_holder(sweep: Sweep, owner: str, *, constructor: bool) -> None:
     if constructor or owner not in sweep.holders:
         sweep.holders[owner] = CONSTRUCTOR if constructor else HOLDER
 
 
-def _literal(sweep: Sweep, node: Node) -> None:
+def _enter_literal(sweep: Sweep, node: Node) -> None:
     """An object literal whose members are found by its name."""
     frame = sweep.stack[-1]
     if scripts.is_returned(node):
-        _returned(sweep, node, frame)
+        _enter_returned(sweep, node, frame)
         return
     owner = scripts.owner_of_literal(node)
     if owner.name in ("", "this"):
@@ -66,38 +66,42 @@ def _literal(sweep: Sweep, node: Node) -> None:
         name_node = around.child_by_field_name("name")
         if name_node is None or not scripts.has_functions(node):
             return
-        sweep.keep(Open(owner.name, "constant", frame.qualified, frame.index, around, name_node))
+        sweep.keep(OpenDefinition(owner.name, "constant", frame.qualified, frame.index, around, name_node))
     elif frame.index >= 0 and not owner.prototype:
         return
-    scope = "" if owner.name == EXPORTS else _joined(frame.qualified, owner.name)
+    scope = "" if owner.name == EXPORTS else _qualified_name(frame.qualified, owner.name)
     sweep.stack.append(
         Frame(node.start_byte, node.end_byte, frame.index, scope, "container", block=False, node=node)
     )
     if scope:
-        _give(sweep, scope, constructor=owner.prototype)
+        _mark_holder(sweep, scope, constructor=owner.prototype)
     for name, value in scripts.members_of(node):
         chain = name if value.type == "shorthand_property_identifier" else chain_of(value, sweep.syntax)
         if chain not in (UNKNOWN, LITERAL) and not (chain == name and owner.name == EXPORTS):
             sweep.add_binding(f"{owner.name}.{name}", chain, value)
 
 
-def _returned(sweep: Sweep, literal: Node, frame: Frame) -> None:
+def _enter_returned(sweep: Sweep, literal: Node, frame: Frame) -> None:
     """`return { open() {…}, close }`: what the function gives has these members."""
-    one = sweep.opened[frame.index] if frame.index >= 0 else None
-    if one is None or one.kind not in CALLABLE_KINDS or not scripts.is_of(literal, one.node):
+    definition = sweep.opened[frame.index] if frame.index >= 0 else None
+    if (
+        definition is None
+        or definition.kind not in CALLABLE_KINDS
+        or not scripts.is_in_function(literal, definition.node)
+    ):
         return
     begin, end = literal.byte_range
     sweep.stack.append(
         Frame(begin, end, frame.index, frame.qualified, "container", block=False, node=literal)
     )
-    one.inferred.append(OBJECT)
+    definition.inferred.append(OBJECT)
     for name, value in scripts.members_of(literal):
         chain = name if value.type == "shorthand_property_identifier" else chain_of(value, sweep.syntax)
         if chain not in (UNKNOWN, LITERAL):
             sweep.add_binding(f"{frame.qualified}.{name}", chain, value)
 
 
-def _member(sweep: Sweep, node: Node, name_node: Node) -> None:
+def _define_member(sweep: Sweep, node: Node, name_node: Node) -> None:
     """A function in an object literal; nothing where the literal has no name."""
     frame, literal = sweep.stack[-1], node.parent
     if frame.kind != "container" or frame.node is None or literal is None:
@@ -106,17 +110,17 @@ def _member(sweep: Sweep, node: Node, name_node: Node) -> None:
         kind = "method" if frame.qualified else "function"
         flags = () if frame.qualified else (EXPORTED,)
         name = text_of(name_node).strip("\"'`")
-        sweep.enter(Open(name, kind, frame.qualified, frame.index, node, name_node, flags=flags))
+        sweep.enter(OpenDefinition(name, kind, frame.qualified, frame.index, node, name_node, flags=flags))
 
 
-def _assigned(sweep: Sweep, node: Node, name_node: Node) -> None:
+def _define_assigned(sweep: Sweep, node: Node, name_node: Node) -> None:
     """`a.b = function () {}`, `module.exports = class {}`."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None:
         return
     name, scope, flags = text_of(name_node), "", tuple[str, ...]()
     frame = sweep.stack[-1]
-    if text_of(left) == WHOLE:
+    if text_of(left) == MODULE_EXPORTS:
         name_node = right.child_by_field_name("name") or name_node
         name = text_of(name_node)
     else:
@@ -124,33 +128,33 @@ def _assigned(sweep: Sweep, node: Node, name_node: Node) -> None:
         if owner.name == "this":
             scope = _own_type(sweep, frame)
         elif owner.prototype or (frame.index < 0 and owner.name != EXPORTS):
-            scope = _joined(frame.qualified, owner.name) if owner.name else ""
+            scope = _qualified_name(frame.qualified, owner.name) if owner.name else ""
         if not scope and owner.name != EXPORTS:
             return
         if scope:
-            _give(sweep, scope, constructor=owner.prototype or owner.name == "this")
+            _mark_holder(sweep, scope, constructor=owner.prototype or owner.name == "this")
         else:
             flags = (EXPORTED,)
     kind = "class" if right.type == "class" else "method" if scope else "function"
-    sweep.enter(Open(name, kind, scope, frame.index, node, name_node, flags=flags))
+    sweep.enter(OpenDefinition(name, kind, scope, frame.index, node, name_node, flags=flags))
 
 
 def _own_type(sweep: Sweep, frame: Frame) -> str:
     """Whose members `this` has in a function: the class around a method, else the function."""
     if frame.index < 0 or frame.block:
         return ""
-    one = sweep.opened[frame.index]
-    if one.kind == "method":
-        return one.scope
-    return frame.qualified if one.kind in CALLABLE_KINDS else ""
+    definition = sweep.opened[frame.index]
+    if definition.kind == "method":
+        return definition.scope
+    return frame.qualified if definition.kind in CALLABLE_KINDS else ""
 
 
-def place(name: str) -> str:
+def binding_name(name: str) -> str:
     """A name that something is assigned to, as bindings have it."""
     if name.count(".") > 1:
         return (
             name.removeprefix("module.")
-            if name.startswith(f"{WHOLE}.")
+            if name.startswith(f"{MODULE_EXPORTS}.")
             else name.replace(".prototype.", ".", 1)
         )
     return name
@@ -162,26 +166,26 @@ def assign(sweep: Sweep, name: str, node: Node, value: Node) -> None:
     chain = chain_of(last, sweep.syntax)
     if (
         last is not value
-        and text_of(last) in (WHOLE, EXPORTS)
+        and text_of(last) in (MODULE_EXPORTS, EXPORTS)
         and name.partition(".")[0] not in ("module", EXPORTS)
     ):
         # `const app = module.exports = {}`: what is exported has its name from here
-        sweep.add_binding(WHOLE, name, node)
+        sweep.add_binding(MODULE_EXPORTS, name, node)
         chain = LITERAL
-    elif name == WHOLE and chain in (UNKNOWN, LITERAL):
-        if (own := _name_of_function(value)) is not None:
-            chain = own
-    elif module := required(value) if value.type == "call_expression" else "":
+    elif name == MODULE_EXPORTS and chain in (UNKNOWN, LITERAL):
+        if (function_name := _name_of_function(value)) is not None:
+            chain = function_name
+    elif module := required_module(value) if value.type == "call_expression" else "":
         sweep.add_import((name, module, "", False), value)
-    if name == WHOLE or "." not in name or chain not in (UNKNOWN, LITERAL):
+    if name == MODULE_EXPORTS or "." not in name or chain not in (UNKNOWN, LITERAL):
         sweep.add_binding(name, chain, node)
 
 
-def takes(sweep: Sweep, node: Node) -> bool:
+def bind_destructured(sweep: Sweep, node: Node) -> bool:
     """Whether a name is none of a plain binding: taken out of a value, or a member that the
     type of something has (`const x: { name: string }`).
     """
-    if scripts.is_taken_apart(node):
+    if scripts.is_destructured(node):
         _take_apart(sweep, node)
         return True
     around = node.parent
@@ -189,7 +193,7 @@ def takes(sweep: Sweep, node: Node) -> bool:
     return around is not None and around.type == "property_signature" and not in_type
 
 
-def gives(sweep: Sweep, exports: Mapping[str, str], node: Node) -> Mapping[str, str]:
+def file_exports(sweep: Sweep, exports: Mapping[str, str], node: Node) -> Mapping[str, str]:
     """Those of `exports` that the file gives: none in a name space, which has them then."""
     frame = sweep.stack[-1]
     if frame.kind != "module":
@@ -199,16 +203,16 @@ def gives(sweep: Sweep, exports: Mapping[str, str], node: Node) -> Mapping[str, 
     return {}
 
 
-def exposes(sweep: Sweep, name: str, node: Node) -> None:
+def bind_module_export(sweep: Sweep, name: str, node: Node) -> None:
     """What a name space exports is its member: `namespace disk { export let save: Saver }`."""
     frame, around = sweep.stack[-1], node.parent
     if frame.kind == "module" and around is not None and scripts.is_exported(around):
         sweep.add_binding(f"{frame.qualified}.{name}", name, node)
 
 
-def gives_by_default(sweep: Sweep, export: Node) -> None:
+def bind_default_export(sweep: Sweep, export: Node) -> None:
     """`export default make()`: what has no name of its own."""
-    value = scripts.value_by_default(export)
+    value = scripts.default_export_value(export)
     chain = chain_of(value, sweep.syntax) if value is not None else UNKNOWN
     if chain not in (UNKNOWN, LITERAL):
         sweep.add_binding("default", chain, export)
@@ -216,7 +220,7 @@ def gives_by_default(sweep: Sweep, export: Node) -> None:
 
 def _take_apart(sweep: Sweep, node: Node) -> None:
     """A name in `const { a, b: name } = value`."""
-    member, value = scripts.taken_apart(node)
+    member, value = scripts.destructured_member(node)
     chain = chain_of(value, sweep.syntax) if value is not None else UNKNOWN
     if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
         sweep.add_binding(text_of(node), UNKNOWN, node)
@@ -226,29 +230,29 @@ def _take_apart(sweep: Sweep, node: Node) -> None:
         sweep.add_binding(text_of(node), f"{chain}.{member}", node)
 
 
-def called(sweep: Sweep, call: Node, callee: Node) -> Node:
+def read_callee(sweep: Sweep, call: Node, callee: Node) -> Node:
     """The callee without what is around it; what the call says beside that is taken in."""
-    if module := required(call):
+    if module := required_module(call):
         sweep.add_import(("", module, "", False), call)
-    elif (found := scripts.inherits(call)) is not None:
-        _inherit(sweep, *found, "extends")
+    elif (inheritance := scripts.read_inheritance(call)) is not None:
+        _inherit(sweep, *inheritance, "extends")
     else:
-        for who, given in scripts.mixed_in(call):
-            _inherit(sweep, who, given, "embeds")
+        for owner, mixin in scripts.read_mixins(call):
+            _inherit(sweep, owner, mixin, "embeds")
     while callee.type in _AROUND_CALLEE and (inner := callee.named_child(0)) is not None:
         callee = inner
     return callee
 
 
-def _inherit(sweep: Sweep, who: scripts.Owner, base: Node, relation: str) -> None:
+def _inherit(sweep: Sweep, owner: scripts.Owner, base: Node, relation: str) -> None:
     chain = chain_of(base, sweep.syntax)
     if chain not in (UNKNOWN, LITERAL):
         place = base.start_point[0] + 1, base.start_point[1]
-        sweep.extensions.append(Extension(who.name, Base(relation, chain, *place)))
-        _give(sweep, who.name, constructor=relation == "extends" or who.prototype)
+        sweep.extensions.append(Extension(owner.name, Base(relation, chain, *place)))
+        _mark_holder(sweep, owner.name, constructor=relation == "extends" or owner.prototype)
 
 
-def _joined(scope: str, name: str) -> str:
+def _qualified_name(scope: str, name: str) -> str:
     return f"{scope}.{name}" if scope else name
 
 
@@ -256,5 +260,5 @@ def _name_of_function(value: Node) -> str | None:
     """The name under which a function or class that `module.exports` is set to is defined."""
     if value.type not in ("function_expression", "arrow_function", "generator_function", "class"):
         return None
-    own = value.child_by_field_name("name")
-    return text_of(own) if own is not None else EXPORTS
+    name_node = value.child_by_field_name("name")
+    return text_of(name_node) if name_node is not None else EXPORTS

@@ -5,18 +5,18 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from cortex.graph.facts.arguments import declared_type
-from cortex.graph.facts.callback_types import given
+from cortex.graph.facts.callback_types import callback_parameter
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.chains import TYPE_CHARS_MAX, UNKNOWN, chain_of, text_of, type_text
 from cortex.graph.facts.facts import YIELDING, Parameter
 from cortex.graph.facts.results import types_of
 from cortex.graph.facts.types import alternatives
-from cortex.graph.sweep.frames import Open
+from cortex.graph.sweep.frames import OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import CALLABLE_KINDS
 
 
-def parameter(sweep: Sweep, captures: Captures) -> None:
+def read_parameter(sweep: Sweep, captures: Captures) -> None:
     names, types = captures.get("param.name", []), captures.get("param.type", [])
     items, values = captures.get("param.item", []), captures.get("param.value")
     owner = sweep.callable_around()
@@ -27,19 +27,25 @@ def parameter(sweep: Sweep, captures: Captures) -> None:
         declared = f"[]{text_of(items[0])}"[:TYPE_CHARS_MAX]
     anchor = next(iter(names or types or items), None)
     if owner is not None and anchor is not None:
-        _take(sweep, owner, anchor, text_of(anchor) if names else "_", declared)
-    said = owner.told.parameter(text_of(names[0]), declared) if owner and names else declared
-    value = f":{said}"[:TYPE_CHARS_MAX] if said else chain_of(values[0], sweep.syntax) if values else UNKNOWN
+        _add_parameter(sweep, owner, anchor, text_of(anchor) if names else "_", declared)
+    type_name = owner.doc.parameter(text_of(names[0]), declared) if owner and names else declared
+    value = (
+        f":{type_name}"[:TYPE_CHARS_MAX]
+        if type_name
+        else chain_of(values[0], sweep.syntax)
+        if values
+        else UNKNOWN
+    )
     for node in names:
         if value == UNKNOWN and sweep.is_script:
-            value = given(node, sweep.syntax)
+            value = callback_parameter(node, sweep.syntax)
         sweep.add_binding(text_of(node), value, node)
         if "field" in captures:
-            own = next(iter(sweep.rules.self_names))
-            sweep.add_binding(f"{own}.{text_of(node).lstrip('$')}", value, node)
+            self_name = next(iter(sweep.rules.self_names))
+            sweep.add_binding(f"{self_name}.{text_of(node).lstrip('$')}", value, node)
 
 
-def _take(sweep: Sweep, owner: Open, anchor: Node, name: str, declared: str) -> None:
+def _add_parameter(sweep: Sweep, owner: OpenDefinition, anchor: Node, name: str, declared: str) -> None:
     """A parameter of a function by its name, `_` where it has none."""
     if anchor.start_byte <= owner.name_node.start_byte or name == "this":
         return
@@ -47,42 +53,42 @@ def _take(sweep: Sweep, owner: Open, anchor: Node, name: str, declared: str) -> 
     if results is not None and anchor.start_byte >= results.start_byte:
         return
     if name != "_":
-        if any(one.name == name for one in owner.parameters):
+        if any(other.name == name for other in owner.parameters):
             return
     elif sweep.language == "cpp" and owner.name not in text_of(owner.name_node):
         return  # what a test's macro is given
     owner.parameters.append(Parameter(name, declared_type(anchor, declared, sweep.language)))
 
 
-def bound(sweep: Sweep, name: str, said: str) -> None:
+def read_bound(sweep: Sweep, name: str, bound_text: str) -> None:
     """A type parameter: what is declared to be one is what its bounds say. Those of a container
     are bound in each definition in it.
     """
     frame = sweep.stack[-1]
-    text = f"{frame.bounds.get(name, '')} + {said.lstrip(': ')}"[:TYPE_CHARS_MAX].lstrip("+ ")
+    text = f"{frame.bounds.get(name, '')} + {bound_text.lstrip(': ')}"[:TYPE_CHARS_MAX].lstrip("+ ")
     frame.bounds[name] = text
     if frame.kind != "container" and frame.index >= 0:
         sweep.add_binding_between(name, f":{text}", frame.begin, 0)
 
 
-def result(sweep: Sweep, node: Node) -> None:
+def read_result(sweep: Sweep, node: Node) -> None:
     """The type that a function is declared to give."""
     owner = sweep.callable_around()
     if owner is None or owner.returns:
         return
     text = types_of(node) if sweep.language == "go" else text_of(node)
-    for name, said in sweep.stack[-2].associated.items() if "Self::" in text else ():
-        text = text.replace(name, said)
-    owner.returns = ":" + owner.told.result(text).lstrip(": ")[:TYPE_CHARS_MAX]
+    for name, type_name in sweep.stack[-2].associated.items() if "Self::" in text else ():
+        text = text.replace(name, type_name)
+    owner.returns = ":" + owner.doc.result(text).lstrip(": ")[:TYPE_CHARS_MAX]
 
 
-def aliased(sweep: Sweep, node: Node) -> None:
+def read_alias(sweep: Sweep, node: Node) -> None:
     """Kotlin's `typealias Maker = Store.() -> Disk`, and C++'s of containers."""
-    if sweep.language == "kotlin" or any(one.endswith("*") for one in alternatives(text_of(node))):
+    if sweep.language == "kotlin" or any(name.endswith("*") for name in alternatives(text_of(node))):
         sweep.opened[-1].returns = f":{text_of(node)}"[:TYPE_CHARS_MAX]
 
 
-def returned(sweep: Sweep, value: Node) -> None:
+def read_return(sweep: Sweep, value: Node) -> None:
     """`return value`, or what a function gives without the word."""
     frame = sweep.stack[-1]
     if frame.node is not None and frame.node.byte_range == value.byte_range:
@@ -95,8 +101,8 @@ def returned(sweep: Sweep, value: Node) -> None:
         owner.inferred.append(chain_of(value, sweep.syntax))
 
 
-def _return_own(sweep: Sweep, one: Open) -> None:
+def _return_own(sweep: Sweep, definition: OpenDefinition) -> None:
     """`return function load() {…}`: the function around it gives that one."""
-    outer = sweep.opened[one.parent] if one.parent >= 0 else None
+    outer = sweep.opened[definition.parent] if definition.parent >= 0 else None
     if outer is not None and outer.kind in CALLABLE_KINDS:
-        outer.inferred.append(one.name)
+        outer.inferred.append(definition.name)

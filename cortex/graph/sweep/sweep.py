@@ -8,19 +8,19 @@ import itertools
 
 from tree_sitter import Node
 
-from cortex.graph.facts.arguments import Given
+from cortex.graph.facts.arguments import CallArguments
 from cortex.graph.facts.chains import LITERAL, UNKNOWN
 from cortex.graph.facts.comments import Comments
 from cortex.graph.facts.facts import Binding, Definition, Extension, Facts, Import, Reference
 from cortex.graph.facts.grammars import RULES, SYNTAX
-from cortex.graph.facts.imports import is_rare, module_around, within
-from cortex.graph.facts.jsdoc import told_above
-from cortex.graph.sweep.frames import Frame, Open, bound_from, holds
+from cortex.graph.facts.imports import enclosing_module, is_rare, path_from_file
+from cortex.graph.facts.jsdoc import doc_above
+from cortex.graph.sweep.frames import Frame, OpenDefinition, bound_from, name_span
 from cortex.terms.kinds import CALLABLE_KINDS
 
 #: last links of a chain that name nothing
 _NOTHING = frozenset({UNKNOWN, LITERAL, ""})
-_NOTHING_GIVEN = Given()
+_NO_ARGUMENTS = CallArguments()
 _END = 1 << 60
 
 
@@ -32,7 +32,7 @@ class Sweep:
         self.rules = RULES[language]
         self.is_script = self.rules.family == "script"
         self.stack: list[Frame] = [Frame(0, _END, -1, "", "", block=False)]
-        self.opened: list[Open] = []
+        self.opened: list[OpenDefinition] = []
         self.references: list[Reference] = []
         self.bindings: list[Binding] = []
         self.imports: list[Import] = []
@@ -41,11 +41,11 @@ class Sweep:
         self.package, self.package_bytes = "", 0
         self.comments = Comments()
         #: methods that only comments name
-        self.told: list[Open] = []
+        self.comment_methods: list[OpenDefinition] = []
         #: of a script: qualified name → flag of what got members
         self.holders: dict[str, str] = {}
         #: Kotlin's parameters of constructors: (type, name) → the number of the binding
-        self.given: dict[tuple[int, str], int] = {}
+        self.parameter_bindings: dict[tuple[int, str], int] = {}
 
     def facts(self, sha256: str, lines: int, definitions: tuple[Definition, ...], builds: str) -> Facts:
         return Facts(
@@ -63,22 +63,32 @@ class Sweep:
             builds,
         )
 
-    def enter(self, one: Open) -> None:
+    def enter(self, definition: OpenDefinition) -> None:
         """Open a definition; what follows up to its end is in it."""
-        qualified = f"{one.scope}.{one.name}" if one.scope else one.name
-        begin, end = one.node.start_byte, one.node.end_byte
-        if self.language == "javascript" and one.kind in CALLABLE_KINDS:
-            one.told = told_above(one.node)
-        self.stack.append(Frame(begin, end, self.keep(one), qualified, one.kind, block=False, node=one.node))
+        qualified = f"{definition.scope}.{definition.name}" if definition.scope else definition.name
+        begin, end = definition.node.start_byte, definition.node.end_byte
+        if self.language == "javascript" and definition.kind in CALLABLE_KINDS:
+            definition.doc = doc_above(definition.node)
+        self.stack.append(
+            Frame(
+                begin,
+                end,
+                self.keep(definition),
+                qualified,
+                definition.kind,
+                block=False,
+                node=definition.node,
+            )
+        )
 
-    def keep(self, one: Open) -> int:
+    def keep(self, definition: OpenDefinition) -> int:
         """Open a definition that nothing is in."""
         if self.is_script and self.stack[-1].block:
-            one.since, one.until = holds(one.node, self.stack)
-        self.opened.append(one)
+            definition.since, definition.until = name_span(definition.node, self.stack)
+        self.opened.append(definition)
         return len(self.opened) - 1
 
-    def callable_around(self, *, through_blocks: bool = False) -> Open | None:
+    def callable_around(self, *, through_blocks: bool = False) -> OpenDefinition | None:
         """The function that the sweep is in, not one around a block that has parameters of its
         own.
         """
@@ -112,20 +122,22 @@ class Sweep:
             value = value.replace(self.syntax.all_of, "+")
         self.bindings.append(Binding(name, value, self.stack[-1].index, at, until))
 
-    def refer(self, kind: str, chain: str, node: Node, given: Given = _NOTHING_GIVEN) -> None:
+    def add_reference(
+        self, kind: str, chain: str, node: Node, arguments: CallArguments = _NO_ARGUMENTS
+    ) -> None:
         if chain.rpartition(".")[2] in _NOTHING:
             return
         row, column = node.start_point
         self.references.append(
-            Reference(kind, chain, self.stack[-1].index, row + 1, column, node.start_byte, *given)
+            Reference(kind, chain, self.stack[-1].index, row + 1, column, node.start_byte, *arguments)
         )
 
-    def add_import(self, one: tuple[str, str, str, bool], node: Node) -> None:
-        name, module, member, exported = one
+    def add_import(self, entry: tuple[str, str, str, bool], node: Node) -> None:
+        name, module, member, exported = entry
         scope, inside = self.stack[-1].index, ""
         rare = self.language == "rust" and is_rare(node)
-        if self.language == "rust" and (inside := module_around(node)):
-            module = within(module, inside)
+        if self.language == "rust" and (inside := enclosing_module(node)):
+            module = path_from_file(module, inside)
         self.imports.append(
             Import(
                 name, module, member, scope, node.start_point[0] + 1, node.start_byte, exported, inside, rare

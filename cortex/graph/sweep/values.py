@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from tree_sitter import Node
 
 from cortex.graph.facts.arguments import literal_type
-from cortex.graph.facts.blocks import parameter_of, part_of
+from cortex.graph.facts.blocks import block_parameter, component_of
 from cortex.graph.facts.captures import Captures
 from cortex.graph.facts.chains import UNKNOWN, chain_of, type_text
-from cortex.graph.facts.generics import made_with
+from cortex.graph.facts.generics import constructed_type
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.kotlin_values import KOTLIN_TEXTS
-from cortex.graph.facts.results import SEVERAL
-from cortex.graph.facts.scala_values import given_in_for, given_to_parameter, part_of_pattern
+from cortex.graph.facts.results import DESTRUCTURERS
+from cortex.graph.facts.scala_values import for_element_chain, lambda_parameter_chain, pattern_component
 
 
 def value_of(captures: Captures, syntax: Syntax, language: str) -> str:
@@ -25,20 +25,20 @@ def value_of(captures: Captures, syntax: Syntax, language: str) -> str:
         return ":" + type_text(types[0])
     if values := captures.get("bind.value"):
         for read in _TYPES.get(language, ()):
-            if said := read(values[0]):
-                return f":{said}"
+            if type_name := read(values[0]):
+                return f":{type_name}"
         return chain_of(values[0], syntax)
     if items := captures.get("bind.item"):
         return f"{chain_of(items[0], syntax)}[]"
-    if made := captures.get("bind.made"):
-        return f"{chain_of(made[0], syntax)}()"
-    if each := captures.get("bind.each"):  # Scala's `for (one <- all)`
-        return given_in_for(chain_of(each[0], syntax))
+    if instances := captures.get("bind.made"):
+        return f"{chain_of(instances[0], syntax)}()"
+    if iterables := captures.get("bind.each"):  # Scala's `for (one <- all)`
+        return for_element_chain(chain_of(iterables[0], syntax))
     name = captures["bind.name"][0]
     if parts := captures.get("bind.part"):  # Kotlin's `val (a, b) = x`
-        return part_of(name, chain_of(parts[0], syntax))
-    if whole := captures.get("bind.whole"):  # Scala's `case Disk(store) =>`
-        return part_of_pattern(name, whole[0])
+        return component_of(name, chain_of(parts[0], syntax))
+    if patterns := captures.get("bind.whole"):  # Scala's `case Disk(store) =>`
+        return pattern_component(name, patterns[0])
     place = _PLACES.get(language)
     return place(name, syntax) if place is not None else UNKNOWN
 
@@ -49,14 +49,14 @@ def _text_of_kotlin(value: Node) -> str:
 
 #: language → what tells the type of a value by its text, in this order
 _TYPES: Mapping[str, Sequence[Callable[[Node], str]]] = {
-    "csharp": (literal_type, made_with),
-    "java": (made_with,),
-    "kotlin": (_text_of_kotlin, made_with),
-    "scala": (made_with,),
+    "csharp": (literal_type, constructed_type),
+    "java": (constructed_type,),
+    "kotlin": (_text_of_kotlin, constructed_type),
+    "scala": (constructed_type,),
 }
 #: language → what tells a value by where the name stands
 _PLACES: Mapping[str, Callable[[Node, Syntax], str]] = {
-    **SEVERAL,
-    "kotlin": parameter_of,
-    "scala": lambda name, syntax: given_to_parameter(name, lambda one: chain_of(one, syntax)),
+    **DESTRUCTURERS,
+    "kotlin": block_parameter,
+    "scala": lambda name, syntax: lambda_parameter_chain(name, lambda node: chain_of(node, syntax)),
 }

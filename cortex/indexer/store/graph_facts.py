@@ -6,13 +6,13 @@ import dataclasses
 import logging
 from collections.abc import Sequence
 
-from cortex.graph.facts.conditionals import straighten
+from cortex.graph.facts.conditionals import drop_inner_conditionals
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import RULES, SYNTAX
-from cortex.graph.facts.kotlin_lines import joined
-from cortex.graph.facts.macros import uncover, unmark
+from cortex.graph.facts.kotlin_lines import join_broken_lines
+from cortex.graph.facts.macros import uncover_macros, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
-from cortex.graph.facts.script_lines import ended
+from cortex.graph.facts.script_lines import end_signatures
 from cortex.graph.facts.tables import Packed, pack
 from cortex.graph.sweep.extract import extract
 from cortex.indexer.syntax.parse import NoGrammar, parse, syntax_tree
@@ -42,13 +42,13 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         elif language.name in ("c", "cpp"):
             source = _remove_conditionals(source)
         elif language.name == "kotlin":
-            lines = tuple(joined(source.lines))  # unchanged, the tree of its chunks serves
+            lines = tuple(join_broken_lines(source.lines))  # unchanged, the tree of its chunks serves
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         elif language.name == "csharp" and syntax_tree(source, language)[1].root_node.has_error:
-            lines = tuple(straighten(source.lines, csharp=True))
+            lines = tuple(drop_inner_conditionals(source.lines, csharp=True))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         elif language.name == "typescript" and syntax_tree(source, language)[1].root_node.has_error:
-            lines = tuple(ended(source.lines))
+            lines = tuple(end_signatures(source.lines))
             source = source if lines == source.lines else dataclasses.replace(source, lines=lines)
         return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
     except NoGrammar:  # its chunks say so
@@ -66,7 +66,7 @@ def _remove_macros(source: Source, language: Language) -> Source:
             1
         ].root_node.has_error
 
-    lines = tuple(uncover(source.lines, parses))
+    lines = tuple(uncover_macros(source.lines, parses))
     return source if lines == source.lines else dataclasses.replace(source, lines=lines)
 
 
@@ -74,7 +74,7 @@ def _remove_conditionals(source: Source) -> Source:
     """The source without conditions inside of something and without marks around its names; itself
     when there are none.
     """
-    lines = unmark("\n".join(straighten(source.lines))).split("\n")
+    lines = unmark("\n".join(drop_inner_conditionals(source.lines))).split("\n")
     return source if tuple(lines) == source.lines else dataclasses.replace(source, lines=tuple(lines))
 
 
