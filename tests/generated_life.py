@@ -248,7 +248,7 @@ def tell(library: Library, life: Life) -> dict[str, int]:
         session = {"kind": "claude", "source_id": name, "workstation": "w", "file": f"/{name}"}
         portion = {"session": session, "start": 0, "place": {"offset": 9, "size": 9, "tail": ""}}
         finish(carry_out(library, "take_session", {"portion": portion | {"parts": [part]}}, project="shop"))  # type: ignore[arg-type]
-    library.memory.said.commit(wait=True)
+    library.memory.exchange_index.commit(wait=True)
     return numbers
 
 

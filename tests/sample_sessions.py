@@ -38,7 +38,7 @@ class Life:
 
     def read(self):
         taken = asyncio.run(self.follower.look())
-        self.worker.ready().memory.said.close()
+        self.worker.ready().memory.exchange_index.close()
         return taken
 
     def write(self, name, *lines, anew=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 
-from cortex.memory.doctor import warn_of_place
+from cortex.memory.doctor import warn_of_network_folder
 from cortex.memory.serving import MemoryWorker
 from cortex.settings.data import DataFolder
 from cortex.system.errors import CortexError, Misconfigured
@@ -18,7 +18,7 @@ def run(data: DataFolder, *, replica: int = 0, bind: str = "") -> int:
     if replica:
         raise Misconfigured("There is one memory worker only, for there is one owner of the store.")
     data.make()
-    if warning := warn_of_place(data.root):
+    if warning := warn_of_network_folder(data.root):
         log.warning("%s", warning)
     worker = MemoryWorker(data)
     with contextlib.suppress(CortexError):  # it says so to whoever asks

@@ -214,7 +214,7 @@ class Cortex:
 
 def _serve(data: DataFolder) -> Serving:
     """The store's owner, in a thread of this process, for us and all others."""
-    from cortex.memory.serving import opened
+    from cortex.memory.serving import open_worker
 
     open_runtime(data)
     if (holder := holder_of(data.runtime_dir / "memory.0.lock")) is not None:
@@ -222,4 +222,4 @@ def _serve(data: DataFolder) -> Serving:
             f"The memory in {data.root} is served by process {holder} already: open it without embedded, which "
             "attaches to that one, or end it with `cortex memory down`."
         )
-    return Serving("memory", lambda: opened(data), data.runtime_dir)
+    return Serving("memory", lambda: open_worker(data), data.runtime_dir)

@@ -21,8 +21,8 @@ from cortex.memory.transcripts import session_commits, spool, spool_reader
 from cortex.memory.transcripts.reader import (
     FORMATS,
     Format,
-    Place,
     Portion,
+    Position,
     folder_of,
     read_portion,
 )
@@ -59,7 +59,7 @@ def workstation() -> str:
 class _File:
     """What is known of one file: how far it was read, how it was then, and whose it is."""
 
-    place: Place = field(default_factory=Place)
+    place: Position = field(default_factory=Position)
     seen: tuple[int, int] = (-1, -1)
     folder: str = ""
     committing: set[str] = field(default_factory=set)
@@ -143,7 +143,7 @@ class Follower:
         asked = {} if self._told else {"workstation": self._workstation}
         told = await self._call("followed", asked, False, "", "")
         for path, place in told["files"].items():
-            self._files.setdefault(path, _File()).place = Place(*place)
+            self._files.setdefault(path, _File()).place = Position(*place)
         self._projects, self._told = told["projects"], True
 
     async def _read(self, path: Path, form: Format, stop: Callable[[], bool]) -> int:
@@ -180,7 +180,7 @@ class Follower:
         told = await self._call("take_session", {"portion": given}, True, project, str(number))
         if not told["taken"]:
             # the store is elsewhere than we believe, and says where with the next look
-            known.place, self._told = Place(), False
+            known.place, self._told = Position(), False
             return False
         known.place, known.forgotten = portion.place, told.get("forgotten", False)
         odd = {name: count for name, count in portion.counts.items() if count and name != "known"}

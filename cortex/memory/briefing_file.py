@@ -30,12 +30,12 @@ def render(library: Library, folder: Path, project: str, remotes: Sequence[str] 
     """
     if not _IDENTITY.fullmatch(project):
         return False
-    memory, whose = library.memory, library.of(project=project)
-    told = brief(
-        memory, Selection(project=whose.project), "default", memory.now(), compact=False, tokens=TOKENS
+    memory, view = library.memory, library.of(project=project)
+    briefing = brief(
+        memory, Selection(project=view.project), "default", memory.now(), compact=False, tokens=TOKENS
     )
     files.make_private(folder / FOLDER)
-    files.replace(folder / FOLDER / f"{project}.md", told.text.encode())
+    files.replace(folder / FOLDER / f"{project}.md", briefing.text.encode())
     files.replace(folder / FOLDER / REMOTES, "\n".join(remotes).encode())
     return True
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cortex.memory.note import Note, State
-from cortex.memory.text import asks, is_open, names_in, speaker_of, tells_time
+from cortex.memory.text import is_open, is_question, mentions_time, names_in, speaker_of
 from cortex.system.arrays import Array
 
 #: notes for which there is room at first; it doubles
@@ -86,9 +86,9 @@ class Catalog:
         #: notes of each session, by its number
         self.lengths = np.zeros(ROOM, np.int64)
         #: the last selection and its notes, until a note changes
-        self._chosen: tuple[Selection, Array] | None = None
+        self._cached_mask: tuple[Selection, Array] | None = None
         #: session → its notes in order
-        self._told: dict[int, list[int]] = {}
+        self._session_notes: dict[int, list[int]] = {}
         self._columns = {
             "there": np.zeros(ROOM, bool),
             "everywhere": np.zeros(ROOM, bool),
@@ -118,35 +118,35 @@ class Catalog:
         """Notes that are new or read otherwise, each once, by number: a column at a time."""
         if not changed:
             return
-        self._chosen = None
-        told = dict(zip(Outline._fields, zip(*changed, strict=True), strict=True))
-        at = np.array(told["number"], np.int64)
+        self._cached_mask = None
+        fields = dict(zip(Outline._fields, zip(*changed, strict=True), strict=True))
+        at = np.array(fields["number"], np.int64)
         self._make_room(int(at.max()))
         columns = self._columns
-        self._join(at, _numbered(self._sessions, told["session"]))
+        self._join_sessions(at, _numbers_of(self._sessions, fields["session"]))
         columns["there"][at] = True
-        columns["everywhere"][at] = [scope == "global" for scope in told["scope"]]
-        columns["kind"][at] = _numbered(self._kinds, told["kind"])
-        columns["project"][at] = _numbered(self._projects, told["project"])
-        columns["state"][at] = [_STATE_AT[state] for state in told["state"]]
-        columns["created"][at], columns["updated"][at] = told["created_at"], told["updated_at"]
-        columns["happened"][at] = np.where(told["occurred_at"], told["occurred_at"], told["created_at"])
-        columns["importance"][at], columns["relevance"][at] = told["importance"], told["relevance"]
-        columns["uses"][at], columns["shown"][at] = told["use_count"], told["shown_count"]
-        self._read(at, told)
-        for number, labels in zip(told["number"], told["labels"], strict=True):
+        columns["everywhere"][at] = [scope == "global" for scope in fields["scope"]]
+        columns["kind"][at] = _numbers_of(self._kinds, fields["kind"])
+        columns["project"][at] = _numbers_of(self._projects, fields["project"])
+        columns["state"][at] = [_STATE_AT[state] for state in fields["state"]]
+        columns["created"][at], columns["updated"][at] = fields["created_at"], fields["updated_at"]
+        columns["happened"][at] = np.where(fields["occurred_at"], fields["occurred_at"], fields["created_at"])
+        columns["importance"][at], columns["relevance"][at] = fields["importance"], fields["relevance"]
+        columns["uses"][at], columns["shown"][at] = fields["use_count"], fields["shown_count"]
+        self._read_texts(at, fields)
+        for number, labels in zip(fields["number"], fields["labels"], strict=True):
             self._label(number, labels)
 
-    def _read(self, at: Array, told: Mapping[str, Sequence[Any]]) -> None:
+    def _read_texts(self, at: Array, fields: Mapping[str, Sequence[Any]]) -> None:
         """What the texts of notes say of their form; `told`: fields of all of them."""
         columns = self._columns
-        said = [body or title for body, title in zip(told["body"], told["title"], strict=True)]
-        columns["asks"][at] = [is_open(*each) for each in zip(told["title"], told["labels"], strict=True)]
-        columns["asking"][at] = [asks(text) for text in said]
-        columns["timed"][at] = [tells_time(text) for text in said]
-        columns["speaker"][at] = _numbered(self._speakers, [speaker_of(title) for title in told["title"]])
+        texts = [body or title for body, title in zip(fields["body"], fields["title"], strict=True)]
+        columns["asks"][at] = [is_open(*pair) for pair in zip(fields["title"], fields["labels"], strict=True)]
+        columns["asking"][at] = [is_question(text) for text in texts]
+        columns["timed"][at] = [mentions_time(text) for text in texts]
+        columns["speaker"][at] = _numbers_of(self._speakers, [speaker_of(title) for title in fields["title"]])
 
-    def _join(self, at: Array, sessions: Sequence[int]) -> None:
+    def _join_sessions(self, at: Array, sessions: Sequence[int]) -> None:
         """Put notes that are new behind the last one of their sessions."""
         columns = self._columns
         while len(self.lengths) <= max(sessions):
@@ -154,10 +154,10 @@ class Catalog:
         new = ~columns["there"][at]
         for number, session in zip(at[new].tolist(), np.array(sessions)[new].tolist(), strict=True):
             if session:
-                told = self._told.setdefault(session, [])
-                if told:
-                    columns["before"][number], columns["after"][told[-1]] = told[-1], number
-                told.append(number)
+                members = self._session_notes.setdefault(session, [])
+                if members:
+                    columns["before"][number], columns["after"][members[-1]] = members[-1], number
+                members.append(number)
                 self.lengths[session] += 1
                 columns["session"][number] = session
 
@@ -179,7 +179,7 @@ class Catalog:
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Notes that are gone for good."""
-        self._chosen = None
+        self._cached_mask = None
         for at in numbers:
             if at < len(self._columns["there"]) and self._columns["there"][at]:
                 self._columns["there"][at] = False
@@ -190,7 +190,7 @@ class Catalog:
                 session = int(self._columns["session"][at])
                 self._columns["session"][at] = self._columns["before"][at] = self._columns["after"][at] = 0
                 if session:
-                    self._told[session].remove(at)
+                    self._session_notes[session].remove(at)
                     self.lengths[session] -= 1
 
     def is_active(self, number: int) -> bool:
@@ -199,14 +199,16 @@ class Catalog:
             columns["there"][number] and _STATES[columns["state"][number]] == "active"
         )
 
-    def sees(self, number: int, chosen: Selection) -> bool:
+    def sees(self, number: int, selection: Selection) -> bool:
         """Whether a question comes by a note: it is in its project and states, whatever its kind,
         labels and time are.
         """
         columns = self._columns
-        own = not chosen.project or columns["project"][number] == self._projects.get(chosen.project, -1)
-        there = columns["there"][number] and _STATES[columns["state"][number]] in chosen.states
-        return bool(there and (own or columns["everywhere"][number]))
+        in_project = not selection.project or columns["project"][number] == self._projects.get(
+            selection.project, -1
+        )
+        is_current = columns["there"][number] and _STATES[columns["state"][number]] in selection.states
+        return bool(is_current and (in_project or columns["everywhere"][number]))
 
     def count(self, numbers: Iterable[int], column: str) -> None:
         """Once more used, or shown."""
@@ -216,48 +218,48 @@ class Catalog:
         """How relevant notes are from now on."""
         self._columns["relevance"][list(numbers)] = relevance
 
-    def mask(self, chosen: Selection, then: Mapping[int, Note] | None = None) -> Array:
+    def mask(self, selection: Selection, past_notes: Mapping[int, Note] | None = None) -> Array:
         """Bool [room], read-only: the notes of the selection; `then`: those that read otherwise at
         its moment, as they were.
         """
-        if then:
-            return self._mask(chosen, then)
-        if self._chosen is None or self._chosen[0] != chosen:
-            self._chosen = chosen, self._mask(chosen, {})
-        return self._chosen[1]
+        if past_notes:
+            return self._mask(selection, past_notes)
+        if self._cached_mask is None or self._cached_mask[0] != selection:
+            self._cached_mask = selection, self._mask(selection, {})
+        return self._cached_mask[1]
 
-    def _mask(self, chosen: Selection, then: Mapping[int, Note]) -> Array:
+    def _mask(self, selection: Selection, past_notes: Mapping[int, Note]) -> Array:
         columns = self._columns
-        taken = np.array([state in chosen.states for state in _STATES])
-        kept: Array = columns["there"] & taken[columns["state"]]
-        if chosen.project:
-            own = columns["project"] == self._projects.get(chosen.project, -1)
-            kept &= own | columns["everywhere"]
-        if chosen.kinds:
-            kept &= np.isin(columns["kind"], [self._kinds.get(kind, -1) for kind in chosen.kinds])
-        if chosen.since:
-            kept &= columns["happened"] >= chosen.since
-        if chosen.until:
-            kept &= columns["happened"] <= chosen.until
-        if chosen.as_of:
-            kept &= columns["created"] <= chosen.as_of
-        if chosen.labels:
-            some = np.zeros(len(kept), bool)
-            some[[at for label in chosen.labels for at in self._labelled.get(label, ())]] = True
-            kept &= some
-        if chosen.among is not None:
-            some = np.zeros(len(kept), bool)
-            some[[at for at in chosen.among if at < len(kept)]] = True
-            kept &= some
-        for number, note in then.items():
-            kept[number] = chosen.takes(note)
-        kept.flags.writeable = False
-        return kept
+        taken = np.array([state in selection.states for state in _STATES])
+        mask: Array = columns["there"] & taken[columns["state"]]
+        if selection.project:
+            in_project = columns["project"] == self._projects.get(selection.project, -1)
+            mask &= in_project | columns["everywhere"]
+        if selection.kinds:
+            mask &= np.isin(columns["kind"], [self._kinds.get(kind, -1) for kind in selection.kinds])
+        if selection.since:
+            mask &= columns["happened"] >= selection.since
+        if selection.until:
+            mask &= columns["happened"] <= selection.until
+        if selection.as_of:
+            mask &= columns["created"] <= selection.as_of
+        if selection.labels:
+            matching = np.zeros(len(mask), bool)
+            matching[[at for label in selection.labels for at in self._labelled.get(label, ())]] = True
+            mask &= matching
+        if selection.among is not None:
+            matching = np.zeros(len(mask), bool)
+            matching[[at for at in selection.among if at < len(mask)]] = True
+            mask &= matching
+        for number, note in past_notes.items():
+            mask[number] = selection.takes(note)
+        mask.flags.writeable = False
+        return mask
 
     def live(self) -> list[int]:
         """The notes that are not deleted."""
-        there = self._columns["there"] & (self._columns["state"] != _STATES.index("deleted"))
-        numbers: list[int] = np.flatnonzero(there).tolist()
+        is_live = self._columns["there"] & (self._columns["state"] != _STATES.index("deleted"))
+        numbers: list[int] = np.flatnonzero(is_live).tolist()
         return numbers
 
     def kinds(self) -> dict[str, int]:
@@ -306,6 +308,6 @@ class Catalog:
                 self._columns[name] = grown
 
 
-def _numbered(known: dict[str, int], names: Sequence[str]) -> list[int]:
+def _numbers_of(numbers: dict[str, int], names: Sequence[str]) -> list[int]:
     """What stands for each name; a new one is made known."""
-    return [known.setdefault(name, len(known)) for name in names]
+    return [numbers.setdefault(name, len(numbers)) for name in names]

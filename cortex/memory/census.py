@@ -11,10 +11,12 @@ from cortex.memory.tables import EDGE, NOTE
 
 def count(connection: Connection, project: str) -> dict[str, Any]:
     """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments}; "": of all."""
-    own = or_(NOTE.c.project == project, NOTE.c.scope == "global") if project else NOTE.c.number > 0
-    live = own & (NOTE.c.state != "deleted")
+    in_scope = or_(NOTE.c.project == project, NOTE.c.scope == "global") if project else NOTE.c.number > 0
+    live = in_scope & (NOTE.c.state != "deleted")
     kinds = connection.execute(select(NOTE.c.kind, func.count()).where(live).group_by(NOTE.c.kind)).all()
-    states = connection.execute(select(NOTE.c.state, func.count()).where(own).group_by(NOTE.c.state)).all()
+    states = connection.execute(
+        select(NOTE.c.state, func.count()).where(in_scope).group_by(NOTE.c.state)
+    ).all()
     span = connection.execute(
         select(func.min(NOTE.c.created_at), func.max(NOTE.c.created_at)).where(live)
     ).one()
@@ -25,10 +27,10 @@ def count(connection: Connection, project: str) -> dict[str, Any]:
     for end in ends if project else ():
         between = between.where(or_(end.c.project == project, end.c.scope == "global"))
     return {
-        "notes": sum(of for _, of in kinds),
+        "notes": sum(total for _, total in kinds),
         "edges": connection.execute(between).scalar_one(),
-        "by_kind": dict(sorted((kind, of) for kind, of in kinds)),
-        "by_state": dict(sorted((state, of) for state, of in states)),
+        "by_kind": dict(sorted((kind, total) for kind, total in kinds)),
+        "by_state": dict(sorted((state, total) for state, total in states)),
         "oldest": span[0] or 0,
         "newest": span[1] or 0,
     }

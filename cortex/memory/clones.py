@@ -23,22 +23,22 @@ def briefing(
     library: Library, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
 ) -> dict[str, Any]:
     """As `Library.briefing`; a project without notes is told whose it may be a clone of."""
-    told = library.briefing(agent_id, compact=compact, tokens=tokens)
+    answer = library.briefing(agent_id, compact=compact, tokens=tokens)
     proposed = proposal(library)
-    return told | ({"briefing": f"{told['briefing']}\n\n{proposed}"} if proposed else {})
+    return answer | ({"briefing": f"{answer['briefing']}\n\n{proposed}"} if proposed else {})
 
 
 def proposal(library: Library) -> str:
     """One sentence that names the project with notes whose repository came from the same place as
     that of the asker, which has none; "" when there is no such pair.
     """
-    own = library.project
-    if not own:
+    project = library.project
+    if not project:
         return ""
     with library.memory.store.database.read() as connection:
-        if connection.execute(select(NOTE.c.number).where(NOTE.c.project == own).limit(1)).first():
+        if connection.execute(select(NOTE.c.number).where(NOTE.c.project == project).limit(1)).first():
             return ""
-        path = connection.execute(select(FOLLOWED.c.path).where(FOLLOWED.c.project == own)).scalar()
+        path = connection.execute(select(FOLLOWED.c.path).where(FOLLOWED.c.project == project)).scalar()
         origin = origin_of(Path(path)) if path else ""
         if not origin:
             return ""
@@ -46,10 +46,10 @@ def proposal(library: Library) -> str:
         notes = count.scalar_subquery()
         query = select(FOLLOWED.c.path, notes.label("notes")).where(FOLLOWED.c.path != "", notes > 0)
         others = connection.execute(query.order_by(FOLLOWED.c.created_at.desc()).limit(LOOKED_AT)).all()
-    found = next((other for other in others if origin_of(Path(other.path)) == origin), None)
-    if found is None:
+    sibling = next((other for other in others if origin_of(Path(other.path)) == origin), None)
+    if sibling is None:
         return ""
     return (
-        f"This folder has no notes, but {found.path} has {found.notes}, and both came from {origin}. If this is a clone "
-        f"of it, a person can make their notes one: `cortex memory link {shlex.quote(found.path)}`, in this folder."
+        f"This folder has no notes, but {sibling.path} has {sibling.notes}, and both came from {origin}. If this is a clone "
+        f"of it, a person can make their notes one: `cortex memory link {shlex.quote(sibling.path)}`, in this folder."
     )

@@ -21,7 +21,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from cortex.memory import copies, postgresql
 from cortex.memory.driver import PLAIN, READS, Driver
-from cortex.memory.folder_sealing import bring_in_line
+from cortex.memory.folder_sealing import apply_sealing
 from cortex.memory.postgresql import Server, Shared
 from cortex.memory.tables import VERSION
 from cortex.system import files
@@ -52,16 +52,16 @@ class Database:
         """
         self.folder, self.path, self.driver = folder, folder / NAME, driver
         #: what it is called in sentences
-        self.told = str(self.path)
+        self.label = str(self.path)
         #: transactions that wrote, since it was opened
         self.writes = 0
         try:
             files.make_private(folder)
-            self._lock = hold(folder / LOCK, lambda holder: _owned(folder, holder), wait_s=LOCK_S)
+            self._lock = hold(folder / LOCK, lambda holder: _occupied(folder, holder), wait_s=LOCK_S)
         except OSError as error:
             raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
         try:
-            bring_in_line(self.path, driver)
+            apply_sealing(self.path, driver)
         except Damaged as error:
             self._lock.release()
             raise _damaged(self.path, error) from error
@@ -84,9 +84,9 @@ class Database:
         """
         try:
             if not os.path.lexists(self.path):
-                copies.clear_beside(self.path)
+                copies.move_leftovers_aside(self.path)
                 files.replace(self.path, b"")
-            elif not self.path.stat().st_size and copies.was_more(self.path):
+            elif not self.path.stat().st_size and copies.lost_content(self.path):
                 raise _damaged(self.path, "it is empty")
         except OSError as error:
             raise Unavailable(f"The memory's folder {self.path.parent} cannot be used: {error}.") from error
@@ -164,19 +164,19 @@ class Database:
         """As `read_key`."""
         return read_key(self.path.parent)
 
-    def keep_key(self, key: bytes) -> None:
+    def replace_key(self, key: bytes) -> None:
         """Have it be the secret of another store, whose contents this one takes over."""
         files.replace(self.folder / KEY, key)
 
     def check(self) -> list[str]:
         """What SQLite finds wrong with the file, some lines of it; none when nothing is."""
         with self.read() as connection:
-            told = connection.execute(text("PRAGMA integrity_check(20)")).scalars().all()
+            messages = connection.execute(text("PRAGMA integrity_check(20)")).scalars().all()
             sealed = connection.execute(text("PRAGMA cipher_integrity_check")) if self.driver.key else None
-            told = [*told, *(sealed.scalars() if sealed else ())]
+            messages = [*messages, *(sealed.scalars() if sealed else ())]
             lost = connection.execute(text("PRAGMA foreign_key_check")).all()
-        found = [str(each) for each in told if each != "ok"]
-        return found + ([f"{len(lost)} rows that belong to no note"] if lost else [])
+        faults = [str(message) for message in messages if message != "ok"]
+        return faults + ([f"{len(lost)} rows that belong to no note"] if lost else [])
 
     def glance(self, budget_s: float) -> tuple[list[str], list[str], list[str]]:
         """(what is wrong, tables that were looked at, those for which there was no time): a quick
@@ -191,8 +191,8 @@ class Database:
             for table in order:
                 if looked and time.monotonic() >= ends_at:
                     break
-                told = connection.exec_driver_sql(f'PRAGMA quick_check("{table}")').scalars().all()
-                wrong += [str(each) for each in told if each != "ok"]
+                messages = connection.exec_driver_sql(f'PRAGMA quick_check("{table}")').scalars().all()
+                wrong += [str(message) for message in messages if message != "ok"]
                 looked.append(table)
         self._glanced = (self._glanced + len(looked)) % len(tables)
         return wrong, looked, order[len(looked) :]
@@ -213,15 +213,15 @@ class Database:
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall() if raw else None
 
     def _bring_up_to_date(self) -> None:
-        found = self._version()
-        if found == VERSION:
+        version = self._version()
+        if version == VERSION:
             return
-        if found > VERSION:
+        if version > VERSION:
             raise Misconfigured(
-                f"The memory in {self.path} was written by a newer Cortex (version {found} of the store; this one "
+                f"The memory in {self.path} was written by a newer Cortex (version {version} of the store; this one "
                 f"knows {VERSION}): upgrade this one."
             )
-        if found:
+        if version:
             self.back_up()
         self._engine.dispose()
         # In a process of its own: what makes the tables is needed once in a while only.
@@ -270,16 +270,16 @@ def rows_by_number(
     if connection.dialect.name == postgresql.DIALECT:
         return postgresql.rows_by_number(connection, query, numbers)
     driver = connection.connection.driver_connection
-    told, times = _text_of(query, connection.dialect, len(numbers))
-    return list(driver.execute(told, (*numbers,) * times)) if driver else []
+    statement, times = _statement_of(query, connection.dialect, len(numbers))
+    return list(driver.execute(statement, (*numbers,) * times)) if driver else []
 
 
 @lru_cache(64)
-def _text_of(query: CompoundSelect[Any] | Select[Any], dialect: Dialect, count: int) -> tuple[str, int]:
+def _statement_of(query: CompoundSelect[Any] | Select[Any], dialect: Dialect, count: int) -> tuple[str, int]:
     """(the statement for so many numbers, how often it asks for them)."""
-    made = query.params(numbers=[0] * count)
-    told = made.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
-    return str(told), len(told.positiontup or ()) // count
+    expanded = query.params(numbers=[0] * count)
+    compiled = expanded.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
+    return str(compiled), len(compiled.positiontup or ()) // count
 
 
 def last_number(connection: Connection, table: str) -> int:
@@ -290,10 +290,10 @@ def last_number(connection: Connection, table: str) -> int:
     return connection.execute(query, {"name": table}).scalar() or 0
 
 
-def count_on(connection: Connection, table: str) -> None:
+def advance_sequence(connection: Connection, table: str) -> None:
     """Have the next row of the table get a number above all that were given by us, too."""
     if connection.dialect.name == postgresql.DIALECT:
-        postgresql.count_on(connection, table)
+        postgresql.advance_sequence(connection, table)
 
 
 def open_database(folder: Path, driver: Driver | Server) -> Database | Shared:
@@ -301,19 +301,19 @@ def open_database(folder: Path, driver: Driver | Server) -> Database | Shared:
     return Shared(folder, driver) if isinstance(driver, Server) else Database(folder, driver)
 
 
-def _owned(folder: Path, holder: str) -> Occupied:
+def _occupied(folder: Path, holder: str) -> Occupied:
     return Occupied(f"Process {holder} already serves the memory in {folder}; ask it, or end it first.")
 
 
 def _damaged(path: Path, why: object) -> Damaged:
-    kept = copies.back_ups(path.parent)
+    backups = copies.back_ups(path.parent)
     anew = f"move {path} away to begin anew"
-    offered = (
+    advice = (
         f"`cortex memory restore --data-dir {shlex.quote(str(path.parent))}` puts the newest back-up, of "
-        f"{kept[0]['written_at']}, in its place and keeps the damaged file beside it; or {anew}"
-        if kept
+        f"{backups[0]['written_at']}, in its place and keeps the damaged file beside it; or {anew}"
+        if backups
         else f"there is no back-up: {anew}"
     )
     return Damaged(
-        f"The memory in {path} is damaged ({why}); it stays as it is. {offered[0].upper()}{offered[1:]}."
+        f"The memory in {path} is damaged ({why}); it stays as it is. {advice[0].upper()}{advice[1:]}."
     )

@@ -19,24 +19,24 @@ def examine(memory: Memory, folder: Path, *, mend: bool) -> Generator[None, None
     "notes", "edges", "back_ups"}. In slices; questions may be asked between them.
     """
     findings: list[Finding] = [
-        {"what": "database", "found": told, "mended": False} for told in memory.store.database.check()
+        {"what": "database", "found": fault, "mended": False} for fault in memory.store.database.check()
     ]
     yield
-    wrong = memory.store.wrong_names(mend=mend)
+    wrong = memory.store.count_wrong_keys(mend=mend)
     if wrong:
         findings.append({"what": "database", "found": f"{wrong} notes with a wrong key", "mended": mend})
     yield
     memory.follow()
     live = memory.store.numbers()
-    for what, found in memory.differences(live).items():
-        if not found:
+    for what, difference in memory.differences(live).items():
+        if not difference:
             continue
         if mend:
             yield from memory.rebuild(what)
         mended = mend and not memory.differences(memory.store.numbers())[what]
-        findings.append({"what": what, "found": found, "mended": mended})
+        findings.append({"what": what, "found": difference, "mended": mended})
         yield
-    findings += _outside(folder)
+    findings += _folder_findings(folder)
     return {
         "healthy": all(finding["mended"] for finding in findings),
         "findings": findings,
@@ -46,7 +46,7 @@ def examine(memory: Memory, folder: Path, *, mend: bool) -> Generator[None, None
     }
 
 
-def warn_of_place(folder: Path) -> str:
+def warn_of_network_folder(folder: Path) -> str:
     """One sentence when the data folder is where locks cannot be relied on, "" otherwise."""
     kind = file_system(folder)
     if kind not in FOREIGN:
@@ -57,11 +57,11 @@ def warn_of_place(folder: Path) -> str:
     )
 
 
-def _outside(folder: Path) -> list[Finding]:
+def _folder_findings(folder: Path) -> list[Finding]:
     findings: list[Finding] = [
         {"what": "mode", "found": f"{path} was open to others", "mended": True}
         for path in files.close_to_others(folder)
     ]
-    if warning := warn_of_place(folder):
+    if warning := warn_of_network_folder(folder):
         findings.append({"what": "place", "found": warning, "mended": False})
     return findings

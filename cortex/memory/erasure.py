@@ -15,12 +15,12 @@ from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.forgotten import forgotten_hashes, forgotten_id, remember
 from cortex.memory.note import Note
 from cortex.memory.records import Records
-from cortex.memory.rows import note_held
+from cortex.memory.rows import note_of_revision
 from cortex.memory.tables import EDGE, FORGOTTEN, NOTE, OPERATION, QUERY_LOG, REVISION
 from cortex.memory.times import just_now
 from cortex.memory.transcripts import erasure
 from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
-from cortex.memory.transcripts.erasure import Said, made_of, said_of
+from cortex.memory.transcripts.erasure import TranscriptRows, notes_made_of, transcript_of
 from cortex.memory.upkeep.state import forget_patterns
 from cortex.system import files
 
@@ -30,7 +30,7 @@ class Erased:
     """What was removed: notes, what was said, and how many exchanges that were."""
 
     notes: list[Note]
-    said: Said
+    transcript: TranscriptRows
     exchanges: int = 0
 
 
@@ -41,20 +41,20 @@ def erase(records: Records, references: Sequence[str | int], key: bytes) -> Eras
     notes: dict[int, Note] = {}
     sessions, exchanges = list[Row[Any]](), list[Row[Any]]()
     for reference in references:
-        said = erasure.find(records, reference)
-        found = made_of(records, said)
-        if not (said.sessions or said.exchanges):
-            found = [records.need(reference)]
-            said = said_of(records, found[0])
-            found += made_of(records, said, channels=(CHANGED,))
-        notes |= {note.number: note for note in found}
-        sessions += said.sessions
-        exchanges += said.exchanges
-    whole = {row.number: row for row in sessions}
-    some = {row.number: row for row in exchanges if row.session not in whole}
-    said = Said(tuple(whole.values()), tuple(some.values()))
+        transcript = erasure.find(records, reference)
+        erased_notes = notes_made_of(records, transcript)
+        if not (transcript.sessions or transcript.exchanges):
+            erased_notes = [records.need(reference)]
+            transcript = transcript_of(records, erased_notes[0])
+            erased_notes += notes_made_of(records, transcript, channels=(CHANGED,))
+        notes |= {note.number: note for note in erased_notes}
+        sessions += transcript.sessions
+        exchanges += transcript.exchanges
+    whole_sessions = {row.number: row for row in sessions}
+    loose_exchanges = {row.number: row for row in exchanges if row.session not in whole_sessions}
+    transcript = TranscriptRows(tuple(whole_sessions.values()), tuple(loose_exchanges.values()))
     _erase_notes(records, list(notes.values()), key)
-    return Erased(list(notes.values()), said, erasure.erase(records, said, key))
+    return Erased(list(notes.values()), transcript, erasure.erase(records, transcript, key))
 
 
 def _erase_notes(records: Records, notes: Sequence[Note], key: bytes) -> None:
@@ -64,13 +64,16 @@ def _erase_notes(records: Records, notes: Sequence[Note], key: bytes) -> None:
     connection = records.connection
     forget_patterns(connection, [note.number for note in notes])
     for note in notes:
-        own = REVISION.c.note == note.number
-        held = [note_held(each) for each in connection.execute(select(REVISION.c.held).where(own)).scalars()]
-        hashes = {each for told in (note, *held) for each in forgotten_hashes(key, told)}
+        of_note = REVISION.c.note == note.number
+        past_notes = [
+            note_of_revision(snapshot)
+            for snapshot in connection.execute(select(REVISION.c.held).where(of_note)).scalars()
+        ]
+        hashes = {digest for version in (note, *past_notes) for digest in forgotten_hashes(key, version)}
         remember(connection, hashes, records.now)
         ends = or_(EDGE.c.source == note.number, EDGE.c.target == note.number)
         for number in list(connection.execute(select(EDGE.c.number).where(ends)).scalars()):
-            records.part(number)
+            records.disconnect(number)
         connection.execute(delete(NOTE).where(NOTE.c.number == note.number))  # and what hangs on it
         records.notes.pop(note.number, None)
         records.log("note", note.number)
@@ -92,14 +95,14 @@ def erase_in_copies(
 ) -> Iterator[Path]:
     """Write the back-ups in `folder` anew without what these are of, one at a time."""
     listed = files.names(folder) if folder.is_dir() else []
-    for name in sorted(each for each in listed if each.endswith(".sqlite3")):
+    for name in sorted(file_name for file_name in listed if file_name.endswith(".sqlite3")):
         with files.replacing_by_name(folder / name) as temporary:
             with driver.connected(folder / name) as source, driver.connected(temporary) as target:
                 source.backup(target)
                 target.execute("PRAGMA journal_mode = DELETE")
             forget_again(temporary, key, hashes, driver)
-        for left in ("-wal", "-shm"):
-            files.remove(folder / f"{name}{left}")
+        for ending in ("-wal", "-shm"):
+            files.remove(folder / f"{name}{ending}")
         yield folder / name
 
 
@@ -110,12 +113,12 @@ def forgotten_in(database: Path, driver: Driver = PLAIN) -> tuple[frozenset[str]
     hashes: set[str] = set()
     try:
         with driver.connected(database, reads=True) as connection:
-            for (each,) in connection.execute("SELECT hash FROM forgotten"):
-                hashes.add(each)
-            told = connection.execute("PRAGMA quick_check(forgotten)").fetchone()[0]
+            for (digest,) in connection.execute("SELECT hash FROM forgotten"):
+                hashes.add(digest)
+            report = connection.execute("PRAGMA quick_check(forgotten)").fetchone()[0]
     except driver.module.Error:
         return frozenset(hashes), False
-    return frozenset(hashes), told == "ok"
+    return frozenset(hashes), report == "ok"
 
 
 def forget_again(database: Path, key: bytes, hashes: frozenset[str], driver: Driver = PLAIN) -> int:
@@ -124,18 +127,20 @@ def forget_again(database: Path, key: bytes, hashes: frozenset[str], driver: Dri
     """
     with driver.connected(database) as connection:
         try:
-            known = {each for (each,) in connection.execute("SELECT hash FROM forgotten")}
+            stored = {digest for (digest,) in connection.execute("SELECT hash FROM forgotten")}
         except driver.module.OperationalError:  # of a version in which nothing could be forgotten
-            new, kept = hashes, False
+            new, has_table = hashes, False
         else:
-            new, kept = hashes - known, True
+            new, has_table = hashes - stored, True
         if not new:
             return 0
-        if kept:
-            rows = [(each, just_now()) for each in sorted(new)]
+        if has_table:
+            rows = [(digest, just_now()) for digest in sorted(new)]
             connection.executemany("INSERT INTO forgotten (hash, created_at) VALUES (?, ?)", rows)
         ids = [
-            each for (each,) in connection.execute("SELECT id FROM note") if forgotten_id(key, each) in new
+            note_id
+            for (note_id,) in connection.execute("SELECT id FROM note")
+            if forgotten_id(key, note_id) in new
         ]
         connection.commit()  # in a transaction foreign keys are not switched on
         connection.execute("PRAGMA foreign_keys = ON")
@@ -145,7 +150,7 @@ def forget_again(database: Path, key: bytes, hashes: frozenset[str], driver: Dri
 
 
 def _remove(connection: Any, ids: Sequence[str]) -> None:
-    connection.executemany("DELETE FROM note WHERE id = ?", [(each,) for each in ids])
+    connection.executemany("DELETE FROM note WHERE id = ?", [(note_id,) for note_id in ids])
     for table in ("operation", "query_log", "pattern", "upkeep"):  # the last three are newer than some copies
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these names

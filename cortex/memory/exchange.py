@@ -22,10 +22,10 @@ from cortex.memory.note import (
     Source,
     State,
     Trust,
-    checked,
+    normalise_note,
     read_relation,
 )
-from cortex.memory.rows import held_of
+from cortex.memory.rows import revision_fields
 from cortex.memory.transcripts import session_records
 from cortex.system.errors import BadRequest, CortexError
 from cortex.terms.secrets import remove_secrets_in
@@ -63,12 +63,12 @@ class ArrivingEdge:
 
 
 #: what a record may be
-Line = Arriving | ArrivingEdge | session_records.ArrivingSession | session_records.ArrivingExchange
+ArrivingRecord = Arriving | ArrivingEdge | session_records.ArrivingSession | session_records.ArrivingExchange
 
 
 def note_record(note: Note, revisions: Sequence[tuple[int, Mapping[str, Any]]]) -> Record:
-    held = [{"until": until, "held": dict(held)} for until, held in revisions]
-    return {"note": held_of(note) | {"revisions": held}}
+    earlier = [{"until": until, "held": dict(earlier)} for until, earlier in revisions]
+    return {"note": revision_fields(note) | {"revisions": earlier}}
 
 
 def edge_record(edge: Edge, ids: Mapping[int, str]) -> Record:
@@ -87,7 +87,7 @@ def edge_record(edge: Edge, ids: Mapping[int, str]) -> Record:
     }
 
 
-def read_record(line: int, record: Any, project: str, *, trusted: bool) -> Line | None:
+def read_record(line: int, record: Any, project: str, *, trusted: bool) -> ArrivingRecord | None:
     """What a record says, without the secrets in it; None for a header. Not `trusted`, all that is
     in it counts as imported; notes without a project are of `project`.
 
@@ -103,8 +103,8 @@ def read_record(line: int, record: Any, project: str, *, trusted: bool) -> Line 
         return _read_note(line, clean["note"], project, trusted=trusted)
     if isinstance(clean.get("edge"), Mapping):
         return _read_edge(line, clean["edge"])
-    if said := session_records.read(line, clean, project, trusted=trusted):
-        return said
+    if session_record := session_records.read(line, clean, project, trusted=trusted):
+        return session_record
     raise BadRequest('it is neither {"note": …} nor {"edge": …}, nor of a session')
 
 
@@ -115,74 +115,76 @@ def _check_header(record: Mapping[str, Any]) -> None:
         )
 
 
-def _read_note(line: int, told: Mapping[str, Any], project: str, *, trusted: bool) -> Arriving:
-    note = _note(told, project, trusted=trusted)
+def _read_note(line: int, record: Mapping[str, Any], project: str, *, trusted: bool) -> Arriving:
+    note = _note(record, project, trusted=trusted)
     revisions = []
-    for each in told.get("revisions") or ():
-        if not isinstance(each, Mapping) or not isinstance(each.get("held"), Mapping):
+    for revision in record.get("revisions") or ():
+        if not isinstance(revision, Mapping) or not isinstance(revision.get("held"), Mapping):
             raise BadRequest("one of its revisions holds no note")
-        revisions.append((_whole(each, "until"), _note(each["held"], project, trusted=trusted)))
+        revisions.append((_integer(revision, "until"), _note(revision["held"], project, trusted=trusted)))
     return Arriving(line, note, tuple(revisions))
 
 
-def _note(told: Mapping[str, Any], project: str, *, trusted: bool) -> Note:
-    if not isinstance(told.get("title"), str):
+def _note(record: Mapping[str, Any], project: str, *, trusted: bool) -> Note:
+    if not isinstance(record.get("title"), str):
         raise BadRequest("it has no title")
-    plain: dict[str, Any] = {name: _text(told, name) for name in _TEXTS if told.get(name)}
-    plain |= {name: _whole(told, name) for name in (*_MOMENTS, *_COUNTS)}
-    plain |= {name: _list(told, name) for name in _LISTS}
+    plain: dict[str, Any] = {name: _string(record, name) for name in _TEXTS if record.get(name)}
+    plain |= {name: _integer(record, name) for name in (*_MOMENTS, *_COUNTS)}
+    plain |= {name: _strings(record, name) for name in _LISTS}
     plain |= {
-        name: told[name] for name in ("importance", "relevance", "metadata") if told.get(name) is not None
+        name: record[name] for name in ("importance", "relevance", "metadata") if record.get(name) is not None
     }
-    plain |= {"mtimes": _mapping(told, "mtimes", int), "spoken": _mapping(told, "spoken", str)}
-    for name, known in (("scope", get_args(Scope)), ("state", get_args(State))):
-        plain[name] = told.get(name) or known[0]
-        if plain[name] not in known:
-            raise BadRequest(f"{name} is {str(plain[name])[:40]!r}; it is one of {', '.join(known)}")
+    plain |= {"mtimes": _mapping(record, "mtimes", int), "spoken": _mapping(record, "spoken", str)}
+    for name, allowed in (("scope", get_args(Scope)), ("state", get_args(State))):
+        plain[name] = record.get(name) or allowed[0]
+        if plain[name] not in allowed:
+            raise BadRequest(f"{name} is {str(plain[name])[:40]!r}; it is one of {', '.join(allowed)}")
     plain["project"] = plain.get("project") or project
     plain["number"] = plain["number"] if trusted else 0
     if not isinstance(plain.get("relevance", 0.0), int | float):
         raise BadRequest(f"relevance is {str(plain['relevance'])[:40]!r}; it is a number")
     plain.setdefault("relevance", plain.get("importance", IMPORTANCE))
-    note = checked(Note(**plain, source=_source(told.get("source"), trusted=trusted)))
+    note = normalise_note(Note(**plain, source=_source(record.get("source"), trusted=trusted)))
     if note.id and not _ID.fullmatch(note.id):
         raise BadRequest(f"its id is {note.id[:40]!r}, which is no UUID")
     return note
 
 
-def _source(told: Any, *, trusted: bool) -> Source:
-    if not isinstance(told, Mapping):
+def _source(record: Any, *, trusted: bool) -> Source:
+    if not isinstance(record, Mapping):
         return Source(channel="import", trust="import")
-    agent, session = (_text(told, name)[:128] if told.get(name) else "" for name in ("agent", "session"))
-    if not trusted or told.get("trust") not in get_args(Trust):
+    agent, session = (
+        _string(record, name)[:128] if record.get(name) else "" for name in ("agent", "session")
+    )
+    if not trusted or record.get("trust") not in get_args(Trust):
         return Source(agent, session, "import", "import")
-    return Source(agent, session, str(told.get("channel", ""))[:16], told["trust"])
+    return Source(agent, session, str(record.get("channel", ""))[:16], record["trust"])
 
 
-def _read_edge(line: int, told: Mapping[str, Any]) -> ArrivingEdge:
-    relation, reverse = read_relation(_text(told, "relation"))
-    ends = [_name(told, end) for end in ("source", "target")]
-    weight = told.get("weight", 1.0)
+def _read_edge(line: int, record: Mapping[str, Any]) -> ArrivingEdge:
+    relation, reverse = read_relation(_string(record, "relation"))
+    ends = [_endpoint(record, end) for end in ("source", "target")]
+    weight = record.get("weight", 1.0)
     if not isinstance(weight, int | float) or not 0 <= weight <= 1:
         raise BadRequest(f"weight is {str(weight)[:40]!r}; it is between 0 and 1")
-    detection = str(told.get("detection") or "imported")[:40]
-    made = Edge(
+    detection = str(record.get("detection") or "imported")[:40]
+    edge = Edge(
         0,
         0,
         relation,
         float(weight),
         detection,
-        str(told.get("id") or "")[:36],
-        _whole(told, "created_at"),
-        reason=str(told.get("reason") or "")[:REASON_CHARS_MAX],
-        valid_until=_whole(told, "valid_until"),
+        str(record.get("id") or "")[:36],
+        _integer(record, "created_at"),
+        reason=str(record.get("reason") or "")[:REASON_CHARS_MAX],
+        valid_until=_integer(record, "valid_until"),
     )
     source, target = reversed(ends) if reverse else ends
-    return ArrivingEdge(line, source, target, made)
+    return ArrivingEdge(line, source, target, edge)
 
 
-def _name(told: Mapping[str, Any], end: str) -> Name:
-    name = told.get(end)
+def _endpoint(record: Mapping[str, Any], end: str) -> Name:
+    name = record.get(end)
     if isinstance(name, str) and name:
         return name
     if isinstance(name, Mapping) and isinstance(name.get("title"), str):
@@ -190,34 +192,34 @@ def _name(told: Mapping[str, Any], end: str) -> Name:
     raise BadRequest(f"its {end} names no note")
 
 
-def _text(told: Mapping[str, Any], name: str) -> str:
-    if not isinstance(told.get(name), str):
+def _string(record: Mapping[str, Any], name: str) -> str:
+    if not isinstance(record.get(name), str):
         raise BadRequest(f"{name} is no text")
-    text: str = told[name]
+    text: str = record[name]
     return text
 
 
-def _whole(told: Mapping[str, Any], name: str) -> int:
-    value = told.get(name) or 0
+def _integer(record: Mapping[str, Any], name: str) -> int:
+    value = record.get(name) or 0
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 53:
         raise BadRequest(f"{name} is {str(value)[:40]!r}; it is a whole number")
     return value
 
 
-def _list(told: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    values = told.get(name) or ()
+def _strings(record: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    values = record.get(name) or ()
     if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
         raise BadRequest(f"{name} is no list of texts")
     return tuple(values)
 
 
-def _mapping(told: Mapping[str, Any], name: str, of: type[T]) -> dict[str, T]:
-    values = told.get(name) or {}
-    if not isinstance(values, Mapping) or not all(type(value) is of for value in values.values()):
-        raise BadRequest(f"{name} is no mapping of names to {'numbers' if of is int else 'texts'}")
+def _mapping(record: Mapping[str, Any], name: str, element: type[T]) -> dict[str, T]:
+    values = record.get(name) or {}
+    if not isinstance(values, Mapping) or not all(type(value) is element for value in values.values()):
+        raise BadRequest(f"{name} is no mapping of names to {'numbers' if element is int else 'texts'}")
     return dict(values)
 
 
-def why(error: CortexError) -> str:
+def error_sentence(error: CortexError) -> str:
     """The sentence of an error about a record, without the full stop."""
     return str(error).removesuffix(".")

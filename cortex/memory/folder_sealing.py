@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cortex.memory.copies import BESIDE, fault_of
 from cortex.memory.copies import FOLDER as BACK_UPS
+from cortex.memory.copies import SUFFIXES, fault_of
 from cortex.memory.driver import PLAIN, Driver, is_plain, sqlcipher
 from cortex.sealing.streams import seal, unseal
 from cortex.system import files
@@ -31,20 +31,20 @@ MOVED = "damaged-"
 _WHAT = b"cortex-memory-bytes\0"
 
 
-def bring_in_line(database: Path, driver: Driver) -> None:
+def apply_sealing(database: Path, driver: Driver) -> None:
     """Have the database, and all beside it, be as this driver reads it; the owner's lock is held.
 
     Raises Damaged where a plain database cannot be read, and then that stays as it is; OSError.
     """
     folder = database.parent
-    for path in (*_beside(folder, f".{database.name}."), *_beside(folder / BACK_UPS, ".")):
+    for path in (*_files_starting(folder, f".{database.name}."), *_files_starting(folder / BACK_UPS, ".")):
         wipe(path)  # of a process that was killed: the lock is ours
     for path in (database, *_copies(folder)):
         wipe_all(path, BEFORE)
     if not driver.key:
         return
     was_plain = is_plain(database)
-    for path in sorted(_beside(folder, MOVED)) if was_plain else ():
+    for path in sorted(_files_starting(folder, MOVED)) if was_plain else ():
         if not path.name.endswith(SEALED):
             _seal_bytes(path, driver)
     for copy in _copies(folder):
@@ -56,14 +56,14 @@ def bring_in_line(database: Path, driver: Driver) -> None:
         wipe_tree(folder / name)
 
 
-def bring_back(database: Path, driver: Driver) -> None:
+def unseal_all(database: Path, driver: Driver) -> None:
     """Have all that was sealed be plain again; the owner's lock is held. The database comes last:
     what is broken off before is sealed again by the next start.
 
     Raises Damaged and OSError.
     """
     folder = database.parent
-    for path in (*sorted(_beside(folder, MOVED)), *sorted(_beside(folder / BACK_UPS, ""))):
+    for path in (*sorted(_files_starting(folder, MOVED)), *sorted(_files_starting(folder / BACK_UPS, ""))):
         if path.name.endswith(SEALED):
             _unseal_bytes(path, driver)
     for copy in _copies(folder):
@@ -97,7 +97,7 @@ def turn(database: Path, source: Driver, target: Driver) -> None:
 
 def wipe_all(database: Path, suffix: str = "") -> None:
     """Write over what is called so, with its log, and remove it."""
-    for end in BESIDE:
+    for end in SUFFIXES:
         wipe(database.with_name(f"{database.name}{suffix}{end}"))
 
 
@@ -112,14 +112,14 @@ def _export(database: Path, temporary: Path, source: Driver, target: Driver) -> 
 
 def _check_same(database: Path, temporary: Path, source: Driver, target: Driver) -> None:
     """Raises Damaged unless the new file is whole and has as many rows of everything."""
-    if wrong := fault_of(temporary, target):
-        raise Damaged(f"what was written of it is not whole ({wrong})")
-    with source.connected(database) as one, target.connected(temporary) as other:
-        if list(_counted(one)) != list(_counted(other)):
+    if fault := fault_of(temporary, target):
+        raise Damaged(f"what was written of it is not whole ({fault})")
+    with source.connected(database) as original, target.connected(temporary) as written:
+        if list(_row_counts(original)) != list(_row_counts(written)):
             raise Damaged("not all of it could be read")
 
 
-def _counted(connection: Any) -> Iterator[tuple[str, int]]:
+def _row_counts(connection: Any) -> Iterator[tuple[str, int]]:
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
     for (name,) in connection.execute(tables).fetchall():
         yield name, connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608 - a table's name
@@ -148,10 +148,10 @@ def _unseal_bytes(path: Path, driver: Driver) -> None:
 
 
 def _copies(folder: Path) -> list[Path]:
-    return sorted(path for path in _beside(folder / BACK_UPS, "") if path.suffix == ".sqlite3")
+    return sorted(path for path in _files_starting(folder / BACK_UPS, "") if path.suffix == ".sqlite3")
 
 
-def _beside(folder: Path, prefix: str) -> Iterator[Path]:
+def _files_starting(folder: Path, prefix: str) -> Iterator[Path]:
     try:
         listed = files.names(folder)
     except FileNotFoundError:

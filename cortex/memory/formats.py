@@ -30,17 +30,17 @@ _NOT_IN_KIND = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class InputLine:
     """A record, or `wrong`: why there is none. `number`: its line, or that of its file's end."""
 
     number: int
     record: Record | None
-    wrong: str = ""
+    fault: str = ""
     #: the file that it is in, when there are several
     file: str = ""
 
 
-def read_notes(path: Path) -> Iterator[Line]:
+def read_notes(path: Path) -> Iterator[InputLine]:
     """The records of a file, or of all Markdown files of a folder. Lines that cannot be read are
     named, and do not keep the others out.
 
@@ -48,10 +48,10 @@ def read_notes(path: Path) -> Iterator[Line]:
     """
     try:
         if path.is_dir():
-            for one in _pages(path):
-                yield _markdown(one, one.relative_to(path).as_posix())
+            for page in _pages(path):
+                yield _read_markdown(page, page.relative_to(path).as_posix())
         elif path.suffix.lower() in (".md", ".markdown"):
-            yield _markdown(path, "")
+            yield _read_markdown(path, "")
         else:
             with files.open_plain(path) as file:
                 yield from _lines(file, path)
@@ -68,108 +68,115 @@ def _pages(folder: Path) -> Iterator[Path]:
             yield folder / name
 
 
-def _lines(file: BinaryIO, path: Path) -> Iterator[Line]:
+def _lines(file: BinaryIO, path: Path) -> Iterator[InputLine]:
     kinds: dict[str, str] = {}
-    number, known = 0, False
+    number, is_recognised = 0, False
     while raw := file.readline(LINE_BYTES_MAX):
         number += 1
         if not raw.strip():
             continue
         try:
-            told = orjson.loads(raw)
+            record = orjson.loads(raw)
         except orjson.JSONDecodeError as error:
-            known = known or number > 1 or raw.lstrip().startswith(b"{")
-            if not known:
+            is_recognised = is_recognised or number > 1 or raw.lstrip().startswith(b"{")
+            if not is_recognised:
                 raise BadRequest(
                     f"{path} is in no format that can be imported: lines of JSON (ours, or memory.json of the "
                     "reference memory server), or Markdown (.md)."
                 ) from error
-            yield Line(number, None, "it is no whole JSON object")
+            yield InputLine(number, None, "it is no whole JSON object")
             continue
-        known = True
+        is_recognised = True
         yield (
-            _of_server(number, told, kinds)
-            if isinstance(told, dict) and "type" in told
-            else Line(number, told)
+            _server_line(number, record, kinds)
+            if isinstance(record, dict) and "type" in record
+            else InputLine(number, record)
         )
 
 
-def _of_server(number: int, told: Record, kinds: dict[str, str]) -> Line:
+def _server_line(number: int, record: Record, kinds: dict[str, str]) -> InputLine:
     """A line of the reference memory server's memory.json. `kinds`: name → kind, so far."""
-    told, _ = remove_secrets_in(told)  # before names are normalised
+    record, _ = remove_secrets_in(record)  # before names are normalised
     try:
-        if told["type"] == "entity":
-            name, facts = str(told["name"]), [str(fact) for fact in told.get("observations") or ()]
-            kinds[name] = kind = kind_of(str(told.get("entityType") or "fact"))
+        if record["type"] == "entity":
+            name, facts = str(record["name"]), [str(fact) for fact in record.get("observations") or ()]
+            kinds[name] = kind = kind_of(str(record.get("entityType") or "fact"))
             fits = len(facts) <= FACTS_MAX and all(len(fact) <= FACT_CHARS_MAX for fact in facts)
             body = {"facts": facts} if fits else {"body": "\n".join(facts)}
-            return Line(number, {"note": {"title": name, "kind": kind, **body}})
-        if told["type"] == "relation":
+            return InputLine(number, {"note": {"title": name, "kind": kind, **body}})
+        if record["type"] == "relation":
             source, target = (
-                {"title": str(told[end]), "kind": kinds.get(str(told[end]), "fact")} for end in ("from", "to")
+                {"title": str(record[end]), "kind": kinds.get(str(record[end]), "fact")}
+                for end in ("from", "to")
             )
-            relation = _NOT_IN_KIND.sub("_", str(told["relationType"]).lower()).strip("_")[:40].strip("_")
-            return Line(
+            relation = _NOT_IN_KIND.sub("_", str(record["relationType"]).lower()).strip("_")[:40].strip("_")
+            return InputLine(
                 number, {"edge": {"source": source, "target": target, "relation": relation or "relates_to"}}
             )
     except KeyError as error:
-        return Line(number, None, f"it has no {error.args[0]}")
-    return Line(number, None, f"its type is {str(told['type'])[:40]!r}, which is neither entity nor relation")
+        return InputLine(number, None, f"it has no {error.args[0]}")
+    return InputLine(
+        number, None, f"its type is {str(record['type'])[:40]!r}, which is neither entity nor relation"
+    )
 
 
-def _markdown(path: Path, name: str) -> Line:
+def _read_markdown(path: Path, name: str) -> InputLine:
     try:
         raw = files.read_plain(path, MARKDOWN_BYTES_MAX + 1)
     except OSError as error:
-        return Line(0, None, f"it cannot be read: {error.strerror or error}", name)
+        return InputLine(0, None, f"it cannot be read: {error.strerror or error}", name)
     if len(raw) > MARKDOWN_BYTES_MAX:
-        return Line(0, None, f"it has more than {MARKDOWN_BYTES_MAX} bytes", name)
+        return InputLine(0, None, f"it has more than {MARKDOWN_BYTES_MAX} bytes", name)
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
-        return Line(text.count("\n") + 1, {"note": _note_of(text, remove_secrets(path.stem)[0])}, "", name)
+        return InputLine(
+            text.count("\n") + 1, {"note": _note_of(text, remove_secrets(path.stem)[0])}, "", name
+        )
     except (yaml.YAMLError, ValueError, RecursionError, BadRequest) as error:
-        return Line(1, None, f"its front matter cannot be read: {str(error).splitlines()[0]}", name)
+        return InputLine(1, None, f"its front matter cannot be read: {str(error).splitlines()[0]}", name)
 
 
 def _note_of(text: str, stem: str) -> Record:
     front = _FRONT_MATTER.match(text)
-    about = yaml.safe_load(front[1]) if front else {}
-    if not isinstance(about, dict):
+    front_matter = yaml.safe_load(front[1]) if front else {}
+    if not isinstance(front_matter, dict):
         raise BadRequest("it is no mapping of names to values")
-    about, _ = remove_secrets_in(about)  # before names are normalised
+    front_matter, _ = remove_secrets_in(front_matter)  # before names are normalised
     body = text[front.end() :] if front else text
     heading = _HEADING.match(body)
-    title = str(about.get("title") or (heading[1] if heading else stem.replace("-", " ").replace("_", " ")))
+    title = str(
+        front_matter.get("title") or (heading[1] if heading else stem.replace("-", " ").replace("_", " "))
+    )
     if heading and heading[1] == title:
         body = body[heading.end() :]
-    told: Record = {
+    record: Record = {
         "title": title.strip()[:TITLE_CHARS_MAX],
         "body": body.strip(),
-        "kind": kind_of(str(about.get("kind") or about.get("type") or "fact")),
-        "labels": _texts(about.get("tags") or about.get("labels")),
-        "files": _texts(about.get("files")),
-        "facts": _texts(about.get("facts")),
+        "kind": kind_of(str(front_matter.get("kind") or front_matter.get("type") or "fact")),
+        "labels": _texts(front_matter.get("tags") or front_matter.get("labels")),
+        "files": _texts(front_matter.get("files")),
+        "facts": _texts(front_matter.get("facts")),
     }
-    for name, given in (("id", "id"), ("scope", "scope"), ("importance", "importance")):
-        if about.get(given) is not None and (name != "id" or len(str(about[given])) == 36):
-            told[name] = str(about[given]) if name != "importance" else about[given]
+    for name, key in (("id", "id"), ("scope", "scope"), ("importance", "importance")):
+        if front_matter.get(key) is not None and (name != "id" or len(str(front_matter[key])) == 36):
+            record[name] = str(front_matter[key]) if name != "importance" else front_matter[key]
     for name, others in (("created_at", ("created_at", "created")), ("occurred_at", ("occurred_at", "date"))):
         for other in others:
-            if about.get(other):
-                told[name] = _moment(about[other], other)
-    return told
+            if front_matter.get(other):
+                record[name] = _moment(front_matter[other], other)
+    return record
 
 
-def kind_of(told: str) -> str:
+def kind_of(foreign_kind: str) -> str:
     """Another program's kind as one of ours, or as a word of its own."""
-    kind = _NOT_IN_KIND.sub("-", told.lower()).strip("-")[:40].strip("-")
+    kind = _NOT_IN_KIND.sub("-", foreign_kind.lower()).strip("-")[:40].strip("-")
     return KIND_OF_TYPE.get(kind, kind) or "fact"
 
 
 def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
-        return [each.strip() for each in value.split(",") if each.strip()]
-    return [str(each) for each in value] if isinstance(value, list) else []
+        return [text.strip() for text in value.split(",") if text.strip()]
+    return [str(text) for text in value] if isinstance(value, list) else []
 
 
 def _moment(value: Any, what: str) -> int:

@@ -14,8 +14,8 @@ from typing import Any, Self, TypeVar, cast
 
 from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
-from cortex.memory.answers import edge_of as render_edge
-from cortex.memory.answers import row_in_time, row_of, titles_of, told_erased, walk_of
+from cortex.memory.answers import edge_row as render_edge
+from cortex.memory.answers import erasure_answer, note_row, timeline_row, title_rows, walk_answer
 from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
 from cortex.memory.checks import warnings_of
@@ -23,24 +23,24 @@ from cortex.memory.copies import back_ups
 from cortex.memory.doctor import examine
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import erase_in_copies
-from cortex.memory.formats import Line
-from cortex.memory.memory_query import LIMIT_MAX, find, select, told_around
+from cortex.memory.formats import InputLine
+from cortex.memory.memory_query import LIMIT_MAX, answer_around, find, select
 from cortex.memory.note import (
     Direction,
     Note,
     Scope,
     Source,
     State,
-    anchored,
     read_changes,
     read_scope,
+    with_anchors,
 )
 from cortex.memory.postgresql import Server
 from cortex.memory.recall import Memory
 from cortex.memory.sealed import opener
 from cortex.memory.store import STATES
 from cortex.memory.timeline import between
-from cortex.memory.times import read_end, read_moment, say_moment
+from cortex.memory.times import format_moment, read_end, read_moment
 from cortex.memory.transcripts import spool, spool_reader
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
 from cortex.system.errors import BadRequest
@@ -74,7 +74,7 @@ class Library:
 
     def __init__(self, memory: Memory, *, project: str = "", source: Source | None = None) -> None:
         self._memory = memory
-        self._own, self._project = project, memory.projects.home_of(project)
+        self._requested_project, self._project = project, memory.projects.home_of(project)
         self._source = source or Source()
 
     @classmethod
@@ -105,7 +105,7 @@ class Library:
         """The same memory for the notes of another project ("" for all), written by another."""
         return Library(
             self._memory,
-            project=self._own if project is None else project,
+            project=self._requested_project if project is None else project,
             source=source or self._source,
         )
 
@@ -169,7 +169,7 @@ class Library:
             labels=tuple(tags),
             files=tuple(files),
             spoken=spoken or {},
-            metadata=anchored(metadata or {}, anchors),
+            metadata=with_anchors(metadata or {}, anchors),
             project=self._project,
             scope=read_scope(scope),
             importance=importance,
@@ -179,12 +179,16 @@ class Library:
         warnings = warnings_of(note)
         written = self._memory.store.put(note, operation_id, supersedes)
         self._memory.follow()
-        shown = remove_secrets(title)[0]
-        told: dict[str, Any] = {"id": written.id, "number": written.number, "message": f"Stored: {shown}"}
+        title_text = remove_secrets(title)[0]
+        answer: dict[str, Any] = {
+            "id": written.id,
+            "number": written.number,
+            "message": f"Stored: {title_text}",
+        }
         if written.merged:
-            told |= {"deduplicated": True, "message": f"Already there, brought up to date: {shown}"}
-        told |= {"removed": list(written.removed)} if written.removed else {}
-        return told | ({"warnings": warnings} if warnings else {})
+            answer |= {"deduplicated": True, "message": f"Already there, brought up to date: {title_text}"}
+        answer |= {"removed": list(written.removed)} if written.removed else {}
+        return answer | ({"warnings": warnings} if warnings else {})
 
     def edit(
         self,
@@ -212,12 +216,12 @@ class Library:
         )
         self._memory.follow()
         names = ", ".join("tags" if name == "labels" else name for name in sorted(changes))
-        told = [f"Changed: {names}."] if changes else []
+        sentences = [f"Changed: {names}."] if changes else []
         if state or superseded_by:
-            told.append(f"Now {'superseded' if superseded_by else state}.")
+            sentences.append(f"Now {'superseded' if superseded_by else state}.")
         if supersedes:
-            told.append(f"It supersedes {len(supersedes)}.")
-        return {"id": written.id, "number": written.number, "message": " ".join(told)} | (
+            sentences.append(f"It supersedes {len(supersedes)}.")
+        return {"id": written.id, "number": written.number, "message": " ".join(sentences)} | (
             {"removed": list(written.removed)} if written.removed else {}
         )
 
@@ -248,15 +252,15 @@ class Library:
         done = self._memory.store.undo(undone, operation_id)
         self._memory.follow()
         notes = self._memory.store.notes_by_number(done["notes"])
-        return {"undone": done["undone"], "what": done["what"], "nodes": titles_of(notes)}
+        return {"undone": done["undone"], "what": done["what"], "nodes": title_rows(notes)}
 
     def link(self, other: str = "", *, remove: bool = False, operation_id: str = "") -> dict[str, Any]:
         """From now on this project's notes are those of `other`, as for a clone of it; `remove`:
         its own again. See `projects.Projects.link`.
         """
-        told = self._memory.projects.link(self._own, other, operation_id, remove=remove)
+        answer = self._memory.projects.link(self._requested_project, other, operation_id, remove=remove)
         self._memory.follow()
-        return told
+        return answer
 
     def erase(
         self, node_ids: Sequence[str | int], *, back_ups: bool = False
@@ -268,13 +272,13 @@ class Library:
         erased = yield from self._memory.erase(node_ids)
         store, written = self._memory.store, 0
         unpack = opener(store.database.driver.key)
-        spool_reader.forget(store.database.folder / spool.FOLDER, erased.said.names, unpack)
+        spool_reader.forget(store.database.folder / spool.FOLDER, erased.transcript.names, unpack)
         if back_ups:
             folder = store.database.folder / "backups"
             for _ in erase_in_copies(folder, store.database.key(), store.forgotten(), store.database.driver):
                 written += 1
                 yield
-        return told_erased(erased) | {"back_ups_rewritten": written}
+        return erasure_answer(erased) | {"back_ups_rewritten": written}
 
     def import_records(
         self,
@@ -288,10 +292,10 @@ class Library:
         are new, "known", "merged", "forgotten", "refused_count", "refused": [{"line", "why"}]}.
         """
         report = Report()
-        lines = [Line(first_line + at, record) for at, record in enumerate(records)]  # type: ignore[arg-type]
+        lines = [InputLine(first_line + at, record) for at, record in enumerate(records)]  # type: ignore[arg-type]
         import_records(self._memory, lines, self._project, report, trusted=trusted, operation=operation_id)
         self._memory.follow()
-        return report.told()
+        return report.answer()
 
     def import_file(self, file: str, *, trusted: bool = False) -> Generator[None, None, dict[str, Any]]:
         """As `import_records`, of a file (lines of JSON of an export, memory.json of the reference
@@ -303,7 +307,7 @@ class Library:
         report = yield from import_file(
             self._memory, Path(file).expanduser().absolute(), self._project, trusted=trusted
         )
-        return report.told()
+        return report.answer()
 
     def export_records(self, after: str = "", *, limit: int = 200) -> dict[str, Any]:
         """{"records", "next"}: a page of all that is remembered, "next" is "" at the end."""
@@ -368,8 +372,8 @@ class Library:
         """
         if not 0 <= alpha <= 1:
             raise BadRequest(f"alpha is {alpha}; it must be between 0 (graph) and 1 (similarity).")
-        chosen = select(self._project, kind, (), as_of, include)
-        return find(self._memory, query, limit, alpha, chosen, explain=explain)
+        selection = select(self._project, kind, (), as_of, include)
+        return find(self._memory, query, limit, alpha, selection, explain=explain)
 
     def timeline(
         self,
@@ -399,15 +403,15 @@ class Library:
         if offset < 0:
             raise BadRequest(f"offset is {offset}; it must be 0 or more.")
         self._memory.follow()
-        chosen = replace(
+        selection = replace(
             select(self._project, kind, tags),
             since=read_moment(since, "since"),
             until=read_end(until, "until"),
         )
         if anchor or query:
-            return told_around(self._memory, anchor, query, chosen, before, after)
-        span = between(self._memory, chosen, limit, offset, newest_first=newest_first)
-        rows = [row_in_time(note) for note in span.notes]
+            return answer_around(self._memory, anchor, query, selection, before, after)
+        span = between(self._memory, selection, limit, offset, newest_first=newest_first)
+        rows = [timeline_row(note) for note in span.notes]
         return {"items": rows} | ({"next_offset": offset + len(rows)} if span.after else {})
 
     def traverse(
@@ -421,7 +425,7 @@ class Library:
         start = self._memory.store.need(node_id)
         mask = self._memory.catalog.mask(Selection(project=self._project))
         walk = self._memory.links.walk(start.number, depth, direction, lambda number: bool(mask[number]))
-        return walk_of(walk, self._memory.store.notes_by_number(list(walk.depth)))
+        return walk_answer(walk, self._memory.store.notes_by_number(list(walk.depth)))
 
     def briefing(
         self, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
@@ -430,10 +434,12 @@ class Library:
         if not TOKENS_MIN <= tokens <= TOKENS_MAX:
             raise BadRequest(f"tokens is {tokens}; it must be between {TOKENS_MIN} and {TOKENS_MAX}.")
         self._memory.follow()
-        chosen = Selection(project=self._project)
-        told = brief(self._memory, chosen, agent_id, self._memory.now(), compact=compact, tokens=tokens)
-        self._memory.count_use(told.numbers, shown=True)
-        return {"briefing": told.text}
+        selection = Selection(project=self._project)
+        briefing = brief(
+            self._memory, selection, agent_id, self._memory.now(), compact=compact, tokens=tokens
+        )
+        self._memory.count_use(briefing.numbers, is_shown=True)
+        return {"briefing": briefing.text}
 
     def node(self, node_id: str | int) -> dict[str, Any]:
         """A note with its edges, and the notes at their other ends: who asks for it uses it.
@@ -446,10 +452,10 @@ class Library:
         others = self._memory.store.notes_by_number(
             [edge.target if edge.source == note.number else edge.source for edge in edges]
         )
-        ids = {one.number: one.id for one in (note, *others)}
-        return row_of(note) | {
+        ids = {related.number: related.id for related in (note, *others)}
+        return note_row(note) | {
             "edges": [render_edge(edge, ids) for edge in edges if {edge.source, edge.target} <= ids.keys()],
-            "related": titles_of(others),
+            "related": title_rows(others),
         }
 
     def stats(self) -> dict[str, Any]:
@@ -460,8 +466,8 @@ class Library:
             "edge_count": count["edges"],
             "node_counts_by_kind": count["by_kind"],
             "node_counts_by_state": count["by_state"],
-            "oldest_node": say_moment(count["oldest"]) if count["oldest"] else "",
-            "newest_node": say_moment(count["newest"]) if count["newest"] else "",
+            "oldest_node": format_moment(count["oldest"]) if count["oldest"] else "",
+            "newest_node": format_moment(count["newest"]) if count["newest"] else "",
             "db_bytes": count["bytes"],
         }
 
@@ -473,11 +479,11 @@ class Library:
         self._memory.follow()
         if after < 0:
             return {"reached": self._memory.reached.number, "nodes": []}
-        found = store.changes_after(after, CHANGES)
-        edges = store.edges_by_number([number for _, what, number in found if what == "edge"])
-        numbers = {number for _, what, number in found if what == "note"}
+        changed = store.changes_after(after, CHANGES)
+        edges = store.edges_by_number([number for _, what, number in changed if what == "edge"])
+        numbers = {number for _, what, number in changed if what == "note"}
         numbers |= {end for edge in edges for end in (edge.source, edge.target)}
         mask = self._memory.catalog.mask(Selection(project=self._project, states=STATES))
         notes = store.notes_by_number(sorted(number for number in numbers if mask[number]))
         nodes = [{"id": note.id, "number": note.number} for note in notes]
-        return {"reached": found[-1][0] if found else after, "nodes": nodes}
+        return {"reached": changed[-1][0] if changed else after, "nodes": nodes}

@@ -12,7 +12,7 @@ VISITED_MAX = 10_000
 #: notes of one step of a walk
 STEP_MAX = 1_000
 #: strength below which an edge is no way to anything
-HIDDEN = 0.1
+STRENGTH_MIN = 0.1
 #: who says of two notes only that they follow each other in a session: all that is said around a
 #: note counts for it already, and as nearness it would push out what is farther off
 _FOLLOWING = frozenset(("temporal_proximity",))
@@ -67,33 +67,33 @@ class Links:
         """The edges of a note, the strongest first."""
         edges = self._edges.get(number, {}).values()
         if direction == "outgoing":
-            kept = [edge for edge in edges if edge.source == number]
+            matching = [edge for edge in edges if edge.source == number]
         elif direction == "incoming":
-            kept = [edge for edge in edges if edge.target == number]
+            matching = [edge for edge in edges if edge.target == number]
         else:
-            kept = list(edges)
-        return sorted(kept, key=lambda edge: (-edge.strength, edge.created_at, edge.id))
+            matching = list(edges)
+        return sorted(matching, key=lambda edge: (-edge.strength, edge.created_at, edge.id))
 
     def walk(self, start: int, depth: int, direction: Direction, sees: Callable[[int], bool]) -> Walk:
         """What is reached from `start` in at most `depth` steps, over notes that `sees` lets by."""
-        found, step, truncated = {start: 0}, [start], False
+        depths, step, truncated = {start: 0}, [start], False
         edges: dict[str, Edge] = {}
         for at in range(1, depth + 1):
-            following: list[int] = []
+            next_step: list[int] = []
             for number in step:
                 for edge in self.of(number, direction):
                     other = edge.target if edge.source == number else edge.source
-                    if edge.strength < HIDDEN or not sees(other):
+                    if edge.strength < STRENGTH_MIN or not sees(other):
                         continue
-                    if other not in found:
-                        if len(found) >= VISITED_MAX or len(following) >= STEP_MAX:
+                    if other not in depths:
+                        if len(depths) >= VISITED_MAX or len(next_step) >= STEP_MAX:
                             truncated = True
                             continue
-                        found[other] = at
-                        following.append(other)
+                        depths[other] = at
+                        next_step.append(other)
                     edges[edge.id] = edge
-            step = following
-        return Walk(found, tuple(edges.values()), truncated)
+            step = next_step
+        return Walk(depths, tuple(edges.values()), truncated)
 
     def near(
         self, anchors: Mapping[int, float], moment: int, sees: Callable[[int], bool], depth: int = 2
@@ -107,21 +107,21 @@ class Links:
         for anchor, worth in anchors.items():
             reach, step = {anchor: worth}, [anchor]
             for at in range(1, depth + 1):
-                following: list[int] = []
+                next_step: list[int] = []
                 for number in step:
-                    for edge in self._holding(number, moment)[:STEP_MAX]:
+                    for edge in self._valid_edges(number, moment)[:STEP_MAX]:
                         other = edge.target if edge.source == number else edge.source
                         left = edge.weight * edge.faded
-                        strength = reach[number] * left if left >= HIDDEN else 0.0
+                        strength = reach[number] * left if left >= STRENGTH_MIN else 0.0
                         if strength > reach.get(other, 0.0) and len(reach) < VISITED_MAX:
                             reach[other] = strength
                             if at < depth and sees(other):
-                                following.append(other)
+                                next_step.append(other)
                             near[other] = max(near.get(other, 0.0), strength / (1 + at))
-                step = following
+                step = next_step
         return near
 
-    def _holding(self, number: int, moment: int) -> list[Edge]:
+    def _valid_edges(self, number: int, moment: int) -> list[Edge]:
         """The edges of a note that nearness goes along, the strongest first."""
         return [
             edge

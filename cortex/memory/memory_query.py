@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cortex.memory.answers import found_of, row_in_time
+from cortex.memory.answers import hit_row, timeline_row
 from cortex.memory.catalog import Selection
 from cortex.memory.note import State, read_kind, read_labels
 from cortex.memory.recall import Memory
@@ -36,27 +36,29 @@ def select(
 
 
 def find(
-    memory: Memory, query: str, limit: int, alpha: float, chosen: Selection, *, explain: bool = False
+    memory: Memory, query: str, limit: int, alpha: float, selection: Selection, *, explain: bool = False
 ) -> list[dict[str, Any]]:
     """The rows of what is recalled. Raises BadQuery and BadRequest."""
     if not query.strip():
         raise BadQuery("The query is empty; say what is to be recalled.")
     if not 1 <= limit <= LIMIT_MAX:
         raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
-    return [found_of(one, explain=explain) for one in memory.recall(query, chosen, limit, alpha)]
+    return [hit_row(hit, explain=explain) for hit in memory.recall(query, selection, limit, alpha)]
 
 
-def told_around(  # noqa: PLR0917 - as `Library.timeline` has them
-    memory: Memory, anchor: str | int, query: str, chosen: Selection, before: int, after: int
+def answer_around(  # noqa: PLR0917 - as `Library.timeline` has them
+    memory: Memory, anchor: str | int, query: str, selection: Selection, before: int, after: int
 ) -> dict[str, Any]:
     """Rows around the anchor, or what the query finds best. Raises NotFound."""
     if anchor:
         note = memory.store.need(anchor)
     else:
-        best = memory.recall(query, chosen, 1)
+        best = memory.recall(query, selection, 1)
         if not best:
             return {"items": [], "message": "No note is about this; a timeline needs one."}
         note = best[0].note
-    span = around(memory, note, chosen, before, after)
-    rows = [row_in_time(one) | ({"anchor": True} if one == note else {}) for one in span.notes]
+    span = around(memory, note, selection, before, after)
+    rows = [
+        timeline_row(neighbour) | ({"anchor": True} if neighbour == note else {}) for neighbour in span.notes
+    ]
     return {"items": rows, "anchor": note.id, "earlier": span.before, "later": span.after}

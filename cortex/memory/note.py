@@ -129,8 +129,10 @@ class Note:
     @property
     def same(self) -> str:
         """Equal for notes that are one: title, kind and project, however the title is spelled."""
-        told = unicodedata.normalize("NFKC", self.title).casefold()
-        key = "\0".join((" ".join(told.split()), self.kind, self.project if self.scope == "project" else "*"))
+        spelling = unicodedata.normalize("NFKC", self.title).casefold()
+        key = "\0".join(
+            (" ".join(spelling.split()), self.kind, self.project if self.scope == "project" else "*")
+        )
         return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
@@ -164,9 +166,9 @@ class Edge:
         return self.weight * self.faded
 
 
-def checked(note: Note) -> Note:
+def normalise_note(note: Note) -> Note:
     """The note with its names normalised. Raises BadRequest, and TooLarge, naming the field."""
-    title = _text("title", note.title, TITLE_CHARS_MAX).strip()
+    title = _clean_text("title", note.title, TITLE_CHARS_MAX).strip()
     if not title:
         raise BadRequest("The title is empty; say in a few words what is to be remembered.")
     body = clean(note.body)
@@ -184,8 +186,8 @@ def checked(note: Note) -> Note:
         title=title,
         body=body,
         kind=read_kind(note.kind),
-        subtitle=_text("subtitle", note.subtitle, TITLE_CHARS_MAX),
-        facts=tuple(_text("a fact", fact, FACT_CHARS_MAX) for fact in note.facts),
+        subtitle=_clean_text("subtitle", note.subtitle, TITLE_CHARS_MAX),
+        facts=tuple(_clean_text("a fact", fact, FACT_CHARS_MAX) for fact in note.facts),
         labels=read_labels(note.labels),
         **_files(note),
         metadata=_metadata(note.metadata),
@@ -193,7 +195,7 @@ def checked(note: Note) -> Note:
     )
 
 
-def anchored(metadata: Mapping[str, Any], anchors: Sequence[str]) -> dict[str, Any]:
+def with_anchors(metadata: Mapping[str, Any], anchors: Sequence[str]) -> dict[str, Any]:
     """Metadata with the symbols that a note is about, under their own name."""
     return {**metadata, "anchors": list(anchors)} if anchors else dict(metadata)
 
@@ -206,12 +208,12 @@ def anchors_of(metadata: Mapping[str, Any]) -> list[str]:
 
 def read_kind(kind: str) -> str:
     """Raises BadRequest for what does not look like a kind."""
-    told = kind.strip().lower()
-    if len(told) > NAME_CHARS_MAX or not _KIND.fullmatch(told):
+    normal = kind.strip().lower()
+    if len(normal) > NAME_CHARS_MAX or not _KIND.fullmatch(normal):
         raise BadRequest(
             f"kind is {kind[:80]!r}; it is one word of letters, digits and hyphens: {', '.join(KINDS)}."
         )
-    return told
+    return normal
 
 
 def read_scope(scope: str) -> Scope:
@@ -240,24 +242,26 @@ def read_relation(relation: str) -> tuple[str, bool]:
 
     Raises BadRequest for what does not look like one.
     """
-    told = relation.strip().lower().replace("-", "_")
-    if len(told) > NAME_CHARS_MAX or not _RELATION.fullmatch(told):
+    normal = relation.strip().lower().replace("-", "_")
+    if len(normal) > NAME_CHARS_MAX or not _RELATION.fullmatch(normal):
         raise BadRequest(
             f"relation is {relation[:80]!r}; it is a word of letters, digits and hyphens, as relates-to, "
             "supports, contradicts, caused-by, depends-on, similar-to or supersedes."
         )
-    return (REVERSED[told], True) if told in REVERSED else (told, False)
+    return (REVERSED[normal], True) if normal in REVERSED else (normal, False)
 
 
 def read_labels(labels: Iterable[str]) -> tuple[str, ...]:
     """Normalised (NFKC, lower case, hyphens), each once, in their order. Raises BadRequest."""
     out: dict[str, None] = {}
     for label in labels:
-        told = re.sub(r"[\s_]+", "-", unicodedata.normalize("NFKC", clean(label)).strip().lower()).strip("-")
-        if len(told) > LABEL_CHARS_MAX:
+        normal = re.sub(r"[\s_]+", "-", unicodedata.normalize("NFKC", clean(label)).strip().lower()).strip(
+            "-"
+        )
+        if len(normal) > LABEL_CHARS_MAX:
             raise BadRequest(f"The tag {label[:40]!r}… is longer than {LABEL_CHARS_MAX} characters.")
-        if told:
-            out[told] = None
+        if normal:
+            out[normal] = None
     if len(out) > LABELS_MAX:
         raise TooLarge(f"{len(out)} tags; {LABELS_MAX} are allowed.")
     return tuple(out)
@@ -270,16 +274,20 @@ def _files(note: Note) -> dict[str, Any]:
     if len(paths) > FILES_MAX:
         raise TooLarge(f"{len(paths)} files; {FILES_MAX} are allowed.")
     times = {_paths((path,))[0]: moment for path, moment in note.mtimes.items() if path.strip()}
-    known = {path: moment for path, moment in times.items() if path in paths}
+    mtimes = {path: moment for path, moment in times.items() if path in paths}
     read = tuple(path for path in read if path not in modified)
     places = {*paths, *anchors_of(note.metadata)}
-    spoken = {name: said for name, said in note.spoken.items() if name in places and _SPOKEN.fullmatch(said)}
-    return {"files": paths, "modified": modified, "read": read, "mtimes": known, "spoken": spoken}
+    spoken = {
+        name: digest for name, digest in note.spoken.items() if name in places and _SPOKEN.fullmatch(digest)
+    }
+    return {"files": paths, "modified": modified, "read": read, "mtimes": mtimes, "spoken": spoken}
 
 
 def _paths(files: Iterable[str]) -> tuple[str, ...]:
-    told = (_text("a file", path, PATH_CHARS_MAX).replace("\\", "/").removeprefix("./") for path in files)
-    return tuple(path for path in dict.fromkeys(told) if path)
+    cleaned = (
+        _clean_text("a file", path, PATH_CHARS_MAX).replace("\\", "/").removeprefix("./") for path in files
+    )
+    return tuple(path for path in dict.fromkeys(cleaned) if path)
 
 
 def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -293,8 +301,8 @@ def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _text(what: str, text: str, chars_max: int) -> str:
-    told = clean(text)
-    if len(told) > chars_max:
-        raise TooLarge(f"{what} has {len(told)} characters; {chars_max} are allowed.")
-    return told
+def _clean_text(what: str, text: str, chars_max: int) -> str:
+    cleaned = clean(text)
+    if len(cleaned) > chars_max:
+        raise TooLarge(f"{what} has {len(cleaned)} characters; {chars_max} are allowed.")
+    return cleaned

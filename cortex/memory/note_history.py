@@ -9,25 +9,25 @@ from typing import Any
 
 from sqlalchemy import func, or_, select
 
-from cortex.memory.answers import titles_of, told
+from cortex.memory.answers import title_rows, visible_text
 from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.records import MANY
-from cortex.memory.rows import note_held
+from cortex.memory.rows import note_of_revision
 from cortex.memory.tables import EXCHANGE, NOTE, OPERATION, SESSION
-from cortex.memory.times import say_moment
+from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest, NotFound
 
 #: operations that are looked through for those of a note or a project, and the most that are told
-LOOKED_AT, TOLD_MAX = 500, 100
+LOOKED_AT, LIMIT_MAX = 500, 100
 #: notes that an operation names
-NAMED = 5
+NODES_MAX = 5
 #: revisions of one note that are told, the newest first
 REVISIONS_MAX = 100
 #: exchanges of one page of a session, and characters of each text in it
-EXCHANGES_MAX, SAID_CHARS_MAX = 50, 8_000
+EXCHANGES_MAX, TEXT_CHARS_MAX = 50, 8_000
 #: operations that are no change to take back, or were taken back
-_NONE = ("undo", "undone", "git")
+_NOT_UNDOABLE = ("undo", "undone", "git")
 #: fields of a note whose change is told, under the names that tools have for them
 _FIELDS = {
     "title": "title",
@@ -58,29 +58,29 @@ def history(library: Library, *, node_id: str | int = "", limit: int = 20) -> di
 
     Raises NotFound, and BadRequest for a limit out of range.
     """
-    if not 1 <= limit <= TOLD_MAX:
-        raise BadRequest(f"limit is {limit}; it must be between 1 and {TOLD_MAX}.")
+    if not 1 <= limit <= LIMIT_MAX:
+        raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
     store = library.memory.store
     if not node_id:
         return {"operations": _operations(library, None, limit)}
     note = store.need(node_id)
-    [named] = titles_of([note])
-    return named | {
+    [title_row] = title_rows([note])
+    return title_row | {
         "revisions": _revisions(note, store.revisions(note.number)),
         "edges": _edges(library, note),
         "operations": _operations(library, note.number, limit),
     }
 
 
-def _revisions(note: Note, held: Sequence[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+def _revisions(note: Note, revisions: Sequence[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
     """What each change made of the note; those that only counted something are left out."""
-    forms = [note_held(one) for _, one in held] + [note]
-    made = [
-        {"until": say_moment(until), "changed": changed}
-        for (until, _), before, after in zip(held, forms, forms[1:], strict=False)
+    forms = [note_of_revision(fields) for _, fields in revisions] + [note]
+    rows = [
+        {"until": format_moment(until), "changed": changed}
+        for (until, _), before, after in zip(revisions, forms, forms[1:], strict=False)
         if (changed := _changed(before, after))
     ]
-    return made[: -REVISIONS_MAX - 1 : -1]
+    return rows[: -REVISIONS_MAX - 1 : -1]
 
 
 def _changed(before: Note, after: Note) -> dict[str, list[Any]]:
@@ -93,18 +93,18 @@ def _changed(before: Note, after: Note) -> dict[str, list[Any]]:
 
 def _plain(field: str, value: Any) -> Any:
     if field in _MOMENTS:
-        return say_moment(value) if value else ""
+        return format_moment(value) if value else ""
     if isinstance(value, tuple):
-        return [told(one) for one in value]
-    return told(value) if isinstance(value, str) else value
+        return [visible_text(entry) for entry in value]
+    return visible_text(value) if isinstance(value, str) else value
 
 
 def _edges(library: Library, note: Note) -> list[dict[str, Any]]:
     store = library.memory.store
     edges = store.edges_of([note.number])
     ends = [edge.target if edge.source == note.number else edge.source for edge in edges]
-    others = {one.number: one for one in store.notes_by_number(ends)}
-    ids = {number: one.id for number, one in others.items()} | {note.number: note.id}
+    others = {neighbour.number: neighbour for neighbour in store.notes_by_number(ends)}
+    ids = {number: neighbour.id for number, neighbour in others.items()} | {note.number: note.id}
     return [
         {
             "id": edge.id,
@@ -113,9 +113,9 @@ def _edges(library: Library, note: Note) -> list[dict[str, Any]]:
             "to": ids[edge.target],
             "weight": edge.weight,
             "detection": edge.detection,
-            "reason": told(edge.reason),
-            "created_at": say_moment(edge.created_at) if edge.created_at else "",
-            "other": titles_of([others[end]])[0] | {"state": others[end].state},
+            "reason": visible_text(edge.reason),
+            "created_at": format_moment(edge.created_at) if edge.created_at else "",
+            "other": title_rows([others[end]])[0] | {"state": others[end].state},
         }
         for edge, end in zip(edges, ends, strict=True)
         if end in others
@@ -125,35 +125,43 @@ def _edges(library: Library, note: Note) -> list[dict[str, Any]]:
 def _operations(library: Library, number: int | None, limit: int) -> list[dict[str, Any]]:
     """The newest that touched the note, or a note that the project sees."""
     store = library.memory.store
-    chosen = select(OPERATION.c.id, OPERATION.c.what, OPERATION.c.did, OPERATION.c.created_at)
-    chosen = chosen.where(OPERATION.c.what.not_in(_NONE))
-    chosen = chosen.order_by(OPERATION.c.created_at.desc(), OPERATION.c.id.desc()).limit(LOOKED_AT)
+    query = select(OPERATION.c.id, OPERATION.c.what, OPERATION.c.did, OPERATION.c.created_at)
+    query = query.where(OPERATION.c.what.not_in(_NOT_UNDOABLE))
+    query = query.order_by(OPERATION.c.created_at.desc(), OPERATION.c.id.desc()).limit(LOOKED_AT)
     with store.database.read() as connection:
-        rows = connection.execute(chosen).all()
-    made = {entry[1] for row in rows for entry in row.did if entry[0] == "edge"}
-    ends = {edge.number: (edge.source, edge.target) for edge in store.edges_by_number(sorted(made))}
-    touched = {row.id: _touched(row.did, ends) for row in rows}
-    seen = _seen(library, {one for numbers in touched.values() for one in numbers})
-    found = [
-        (row, [one for one in touched[row.id] if one in seen])
+        rows = connection.execute(query).all()
+    edge_numbers = {entry[1] for row in rows for entry in row.did if entry[0] == "edge"}
+    ends = {edge.number: (edge.source, edge.target) for edge in store.edges_by_number(sorted(edge_numbers))}
+    touched = {row.id: _touched_notes(row.did, ends) for row in rows}
+    visible = _visible(library, {note_number for numbers in touched.values() for note_number in numbers})
+    matches = [
+        (row, [note_number for note_number in touched[row.id] if note_number in visible])
         for row in rows
-        if (any(one in seen for one in touched[row.id]) if number is None else number in touched[row.id])
+        if (
+            any(note_number in visible for note_number in touched[row.id])
+            if number is None
+            else number in touched[row.id]
+        )
     ][:limit]
-    notes = store.notes_by_number([one for _, numbers in found for one in numbers[:NAMED]])
+    notes = store.notes_by_number(
+        [note_number for _, numbers in matches for note_number in numbers[:NODES_MAX]]
+    )
     by_number = {note.number: note for note in notes}
     return [
         {
             "id": row.id,
             "what": row.what,
-            "at": say_moment(row.created_at),
-            "nodes": titles_of(by_number[one] for one in numbers[:NAMED] if one in by_number),
-            "more": max(0, len(numbers) - NAMED),
+            "at": format_moment(row.created_at),
+            "nodes": title_rows(
+                by_number[note_number] for note_number in numbers[:NODES_MAX] if note_number in by_number
+            ),
+            "more": max(0, len(numbers) - NODES_MAX),
         }
-        for row, numbers in found
+        for row, numbers in matches
     ]
 
 
-def _touched(did: Iterable[Sequence[Any]], ends: Mapping[int, tuple[int, int]]) -> list[int]:
+def _touched_notes(did: Iterable[Sequence[Any]], ends: Mapping[int, tuple[int, int]]) -> list[int]:
     """The numbers of the notes that an operation made, changed, connected or parted, each once."""
     numbers = dict[int, None]()
     for what, which, *_ in did:
@@ -166,17 +174,17 @@ def _touched(did: Iterable[Sequence[Any]], ends: Mapping[int, tuple[int, int]]) 
     return list(numbers)
 
 
-def _seen(library: Library, numbers: set[int]) -> set[int]:
+def _visible(library: Library, numbers: set[int]) -> set[int]:
     """Those of them that the project sees; of all projects all."""
     if not library.project:
         return numbers
-    own = or_(NOTE.c.project == library.project, NOTE.c.scope == "global")
-    listed, seen = list(numbers), set[int]()
+    in_project = or_(NOTE.c.project == library.project, NOTE.c.scope == "global")
+    listed, visible = list(numbers), set[int]()
     with library.memory.store.database.read() as connection:
         for at in range(0, len(listed), MANY):
-            part = NOTE.c.number.in_(listed[at : at + MANY])
-            seen |= set(connection.execute(select(NOTE.c.number).where(part, own)).scalars())
-    return seen
+            batch = NOTE.c.number.in_(listed[at : at + MANY])
+            visible |= set(connection.execute(select(NOTE.c.number).where(batch, in_project)).scalars())
+    return visible
 
 
 def read_session(library: Library, *, session_id: str, offset: int = 0, limit: int = 20) -> dict[str, Any]:
@@ -189,41 +197,41 @@ def read_session(library: Library, *, session_id: str, offset: int = 0, limit: i
     """
     if not (1 <= limit <= EXCHANGES_MAX and offset >= 0):
         raise BadRequest(f"limit must be between 1 and {EXCHANGES_MAX}, and offset 0 or more.")
-    named = or_(SESSION.c.id == session_id, SESSION.c.source_id == session_id)
-    whose = library.memory.projects.all_of(library.project)
-    chosen = select(SESSION).where(named, *([SESSION.c.project.in_(whose)] if any(whose) else []))
+    is_session = or_(SESSION.c.id == session_id, SESSION.c.source_id == session_id)
+    projects = library.memory.projects.all_of(library.project)
+    query = select(SESSION).where(is_session, *([SESSION.c.project.in_(projects)] if any(projects) else []))
     with library.memory.store.database.read() as connection:
-        row = connection.execute(chosen.order_by(SESSION.c.last_at.desc()).limit(1)).first()
+        row = connection.execute(query.order_by(SESSION.c.last_at.desc()).limit(1)).first()
         if row is None:
             raise NotFound(f"There is no session {session_id[:80]!r}; list_sessions names them.")
-        part = select(EXCHANGE).where(EXCHANGE.c.session == row.number).order_by(EXCHANGE.c.place)
-        said = connection.execute(part.limit(limit).offset(offset)).all()
+        page = select(EXCHANGE).where(EXCHANGE.c.session == row.number).order_by(EXCHANGE.c.place)
+        exchanges = connection.execute(page.limit(limit).offset(offset)).all()
         count = select(func.count()).where(EXCHANGE.c.session == row.number)
         total: int = connection.execute(count.select_from(EXCHANGE)).scalar_one()
-        made = select(NOTE.c.number).where(NOTE.c.session == row.source_id, NOTE.c.state != "deleted")
-        numbers = list(connection.execute(made.order_by(NOTE.c.number).limit(TOLD_MAX)).scalars())
-    reached = offset + len(said)
+        notes_query = select(NOTE.c.number).where(NOTE.c.session == row.source_id, NOTE.c.state != "deleted")
+        numbers = list(connection.execute(notes_query.order_by(NOTE.c.number).limit(LIMIT_MAX)).scalars())
+    reached = offset + len(exchanges)
     return {
         "id": row.id,
         "source_id": row.source_id,
         "kind": row.kind,
         "project": row.project,
         "git_branch": row.branch,
-        "started_at": say_moment(row.started_at) if row.started_at else "",
-        "last_msg_at": say_moment(row.last_at) if row.last_at else "",
+        "started_at": format_moment(row.started_at) if row.started_at else "",
+        "last_msg_at": format_moment(row.last_at) if row.last_at else "",
         "exchange_count": total,
-        "exchanges": [_exchange(one) for one in said],
-        "notes": titles_of(library.memory.store.notes_by_number(sorted(_seen(library, set(numbers))))),
+        "exchanges": [_exchange(exchange) for exchange in exchanges],
+        "notes": title_rows(library.memory.store.notes_by_number(sorted(_visible(library, set(numbers))))),
     } | ({"next_offset": reached} if reached < total else {})
 
 
 def _exchange(row: Any) -> dict[str, Any]:
-    texts = {"asked": told(row.user_text), "said": told(row.assistant_text)}
-    long = any(len(text) > SAID_CHARS_MAX for text in texts.values())
+    texts = {"asked": visible_text(row.user_text), "said": visible_text(row.assistant_text)}
+    long = any(len(text) > TEXT_CHARS_MAX for text in texts.values())
     return {
         "exchange": row.place,
-        "at": say_moment(row.at) if row.at else "",
-        **{name: text[:SAID_CHARS_MAX] for name, text in texts.items()},
+        "at": format_moment(row.at) if row.at else "",
+        **{name: text[:TEXT_CHARS_MAX] for name, text in texts.items()},
         "tools": dict(row.tools),
         "files": {name: list(paths) for name, paths in row.files.items() if paths},
     } | ({"truncated": True} if long else {})

@@ -16,12 +16,12 @@ import msgspec
 
 from cortex.memory import clones, note_history
 from cortex.memory.code_places.commit_notes import take_commits, unknown_commits
-from cortex.memory.code_places.places import beside, filed, spoken
+from cortex.memory.code_places.places import files_with_anchors, notes_by_file, spoken
 from cortex.memory.code_places.unplaced import place, unplaced
 from cortex.memory.library import Library
 from cortex.memory.note import Scope, Source, State
 from cortex.memory.observations.rating import rate
-from cortex.memory.observations.table import arguments_of, carried_out, numbered, writes
+from cortex.memory.observations.table import arguments_of, run_observation, takes_number, writes
 from cortex.memory.relocation import migrate
 from cortex.memory.transcripts import sessions
 from cortex.memory.upkeep import run
@@ -41,7 +41,7 @@ Function = Callable[..., dict[str, Any] | list[dict[str, Any]] | Slices]
 #: operation of people → its command, where that is called otherwise
 _COMMANDS = {"erase": "forget --hard"}
 #: where an answer has what was found
-_FOUND = ("results", "items", "observations", "explanations")
+_HIT_KEYS = ("results", "items", "observations", "explanations")
 #: how the identity of a project's folder ends
 _IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
 #: the channel on which agents ask
@@ -59,24 +59,24 @@ class Operation:
     writes: bool
     function: Function
     arguments: type[msgspec.Struct]
-    numbered: bool
+    takes_number: bool
     people: bool = False
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the function takes them. Raises BadRequest with one sentence."""
         try:
-            made = msgspec.convert(dict(arguments), self.arguments, strict=False)
+            converted = msgspec.convert(dict(arguments), self.arguments, strict=False)
         except msgspec.ValidationError as error:
             raise BadRequest(self._explain(str(error))) from error
-        return msgspec.structs.asdict(made)
+        return msgspec.structs.asdict(converted)
 
     def _explain(self, problem: str) -> str:
         fault = parse_fault(problem)
-        known = ", ".join(self.arguments.__struct_fields__) or "nothing"
+        accepted = ", ".join(self.arguments.__struct_fields__) or "nothing"
         if fault.what == "missing":
-            return f"`{fault.name}` is required; {self.name} takes: {known}."
+            return f"`{fault.name}` is required; {self.name} takes: {accepted}."
         if fault.what == "unknown":
-            return f"There is no argument `{fault.name}`; {self.name} takes: {known}."
+            return f"There is no argument `{fault.name}`; {self.name} takes: {accepted}."
         if not fault.path:
             return f"The arguments of {self.name} cannot be used: {fault.why}."
         return f"`{fault.path}` cannot be used: {fault.why}."
@@ -103,27 +103,27 @@ def carry_out(
     if operation.people and source is not None and source.channel == AGENTS:
         command = _COMMANDS.get(operation.name, operation.name)
         raise BadRequest(f"Only people do this to memory, by a command: `cortex memory {command}`.")
-    given = operation.check(arguments)
-    if operation.numbered:
-        given[_OPERATION_ID] = operation_id
-    _refuse_secrets(project=given["project"], operation_id=operation_id)
-    project = given.pop("project") or project
+    checked = operation.check(arguments)
+    if operation.takes_number:
+        checked[_OPERATION_ID] = operation_id
+    _refuse_secrets(project=checked["project"], operation_id=operation_id)
+    project = checked.pop("project") or project
     if project == ALL and operation.writes:
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
-    whose = library.of(project="" if project == ALL else project, source=source)
+    view = library.of(project="" if project == ALL else project, source=source)
     began = time.monotonic()
     if source is not None:
-        whose.memory.queries.tally.heard[source.channel] = whose.memory.now()
-    told = operation.function(whose, **given)
-    told = {"results": told} if isinstance(told, list) else told
-    if given.get("query") and isinstance(told, dict):
-        _log(whose, operation.name.removeprefix(PREFIX), given["query"], told, began)
-    return told
+        view.memory.queries.tally.last_call_at[source.channel] = view.memory.now()
+    answer = operation.function(view, **checked)
+    answer = {"results": answer} if isinstance(answer, list) else answer
+    if checked.get("query") and isinstance(answer, dict):
+        _log(view, operation.name.removeprefix(PREFIX), checked["query"], answer, began)
+    return answer
 
 
 def _log(library: Library, tool: str, query: str, answer: Mapping[str, Any], began: float) -> None:
     """Keep what was asked, and how much was found."""
-    rows = next((answer[name] for name in _FOUND if isinstance(answer.get(name), list)), ())
+    rows = next((answer[name] for name in _HIT_KEYS if isinstance(answer.get(name), list)), ())
     took_ms = (time.monotonic() - began) * 1000
     memory = library.memory
     memory.queries.add(
@@ -133,8 +133,8 @@ def _log(library: Library, tool: str, query: str, answer: Mapping[str, Any], beg
 
 def _refuse_secrets(**names: str) -> None:
     """Names are kept as they are told. That of a folder, which ends in its 16 digits, is none."""
-    for name, told in names.items():
-        kinds = [] if _IDENTITY.search(told) else remove_secrets(told)[1]
+    for name, text in names.items():
+        kinds = [] if _IDENTITY.search(text) else remove_secrets(text)[1]
         if kinds:
             raise BadRequest(f"`{name}` holds a secret ({kinds[0]}); take another name.")
 
@@ -171,7 +171,7 @@ def _store(
         "tags": tags,
         "importance": importance,
         "facts": facts,
-        "files": filed(library, id, files, anchored),
+        "files": files_with_anchors(library, id, files, anchored),
         "anchors": anchors,
         "spoken": spoken,
         "metadata": metadata,
@@ -179,31 +179,31 @@ def _store(
         "scope": scope,
         "occurred_at": occurred_at,
     }
-    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    changes: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     if id:
-        return library.edit(id, state=state, supersedes=supersedes, operation_id=operation_id, **given)
+        return library.edit(id, state=state, supersedes=supersedes, operation_id=operation_id, **changes)
     if state not in (None, "active"):
         raise BadRequest(f"A new note is active; pass the `id` of the one that is to be {state}.")
-    title = given.pop("title", "")
-    return library.store(title, **given, supersedes=supersedes, operation_id=operation_id)
+    title = changes.pop("title", "")
+    return library.store(title, **changes, supersedes=supersedes, operation_id=operation_id)
 
 
 def _operation(name: str, function: Function, *, writes: bool, people: bool = False) -> Operation:
     arguments = struct_of(function, name, excluded=(_OPERATION_ID,), more=(("project", str, ""),))
-    numbered = _OPERATION_ID in inspect.signature(function).parameters
-    return Operation(name, writes, function, arguments, numbered, people)
+    has_operation_id = _OPERATION_ID in inspect.signature(function).parameters
+    return Operation(name, writes, function, arguments, has_operation_id, people)
 
 
-def _observing(name: str) -> Operation:
+def _observation_operation(name: str) -> Operation:
     """The operation of a tool of observations."""
-    function = functools.partial(carried_out, name)
-    return Operation(f"{PREFIX}{name}", writes(name), function, arguments_of(name), numbered(name))
+    function = functools.partial(run_observation, name)
+    return Operation(f"{PREFIX}{name}", writes(name), function, arguments_of(name), takes_number(name))
 
 
 #: every operation there is, by its name on the wire
 OPERATIONS: Mapping[str, Operation] = {
-    one.name: one
-    for one in (
+    operation.name: operation
+    for operation in (
         _operation("store", _store, writes=True),
         _operation("search", Library.search, writes=False),
         _operation("recall", Library.recall, writes=False),
@@ -235,12 +235,12 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("take_session", sessions.take_session, writes=True, people=True),
         _operation("doctor", Library.doctor, writes=False, people=True),
         _operation("spoken", spoken, writes=False),
-        _operation("beside", beside, writes=False),
+        _operation("beside", notes_by_file, writes=False),
         _operation("unplaced", unplaced, writes=False),
         _operation("place", place, writes=True),
         _operation("unknown_commits", unknown_commits, writes=False),
         _operation("take_commits", take_commits, writes=True),
         _operation("rate", rate, writes=True),
-        *map(_observing, ROWS),
+        *map(_observation_operation, ROWS),
     )
 }

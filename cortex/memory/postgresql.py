@@ -115,13 +115,17 @@ class Shared:
         #: transactions that wrote, since it was opened
         self.writes = 0
         #: how many `moment`s there are one in another, what was read in it, and its connection
-        self._moments, self._read = 0, set[str]()
-        self._held: Connection | None = None
-        shown = self._url.difference_update_query([name for name in self._url.query if "password" in name])
-        self.told = f"{shown.render_as_string(hide_password=True)} (team {self._team})"
+        self._moments, self._read_names = 0, set[str]()
+        self._moment_connection: Connection | None = None
+        public_url = self._url.difference_update_query(
+            [name for name in self._url.query if "password" in name]
+        )
+        self.label = f"{public_url.render_as_string(hide_password=True)} (team {self._team})"
         try:
             files.make_private(folder)
-            self._lock = hold(folder / "memory.lock", lambda holder: _owned(folder, holder), wait_s=OWNER_S)
+            self._lock = hold(
+                folder / "memory.lock", lambda holder: _occupied(folder, holder), wait_s=OWNER_S
+            )
         except OSError as error:
             raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
         try:
@@ -150,7 +154,7 @@ class Shared:
         """
         self._end_moment()
         try:
-            with self._telling("written to"), self._engine.begin() as connection:
+            with self._translate_errors("written to"), self._engine.begin() as connection:
                 connection.execute(_WRITERS)
                 self.writes += 1
                 yield connection
@@ -160,12 +164,12 @@ class Shared:
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection to read with: all of it as it was at one moment."""
-        with self.moment(), self._telling("read from"):
+        with self.moment(), self._translate_errors("read from"):
             try:
-                if self._held is None:
+                if self._moment_connection is None:
                     how = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-                    self._held = self._engine.connect().execution_options(**how)
-                yield self._held
+                    self._moment_connection = self._engine.connect().execution_options(**how)
+                yield self._moment_connection
             except BaseException:  # what failed can be asked nothing more
                 self._end_moment()
                 raise
@@ -184,37 +188,37 @@ class Shared:
                 self._end_moment()
 
     def _end_moment(self) -> None:
-        held, self._held = self._held, None
-        self._read.clear()
-        if held is not None:
-            held.close()
+        connection, self._moment_connection = self._moment_connection, None
+        self._read_names.clear()
+        if connection is not None:
+            connection.close()
 
     def is_new(self, what: str) -> bool:
         """Whether what was read has to be read again: once in a moment."""
-        known = what in self._read
+        was_read = what in self._read_names
         if self._moments:
-            self._read.add(what)
-        return not known
+            self._read_names.add(what)
+        return not was_read
 
     @contextlib.contextmanager
-    def _telling(self, what: str) -> Iterator[None]:
+    def _translate_errors(self, what: str) -> Iterator[None]:
         """Raises BadRequest for a value that no server takes, as a text with NUL."""
         try:
             yield
         except DataError as error:
-            raise BadRequest(f"The memory in {self.told} does not take that: {_said(error)}") from None
+            raise BadRequest(f"The memory in {self.label} does not take that: {_message_of(error)}") from None
         except (OperationalError, InterfaceError, ProgrammingError) as error:
-            raise Unavailable(f"The memory cannot be {what} {self.told}: {_said(error)}") from error
+            raise Unavailable(f"The memory cannot be {what} {self.label}: {_message_of(error)}") from error
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[bool]:
         """Whether upkeep may begin: one process of the team at a time."""
-        with self._telling("read from"), self._engine.connect() as connection:
-            held = connection.execution_options(isolation_level="AUTOCOMMIT").execute(_UPKEEP).scalar()
+        with self._translate_errors("read from"), self._engine.connect() as connection:
+            has_lock = connection.execution_options(isolation_level="AUTOCOMMIT").execute(_UPKEEP).scalar()
             try:
-                yield bool(held)
+                yield bool(has_lock)
             finally:
-                if held:
+                if has_lock:
                     connection.execute(_UPKEEP_ENDS)
 
     def size(self) -> int:
@@ -224,7 +228,7 @@ class Shared:
 
     def back_up(self) -> Path:
         raise BadRequest(
-            f"Back-ups of {self.told} are made where it is: `pg_dump --schema={self._team}`; `cortex memory export` "
+            f"Back-ups of {self.label} are made where it is: `pg_dump --schema={self._team}`; `cortex memory export` "
             "writes all notes into a file here."
         )
 
@@ -254,10 +258,12 @@ class Shared:
 
     def optimise(self) -> None:
         """Renew what the server knows of the tables."""
-        with self._telling("written to"), self._engine.connect() as connection:
-            anew = connection.execution_options(isolation_level="AUTOCOMMIT")
+        with self._translate_errors("written to"), self._engine.connect() as connection:
+            autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
             for table in METADATA.sorted_tables:
-                anew.execute(text(f"ANALYZE {anew.dialect.identifier_preparer.format_table(table)}"))
+                autocommit.execute(
+                    text(f"ANALYZE {autocommit.dialect.identifier_preparer.format_table(table)}")
+                )
 
     def truncate_log(self) -> None:
         """The server's own log is the server's: docs/MEMORY.md says what stays in it."""
@@ -267,44 +273,44 @@ class Shared:
         with self.read() as connection:
             if not connection.execute(_SEES_ALL).scalar():
                 return []
-        told = (
-            f"The role of {self.told} may read every team's memory: connect with one that is no superuser and has "
+        warning = (
+            f"The role of {self.label} may read every team's memory: connect with one that is no superuser and has "
             "rights in this team's schema alone."
         )
-        return [told]
+        return [warning]
 
     def _bring_up_to_date(self) -> None:
         with self.read() as connection:
-            may = connection.execute(_MAY_USE, {"team": self._team}).scalar()
-        if may is False:
+            is_allowed = connection.execute(_MAY_USE, {"team": self._team}).scalar()
+        if is_allowed is False:
             raise Misconfigured(
-                f"The role of {self.told} may not use the schema {self._team}: GRANT USAGE on it, or set memory.team to "
+                f"The role of {self.label} may not use the schema {self._team}: GRANT USAGE on it, or set memory.team to "
                 "your own."
             )
-        found = self._version()
-        if found == VERSION:
+        version = self._version()
+        if version == VERSION:
             return
-        if found > VERSION:
+        if version > VERSION:
             raise Misconfigured(
-                f"The memory in {self.told} was written by a newer Cortex (version {found} of the store; this one "
+                f"The memory in {self.label} was written by a newer Cortex (version {version} of the store; this one "
                 f"knows {VERSION}): upgrade this one."
             )
         self._engine.dispose()
         command = [sys.executable, "-P", "-m", "cortex.memory.migrations"]
-        told = f"{self._url.render_as_string(hide_password=False)}\n{self._team}"
+        stdin = f"{self._url.render_as_string(hide_password=False)}\n{self._team}"
         try:
             done = subprocess.run(
-                command, capture_output=True, timeout=MIGRATION_S, check=False, cwd="/", input=told.encode()
+                command, capture_output=True, timeout=MIGRATION_S, check=False, cwd="/", input=stdin.encode()
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise Unavailable(f"The memory in {self.told} cannot be brought up to date: {error}.") from error
+            raise Unavailable(f"The memory in {self.label} cannot be brought up to date: {error}.") from error
         if done.returncode:
             lines = [line for line in done.stderr.decode(errors="replace").splitlines() if line.strip()] or [
                 ""
             ]
             last = next((line for line in lines if line.startswith("psycopg.")), lines[-1])
             raise Unavailable(
-                f"The memory in {self.told} cannot be brought up to date: {last.rpartition(') ')[2]}; somebody who "
+                f"The memory in {self.label} cannot be brought up to date: {last.rpartition(') ')[2]}; somebody who "
                 "may make tables there has to open it once with this version."
             )
 
@@ -317,17 +323,17 @@ class Shared:
 
     def _identity(self) -> str:
         """The id of the store, made with its secret when it is first asked for."""
-        known = text("SELECT id FROM store")
+        id_query = text("SELECT id FROM store")
         with self.read() as connection:
-            there = connection.execute(text("SELECT to_regclass('store')")).scalar()
-            found = connection.execute(known).scalar() if there else None
-        if found is None:
+            has_table = connection.execute(text("SELECT to_regclass('store')")).scalar()
+            store_id = connection.execute(id_query).scalar() if has_table else None
+        if store_id is None:
             with self.write() as connection:
                 connection.execute(_STORE)
-                made = text("INSERT INTO store (id, key) VALUES (:id, :key) ON CONFLICT DO NOTHING")
-                connection.execute(made, {"id": uuid6.uuid7().hex, "key": secrets.token_bytes(32)})
-                found = connection.execute(known).scalar_one()
-        return str(found)
+                insertion = text("INSERT INTO store (id, key) VALUES (:id, :key) ON CONFLICT DO NOTHING")
+                connection.execute(insertion, {"id": uuid6.uuid7().hex, "key": secrets.token_bytes(32)})
+                store_id = connection.execute(id_query).scalar_one()
+        return str(store_id)
 
 
 def set_key(connection: Connection, key: bytes) -> None:
@@ -401,7 +407,7 @@ def connect(url: URL, team: str) -> Engine:
 
 
 @contextlib.contextmanager
-def migrating(server: Server) -> Iterator[Connection]:
+def open_for_migration(server: Server) -> Iterator[Connection]:
     """A connection to bring the team's tables up to date with, and nobody else does."""
     team = read_team(server.team)
     engine = connect(read_address(server.address), team)
@@ -431,11 +437,11 @@ def _as_text(value: Any) -> Any:
 
 def last_number(connection: Connection, table: str) -> int:
     """The highest number that a row of the table ever had."""
-    found = text("SELECT pg_sequence_last_value(pg_get_serial_sequence(:name, 'number')::regclass)")
-    return connection.execute(found, {"name": table}).scalar() or 0
+    query = text("SELECT pg_sequence_last_value(pg_get_serial_sequence(:name, 'number')::regclass)")
+    return connection.execute(query, {"name": table}).scalar() or 0
 
 
-def count_on(connection: Connection, table: str) -> None:
+def advance_sequence(connection: Connection, table: str) -> None:
     """Have the next row of the table get a number above all that were given by us."""
     numbers = METADATA.tables[table].c.number
     highest = connection.execute(select(func.max(numbers))).scalar() or 0
@@ -447,11 +453,11 @@ def count_on(connection: Connection, table: str) -> None:
     )
 
 
-def _said(error: DBAPIError) -> str:
+def _message_of(error: DBAPIError) -> str:
     """What the server or the driver says, in one line."""
     first = " ".join(str(error.orig).split())
     return first if first.endswith(".") else f"{first}."
 
 
-def _owned(folder: Path, holder: str) -> Occupied:
+def _occupied(folder: Path, holder: str) -> Occupied:
     return Occupied(f"Process {holder} already serves the memory in {folder}; ask it, or end it first.")

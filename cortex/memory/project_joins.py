@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import delete, insert, select, update
 
 from cortex.memory.note import Note
-from cortex.memory.records import Records, parts
+from cortex.memory.records import Records, batches
 from cortex.memory.tables import JOINED, NOTE, REVISION
 from cortex.system.errors import BadRequest, NotFound
 
@@ -17,7 +17,7 @@ def join(records: Records, project: str, other: str) -> dict[str, Any]:
     """Have the notes of `project` be those of `other`: {"moved": how many}. Raises NotFound for one
     without notes, BadRequest when they are one already.
     """
-    into, home = (_home(records, each) for each in (other, project))
+    into, home = (_home(records, member) for member in (other, project))
     if into == home:
         raise BadRequest(f"The notes of {project} and of {other} are one already.")
     if not records.connection.execute(select(NOTE.c.number).where(NOTE.c.project == into).limit(1)).first():
@@ -26,16 +26,16 @@ def join(records: Records, project: str, other: str) -> dict[str, Any]:
             "that one to this, link the other way round."
         )
     followers = select(JOINED.c.project).where(JOINED.c.into == project)
-    for each in (project, *records.connection.execute(followers).scalars().all()):
-        _point(records, each, into)
+    for member in (project, *records.connection.execute(followers).scalars().all()):
+        _set_home(records, member, into)
     return {"moved": _move_all(records, project, into)}
 
 
-def part(records: Records, project: str) -> dict[str, Any]:
+def separate(records: Records, project: str) -> dict[str, Any]:
     """Have `project` keep notes of its own again: {}. Raises BadRequest when it does."""
     if _home(records, project) == project:
         raise BadRequest(f"The notes of {project} are its own already.")
-    _point(records, project, "")
+    _set_home(records, project, "")
     return {}
 
 
@@ -44,11 +44,11 @@ def _home(records: Records, project: str) -> str:
     return records.connection.execute(query).scalar() or project
 
 
-def _point(records: Records, project: str, into: str) -> None:
+def _set_home(records: Records, project: str, into: str) -> None:
     """Have the notes of `project` kept by `into`, "" for itself."""
-    own = JOINED.c.project == project
-    before = records.connection.execute(select(JOINED.c.into).where(own)).scalar() or ""
-    records.connection.execute(delete(JOINED).where(own))
+    of_project = JOINED.c.project == project
+    before = records.connection.execute(select(JOINED.c.into).where(of_project)).scalar() or ""
+    records.connection.execute(delete(JOINED).where(of_project))
     if into:
         values = {"project": project, "into": into, "created_at": records.now}
         records.connection.execute(insert(JOINED), values)
@@ -59,22 +59,22 @@ def _move_all(records: Records, project: str, into: str) -> int:
     numbers = list(
         records.connection.execute(select(NOTE.c.number).where(NOTE.c.project == project)).scalars()
     )
-    for some in parts(numbers):
-        for note in records.get(some):
+    for batch in batches(numbers):
+        for note in records.get(batch):
             _move(records, note, into)
     return len(numbers)
 
 
 def _move(records: Records, note: Note, into: str) -> None:
     """Have the note be of another project, and have been of it: whose it is was never believed."""
-    told = replace(note, project=into)
-    own = NOTE.c.number == note.number
-    records.connection.execute(update(NOTE).where(own).values(project=into, same=told.same))
-    held = select(REVISION.c.number, REVISION.c.held).where(REVISION.c.note == note.number)
-    for number, before in records.connection.execute(held).all():
+    moved_note = replace(note, project=into)
+    of_note = NOTE.c.number == note.number
+    records.connection.execute(update(NOTE).where(of_note).values(project=into, same=moved_note.same))
+    revisions = select(REVISION.c.number, REVISION.c.held).where(REVISION.c.note == note.number)
+    for number, before in records.connection.execute(revisions).all():
         moved = update(REVISION).where(REVISION.c.number == number)
         records.connection.execute(moved.values(held=before | {"project": into}))
-    records.wrote(told)
+    records.log_note(moved_note)
     records.did.append(["moved", note.number, note.project])
 
 
@@ -83,7 +83,7 @@ def take_back(records: Records, what: str, which: Any, before: str) -> None:
     number, project before].
     """
     if what == "joined":
-        _point(records, which, before)
+        _set_home(records, which, before)
     else:
         for note in records.get([which]):
             _move(records, note, before)

@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from cortex.memory.project_joins import join, part
+from cortex.memory.project_joins import join, separate
 from cortex.memory.store import Store
 from cortex.memory.tables import JOINED, NOTE
-from cortex.memory.times import say_moment
+from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest
 
 
@@ -32,17 +32,17 @@ class Projects:
     def all_of(self, project: str) -> list[str]:
         """A project and those that were joined to it; none for "", which is everybody."""
         self.home_of(project)
-        joined = [one for one, home in (self._store.homes or {}).items() if home == project]
+        joined = [name for name, home in (self._store.homes or {}).items() if home == project]
         return [project, *joined] if project else []
 
-    def known(self) -> list[dict[str, Any]]:
+    def with_notes(self) -> list[dict[str, Any]]:
         """[{"project", "notes", "newest"}] of all that have notes, the newest first."""
         newest = func.max(NOTE.c.created_at)
         query = select(NOTE.c.project, func.count(), newest).where(NOTE.c.state != "deleted")
         query = query.where(NOTE.c.project != "").group_by(NOTE.c.project).order_by(newest.desc())
         with self._store.database.read() as connection:
             rows = connection.execute(query).all()
-        return [{"project": row[0], "notes": row[1], "newest": say_moment(row[2])} for row in rows]
+        return [{"project": row[0], "notes": row[1], "newest": format_moment(row[2])} for row in rows]
 
     def link(self, project: str, other: str, operation: str, *, remove: bool) -> dict[str, Any]:
         """{"project", "home": which keeps its notes, "projects": all that have some}, and after a
@@ -54,14 +54,14 @@ class Projects:
         """
         if (other or remove) and not project:
             raise BadRequest("Say whose notes are meant: ask from a project's folder.")
-        told: dict[str, Any] = {}
+        outcome: dict[str, Any] = {}
         if other or remove:
-            asked = {"link": project, "to": other, "remove": remove}
-            told = self._store.once(
+            request = {"link": project, "to": other, "remove": remove}
+            outcome = self._store.once(
                 operation,
                 "link",
-                asked,
-                lambda records: part(records, project) if remove else join(records, project, other),
+                request,
+                lambda records: separate(records, project) if remove else join(records, project, other),
             )
             self._store.homes = None
-        return {"project": project, "home": self.home_of(project), "projects": self.known()} | told
+        return {"project": project, "home": self.home_of(project), "projects": self.with_notes()} | outcome

@@ -14,7 +14,7 @@ import numpy as np
 
 from cortex.memory.catalog import Catalog
 from cortex.memory.vectors import Cosines, distinct
-from cortex.memory.words import Held
+from cortex.memory.words import WordBits
 from cortex.system.arrays import Array
 
 #: lane → its weight, of values from 0 to 1. words: of the note; window: how much of the question it
@@ -61,7 +61,7 @@ class Lanes:
     """
 
     words: Mapping[int, float]
-    held: Held
+    word_bits: WordBits
     cosines: Cosines
     near: Mapping[int, float] = field(default_factory=dict)
     ideal: float = 1.0
@@ -79,7 +79,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Similar:
+class SimilarNotes:
     """Notes that a lane of similarity found, by number, rising: lane → 0 to 1; whether each is
     about the question at all; factor → by how much its form lifts it (`fitting`), and what decides
     between equal ones (`lifts`).
@@ -94,31 +94,31 @@ class Similar:
 
 def _spread(numbers: Array, values: Array, room: int) -> Array:
     """[room]: what few of all notes have, by number; of the others the system gives no memory."""
-    told = np.zeros(room, values.dtype)
-    told[numbers] = values
-    return told
+    spread = np.zeros(room, values.dtype)
+    spread[numbers] = values
+    return spread
 
 
-def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Similar:
+def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> SimilarNotes:
     """What the lanes of similarity say of the notes in the mask; `now` is in milliseconds."""
     hits = np.fromiter(lanes.words, np.int64, len(lanes.words))
-    kept = mask[hits]
-    hits, scores = hits[kept], np.fromiter(lanes.words.values(), np.float64, len(kept))[kept]
+    in_mask = mask[hits]
+    hits, scores = hits[in_mask], np.fromiter(lanes.words.values(), np.float64, len(in_mask))[in_mask]
     words = _spread(hits, scores, len(mask))
-    meant, sure = _meant(lanes.cosines, len(mask))
-    numbers = distinct((*_around(hits, catalog, NEIGHBOURS), meant))
+    meant, sure = _nearest(lanes.cosines, len(mask))
+    numbers = distinct((*_neighbours(hits, catalog, NEIGHBOURS), meant))
     numbers = numbers[mask[numbers]]
-    around = _around(numbers, catalog, NEIGHBOURS)
-    before, own = around[1], words[numbers]
-    window = _window(around, lanes.held, mask)
+    around = _neighbours(numbers, catalog, NEIGHBOURS)
+    before, word_scores = around[1], words[numbers]
+    window = _window(around, lanes.word_bits, mask)
     best = scores.max(initial=0.0) or 1.0
-    return Similar(
+    return SimilarNotes(
         numbers,
         {
-            "words": own / best,
+            "words": word_scores / best,
             "window": window,
             "answers": words[before] / best * catalog["asking"][before],
-            "session": _sessions(numbers, own, hits, scores, catalog),
+            "session": _sessions(numbers, word_scores, hits, scores, catalog),
             "meaning": np.clip(_meaning(around[: 2 * len(MEANT_NEAR) + 1], sure), 0.0, 1.0),
             "alone": np.clip(sure[numbers], 0.0, 1.0),
             "opens": ((before == 0) & (around[2] > 0)).astype(np.float64),
@@ -126,42 +126,42 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
         np.where(
             catalog["speaker"][numbers] > 0,
             window >= WINDOW_FLOOR,
-            own >= max(WORDS_FLOOR * lanes.ideal, LEAST),
+            word_scores >= max(WORDS_FLOOR * lanes.ideal, LEAST),
         )
         | (sure[numbers] * SURE_DEVIATIONS >= _meaning_floor(lanes.cosines.among)),
-        _fitting(lanes, numbers, catalog),
-        _lifts(numbers, catalog, now),
+        _fit_factors(lanes, numbers, catalog),
+        _tie_breakers(numbers, catalog, now),
     )
 
 
 def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:
     """The notes, and those around them whose meaning counts for theirs."""
     hits = np.fromiter(numbers, np.int64, len(numbers))
-    return distinct(_around(hits, catalog, len(MEANT_NEAR)))
+    return distinct(_neighbours(hits, catalog, len(MEANT_NEAR)))
 
 
-def _window(around: Sequence[Array], held: Held, mask: Array) -> Array:
+def _window(around: Sequence[Array], word_bits: WordBits, mask: Array) -> Array:
     """How much of what the question's words are worth each note holds with its neighbours."""
-    kept = mask[held.numbers]
-    bits = _spread(held.numbers[kept], held.bits[kept], len(mask))
-    together = np.bitwise_or.reduce([bits[some] for some in around])
-    shares = held.worth / (held.worth.sum() or 1.0)
-    told: Array = sum(
+    in_mask = mask[word_bits.numbers]
+    bits = _spread(word_bits.numbers[in_mask], word_bits.bits[in_mask], len(mask))
+    together = np.bitwise_or.reduce([bits[ring] for ring in around])
+    shares = word_bits.worth / (word_bits.worth.sum() or 1.0)
+    covered: Array = sum(
         (share * (together >> at & 1) for at, share in enumerate(shares)), np.zeros(len(together))
     )
-    return told
+    return covered
 
 
 def _meaning(around: Sequence[Array], sure: Array) -> Array:
     """How sure the meaning of each note with its neighbours is: those of unrelated notes together
     deviate as one of them does.
     """
-    told, squares = sure[around[0]], np.ones(len(around[0]))
-    for at, some in enumerate(around[1:]):
+    combined, squares = sure[around[0]], np.ones(len(around[0]))
+    for at, ring in enumerate(around[1:]):
         share = MEANT_NEAR[at // 2]
-        told += share * sure[some]
-        squares += share * share * (some > 0)
-    meant: Array = told / np.sqrt(squares)
+        combined += share * sure[ring]
+        squares += share * share * (ring > 0)
+    meant: Array = combined / np.sqrt(squares)
     return meant
 
 
@@ -170,39 +170,41 @@ def _meaning_floor(among: int) -> float:
     return max(MEANING_FLOOR, NormalDist().inv_cdf(1 - 1 / max(2, among)))
 
 
-def _around(numbers: Array, catalog: Catalog, count: int) -> list[Array]:
+def _neighbours(numbers: Array, catalog: Catalog, count: int) -> list[Array]:
     """The notes, those before and after them in their sessions, and so on; 0 is none."""
-    found, earlier, later = [numbers], numbers, numbers
+    rings, earlier, later = [numbers], numbers, numbers
     for _ in range(count):
         earlier, later = catalog["before"][earlier], catalog["after"][later]
-        found += [earlier, later]
-    return found
+        rings += [earlier, later]
+    return rings
 
 
-def _meant(cosines: Cosines, room: int) -> tuple[Array, Array]:
+def _nearest(cosines: Cosines, room: int) -> tuple[Array, Array]:
     """The notes whose cosine is farthest above the mean, and how far each is, in parts of
     SURE_DEVIATIONS.
     """
-    told = cosines.numbers
+    numbers = cosines.numbers
     sure = (cosines.values - cosines.mean) / (cosines.deviation or 1.0) / SURE_DEVIATIONS
-    best = told[np.argpartition(-cosines.values, MEANT)[:MEANT]] if len(told) > MEANT else told
-    return best, _spread(told, sure, room)
+    best = numbers[np.argpartition(-cosines.values, MEANT)[:MEANT]] if len(numbers) > MEANT else numbers
+    return best, _spread(numbers, sure, room)
 
 
-def _sessions(numbers: Array, own: Array, hits: Array, scores: Array, catalog: Catalog) -> Array:
+def _sessions(numbers: Array, word_scores: Array, hits: Array, scores: Array, catalog: Catalog) -> Array:
     """What the sessions of the notes say, by the square root of their length; a note without one is
     its own.
     """
-    of = catalog["session"]
-    sums = np.bincount(of[hits], scores, minlength=catalog.sessions)
-    sessions = of[numbers]
-    values = np.where(sessions > 0, sums[sessions] / np.sqrt(np.maximum(1, catalog.lengths[sessions])), own)
+    session_numbers = catalog["session"]
+    sums = np.bincount(session_numbers[hits], scores, minlength=catalog.sessions)
+    sessions = session_numbers[numbers]
+    values = np.where(
+        sessions > 0, sums[sessions] / np.sqrt(np.maximum(1, catalog.lengths[sessions])), word_scores
+    )
     shares: Array = values / (values.max(initial=0.0) or 1.0)
     return shares
 
 
 def rank(  # noqa: PLR0917
-    lanes: Lanes, similar: Similar, catalog: Catalog, alpha: float, now: int, limit: int
+    lanes: Lanes, similar: SimilarNotes, catalog: Catalog, alpha: float, now: int, limit: int
 ) -> list[Ranked]:
     """The notes that are about the question, the best `limit` first; equal ones the newest first.
 
@@ -217,49 +219,49 @@ def rank(  # noqa: PLR0917
         near = _spread(reached, worth, len(catalog["there"]))[similar.numbers]
     none = np.zeros(len(near))
     alike = alpha * sum((WEIGHTS[lane] * values for lane, values in similar.lanes.items()), none)
-    fitting, lifts = (sum(each.values(), none + 1.0) for each in (similar.fitting, similar.lifts))
+    fitting, lifts = (sum(factors.values(), none + 1.0) for factors in (similar.fitting, similar.lifts))
     score = (alike * fitting + (1 - alpha) * near) * lifts
-    kept = np.flatnonzero(similar.fits | (near > 0))
-    if len(kept) > limit:  # what cannot be among the best is not sorted
-        kept = kept[score[kept] >= np.partition(score[kept], -limit)[-limit]]
-    numbers = similar.numbers[kept]
-    order = np.lexsort((-numbers, -catalog["happened"][numbers], -score[kept]))
-    best = kept[order[:limit]]
+    candidates = np.flatnonzero(similar.fits | (near > 0))
+    if len(candidates) > limit:  # what cannot be among the best is not sorted
+        candidates = candidates[score[candidates] >= np.partition(score[candidates], -limit)[-limit]]
+    numbers = similar.numbers[candidates]
+    order = np.lexsort((-numbers, -catalog["happened"][numbers], -score[candidates]))
+    best = candidates[order[:limit]]
     parts = {lane: alpha * WEIGHTS[lane] * values[best] for lane, values in similar.lanes.items()}
     parts |= {name: alike[best] * by[best] for name, by in similar.fitting.items()}
     parts["graph"] = (1 - alpha) * near[best]
     base = alike[best] * fitting[best] + parts["graph"]
     parts |= {name: base * by[best] for name, by in similar.lifts.items()}
-    rows = zip(*(told.tolist() for told in parts.values()), strict=True)
+    rows = zip(*(column.tolist() for column in parts.values()), strict=True)
     return [
-        Ranked(number, told, dict(zip(parts, row, strict=True)))
-        for number, told, row in zip(similar.numbers[best].tolist(), score[best].tolist(), rows, strict=True)
+        Ranked(number, total, dict(zip(parts, row, strict=True)))
+        for number, total, row in zip(similar.numbers[best].tolist(), score[best].tolist(), rows, strict=True)
     ]
 
 
-def _with_far(similar: Similar, far: Array, lanes: Lanes, catalog: Catalog, now: int) -> Similar:
+def _with_far(similar: SimilarNotes, far: Array, lanes: Lanes, catalog: Catalog, now: int) -> SimilarNotes:
     """The same with notes that no lane of similarity found."""
     numbers, none = np.concatenate([similar.numbers, far]), np.zeros(len(far))
-    return Similar(
+    return SimilarNotes(
         numbers,
         {lane: np.concatenate([values, none]) for lane, values in similar.lanes.items()},
         np.concatenate([similar.fits, none > 0]),
-        _fitting(lanes, numbers, catalog),
-        _lifts(numbers, catalog, now),
+        _fit_factors(lanes, numbers, catalog),
+        _tie_breakers(numbers, catalog, now),
     )
 
 
-def _fitting(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Array]:
+def _fit_factors(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Array]:
     """By how much the form of a note fits the question, beside what it says."""
-    named = np.isin(catalog["speaker"][numbers], lanes.speakers)
+    is_speaker = np.isin(catalog["speaker"][numbers], lanes.speakers)
     return {
-        "speaker": SPEAKER * named,
+        "speaker": SPEAKER * is_speaker,
         "time": TIME * catalog["timed"][numbers] * lanes.when,
         "asks": ASKS * catalog["asking"][numbers],
     }
 
 
-def _lifts(numbers: Array, catalog: Catalog, now: int) -> dict[str, Array]:
+def _tie_breakers(numbers: Array, catalog: Catalog, now: int) -> dict[str, Array]:
     """What decides between notes that fit equally well."""
     age = np.maximum(0, now - catalog["updated"][numbers])
     importance = catalog["importance"][numbers].astype(np.float64)

@@ -21,9 +21,9 @@ from cortex.memory.ranking import Lanes, Ranked, rank, similarities, with_neighb
 from cortex.memory.records import Point
 from cortex.memory.rows import outline_of
 from cortex.memory.store import Store
-from cortex.memory.text import asks_time, gist, question_words
+from cortex.memory.text import asks_about_time, gist, question_words
 from cortex.memory.times import just_now
-from cortex.memory.transcripts.exchange_index import Said
+from cortex.memory.transcripts.exchange_index import ExchangeIndex
 from cortex.memory.upkeep.state import Upkeep
 from cortex.memory.vectors import Vectors
 from cortex.memory.words import Words
@@ -41,7 +41,7 @@ ANCHORS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledNote:
     """A note that is about the question; `parts`: what its score is made of."""
 
     note: Note
@@ -79,14 +79,14 @@ class Memory:
         self.words = Words(self._folder / "words")
         self.vectors = Vectors(self._folder / "vectors", embedder)
         self._reached: Point | None = None
-        self._said: Said | None = None
+        self._exchange_index: ExchangeIndex | None = None
         self.follow()
 
     def close(self) -> None:
         try:
             self.queries.write(self.now())
-            if self._said is not None:
-                self._said.close()
+            if self._exchange_index is not None:
+                self._exchange_index.close()
             self.words.commit()
         except (OSError, ValueError) as error:  # the next start makes it anew
             log.warning("the words of memory were not kept: %s", error)
@@ -94,11 +94,11 @@ class Memory:
             self.store.close()
 
     @property
-    def said(self) -> Said:
+    def exchange_index(self) -> ExchangeIndex:
         """What was said in sessions, opened when somebody asks for it."""
-        if self._said is None:
-            self._said = Said(self.store, self._folder / "sessions")
-        return self._said
+        if self._exchange_index is None:
+            self._exchange_index = ExchangeIndex(self.store, self._folder / "sessions")
+        return self._exchange_index
 
     @property
     def reached(self) -> Point:
@@ -109,36 +109,36 @@ class Memory:
         """Take in what changed in the store since. An index that cannot be used is made anew."""
         try:
             with self.store.database.moment():
-                self._keep_up()
+                self._follow_changes()
         except (OSError, ValueError) as error:  # what tantivy and the system say of broken files
             log.warning("an index of memory is made anew: %s", error)
             for index in INDEXES:
                 for _ in self.rebuild(index):
                     pass
 
-    def _keep_up(self) -> None:
+    def _follow_changes(self) -> None:
         if self._reached is None:
             for _ in self._load():
                 pass
-            for index in self._of_another_past():
+            for index in self._diverged_indexes():
                 for _ in self.rebuild(index):
                     pass
         reached, news = {self.reached, self.words.reached, self.vectors.reached}, self.store.news
-        there = self.store.newest
-        if reached == {there}:
+        newest = self.store.newest
+        if reached == {newest}:
             return
-        if reached == {news.after} and news.reached == there:
-            found = [note for note in news.notes.values() if note]
-            self._take(news.reached, dict.fromkeys(news.notes, news.reached.number), news.edges, found)
+        if reached == {news.after} and news.reached == newest:
+            changed = [note for note in news.notes.values() if note]
+            self._take(news.reached, dict.fromkeys(news.notes, news.reached.number), news.edges, changed)
             return
         if any(self.store.point_at(point.number) != point for point in reached):
             self._reached = None  # the store was put back, or another server has taken over
-            self._keep_up()
+            self._follow_changes()
             return
         for _ in self._take_in(min(reached).number):
             pass
 
-    def _of_another_past(self) -> list[str]:
+    def _diverged_indexes(self) -> list[str]:
         """The indexes that took in changes which the store never saw: it was put back."""
         reached = {"words": self.words.reached, "vectors": self.vectors.reached}
         return [index for index, point in reached.items() if self.store.point_at(point.number) != point]
@@ -147,9 +147,9 @@ class Memory:
         """Fill the catalog and the links from the store; what changes meanwhile is followed."""
         reached, catalog, links = self.store.newest, Catalog(), Links()
         last = 0
-        while some := self.store.outlines(last, CHANGES):
-            catalog.take(some)
-            last = some[-1].number
+        while outlines := self.store.outlines(last, CHANGES):
+            catalog.take(outlines)
+            last = outlines[-1].number
             yield
         last = 0
         while edges := self.store.edges_after(last, CHANGES):
@@ -167,22 +167,24 @@ class Memory:
             self._take(reached, notes, edges, self.store.notes_by_number(sorted(notes)))
             yield
 
-    def _take(self, reached: Point, notes: Mapping[int, int], edges: set[int], found: Sequence[Note]) -> None:
+    def _take(
+        self, reached: Point, notes: Mapping[int, int], edges: set[int], present: Sequence[Note]
+    ) -> None:
         """What changed until `reached`: note → its last change, numbers of edges, and those of the
         notes that are there.
         """
         if reached > self.reached:
-            self.catalog.take([outline_of(note) for note in found])
-            self.catalog.drop(notes.keys() - {note.number for note in found})
-            there = self.store.edges_by_number(sorted(edges)) if edges else []
-            self.links.take(there, edges - {edge.number for edge in there})
-        kept = [note for note in found if note.state != "deleted"]
-        gone = notes.keys() - {note.number for note in kept}
+            self.catalog.take([outline_of(note) for note in present])
+            self.catalog.drop(notes.keys() - {note.number for note in present})
+            present_edges = self.store.edges_by_number(sorted(edges)) if edges else []
+            self.links.take(present_edges, edges - {edge.number for edge in present_edges})
+        live = [note for note in present if note.state != "deleted"]
+        gone = notes.keys() - {note.number for note in live}
         if reached > self.words.reached:
-            new = [note for note in kept if notes[note.number] > self.words.reached.number]
+            new = [note for note in live if notes[note.number] > self.words.reached.number]
             self.words.take(reached, new, gone)
         if reached > self.vectors.reached:
-            new = [note for note in kept if notes[note.number] > self.vectors.reached.number]
+            new = [note for note in live if notes[note.number] > self.vectors.reached.number]
             self.vectors.take(reached, new)
         self._reached = max(reached, self.reached)
 
@@ -222,79 +224,82 @@ class Memory:
         if erased.notes:
             yield from self.rebuild("words")
         if erased.exchanges:
-            yield from self.said.make_anew()
+            yield from self.exchange_index.make_anew()
         return erased
 
     def recall(
-        self, query: str, chosen: Selection, limit: int, alpha: float = 1.0, anchors: Sequence[int] = ()
-    ) -> list[Recalled]:
+        self, query: str, selection: Selection, limit: int, alpha: float = 1.0, anchors: Sequence[int] = ()
+    ) -> list[RecalledNote]:
         """The notes that are about the question, the best first; none when none is. With `as_of`
         they are as they were at that moment. The graph is walked from the best and the `anchors`.
         """
         with self.store.database.moment():
             self.follow()
-            then = self.then(chosen.as_of)
-            best = self.ranked(query, chosen, limit, alpha, anchors, then)
-            there = self.store.notes_by_number([one.number for one in best if one.number not in then])
-        notes = {note.number: note for note in there} | then
-        return [Recalled(notes[one.number], one.score, one.parts) for one in best if one.number in notes]
+            past_notes = self.notes_at(selection.as_of)
+            best = self.rank_notes(query, selection, limit, alpha, anchors, past_notes)
+            loaded = self.store.notes_by_number([hit.number for hit in best if hit.number not in past_notes])
+        notes = {note.number: note for note in loaded} | past_notes
+        return [RecalledNote(notes[hit.number], hit.score, hit.parts) for hit in best if hit.number in notes]
 
-    def ranked(  # noqa: PLR0917
+    def rank_notes(  # noqa: PLR0917
         self,
         query: str,
-        chosen: Selection,
+        selection: Selection,
         limit: int,
         alpha: float,
         anchors: Sequence[int] = (),
-        then: Mapping[int, Note] = MappingProxyType({}),
+        past_notes: Mapping[int, Note] = MappingProxyType({}),
     ) -> list[Ranked]:
         """As `recall`, by number; `then`: the notes that read otherwise at that moment."""
-        mask = self.catalog.mask(chosen, then)
-        asked = question_words(query)
+        mask = self.catalog.mask(selection, past_notes)
+        query_words = question_words(query)
         speakers = self.catalog.speakers_in(query)
-        words = self.words.search(asked, max(PROPOSED_MIN, PROPOSED * limit), then)
+        words = self.words.search(query_words, max(PROPOSED_MIN, PROPOSED * limit), past_notes)
         lanes = Lanes(
             words=words,
-            held=self.words.held(asked, then),
+            word_bits=self.words.word_bits(query_words, past_notes),
             cosines=self.vectors.cosines(
-                (query, gist(query, speakers)), mask, with_neighbours(words, self.catalog), then
+                (query, gist(query, speakers)), mask, with_neighbours(words, self.catalog), past_notes
             ),
-            ideal=self.words.ideal(asked),
+            ideal=self.words.ideal(query_words),
             speakers=tuple(speakers.values()),
-            when=asks_time(query),
+            when=asks_about_time(query),
         )
         now = self.now()
         similar = similarities(lanes, self.catalog, mask, now)
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
         if alpha < 1:
-            starts = {one.number: min(1.0, one.score) for one in best[:ANCHORS]}
-            reached = self._near(starts | dict.fromkeys(anchors, 1.0), chosen, then, now)
+            starts = {hit.number: min(1.0, hit.score) for hit in best[:ANCHORS]}
+            reached = self._near(starts | dict.fromkeys(anchors, 1.0), selection, past_notes, now)
             near = {number: worth for number, worth in reached.items() if mask[number]}
             best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
         return best[:limit]
 
     def _near(
-        self, starts: Mapping[int, float], chosen: Selection, then: Mapping[int, Note], now: int
+        self, starts: Mapping[int, float], selection: Selection, past_notes: Mapping[int, Note], now: int
     ) -> dict[int, float]:
         """What is near to notes in the graph, by notes of any kind that the question may see."""
-        wide = Selection(project=chosen.project, states=chosen.states)
+        wide = Selection(project=selection.project, states=selection.states)
         return self.links.near(
             starts,
-            chosen.as_of or now,
-            lambda at: wide.takes(then[at]) if at in then else self.catalog.sees(at, wide),
+            selection.as_of or now,
+            lambda at: wide.takes(past_notes[at]) if at in past_notes else self.catalog.sees(at, wide),
         )
 
-    def then(self, moment: int) -> dict[int, Note]:
+    def notes_at(self, moment: int) -> dict[int, Note]:
         """The notes that read otherwise at the moment, as they were; none for no moment."""
-        return {note.number: note for note in self.store.notes_then(moment)} if moment else {}
+        return {note.number: note for note in self.store.past_notes(moment)} if moment else {}
 
-    def count_use(self, numbers: Sequence[int], *, shown: bool = False) -> None:
+    def count_use(self, numbers: Sequence[int], *, is_shown: bool = False) -> None:
         """Count that notes were asked for, or shown unasked."""
         if numbers:
-            self.store.count_use(numbers, shown=shown)
-            self.catalog.count(numbers, "shown" if shown else "uses")
+            self.store.count_use(numbers, is_shown=is_shown)
+            self.catalog.count(numbers, "shown" if is_shown else "uses")
 
 
 def _difference(missing: set[int], needless: set[int]) -> str:
-    told = (f"{len(missing)} are missing" if missing else "", f"{len(needless)} are gone" if needless else "")
-    return ", ".join(each for each in told if each)
+    sentences = (
+        f"{len(missing)} are missing" if missing else "",
+        f"{len(needless)} are gone" if needless else "",
+    )
+    return ", ".join(sentence for sentence in sentences if sentence)

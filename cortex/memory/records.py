@@ -23,7 +23,16 @@ from sqlalchemy import (
 from cortex.memory.catalog import Outline
 from cortex.memory.database import rows_by_number
 from cortex.memory.note import Edge, Note
-from cortex.memory.rows import OUTLINE, WHOLE, edge_of, files_of, held_of, labels_of, note_of, values_of
+from cortex.memory.rows import (
+    NOTE_COLUMNS,
+    OUTLINE,
+    edge_of,
+    files_of,
+    labels_of,
+    note_of,
+    revision_fields,
+    values_of,
+)
 from cortex.memory.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from cortex.system.errors import NotFound
 
@@ -38,7 +47,7 @@ MARK_BITS = 62
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
 _BY_NUMBER = select(NOTE.c.number).where(NOTE.c.number == bindparam("value"))
 _BY_ID = select(NOTE.c.number).where(NOTE.c.id == bindparam("value"))
-_NOTES = select(*WHOLE).where(NOTE.c.number.in_(_NUMBERS))
+_NOTES = select(*NOTE_COLUMNS).where(NOTE.c.number.in_(_NUMBERS))
 _LABELS_OF = (
     select(LABEL.c.note, LABEL.c.label)
     .where(LABEL.c.note.in_(_NUMBERS))
@@ -100,9 +109,9 @@ class Records:
 
     def find(self, reference: str | int) -> int:
         """The number of the note with this id or number; 0 for none."""
-        told = str(reference).strip().lower()
-        counted = told.isdecimal() and len(told) < 19
-        query, value = (_BY_NUMBER, int(told)) if counted else (_BY_ID, told)
+        spelling = str(reference).strip().lower()
+        is_number = spelling.isdecimal() and len(spelling) < 19
+        query, value = (_BY_NUMBER, int(spelling)) if is_number else (_BY_ID, spelling)
         return self.connection.execute(query, {"value": value}).scalar() or 0
 
     def need(self, reference: str | int) -> Note:
@@ -114,65 +123,65 @@ class Records:
 
     def get(self, numbers: Sequence[int]) -> list[Note]:
         """The notes that are there, in the order that was asked for."""
-        found: dict[int, Note] = {}
-        for part in parts(list(dict.fromkeys(numbers))):
+        notes: dict[int, Note] = {}
+        for batch in batches(list(dict.fromkeys(numbers))):
             labels: dict[int, list[str]] = {}
             files: dict[int, list[tuple[str, str, int]]] = {}
-            for number, label in rows_by_number(self.connection, _LABELS_OF, part):
+            for number, label in rows_by_number(self.connection, _LABELS_OF, batch):
                 labels.setdefault(number, []).append(label)
-            for number, path, use, mtime in rows_by_number(self.connection, _FILES_OF, part):
+            for number, path, use, mtime in rows_by_number(self.connection, _FILES_OF, batch):
                 files.setdefault(number, []).append((path, use, mtime))
-            for number, *row in rows_by_number(self.connection, _NOTES, part):
-                found[number] = note_of(number, row, labels.get(number, ()), files.get(number, ()))
-        return [found[number] for number in numbers if number in found]
+            for number, *row in rows_by_number(self.connection, _NOTES, batch):
+                notes[number] = note_of(number, row, labels.get(number, ()), files.get(number, ()))
+        return [notes[number] for number in numbers if number in notes]
 
     def insert(self, note: Note) -> Note:
-        made = replace(
+        stored = replace(
             note,
             id=note.id or str(uuid6.uuid7()),
             created_at=note.created_at or self.now,
             updated_at=note.updated_at or self.now,
             relevance=note.importance,
         )
-        number = self.connection.execute(_INSERT[NOTE], values_of(made)).inserted_primary_key
-        made = replace(made, number=number[0] if number else 0)
-        self._insert_lists(made)
-        self.wrote(made)
-        self.did.append(["note", made.number, 0])
-        return made
+        number = self.connection.execute(_INSERT[NOTE], values_of(stored)).inserted_primary_key
+        stored = replace(stored, number=number[0] if number else 0)
+        self._insert_lists(stored)
+        self.log_note(stored)
+        self.did.append(["note", stored.number, 0])
+        return stored
 
-    def change(self, there: Note, told: Note) -> None:
+    def change(self, before: Note, after: Note) -> None:
         """Write `told` over the note `there`, which becomes a revision; nothing when equal."""
-        if replace(told, updated_at=0) == replace(there, updated_at=0):
+        if replace(after, updated_at=0) == replace(before, updated_at=0):
             return
-        held = {"note": there.number, "held": held_of(there), "until": self.now}
-        kept = self.connection.execute(_INSERT[REVISION], held).inserted_primary_key
-        told = replace(told, number=there.number, updated_at=self.now)
-        self.connection.execute(update(NOTE).where(NOTE.c.number == there.number).values(**values_of(told)))
+        revision = {"note": before.number, "held": revision_fields(before), "until": self.now}
+        revision_key = self.connection.execute(_INSERT[REVISION], revision).inserted_primary_key
+        after = replace(after, number=before.number, updated_at=self.now)
+        self.connection.execute(update(NOTE).where(NOTE.c.number == before.number).values(**values_of(after)))
         for table in (LABEL, NOTE_FILE):
-            self.connection.execute(delete(table).where(table.c.note == there.number))
-        self._insert_lists(told)
-        self.wrote(told)
-        self.did.append(["note", there.number, kept[0] if kept else 0])
+            self.connection.execute(delete(table).where(table.c.note == before.number))
+        self._insert_lists(after)
+        self.log_note(after)
+        self.did.append(["note", before.number, revision_key[0] if revision_key else 0])
 
-    def join(self, edge: Edge) -> tuple[str, bool]:
+    def connect(self, edge: Edge) -> tuple[str, bool]:
         """(the edge's id, whether it was there)."""
-        known = self.connection.execute(
+        existing = self.connection.execute(
             select(EDGE.c.id).where(
                 EDGE.c.source == edge.source, EDGE.c.target == edge.target, EDGE.c.relation == edge.relation
             )
         ).scalar()
-        if known is not None:
-            return str(known), True
-        made = edge.id or str(uuid6.uuid7())
-        values = asdict(edge) | {"id": made, "created_at": edge.created_at or self.now}
+        if existing is not None:
+            return str(existing), True
+        edge_id = edge.id or str(uuid6.uuid7())
+        values = asdict(edge) | {"id": edge_id, "created_at": edge.created_at or self.now}
         del values["number"]
         number = self.connection.execute(_INSERT[EDGE], values).inserted_primary_key
         self.log("edge", number[0] if number else 0)
         self.did.append(["edge", number[0] if number else 0])
-        return made, False
+        return edge_id, False
 
-    def part(self, number: int) -> None:
+    def disconnect(self, number: int) -> None:
         """Remove an edge, if it is there."""
         row = self.connection.execute(select(EDGE).where(EDGE.c.number == number)).first()
         if row is None:
@@ -181,7 +190,7 @@ class Records:
         self.log("edge", number)
         self.did.append(["parted", asdict(edge_of(row))])
 
-    def wrote(self, note: Note) -> None:
+    def log_note(self, note: Note) -> None:
         """Log that the note is as it is told here."""
         self.notes[note.number] = note
         self.log("note", note.number)
@@ -191,11 +200,11 @@ class Records:
 
     def finish(self, after: Point) -> News:
         """Write the log, last of all; `after`: the change before it."""
-        numbers = [each["of"] for each in self._logged if each["what"] == "note"]
-        edges = {each["of"] for each in self._logged if each["what"] == "edge"}
+        numbers = [entry["of"] for entry in self._logged if entry["what"] == "note"]
+        edges = {entry["of"] for entry in self._logged if entry["what"] == "edge"}
         if self._logged:
             mark = {"mark": secrets.randbits(MARK_BITS)}
-            self.connection.execute(_INSERT[CHANGE], [each | mark for each in self._logged])
+            self.connection.execute(_INSERT[CHANGE], [entry | mark for entry in self._logged])
         reached = last_change(self.connection) if self._logged else after
         return News(after, reached, {number: self.notes.get(number) for number in numbers}, edges)
 
@@ -205,14 +214,14 @@ class Records:
                 self.connection.execute(_INSERT[table], rows)
 
 
-def parts(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
+def batches(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
     """As many numbers at once as a statement takes."""
     return (numbers[at : at + MANY] for at in range(0, len(numbers), MANY))
 
 
 def last_change(connection: Connection) -> Point:
-    found = connection.execute(_LAST).first()
-    return Point(*found) if found else Point()
+    row = connection.execute(_LAST).first()
+    return Point(*row) if row else Point()
 
 
 def point_at(connection: Connection, number: int) -> Point | None:

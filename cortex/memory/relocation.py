@@ -13,7 +13,7 @@ import orjson
 from sqlalchemy import Connection, RowMapping, Select, Table, func, insert, select, tuple_
 
 from cortex.memory import postgresql
-from cortex.memory.database import Database, count_on
+from cortex.memory.database import Database, advance_sequence
 from cortex.memory.library import Library
 from cortex.memory.postgresql import Server, Shared
 from cortex.memory.tables import METADATA
@@ -46,17 +46,17 @@ def migrate(library: Library, *, to: str, team: str = "") -> Generator[None, Non
     try:
         before = _state(source)
         with target.write() as connection:
-            _refuse_filled(connection, target)
-            rows = yield from _copied(source, connection)
+            _refuse_non_empty(connection, target)
+            rows = yield from _copy_tables(source, connection)
             if isinstance(target, Shared):
                 postgresql.set_key(connection, source.key())
             else:
-                target.keep_key(source.key())
+                target.replace_key(source.key())
             if _state(source) != before:
                 raise Unavailable(
-                    f"Something was written to {source.told} meanwhile, so nothing was moved: ask again."
+                    f"Something was written to {source.label} meanwhile, so nothing was moved: ask again."
                 )
-        return {"to": target.told, "rows": rows}
+        return {"to": target.label, "rows": rows}
     finally:
         target.close()
         files.remove_tree(source.folder / MEANWHILE)
@@ -78,30 +78,30 @@ def _state(database: Database | Shared) -> tuple[int, int]:
     return database.writes, last or 0
 
 
-def _refuse_filled(connection: Connection, target: Database | Shared) -> None:
+def _refuse_non_empty(connection: Connection, target: Database | Shared) -> None:
     for name in ("note", "session", "change"):
         if connection.execute(select(METADATA.tables[name]).limit(1)).first():
             raise BadRequest(
-                f"There is memory in {target.told} already, and nothing is moved over it: name an empty place, or "
+                f"There is memory in {target.label} already, and nothing is moved over it: name an empty place, or "
                 "another memory.team; `cortex memory export` and `import` join two memories."
             )
 
 
-def _copied(source: Database | Shared, target: Connection) -> Generator[None, None, dict[str, int]]:
+def _copy_tables(source: Database | Shared, target: Connection) -> Generator[None, None, dict[str, int]]:
     """All rows, table after table: those that others refer to come first."""
     counts: dict[str, int] = {}
     for table in METADATA.sorted_tables:
         name = str(table.name)  # which is of a class of its own, and no key of JSON
-        read = counts[name] = 0
+        digest = counts[name] = 0
         for page in _pages(source, table):
-            rows = [_told(row) for row in page]
+            rows = [_without_nul(row) for row in page]
             target.execute(insert(table), rows)
-            read = _hash(read, rows)
+            digest = _add_hashes(digest, rows)
             counts[name] += len(page)
             yield
         if "number" in table.c:
-            count_on(target, name)
-        _compare(target, table, read, counts[name])
+            advance_sequence(target, name)
+        _compare(target, table, digest, counts[name])
         yield
     return counts
 
@@ -117,7 +117,7 @@ def _pages(source: Database | Shared, table: Table) -> Iterator[Sequence[RowMapp
         after = tuple(page[-1][column.name] for column in table.primary_key)
 
 
-def _told(row: RowMapping) -> dict[str, Any]:
+def _without_nul(row: RowMapping) -> dict[str, Any]:
     """Without NUL, which no text of a server's holds: what tools printed may have it."""
     return {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in row.items()}
 
@@ -130,18 +130,18 @@ def _page(table: Table, after: tuple[Any, ...]) -> Select[Any]:
 
 def _compare(target: Connection, table: Table, wanted: int, count: int) -> None:
     """Raises Damaged when what is there is not what was read."""
-    found, arrived, after = 0, 0, tuple[Any, ...]()
+    total, arrived, after = 0, 0, tuple[Any, ...]()
     while page := target.execute(_page(table, after)).mappings().all():
-        found = _hash(found, page)
+        total = _add_hashes(total, page)
         arrived += len(page)
         after = tuple(page[-1][column.name] for column in table.primary_key)
-    if (found, arrived) != (wanted, count):
+    if (total, arrived) != (wanted, count):
         raise Damaged(
             f"{arrived} rows of {table.name} arrived where {count} were read, or they are others: nothing was moved."
         )
 
 
-def _hash(before: int, page: Sequence[Mapping[str, Any] | RowMapping]) -> int:
+def _add_hashes(before: int, page: Sequence[Mapping[str, Any] | RowMapping]) -> int:
     """The sum of the rows' hashes: two databases sort texts in orders of their own."""
-    told = (orjson.dumps(list(row.values()), option=orjson.OPT_SORT_KEYS) for row in page)
-    return sum((int.from_bytes(hashlib.sha256(each).digest()) for each in told), before)
+    encoded_rows = (orjson.dumps(list(row.values()), option=orjson.OPT_SORT_KEYS) for row in page)
+    return sum((int.from_bytes(hashlib.sha256(encoded).digest()) for encoded in encoded_rows), before)

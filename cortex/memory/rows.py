@@ -21,8 +21,10 @@ _PLAIN = (
 #: columns that hold JSON
 _JSON = ("facts", "metadata", "spoken")
 #: fields of a note in the order of the columns that it is read from behind its number, and all
-_READ = (*_PLAIN, *_JSON)
-WHOLE = tuple(NOTE.c[name] for name in ("number", *_READ, "agent", "session", "channel", "trust"))
+_NOTE_FIELDS = (*_PLAIN, *_JSON)
+NOTE_COLUMNS = tuple(
+    NOTE.c[name] for name in ("number", *_NOTE_FIELDS, "agent", "session", "channel", "trust")
+)
 #: columns of an Outline
 OUTLINE = tuple(NOTE.c[name] for name in Outline._fields if name != "labels")
 _LISTS = ("facts", "labels", "files", "modified", "read")
@@ -50,7 +52,7 @@ def note_of(
     """The note of a row with the columns WHOLE behind the number, its JSON as text; `files`: (path,
     use, mtime) of each.
     """
-    plain = dict(zip(_READ, row, strict=False))
+    plain = dict(zip(_NOTE_FIELDS, row, strict=False))
     plain |= {name: orjson.loads(plain[name]) for name in _JSON}
     plain["facts"] = tuple(plain["facts"])
     return Note(
@@ -61,13 +63,13 @@ def note_of(
         modified=tuple(path for path, use, _ in files if use == "modified"),
         read=tuple(path for path, use, _ in files if use == "read"),
         mtimes={path: mtime for path, _, mtime in files if mtime},
-        source=Source(*row[len(_READ) - len(row) :]),
+        source=Source(*row[len(_NOTE_FIELDS) - len(row) :]),
     )
 
 
 def labels_of(note: Note) -> list[dict[str, Any]]:
     """The rows of its labels."""
-    return [{"note": note.number, "label": each, "place": at} for at, each in enumerate(note.labels)]
+    return [{"note": note.number, "label": label, "place": at} for at, label in enumerate(note.labels)]
 
 
 def files_of(note: Note) -> list[dict[str, Any]]:
@@ -90,16 +92,16 @@ def outline_of(note: Note) -> Outline:
     return Outline(**plain, session=note.source.session)
 
 
-def held_of(note: Note) -> dict[str, Any]:
+def revision_fields(note: Note) -> dict[str, Any]:
     """The note whole, as a revision holds it."""
     return asdict(note)
 
 
-def note_held(held: Mapping[str, Any]) -> Note:
+def note_of_revision(revision: Mapping[str, Any]) -> Note:
     """The note of a revision; fields that an older version did not have are as for a new note."""
-    plain: dict[str, Any] = {name: value for name, value in held.items() if name in _FIELDS}
+    plain: dict[str, Any] = {name: value for name, value in revision.items() if name in _FIELDS}
     lists = {name: tuple(plain.get(name, ())) for name in _LISTS}
-    return Note(**(plain | lists | {"source": Source(**held["source"])}))
+    return Note(**(plain | lists | {"source": Source(**revision["source"])}))
 
 
 def edge_of(row: Any) -> Edge:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cortex.memory.database import Database
 from cortex.memory.driver import PLAIN, Driver, sqlcipher
-from cortex.memory.folder_sealing import bring_back
+from cortex.memory.folder_sealing import unseal_all
 from cortex.memory.transcripts import spool
 from cortex.sealing import boxes
 from cortex.sealing.plain_folder import give_up_open, open_key
@@ -32,9 +32,9 @@ def driver_of(data: DataFolder) -> Driver:
     sqlcipher()
     key = open_key(place.base)
     public = boxes.public_half(key)
-    if _read(place.store / boxes.PUBLIC) != public:
+    if _read_public_key(place.store / boxes.PUBLIC) != public:
         files.replace(place.store / boxes.PUBLIC, public, sync=True)
-    _each_event(data.root, lambda raw: raw if boxes.is_box(raw) else boxes.seal_box(public, raw))
+    _rewrite_events(data.root, lambda raw: raw if boxes.is_box(raw) else boxes.seal_box(public, raw))
     return Driver(key)
 
 
@@ -54,31 +54,31 @@ def unseal_folder(data: DataFolder) -> None:
     try:
         database.release_file()
         try:
-            bring_back(database.path, database.driver)
+            unseal_all(database.path, database.driver)
         except OSError as error:
             raise Unavailable(f"The memory's folder {data.root} cannot be used: {error}.") from error
         files.remove(place.store / boxes.PUBLIC)
-        _each_event(data.root, opener(key))
+        _rewrite_events(data.root, opener(key))
         give_up_open(place)
     finally:
         database.close()
 
 
-def unpacking(data: DataFolder) -> Callable[[bytes], bytes]:
+def event_opener(data: DataFolder) -> Callable[[bytes], bytes]:
     """What opens the events of hooks, of a folder that its set keeps open. Raises OSError."""
     return opener(open_key(data.sealing.base)) if data.sealing else bytes
 
 
 def opener(key: bytes) -> Callable[[bytes], bytes]:
     """What makes an event's bytes of those of its file; `key`: b"" of a plain memory."""
-    return partial(_unboxed, key) if key else bytes
+    return partial(_open_box, key) if key else bytes
 
 
-def _unboxed(key: bytes, raw: bytes) -> bytes:
+def _open_box(key: bytes, raw: bytes) -> bytes:
     return boxes.open_box(key, raw) if boxes.is_box(raw) else raw
 
 
-def _each_event(root: Path, changed: Callable[[bytes], bytes]) -> None:
+def _rewrite_events(root: Path, convert: Callable[[bytes], bytes]) -> None:
     """Write the events anew that are to be others; one that is taken meanwhile is gone."""
     folder = root / spool.FOLDER
     for name in sorted(_names(folder)):
@@ -87,11 +87,11 @@ def _each_event(root: Path, changed: Callable[[bytes], bytes]) -> None:
             continue
         with contextlib.suppress(FileNotFoundError, Damaged):
             raw = files.read_ours(path, spool.BYTES_MAX)
-            if (told := changed(raw)) == raw:
+            if (rewritten := convert(raw)) == raw:
                 continue
             before = path.with_name(path.name + BEFORE)
             files.link(path, before)
-            files.replace(path, told)
+            files.replace(path, rewritten)
             wipe(before)
     for name in _names(folder):
         if name.endswith(BEFORE):
@@ -105,7 +105,7 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _read(path: Path) -> bytes:
+def _read_public_key(path: Path) -> bytes:
     try:
         return files.read_ours(path, boxes.PUBLIC_BYTES)
     except OSError:

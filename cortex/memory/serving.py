@@ -17,7 +17,7 @@ from typing import Any
 from cortex import __version__
 from cortex.memory import briefing_file, copies
 from cortex.memory.database import LOCK, NAME, read_key
-from cortex.memory.doctor import warn_of_place
+from cortex.memory.doctor import warn_of_network_folder
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import forget_again, forgotten_in
 from cortex.memory.library import Library
@@ -26,8 +26,8 @@ from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
 from cortex.memory.sealed import driver_of
 from cortex.memory.server_address import server_of
 from cortex.memory.transcripts import spool
-from cortex.memory.transcripts.sessions import Following
-from cortex.memory.upkeep.run import due
+from cortex.memory.transcripts.sessions import FollowedProjects
+from cortex.memory.upkeep.run import due_upkeep
 from cortex.settings.data import DataFolder
 from cortex.system import files
 from cortex.system.errors import BadRequest, CortexError, Damaged, Occupied, Unavailable
@@ -65,14 +65,14 @@ class MemoryWorker:
         self._identity = Identity("memory", __version__, data.hash())
         self._library: Library | None = None
         self._driver = PLAIN
-        self._place: tuple[int, int] | None = None
+        self._file_id: tuple[int, int] | None = None
         self._fault: CortexError | None = None
-        self._again = 0.0
-        self._written = 0.0
+        self._retry_at = 0.0
+        self._last_write = 0.0
         self._changed = False
-        self._following = Following()
+        self._followed_projects = FollowedProjects()
         self._to_brief: set[str] = set()
-        self._asked = time.monotonic()
+        self._last_call = time.monotonic()
         self._copying: threading.Thread | None = None
         self._look_at = time.monotonic() + FIRST_LOOK_S
         self.handlers: dict[type, Callable[[Any], Message | Slices]] = {MemoryCall: self.call}
@@ -81,25 +81,25 @@ class MemoryWorker:
         """The library, opened when it is not. Raises what `Library.open` raises; the same for a
         second, without trying.
         """
-        if self._library is not None and self._look() != self._place:
+        if self._library is not None and self._file_identity() != self._file_id:
             self._drop("the database was moved or deleted")
         if self._library is None:
-            if self._fault is not None and time.monotonic() < self._again:
+            if self._fault is not None and time.monotonic() < self._retry_at:
                 raise self._fault.with_traceback(None)
             try:
                 self._data.make()
                 self._driver = driver_of(self._data)
-                where = server_of(self._data) or self._driver
-                self._library = Library.open(self._data.root, home=self._data.home, driver=where)
+                driver = server_of(self._data) or self._driver
+                self._library = Library.open(self._data.root, home=self._data.home, driver=driver)
                 self._library.memory.upkeep.settings = self._data.settings
             except CortexError as error:
-                self._fault, self._again = error, time.monotonic() + PAUSE_S
+                self._fault, self._retry_at = error, time.monotonic() + PAUSE_S
                 raise
             except OSError as error:
-                fault = self._unwritten(error)
-                self._fault, self._again = fault, time.monotonic() + PAUSE_S
+                fault = self._cannot_write(error)
+                self._fault, self._retry_at = fault, time.monotonic() + PAUSE_S
                 raise fault from error
-            self._fault, self._place = None, self._look()
+            self._fault, self._file_id = None, self._file_identity()
             if self._data.settings.sessions == "off":  # nobody takes in what hooks write down
                 with contextlib.suppress(OSError):
                     files.remove_tree(self._data.root / spool.FOLDER)
@@ -110,7 +110,7 @@ class MemoryWorker:
 
     def call(self, request: MemoryCall) -> Message | Slices:
         if request.channel != SESSIONS:
-            self._asked = time.monotonic()
+            self._last_call = time.monotonic()
         if request.operation == RESTORE:
             return self._restore(request)
         if request.operation == "erase":
@@ -120,9 +120,9 @@ class MemoryWorker:
         if operation is not None and operation.writes and not request.writes:
             raise BadRequest(f"The operation {operation.name} writes; it has to be asked as a write.")
         library = self.ready()
-        with self._noticing(writes=request.writes), library.memory.store.database.moment():
+        with self._guard(writes=request.writes), library.memory.store.database.moment():
             if request.project and request.channel != SESSIONS:
-                self._following.remember(library, request.project, request.place[:PLACE_CHARS_MAX])
+                self._followed_projects.remember(library, request.project, request.place[:PLACE_CHARS_MAX])
             answer: Any = carry_out(
                 library,
                 request.operation,
@@ -144,7 +144,7 @@ class MemoryWorker:
 
         Raises BadRequest, and what `copies.put_back` and `ready` raise.
         """
-        chosen = str(request.arguments.get("file") or "")
+        file = str(request.arguments.get("file") or "")
         if _source_of(request).channel == AGENTS:
             raise BadRequest("Only people do this to memory, by a command: `cortex memory restore`.")
         if not request.writes:
@@ -154,7 +154,7 @@ class MemoryWorker:
                 "This memory is kept by a PostgreSQL server: put a back-up back there, with pg_restore."
             )
         with contextlib.suppress(Damaged):
-            if not self.ready().memory.store.database.check() and not chosen:
+            if not self.ready().memory.store.database.check() and not file:
                 raise BadRequest(
                     f"The memory in {self._data.root} is whole, so nothing is put back. To go back to a back-up all the "
                     "same, name it: `cortex memory restore FILE`; `cortex memory doctor` names the newest."
@@ -163,28 +163,28 @@ class MemoryWorker:
         self._drop("a back-up is put in its place")
         lock = hold(self._data.root / LOCK, lambda holder: Occupied(f"Process {holder} serves the memory."))
         try:
-            told = self._put_back(chosen)
+            outcome = self._put_back(file)
         except OSError as error:
-            raise self._unwritten(error) from error
+            raise self._cannot_write(error) from error
         finally:
             lock.release()
         self._fault = None
-        return MemoryAnswer(told | {"notes": self.ready().stats()["node_count"]})
+        return MemoryAnswer(outcome | {"notes": self.ready().stats()["node_count"]})
 
-    def _put_back(self, chosen: str) -> dict[str, Any]:
+    def _put_back(self, file: str) -> dict[str, Any]:
         """As `copies.put_back`, but for what was forgotten for good since: {"forgotten": how many
         notes of the copy}, and "unread" when what tells that cannot be read to its end.
         """
         database, forgotten = self._data.root / NAME, list[int]()
-        hashes, whole = forgotten_in(database, self._driver)
+        hashes, is_complete = forgotten_in(database, self._driver)
         key = read_key(self._data.root)
-        told = copies.put_back(
+        outcome = copies.put_back(
             database,
-            chosen,
+            file,
             lambda copy: forgotten.append(forget_again(copy, key, hashes, self._driver)),
             self._driver,
         )
-        return told | {"forgotten": forgotten[0]} | ({} if whole else {"unread": True})
+        return outcome | {"forgotten": forgotten[0]} | ({} if is_complete else {"unread": True})
 
     def _copy_when_due(self) -> None:
         """Begin a back-up in a thread, when there is none of today and something changed."""
@@ -212,7 +212,7 @@ class MemoryWorker:
                 slices.close()
                 raise Unavailable(f"The memory in {self._data.root} was let go of meanwhile; ask again.")
             try:
-                with self._noticing(writes=writes):
+                with self._guard(writes=writes):
                     next(slices)
             except StopIteration as end:
                 return MemoryAnswer(end.value)
@@ -222,15 +222,15 @@ class MemoryWorker:
         """By the clock: let go of a database that is not there any more; keep what is new when
         nothing was written for a while.
         """
-        if self._library is not None and self._look() != self._place:
+        if self._library is not None and self._file_identity() != self._file_id:
             self._drop("the database was moved or deleted")
-        if self._library is not None and self._changed and time.monotonic() - self._written >= QUIET_S:
-            with self._noticing(writes=False), self._unasked():
+        if self._library is not None and self._changed and time.monotonic() - self._last_write >= QUIET_S:
+            with self._guard(writes=False), self._tolerate_outage():
                 self._library.settle()
                 self._changed = False
         if self._library is not None:
-            with self._noticing(writes=False), self._unasked():
-                self._library.memory.said.catch_up()
+            with self._guard(writes=False), self._tolerate_outage():
+                self._library.memory.exchange_index.catch_up()
                 self._render()
         self._copy_when_due()
         return False
@@ -240,13 +240,13 @@ class MemoryWorker:
         if self._library is None:
             return CHECK_S
         unfound = False
-        with self._unasked():
-            unfound = self._library.memory.said.unfound
+        with self._tolerate_outage():
+            unfound = self._library.memory.exchange_index.has_work
         return PAUSE_S if self._changed or self._to_brief or unfound else CHECK_S
 
     def _render(self) -> None:
         """One briefing at a time of those that may tell something else now, in quiet."""
-        if self._library is not None and self._to_brief and time.monotonic() - self._written >= QUIET_S:
+        if self._library is not None and self._to_brief and time.monotonic() - self._last_write >= QUIET_S:
             remotes = self._data.settings.remotes
             briefing_file.render(self._library, self._data.home, self._to_brief.pop(), remotes)
 
@@ -254,18 +254,18 @@ class MemoryWorker:
         """Upkeep that is due, when nobody asked anything for a while; it ends as soon as somebody
         does, and goes on from there another time.
         """
-        if self._library is None or time.monotonic() - self._asked < self._quiet_s:
+        if self._library is None or time.monotonic() - self._last_call < self._quiet_s:
             return None
         slices = None
-        with self._noticing(writes=False), self._unasked():
-            slices = due(self._library.memory)
-        return None if slices is None else self._look_after(slices)
+        with self._guard(writes=False), self._tolerate_outage():
+            slices = due_upkeep(self._library.memory)
+        return None if slices is None else self._run_upkeep(slices)
 
-    def _look_after(self, slices: Generator[None, None, Any]) -> Slices:
-        began, asked = time.monotonic(), self._asked
-        going = self._in_slices(slices, writes=True)
+    def _run_upkeep(self, slices: Generator[None, None, Any]) -> Slices:
+        began, last_call = time.monotonic(), self._last_call
+        steps = self._in_slices(slices, writes=True)
         with contextlib.closing(slices):
-            while self._asked == asked and next(going, going) is None:
+            while self._last_call == last_call and next(steps, steps) is None:
                 yield
         log.info("upkeep took %.1f s", time.monotonic() - began)
         return MemoryAnswer({})
@@ -273,13 +273,13 @@ class MemoryWorker:
     def status(self) -> Status:
         info: dict[str, Any] = {"folder": str(self._data.root), "open": self._library is not None}
         if self._library is not None and self._library.memory.store.database.shared:
-            info["database"] = self._library.memory.store.database.told
-        if warning := warn_of_place(self._data.root):
+            info["database"] = self._library.memory.store.database.label
+        if warning := warn_of_network_folder(self._data.root):
             info["warnings"] = [warning]
         return self._identity.status(0, info | ({"fault": str(self._fault)} if self._fault else {}))
 
     @contextlib.contextmanager
-    def _unasked(self) -> Iterator[None]:
+    def _tolerate_outage(self) -> Iterator[None]:
         """What is done by the clock waits while a server of memory is away: who asks is told."""
         try:
             yield
@@ -287,7 +287,7 @@ class MemoryWorker:
             log.info("not done by the clock: %s", error)
 
     @contextlib.contextmanager
-    def _noticing(self, *, writes: bool) -> Iterator[None]:
+    def _guard(self, *, writes: bool) -> Iterator[None]:
         """What was meant to be written is there, or is said not to be. Whatever broke off in the
         middle, or was found damaged, is read anew with the next call.
         """
@@ -300,19 +300,19 @@ class MemoryWorker:
             raise
         except OSError as error:
             self._drop(str(error))
-            raise self._unwritten(error) from error
+            raise self._cannot_write(error) from error
         except Exception as error:
             self._drop(repr(error))
             raise
         if writes:
-            self._written, self._changed = time.monotonic(), True
-            if self._look() != self._place:
+            self._last_write, self._changed = time.monotonic(), True
+            if self._file_identity() != self._file_id:
                 self._drop("the database was moved or deleted")
                 raise Unavailable(
                     f"The memory in {self._data.root} was moved or deleted while it was written; ask again."
                 )
 
-    def _look(self) -> tuple[int, int] | None:
+    def _file_identity(self) -> tuple[int, int] | None:
         """The identity of the database's file; None where it has none."""
         if self._data.settings.database:
             return None
@@ -333,7 +333,7 @@ class MemoryWorker:
         except Exception:  # what is left of it is read anew; the store itself is whole
             log.exception("closing the memory failed")
 
-    def _unwritten(self, error: OSError) -> Unavailable:
+    def _cannot_write(self, error: OSError) -> Unavailable:
         return Unavailable(
             f"The memory in {self._data.root} cannot be kept: {error.strerror or error}; free some space, or make "
             "the folder writable."
@@ -347,7 +347,7 @@ def _copy(database: Path, driver: Driver) -> None:
         log.warning("no back-up was made: %s", error)
 
 
-def opened(data: DataFolder) -> MemoryWorker:
+def open_worker(data: DataFolder) -> MemoryWorker:
     """A worker whose store is open. Raises what `MemoryWorker.ready` raises."""
     worker = MemoryWorker(data)
     worker.ready()

@@ -14,7 +14,7 @@ from cortex.system.arrays import Array
 from cortex.system.dot_products import products
 
 #: what the greatest number of a vector becomes, and how many of its numbers are told
-GREATEST, TOLD = 127, 128
+GREATEST, DIMENSIONS = 127, 128
 #: vectors that are told at once: so many are looked at in 0.1 ms
 BLOCK = 8_192
 #: vectors by which it is decided how all are turned
@@ -30,15 +30,15 @@ class Sketch:
         self._rows = np.zeros((len(vectors), self._axes.shape[1]), np.int8)
         self._scales = np.zeros(len(vectors), np.float32)
         for at in range(0, len(vectors), BLOCK):
-            some = vectors[at : at + BLOCK]
-            self.put(np.arange(at, at + len(some)), some)
+            block = vectors[at : at + BLOCK]
+            self.put(np.arange(at, at + len(block)), block)
 
     def put(self, places: Array, vectors: Array) -> None:
         """Put vectors to these places."""
         room, needed = len(self._rows), int(places.max()) + 1
         if needed > room:
             self._rows, self._scales = (
-                grown(array, max(needed, 2 * room)) for array in (self._rows, self._scales)
+                enlarge(array, max(needed, 2 * room)) for array in (self._rows, self._scales)
             )
         self._rows[places], self._scales[places] = _bytes(vectors.astype(np.float32) @ self._axes)
 
@@ -46,12 +46,12 @@ class Sketch:
         """By what the first `count` are told to be near to a vector (float32 [count]): about the
         cosine, less what all have of it.
         """
-        (asked,), _ = _bytes((vector.astype(np.float32) @ self._axes)[None])
-        told: Array = products(asked, self._rows[:count]) * self._scales[:count]
-        return told
+        (query,), _ = _bytes((vector.astype(np.float32) @ self._axes)[None])
+        scores: Array = products(query, self._rows[:count]) * self._scales[:count]
+        return scores
 
 
-def grown(array: Array, room: int, fill: int = 0) -> Array:
+def enlarge(array: Array, room: int, fill: int = 0) -> Array:
     """The same with room for so many, the new ones filled."""
     shape = (room, *array.shape[1:])  # of zeros the system gives memory when it is written
     larger: Array = np.full(shape, fill, array.dtype) if fill else np.zeros(shape, array.dtype)
@@ -61,11 +61,11 @@ def grown(array: Array, room: int, fill: int = 0) -> Array:
 
 def _axes(vectors: Array) -> Array:
     """float32 [dimensions, told]: the directions in which vectors differ most."""
-    some = vectors.astype(np.float32)
-    some -= some.mean(axis=0)
-    _, axes = np.linalg.eigh(some.T @ some)
-    told: Array = np.ascontiguousarray(axes[:, ::-1][:, :TOLD])
-    return told
+    sample = vectors.astype(np.float32)
+    sample -= sample.mean(axis=0)
+    _, axes = np.linalg.eigh(sample.T @ sample)
+    leading: Array = np.ascontiguousarray(axes[:, ::-1][:, :DIMENSIONS])
+    return leading
 
 
 def _bytes(vectors: Array) -> tuple[Array, Array]:

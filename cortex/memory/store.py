@@ -18,17 +18,17 @@ import orjson
 import uuid6
 from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
 
-from cortex.memory.bulk_import import Intake, joined, take_in, take_out
+from cortex.memory.bulk_import import Intake, merge_notes, take_in, take_out
 from cortex.memory.catalog import Outline
 from cortex.memory.census import count
 from cortex.memory.database import open_database
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased, all_forgotten, erase
-from cortex.memory.exchange import Line, Record
-from cortex.memory.note import Edge, Note, Source, State, anchored, checked, read_relation
+from cortex.memory.exchange import ArrivingRecord, Record
+from cortex.memory.note import Edge, Note, Source, State, normalise_note, read_relation, with_anchors
 from cortex.memory.postgresql import Server
-from cortex.memory.records import UPKEEP, News, Point, Records, last_change, outlines, parts, point_at
-from cortex.memory.rows import edge_of, note_held
+from cortex.memory.records import UPKEEP, News, Point, Records, batches, last_change, outlines, point_at
+from cortex.memory.rows import edge_of, note_of_revision
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
 from cortex.memory.times import just_now
 from cortex.memory.undo import undo
@@ -42,24 +42,24 @@ CLEANED_MS = 3_600_000
 #: notes that may read otherwise now than at the moment a question asks about
 THEN_MAX = 20_000
 #: operations of its own that a store knows
-OWN_KEPT = 100
+OWN_OPERATIONS_MAX = 100
 #: fields of a note that an edit may change
 EDITABLE = frozenset(
     "kind title body subtitle obs_type memory_type facts labels files modified read mtimes spoken git_commit "
     "metadata scope importance occurred_at valid_from valid_until feedback prompt_number anchors".split()
 )
 #: fields of a note that somebody wrote
-_TOLD = tuple(
+_WRITTEN_FIELDS = tuple(
     "kind title body subtitle facts labels files modified read mtimes spoken metadata obs_type memory_type "
     "git_commit".split()
 )
 # Statements that are made once: to make one takes longer than to carry it out.
-_KNOWN = select(OPERATION).where(OPERATION.c.id == bindparam("asked"))
-_CARRIED_OUT = insert(OPERATION)
+_BY_OPERATION = select(OPERATION).where(OPERATION.c.id == bindparam("asked"))
+_LOG_OPERATION = insert(OPERATION)
 _SAME = select(NOTE.c.number).where(NOTE.c.same == bindparam("asked"), NOTE.c.state == "active").limit(1)
-_COUNTED = update(NOTE).where(NOTE.c.number.in_(bindparam("numbers", expanding=True)))
-_SHOWN = _COUNTED.values(shown_count=NOTE.c.shown_count + 1)
-_USED = _COUNTED.values(use_count=NOTE.c.use_count + 1, used_at=bindparam("moment"))
+_COUNTED_NOTES = update(NOTE).where(NOTE.c.number.in_(bindparam("numbers", expanding=True)))
+_COUNT_SHOWN = _COUNTED_NOTES.values(shown_count=NOTE.c.shown_count + 1)
+_COUNT_USED = _COUNTED_NOTES.values(use_count=NOTE.c.use_count + 1, used_at=bindparam("moment"))
 STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
 
 
@@ -85,7 +85,7 @@ class Store:
         self._newest: Point | None = None
         self._cleaned = 0
         #: the operations of this process, the newest last
-        self._made: list[str] = []
+        self._own_operations: list[str] = []
         #: project → the one that keeps its notes, of those that are joined; None: to be read
         self.homes: dict[str, str] | None = None
         #: what the last transaction changed
@@ -108,20 +108,22 @@ class Store:
         Raises BadRequest and TooLarge for what no note may hold, and for an operation that was
         another one before, NotFound for a note to supersede that is not there.
         """
-        told, removed = admitted(note)
-        payload = asdict(told) | ({"supersedes": list(map(str, supersedes))} if supersedes else {})
+        clean_note, removed = prepare_note(note)
+        payload = asdict(clean_note) | ({"supersedes": list(map(str, supersedes))} if supersedes else {})
 
         def carry_out(records: Records) -> dict[str, Any]:
-            found = records.connection.execute(_SAME, {"asked": told.same}).scalar()
-            if found is None:
-                made = records.insert(told)
+            number = records.connection.execute(_SAME, {"asked": clean_note.same}).scalar()
+            if number is None:
+                stored = records.insert(clean_note)
             else:
-                made = records.get([found])[0]
-                records.change(made, joined(made, told))
+                stored = records.get([number])[0]
+                records.change(stored, merge_notes(stored, clean_note))
             for reference in supersedes:
                 old = records.need(reference)
-                records.change(old, _ended(records, old, made))
-            return {"id": made.id, "number": made.number} | ({"merged": True} if found is not None else {})
+                records.change(old, _supersede(records, old, stored))
+            return {"id": stored.id, "number": stored.number} | (
+                {"merged": True} if number is not None else {}
+            )
 
         return Written(**self.once(operation, "put", payload, carry_out), removed=removed)
 
@@ -146,23 +148,25 @@ class Store:
             raise BadRequest(f"state is {str(state)[:40]!r}; it is one of {', '.join(STATES)}.")
 
         def carry_out(records: Records) -> dict[str, Any]:
-            there, removed = records.need(reference), tuple[str, ...]()
-            told = there
+            before, removed = records.need(reference), tuple[str, ...]()
+            after = before
             if changes:
-                told, removed = admitted(_changed(there, changes))
+                after, removed = prepare_note(_with_changes(before, changes))
             if superseded_by:
-                told = _ended(records, told, records.need(superseded_by))
+                after = _supersede(records, after, records.need(superseded_by))
             elif state:
-                told = _in_state(told, state, records.now)
-            records.change(there, told)
+                after = _in_state(after, state, records.now)
+            records.change(before, after)
             for other in supersedes:
                 old = records.need(other)
-                records.change(old, _ended(records, old, told))
-            found = {"id": there.id, "number": there.number}
-            return found | ({"removed": list(removed)} if removed else {})
+                records.change(old, _supersede(records, old, after))
+            answer = {"id": before.id, "number": before.number}
+            return answer | ({"removed": list(removed)} if removed else {})
 
-        asked = {"state": state, "by": str(superseded_by), "supersedes": list(map(str, supersedes))}
-        reply = self.once(operation, "edit", {"edit": str(reference), "changes": changes} | asked, carry_out)
+        request = {"state": state, "by": str(superseded_by), "supersedes": list(map(str, supersedes))}
+        reply = self.once(
+            operation, "edit", {"edit": str(reference), "changes": changes} | request, carry_out
+        )
         return Written(reply["id"], reply["number"], removed=tuple(reply.get("removed", ())))
 
     def relate(
@@ -180,7 +184,7 @@ class Store:
 
         Raises NotFound for a note that is not there, BadRequest for one with itself.
         """
-        told, reverse = read_relation(remove_secrets(relation)[0])
+        normal, reverse = read_relation(remove_secrets(relation)[0])
 
         def carry_out(records: Records) -> dict[str, Any]:
             first, second = records.need(source), records.need(target)
@@ -188,13 +192,13 @@ class Store:
                 raise BadRequest(f"Note {first.id} cannot be related to itself.")
             if reverse:
                 first, second = second, first
-            edge, existed = records.join(
-                Edge(first.number, second.number, told, weight=weight, detection=detection)
+            edge, existed = records.connect(
+                Edge(first.number, second.number, normal, weight=weight, detection=detection)
             )
             return {"id": edge, "source": first.number, "target": second.number, "existed": existed}
 
-        payload = {"relate": [str(source), str(target), told, reverse]}
-        return self.once(operation, "relate", payload, carry_out) | {"relation": told}
+        payload = {"relate": [str(source), str(target), normal, reverse]}
+        return self.once(operation, "relate", payload, carry_out) | {"relation": normal}
 
     def undo(self, undone: str = "", operation: str = "") -> dict[str, Any]:
         """Take back an operation, the latest without a name: {"undone", "notes": numbers}. Notes
@@ -204,43 +208,43 @@ class Store:
         Raises NotFound for one that is not kept any more, BadRequest when a note was changed again.
         """
         self.homes = None
-        own = not undone and self.database.shared
-        if own:
+        is_own = not undone and self.database.shared
+        if is_own:
             undone = self._own_latest()
         try:
             done = self.once(operation, "undo", {"undo": undone}, lambda records: undo(records, undone))
         except NotFound:
-            if own:  # it is not kept any more, or was taken back by a colleague: the one before is next
-                self._made = self._made[:-1]
+            if is_own:  # it is not kept any more, or was taken back by a colleague: the one before is next
+                self._own_operations = self._own_operations[:-1]
             raise
-        self._made = [one for one in self._made if one != done["undone"]]
+        self._own_operations = [name for name in self._own_operations if name != done["undone"]]
         return done
 
     def _own_latest(self) -> str:
         """The newest operation of this process: the latest of all may be a colleague's."""
-        if not self._made:
+        if not self._own_operations:
             raise NotFound(
                 "Nothing was written from here since this process started, and others write to this memory, too: "
                 "name the operation to take back."
             )
-        return self._made[-1]
+        return self._own_operations[-1]
 
-    def count_use(self, numbers: Sequence[int], *, shown: bool = False) -> None:
+    def count_use(self, numbers: Sequence[int], *, is_shown: bool = False) -> None:
         """Count that the notes were asked for (or shown unasked): no change of what they say."""
-        query, moment = (_SHOWN, {}) if shown else (_USED, {"moment": self._now()})
+        query, moment = (_COUNT_SHOWN, {}) if is_shown else (_COUNT_USED, {"moment": self._now()})
         with self.database.write() as connection:
-            for part in parts(numbers):
-                connection.execute(query, moment | {"numbers": part})
+            for batch in batches(numbers):
+                connection.execute(query, moment | {"numbers": batch})
 
     def take_in(
         self,
-        arriving: Sequence[Line],
-        told: Sequence[Any],
+        arriving: Sequence[ArrivingRecord],
+        raw_records: Sequence[Any],
         project: str,
         operation: str = "",
     ) -> Intake:
         """Store what an import brings, in one transaction; `told`: the records of it."""
-        payload = {"import": told, "project": project} if operation else {}
+        payload = {"import": raw_records, "project": project} if operation else {}
 
         def carry_out(records: Records) -> dict[str, Any]:
             return asdict(take_in(records, arriving, project, self.database.key()))
@@ -249,7 +253,7 @@ class Store:
 
     def erase(self, references: Sequence[str | int]) -> Erased:
         """As `erasure.erase`. Raises NotFound, and then removes none."""
-        with self.changing() as records:
+        with self.transaction() as records:
             erased = erase(records, references, self.database.key())
         self.database.truncate_log()
         return erased
@@ -259,7 +263,7 @@ class Store:
         with self.database.read() as connection:
             return all_forgotten(connection)
 
-    def wrong_names(self, *, mend: bool) -> int:
+    def count_wrong_keys(self, *, mend: bool) -> int:
         """How many notes are not kept under what makes two of them the same."""
         wrong = []
         with self.database.write() as connection:
@@ -325,8 +329,8 @@ class Store:
         """The notes that are there, in the order that was asked for."""
         with self.database.read() as connection:
             records = Records(connection, self._now())
-            found = [records.find(reference) for reference in references]
-            return records.get([number for number in found if number])
+            numbers = [records.find(reference) for reference in references]
+            return records.get([number for number in numbers if number])
 
     def need(self, reference: str | int) -> Note:
         """Raises NotFound."""
@@ -338,9 +342,9 @@ class Store:
         with self.database.read() as connection:
             rows = [
                 row
-                for part in parts(numbers)
+                for batch in batches(numbers)
                 for row in connection.execute(
-                    select(EDGE).where(or_(EDGE.c.source.in_(part), EDGE.c.target.in_(part)))
+                    select(EDGE).where(or_(EDGE.c.source.in_(batch), EDGE.c.target.in_(batch)))
                 )
             ]
         return list({row.number: edge_of(row) for row in rows}.values())
@@ -355,8 +359,8 @@ class Store:
         with self.database.read() as connection:
             return [
                 edge_of(row)
-                for part in parts(numbers)
-                for row in connection.execute(select(EDGE).where(EDGE.c.number.in_(part)))
+                for batch in batches(numbers)
+                for row in connection.execute(select(EDGE).where(EDGE.c.number.in_(batch)))
             ]
 
     def notes_by_number(self, numbers: Sequence[int]) -> list[Note]:
@@ -369,7 +373,7 @@ class Store:
             query = select(REVISION).where(REVISION.c.note == number).order_by(REVISION.c.number)
             return [(row.until, row.held) for row in connection.execute(query)]
 
-    def notes_then(self, moment: int) -> list[Note]:
+    def past_notes(self, moment: int) -> list[Note]:
         """The notes that were there at the moment and read otherwise since, as they were.
 
         Raises TooLarge when there are more than THEN_MAX.
@@ -378,14 +382,14 @@ class Store:
         ended = and_(NOTE.c.state == "superseded", NOTE.c.valid_until > moment, NOTE.c.created_at <= moment)
         with self.database.read() as connection:
             query = select(REVISION.c.held).where(REVISION.c.number.in_(first)).limit(THEN_MAX + 1)
-            then = [note_held(held) for held in connection.execute(query).scalars()]
+            earlier = [note_of_revision(revision) for revision in connection.execute(query).scalars()]
             numbers = connection.execute(select(NOTE.c.number).where(ended).limit(THEN_MAX + 1)).scalars()
             closed = Records(connection, moment).get(list(numbers))
-        if max(len(then), len(closed)) > THEN_MAX:
+        if max(len(earlier), len(closed)) > THEN_MAX:
             raise TooLarge(f"More than {THEN_MAX} notes were changed since then; ask about a later moment.")
-        known = {note.number for note in then}
-        later = [replace(note, state="active") for note in closed if note.number not in known]
-        return [note for note in then if note.created_at <= moment] + later
+        revised = {note.number for note in earlier}
+        later = [replace(note, state="active") for note in closed if note.number not in revised]
+        return [note for note in earlier if note.created_at <= moment] + later
 
     def count(self, project: str = "") -> dict[str, Any]:
         """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments, "bytes"}."""
@@ -403,35 +407,35 @@ class Store:
         carry_out: Callable[[Records], dict[str, Any]],
     ) -> dict[str, Any]:
         """The reply of the operation, carried out now or earlier. One without a number is new."""
-        held = hashlib.sha256(orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)).hexdigest()
-        with self.changing() as records:
+        digest = hashlib.sha256(orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        with self.transaction() as records:
             if operation:
-                known = records.connection.execute(_KNOWN, {"asked": operation}).first()
-                if known is not None and known.payload != held:
+                previous = records.connection.execute(_BY_OPERATION, {"asked": operation}).first()
+                if previous is not None and previous.payload != digest:
                     raise BadRequest(f"The operation {operation} was another one before; take a new number.")
-                if known is not None:
-                    reply: dict[str, Any] = known.reply
+                if previous is not None:
+                    reply: dict[str, Any] = previous.reply
                     return reply
             reply = carry_out(records)
             values = {
                 "id": operation or str(uuid6.uuid7()),
-                "payload": held,
+                "payload": digest,
                 "reply": reply,
                 "what": what,
                 "did": records.did,
                 "created_at": records.now,
             }
-            records.connection.execute(_CARRIED_OUT, values)
+            records.connection.execute(_LOG_OPERATION, values)
             if not self._cleaned <= records.now < self._cleaned + CLEANED_MS:
                 old = records.now - OPERATION_KEPT_MS
                 records.connection.execute(delete(OPERATION).where(OPERATION.c.created_at < old))
                 self._cleaned = records.now
         if what not in {"undo", UPKEEP}:
-            self._made = [*self._made[-OWN_KEPT:], str(values["id"])]
+            self._own_operations = [*self._own_operations[-OWN_OPERATIONS_MAX:], str(values["id"])]
         return reply
 
     @contextlib.contextmanager
-    def changing(self) -> Iterator[Records]:
+    def transaction(self) -> Iterator[Records]:
         """A transaction; what it changed is news when it is committed."""
         after = Point() if self.database.shared else self.newest
         with self.database.write() as connection:
@@ -443,16 +447,16 @@ class Store:
         self.news, self._newest = news, news.reached
 
 
-def _changed(there: Note, changes: Mapping[str, Any]) -> Note:
+def _with_changes(note: Note, changes: Mapping[str, Any]) -> Note:
     fields = dict(changes)
     if "anchors" in fields:
-        fields["metadata"] = anchored(fields.get("metadata", there.metadata), fields.pop("anchors"))
-    fields["spoken"] = {**there.spoken, **fields.get("spoken", {})}
+        fields["metadata"] = with_anchors(fields.get("metadata", note.metadata), fields.pop("anchors"))
+    fields["spoken"] = {**note.spoken, **fields.get("spoken", {})}
     if "files" in fields:  # what was done with a file that it still has
         for name in ("modified", "read"):
-            kept = tuple(path for path in getattr(there, name) if path in fields["files"])
-            fields.setdefault(name, kept)
-    return replace(there, **fields)
+            paths = tuple(path for path in getattr(note, name) if path in fields["files"])
+            fields.setdefault(name, paths)
+    return replace(note, **fields)
 
 
 def _in_state(note: Note, state: State, now: int) -> Note:
@@ -463,23 +467,23 @@ def _in_state(note: Note, state: State, now: int) -> Note:
     )
 
 
-def _ended(records: Records, old: Note, heir: Note) -> Note:
+def _supersede(records: Records, old: Note, heir: Note) -> Note:
     """The note as it is when another holds in its place; the edge that says so is made."""
     if heir.number == old.number:
         raise BadRequest(f"Note {old.id} cannot supersede itself.")
-    records.join(Edge(heir.number, old.number, "supersedes"))
+    records.connect(Edge(heir.number, old.number, "supersedes"))
     return replace(old, state="superseded", superseded_by=heir.number, valid_until=records.now)
 
 
-def admitted(note: Note) -> tuple[Note, tuple[str, ...]]:
+def prepare_note(note: Note) -> tuple[Note, tuple[str, ...]]:
     """The note as it may be stored, and the kinds of secrets that were taken out of it: first of
     all, because a name that is normalised is still a secret, but looks like none.
 
     Raises BadRequest and TooLarge.
     """
-    told = {name: getattr(note, name) for name in _TOLD}
-    told["source"] = [note.source.agent, note.source.session]
-    clean, removed = remove_secrets_in(told)
+    fields = {name: getattr(note, name) for name in _WRITTEN_FIELDS}
+    fields["source"] = [note.source.agent, note.source.session]
+    clean, removed = remove_secrets_in(fields)
     agent, session = clean.pop("source")
     source = Source(agent, session, note.source.channel, note.source.trust)
-    return checked(replace(note, **clean, source=source)), tuple(dict.fromkeys(removed))
+    return normalise_note(replace(note, **clean, source=source)), tuple(dict.fromkeys(removed))

@@ -12,7 +12,7 @@ from cortex.memory.note import OPEN, Note
 from cortex.terms import tokens
 
 #: what contractions and possessives leave behind, and who was named before
-_LEFT = frozenset("s t d m ll re ve he she her hers him his himself herself themselves".split())
+_LEFTOVERS = frozenset("s t d m ll re ve he she her hers him his himself herself themselves".split())
 #: words that questions are made of and that say nothing about what was noted, beside these;
 #: without them six of a hundred questions more find their turn of a conversation
 _ASKING = frozenset(
@@ -38,13 +38,13 @@ _SPEAKER = re.compile(r"\s*([^\W\d_][\w.'-]{0,30}(?: [^\W\d_][\w.'-]{0,30}){0,2}
 #: words of the longest name of a speaker
 _SPEAKER_WORDS = 3
 #: characters at the end of a text in which a question makes it one
-_ASKED_CHARS = 60
+_QUESTION_CHARS = 60
 
 
 def speaker_of(title: str) -> str:
     """Who speaks in a note, as in "Ada: we meet on Monday", in lower case; "" for nobody."""
-    found = _SPEAKER.match(title) if ":" in title else None
-    return found[1].lower() if found else ""
+    speaker = _SPEAKER.match(title) if ":" in title else None
+    return speaker[1].lower() if speaker else ""
 
 
 def names_in(query: str) -> set[str]:
@@ -57,18 +57,18 @@ def names_in(query: str) -> set[str]:
     }
 
 
-def tells_time(text: str) -> bool:
+def mentions_time(text: str) -> bool:
     """Whether a note says when something is."""
     return bool(_TIME.search(text.encode()))
 
 
-def asks_time(query: str) -> bool:
+def asks_about_time(query: str) -> bool:
     return bool(_WHEN.search(query))
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Whether a note ends with a question."""
-    return "?" in text[-_ASKED_CHARS:]
+    return "?" in text[-_QUESTION_CHARS:]
 
 
 def is_open(title: str, labels: Iterable[str]) -> bool:
@@ -92,26 +92,26 @@ def title_words(note: Note) -> list[str]:
 
 def text_words(note: Note) -> list[str]:
     """Stems and joined forms of what it says below its title, with its moment written out."""
-    return _stems((note.body, *note.facts, *note.files, say_date(note.occurred_at)))
+    return _stems((note.body, *note.facts, *note.files, format_date(note.occurred_at)))
 
 
 def question_words(query: str) -> list[str]:
     """The words of a question that may be in a note, each once; all when none says anything."""
-    told = _without(tokens.words(query), tokens.STOP_WORDS | _LEFT | _ASKING)
-    return list(dict.fromkeys(tokens.lane_text(told).split()))
+    content_words = _drop_words(tokens.words(query), tokens.STOP_WORDS | _LEFTOVERS | _ASKING)
+    return list(dict.fromkeys(tokens.lane_text(content_words).split()))
 
 
 def gist(query: str, names: Iterable[str] = ()) -> str:
     """A question without the words that every sentence has, and without these names."""
-    return " ".join(_without(tokens.words(query), tokens.STOP_WORDS | _LEFT | set(names)))
+    return " ".join(_drop_words(tokens.words(query), tokens.STOP_WORDS | _LEFTOVERS | set(names)))
 
 
-def _without(words: list[str], others: Collection[str]) -> list[str]:
+def _drop_words(words: list[str], others: Collection[str]) -> list[str]:
     """The words that are none of the others; all when none is left."""
     return [word for word in words if word.lower() not in others] or words
 
 
-def say_date(moment: int) -> str:
+def format_date(moment: int) -> str:
     """The day of a moment as people write it; "" for none."""
     if not moment:
         return ""

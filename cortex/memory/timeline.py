@@ -21,36 +21,36 @@ class Span:
     after: int
 
 
-def around(memory: Memory, anchor: Note, chosen: Selection, before: int, after: int) -> Span:
+def around(memory: Memory, anchor: Note, selection: Selection, before: int, after: int) -> Span:
     """The anchor with as many earlier and later notes of the selection; its own state and kind do
     not matter.
     """
-    then = memory.then(chosen.as_of)
-    order = memory.catalog.in_time(memory.catalog.mask(chosen, then))
+    past_notes = memory.notes_at(selection.as_of)
+    order = memory.catalog.in_time(memory.catalog.mask(selection, past_notes))
     order = order[order != anchor.number]
     happened = memory.catalog["happened"][order]
     earlier = (happened < anchor.happened_at) | ((happened == anchor.happened_at) & (order < anchor.number))
     at = int(np.count_nonzero(earlier))
     first, end = max(0, at - before), min(len(order), at + after)
     numbers = [*order[first:at].tolist(), anchor.number, *order[at:end].tolist()]
-    return Span(notes_of(memory, numbers, then), first, len(order) - end)
+    return Span(notes_of(memory, numbers, past_notes), first, len(order) - end)
 
 
-def between(memory: Memory, chosen: Selection, limit: int, offset: int, *, newest_first: bool) -> Span:
+def between(memory: Memory, selection: Selection, limit: int, offset: int, *, newest_first: bool) -> Span:
     """The notes of the selection, from the `offset`th on."""
-    then = memory.then(chosen.as_of)
-    order = memory.catalog.in_time(memory.catalog.mask(chosen, then))
+    past_notes = memory.notes_at(selection.as_of)
+    order = memory.catalog.in_time(memory.catalog.mask(selection, past_notes))
     order = order[::-1] if newest_first else order
     numbers = order[offset : offset + limit].tolist()
     return Span(
-        notes_of(memory, numbers, then),
+        notes_of(memory, numbers, past_notes),
         min(offset, len(order)),
         max(0, len(order) - offset - len(numbers)),
     )
 
 
-def notes_of(memory: Memory, numbers: Sequence[int], then: Mapping[int, Note]) -> list[Note]:
+def notes_of(memory: Memory, numbers: Sequence[int], past_notes: Mapping[int, Note]) -> list[Note]:
     """The notes in this order, those of `then` as they are there."""
-    there = memory.store.notes_by_number([number for number in numbers if number not in then])
-    known = {note.number: note for note in there} | dict(then)
-    return [known[number] for number in numbers if number in known]
+    loaded = memory.store.notes_by_number([number for number in numbers if number not in past_notes])
+    by_number = {note.number: note for note in loaded} | dict(past_notes)
+    return [by_number[number] for number in numbers if number in by_number]

@@ -15,7 +15,7 @@ EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
 
 _NUMBER = re.compile(r"-?\d{1,18}")
 #: a part of a second in ISO 8601
-_PART = re.compile(r"[.,]\d")
+_FRACTION = re.compile(r"[.,]\d")
 _SECOND_MS = 1_000
 
 
@@ -50,14 +50,16 @@ def read_end(value: float | str, what: str) -> int:
     second means through the end of its second, as moments are told. Raises BadRequest.
     """
     moment = read_moment(value, what)
-    named = isinstance(value, str) and not _NUMBER.fullmatch(value.strip()) and not _PART.search(value)
-    return min(LATEST, moment + _SECOND_MS - 1) if named else moment
+    lacks_fraction = (
+        isinstance(value, str) and not _NUMBER.fullmatch(value.strip()) and not _FRACTION.search(value)
+    )
+    return min(LATEST, moment + _SECOND_MS - 1) if lacks_fraction else moment
 
 
 def _no_moment(value: object, what: str) -> str:
     return f"{what} is {str(value)[:80]!r}; pass epoch milliseconds or ISO 8601, as 2026-01-31T09:30:00Z."
 
 
-def say_moment(moment: int) -> str:
+def format_moment(moment: int) -> str:
     """ISO 8601 in UTC, whole seconds."""
     return datetime.fromtimestamp(moment / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

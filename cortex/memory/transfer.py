@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 
 from cortex.memory.bulk_import import Counts
-from cortex.memory.exchange import HEADER, Record, read_record, why
-from cortex.memory.exchange import Line as Arriving
-from cortex.memory.formats import Line, read_notes
+from cortex.memory.exchange import HEADER, Record, error_sentence, read_record
+from cortex.memory.exchange import ArrivingRecord as Arriving
+from cortex.memory.formats import InputLine, read_notes
 from cortex.memory.recall import Memory
 from cortex.memory.transcripts import session_records
 from cortex.system import files
@@ -23,9 +23,9 @@ SLICE = 200
 #: seconds of a slice in which a thread works, and nobody else
 SLICE_S = 0.005
 #: what the places of an export begin with in which sessions are told
-_SAID = "said:"
+_SESSIONS_PREFIX = "said:"
 #: lines that could not be used that a report names
-NAMED_MAX = 100
+REFUSED_MAX = 100
 
 
 @dataclass(slots=True)
@@ -38,29 +38,35 @@ class Report:
 
     def refuse(self, line: int, wrong: str, file: str = "") -> None:
         self.refused_count += 1
-        if len(self.refused) < NAMED_MAX:
+        if len(self.refused) < REFUSED_MAX:
             self.refused.append({"line": line, "why": wrong} | ({"file": file} if file else {}))
 
-    def told(self) -> dict[str, Any]:
+    def answer(self) -> dict[str, Any]:
         """As an answer."""
         return asdict(self.counts) | {"refused_count": self.refused_count, "refused": self.refused}
 
 
 def import_records(
-    memory: Memory, lines: Sequence[Line], project: str, report: Report, *, trusted: bool, operation: str = ""
+    memory: Memory,
+    lines: Sequence[InputLine],
+    project: str,
+    report: Report,
+    *,
+    trusted: bool,
+    operation: str = "",
 ) -> None:
     """Store one slice, durably; what cannot be used is named in `report`."""
     arriving: list[Arriving] = []
     for line in lines:
         if line.record is None:
-            report.refuse(line.number, line.wrong, line.file)
+            report.refuse(line.number, line.fault, line.file)
             continue
         try:
-            one = read_record(line.number, line.record, project, trusted=trusted)
+            arrival = read_record(line.number, line.record, project, trusted=trusted)
         except CortexError as error:
-            report.refuse(line.number, why(error), line.file)
+            report.refuse(line.number, error_sentence(error), line.file)
         else:
-            arriving += [one] if one else []
+            arriving += [arrival] if arrival else []
     if not arriving:
         return
     done = memory.store.take_in(arriving, [line.record for line in lines], project, operation)
@@ -69,26 +75,26 @@ def import_records(
         report.refuse(number, wrong)
 
 
-def importing(
-    memory: Memory, lines: Iterable[Line], project: str, *, trusted: bool
+def import_lines(
+    memory: Memory, lines: Iterable[InputLine], project: str, *, trusted: bool
 ) -> Generator[None, None, Report]:
     """Store all, slice by slice: each is durable and searchable when the next one begins."""
-    report, some = Report(), list[Line]()
+    report, batch = Report(), list[InputLine]()
     for line in lines:
-        some.append(line)
-        if len(some) == SLICE:
-            import_records(memory, some, project, report, trusted=trusted)
+        batch.append(line)
+        if len(batch) == SLICE:
+            import_records(memory, batch, project, report, trusted=trusted)
             memory.follow()
-            some = []
+            batch = []
             yield
-    import_records(memory, some, project, report, trusted=trusted)
+    import_records(memory, batch, project, report, trusted=trusted)
     memory.follow()
     return report
 
 
 def import_file(memory: Memory, path: Path, project: str, *, trusted: bool) -> Generator[None, None, Report]:
     """As `importing`, of a file or a folder of Markdown files. Raises what `read_notes` does."""
-    return importing(memory, read_notes(path), project, trusted=trusted)
+    return import_lines(memory, read_notes(path), project, trusted=trusted)
 
 
 def export_page(memory: Memory, after: str, limit: int, project: str) -> tuple[list[Record], str]:
@@ -97,19 +103,19 @@ def export_page(memory: Memory, after: str, limit: int, project: str) -> tuple[l
 
     Raises BadRequest for an `after` that no page gave.
     """
-    said = after.startswith(_SAID)
+    is_of_sessions = after.startswith(_SESSIONS_PREFIX)
     try:
-        first, second = (int(part) for part in (after.removeprefix(_SAID) or "0:0").split(":"))
+        first, second = (int(digits) for digits in (after.removeprefix(_SESSIONS_PREFIX) or "0:0").split(":"))
     except ValueError as error:
         raise BadRequest(f"after is {after[:40]!r}; pass what the page before gave as next.") from error
-    if said:
+    if is_of_sessions:
         projects = memory.projects.all_of(project)
         with memory.store.database.read() as connection:
             records, following = session_records.take_out(connection, (first, second), limit, projects)
-        return records, f"{_SAID}{following[0]}:{following[1]}" if following else ""
+        return records, f"{_SESSIONS_PREFIX}{following[0]}:{following[1]}" if following else ""
     records, following = memory.store.take_out((first, second), limit, project)
-    told = [HEADER, *records] if not after else records
-    return told, f"{following[0]}:{following[1]}" if following else f"{_SAID}0:0"
+    page = [HEADER, *records] if not after else records
+    return page, f"{following[0]}:{following[1]}" if following else f"{_SESSIONS_PREFIX}0:0"
 
 
 def export_file(memory: Memory, path: Path, project: str) -> Generator[None, None, int]:

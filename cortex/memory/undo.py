@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from cortex.memory import project_joins
 from cortex.memory.note import Edge
 from cortex.memory.records import UPKEEP, Records
-from cortex.memory.rows import note_held
+from cortex.memory.rows import note_of_revision
 from cortex.memory.tables import OPERATION, REVISION
 from cortex.memory.transcripts import session_records
 from cortex.system.errors import BadRequest, NotFound
@@ -38,24 +38,24 @@ def undo(records: Records, undone: str) -> dict[str, Any]:
 def _take_back(records: Records, what: str, which: Any, revision: Any = 0) -> None:
     """One entry of Records.did."""
     if what == "edge":
-        records.part(which)
+        records.disconnect(which)
     elif what == "parted":
-        records.join(Edge(**which))
+        records.connect(Edge(**which))
     elif what in ("joined", "moved"):
         project_joins.take_back(records, what, which, str(revision))
     elif what in ("session", "exchange"):
         session_records.take_back(records, what, which)
-    elif there := records.get([which]):
+    elif notes := records.get([which]):
         newest = records.connection.execute(
             select(func.max(REVISION.c.number)).where(REVISION.c.note == which)
         ).scalar()
         if not revision:
-            records.change(there[0], replace(there[0], state="deleted"))
+            records.change(notes[0], replace(notes[0], state="deleted"))
         elif newest != revision:
-            raise BadRequest(f"Note {there[0].id} was changed again since: take that back first.")
+            raise BadRequest(f"Note {notes[0].id} was changed again since: take that back first.")
         else:
-            held = records.connection.execute(
+            fields = records.connection.execute(
                 select(REVISION.c.held).where(REVISION.c.number == revision)
             ).scalar_one()
-            counted = {name: getattr(there[0], name) for name in ("used_at", "use_count", "shown_count")}
-            records.change(there[0], replace(note_held(held), **counted))
+            counted = {name: getattr(notes[0], name) for name in ("used_at", "use_count", "shown_count")}
+            records.change(notes[0], replace(note_of_revision(fields), **counted))

@@ -18,7 +18,7 @@ from cortex.embedders import Embedder
 from cortex.memory.background import BACKGROUND
 from cortex.memory.note import Note
 from cortex.memory.records import Point
-from cortex.memory.sketch import Sketch, grown
+from cortex.memory.sketch import Sketch, enlarge
 from cortex.memory.text import embedded_text
 from cortex.system import files
 from cortex.system.arrays import Array
@@ -85,7 +85,7 @@ class Vectors:
         last = np.sort(len(rows) - 1 - back)
         self._count = len(last)
         #: the last selection that cannot change, and the places of its notes
-        self._chosen: tuple[Array, Array] | None = None
+        self._cached_places: tuple[Array, Array] | None = None
         #: the last places that were asked, and the vectors of some of them
         self._sampled: tuple[Array, Array] | None = None
         self._numbers = rows["number"][last].astype(np.int64)
@@ -114,9 +114,9 @@ class Vectors:
     def drop(self, numbers: Sequence[int]) -> None:
         """Write the file anew without these notes."""
         rows = self._read()
-        kept = rows[~np.isin(rows["number"], np.array(numbers, "<u8"))]
-        self._write_anew(kept)
-        self._load(kept)
+        remaining = rows[~np.isin(rows["number"], np.array(numbers, "<u8"))]
+        self._write_anew(remaining)
+        self._load(remaining)
 
     def take(self, change: Point, changed: Sequence[Note]) -> None:
         """Embed what changed until `change`, each note once, and keep it."""
@@ -134,13 +134,13 @@ class Vectors:
         self._put(rows["number"].astype(np.int64), rows["vector"])
 
     def _put(self, numbers: Array, vectors: Array) -> None:
-        self._chosen = None
+        self._cached_places = None
         if numbers.max() >= len(self._places):
-            self._places = grown(self._places, 2 * int(numbers.max()) + 1, -1)
+            self._places = enlarge(self._places, 2 * int(numbers.max()) + 1, -1)
         new = numbers[self._places[numbers] < 0]
         if self._count + len(new) > len(self._matrix):
             room = max(ROOM, 2 * (self._count + len(new)))
-            self._matrix, self._numbers = grown(self._matrix, room), grown(self._numbers, room)
+            self._matrix, self._numbers = enlarge(self._matrix, room), enlarge(self._numbers, room)
         self._places[new] = np.arange(self._count, self._count + len(new))
         self._count += len(new)
         places = self._places[numbers]
@@ -155,64 +155,66 @@ class Vectors:
         wordings: Sequence[str],
         mask: Array,
         also: Iterable[int] = (),
-        then: Mapping[int, Note] | None = None,
+        past_notes: Mapping[int, Note] | None = None,
     ) -> Cosines:
         """How near notes of the mask (bool [room]) are to a question, to all its wordings together:
         all of them, or of many the nearest and those of `also`. The notes of `then` by what they
         say there.
         """
-        then = {number: note for number, note in (then or {}).items() if mask[number]}
+        past_notes = {number: note for number, note in (past_notes or {}).items() if mask[number]}
         vector = self._embedder.embed(wordings, "query").astype(np.float32).sum(axis=0)
         vector /= np.linalg.norm(vector) or 1.0
-        if then:
+        if past_notes:
             mask = mask.copy()
-            mask[list(then)] = False
-        kept = self._kept(mask)
-        among = len(kept)
+            mask[list(past_notes)] = False
+        places = self._masked_places(mask)
+        among = len(places)
         if among <= self._exact_max or not self._sketch:
-            values = spread = self._values(kept, vector)
+            values = spread = self._values(places, vector)
         else:
-            spread = products(vector.astype(np.float16), self._some(kept))
-            kept = distinct((self._proposed(self._sketch, kept, vector), self._held(also, mask)))
-            values = self._values(kept, vector)
+            spread = products(vector.astype(np.float16), self._sample_of(places))
+            places = distinct((self._propose(self._sketch, places, vector), self._places_in(also, mask)))
+            values = self._values(places, vector)
         if len(spread) < ENOUGH:
             spread = np.concatenate([spread, self._background() @ vector])
             among = len(spread)
-        numbers, mean, deviation = self._numbers[kept], float(spread.mean()), float(spread.std())
-        if then:
-            texts = [embedded_text(note) for note in then.values()]
+        numbers, mean, deviation = self._numbers[places], float(spread.mean()), float(spread.std())
+        if past_notes:
+            texts = [embedded_text(note) for note in past_notes.values()]
             other = self._embedder.embed(texts, "passage") @ vector
             values = np.concatenate([values, other.astype(np.float32)])
-            numbers = np.concatenate([numbers, np.fromiter(then, np.int64, len(then))])
+            numbers = np.concatenate([numbers, np.fromiter(past_notes, np.int64, len(past_notes))])
         return Cosines(numbers, values, mean, deviation, among)
 
-    def _kept(self, mask: Array) -> Array:
+    def _masked_places(self, mask: Array) -> Array:
         """The places of the notes of the mask: kept for the next question about the same ones."""
-        if self._chosen is not None and self._chosen[0] is mask:
-            return self._chosen[1]
+        if self._cached_places is not None and self._cached_places[0] is mask:
+            return self._cached_places[1]
         places = np.flatnonzero(mask[self._numbers[: self._count]])
         if not mask.flags.writeable:
-            self._chosen = mask, places
+            self._cached_places = mask, places
         return places
 
-    def _some(self, kept: Array) -> Array:
+    def _sample_of(self, places: Array) -> Array:
         """Float16 [n, dimensions]: of these places some, evenly; the same for the next question."""
-        if self._sampled is None or self._sampled[0] is not kept:
-            self._sampled = kept, self._matrix[kept[:: max(1, len(kept) // SAMPLE)]]
+        if self._sampled is None or self._sampled[0] is not places:
+            self._sampled = places, self._matrix[places[:: max(1, len(places) // SAMPLE)]]
         return self._sampled[1]
 
-    def _proposed(self, sketch: Sketch, kept: Array, vector: Array) -> Array:
+    def _propose(self, sketch: Sketch, places: Array, vector: Array) -> Array:
         """Those of the places that may be the nearest to a vector, in no order."""
-        count = PROPOSED + len(kept) // PROPOSED_EACH
-        told = sketch.nearness(vector, self._count)
-        chosen: Array = kept[_greatest(told if len(kept) == self._count else told[kept], count)]
-        return chosen
+        count = PROPOSED + len(places) // PROPOSED_EACH
+        nearness = sketch.nearness(vector, self._count)
+        proposed: Array = places[
+            _greatest(nearness if len(places) == self._count else nearness[places], count)
+        ]
+        return proposed
 
-    def _held(self, numbers: Iterable[int], mask: Array) -> Array:
+    def _places_in(self, numbers: Iterable[int], mask: Array) -> Array:
         """The places of those of the notes that are in the mask and have a vector."""
-        told = np.fromiter(numbers, np.int64)
-        told = told[mask[told] & (told < len(self._places))]
-        places: Array = self._places[told[self._places[told] >= 0]]
+        wanted = np.fromiter(numbers, np.int64)
+        wanted = wanted[mask[wanted] & (wanted < len(self._places))]
+        places: Array = self._places[wanted[self._places[wanted] >= 0]]
         return places
 
     def _background(self) -> Array:
@@ -226,7 +228,7 @@ class Vectors:
         vector = self._embedder.embed([query], "query")[0].astype(np.float32)
         rows = np.arange(self._count)
         if not exact and self._sketch:
-            rows = self._proposed(self._sketch, rows, vector)
+            rows = self._propose(self._sketch, rows, vector)
         best = np.argsort(-self._values(rows, vector), kind="stable")[:limit]
         numbers: list[int] = self._numbers[rows[best]].tolist()
         return numbers
@@ -235,39 +237,39 @@ class Vectors:
         """The notes of the mask (bool [room]) that are nearest to a note, each with its cosine; not
         itself, and none to one that has no vector.
         """
-        own = self._held((number,), mask)
-        if not len(own):
+        own_place = self._places_in((number,), mask)
+        if not len(own_place):
             return []
-        vector, kept = self._matrix[own[0]].astype(np.float32), self._kept(mask)
-        if self._sketch and len(kept) > self._exact_max:
-            kept = self._proposed(self._sketch, kept, vector)
-        values = self._values(kept, vector)
+        vector, places = self._matrix[own_place[0]].astype(np.float32), self._masked_places(mask)
+        if self._sketch and len(places) > self._exact_max:
+            places = self._propose(self._sketch, places, vector)
+        values = self._values(places, vector)
         best = _greatest(values, limit + 1)
-        kept, values = kept[best], values[best]
-        order = np.lexsort((self._numbers[kept], -values))
-        told = zip(self._numbers[kept[order]].tolist(), values[order].tolist(), strict=True)
-        return [(other, value) for other, value in told if other != number][:limit]
+        places, values = places[best], values[best]
+        order = np.lexsort((self._numbers[places], -values))
+        pairs = zip(self._numbers[places[order]].tolist(), values[order].tolist(), strict=True)
+        return [(other, value) for other, value in pairs if other != number][:limit]
 
     def against(self, numbers: Sequence[int], others: Sequence[int]) -> Array:
         """float32 [numbers, others]: the cosines between notes, 0 where one has no vector."""
-        first, second = (self._vectors(some) for some in (numbers, others))
+        first, second = (self._vectors(group) for group in (numbers, others))
         cosines: Array = first @ second.T
         return cosines
 
     def _vectors(self, numbers: Sequence[int]) -> Array:
-        told = np.array(numbers, np.int64)
-        known = told < len(self._places)
-        places = np.where(known, self._places[np.where(known, told, 0)], -1)
+        wanted = np.array(numbers, np.int64)
+        in_bounds = wanted < len(self._places)
+        places = np.where(in_bounds, self._places[np.where(in_bounds, wanted, 0)], -1)
         vectors = self._matrix[places].astype(np.float32)
         vectors[places < 0] = 0
         return vectors
 
     def _values(self, rows: Array, vector: Array) -> Array:
         """The cosines of rows."""
-        asked = vector.astype(np.float16)
+        query = vector.astype(np.float16)
         if SELECTIVE * len(rows) > self._count:
-            return products(asked, self._matrix[: self._count])[rows]
-        parts = [products(asked, self._matrix[rows[at : at + SLICE]]) for at in range(0, len(rows), SLICE)]
+            return products(query, self._matrix[: self._count])[rows]
+        parts = [products(query, self._matrix[rows[at : at + SLICE]]) for at in range(0, len(rows), SLICE)]
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
     def _read(self) -> Array:
@@ -276,10 +278,10 @@ class Vectors:
                 raw = file.read()
         except OSError:
             return np.zeros(0, self._dtype)
-        whole = len(raw) // self._dtype.itemsize
-        rows = np.frombuffer(raw, self._dtype, whole)
-        wrong = np.flatnonzero(rows["crc"] != _checksums(rows))
-        good = int(wrong[0]) if len(wrong) else whole
+        row_count = len(raw) // self._dtype.itemsize
+        rows = np.frombuffer(raw, self._dtype, row_count)
+        damaged = np.flatnonzero(rows["crc"] != _checksums(rows))
+        good = int(damaged[0]) if len(damaged) else row_count
         if good * self._dtype.itemsize < len(raw):
             self._write_anew(rows[:good])
         return rows[:good]
@@ -292,16 +294,16 @@ def distinct(numbers: Sequence[Array]) -> Array:
     """All of them in order, each once; of thousands ten times as fast as numpy.unique, which
     hashes.
     """
-    told = np.sort(np.concatenate(numbers))
-    return told[np.flatnonzero(np.diff(told, prepend=told[:1] - 1))]
+    ordered = np.sort(np.concatenate(numbers))
+    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
 
 
 def _greatest(values: Array, count: int) -> Array:
     """The places of the greatest values; to sort out a million takes 10 ms, to look at them 1."""
     step = max(1, len(values) // (8 * SAMPLE))
-    some = values[::step]
-    likely = min(len(some), 2 * count // step + 1)
-    places = np.flatnonzero(values >= np.partition(some, len(some) - likely)[len(some) - likely])
+    sample = values[::step]
+    likely = min(len(sample), 2 * count // step + 1)
+    places = np.flatnonzero(values >= np.partition(sample, len(sample) - likely)[len(sample) - likely])
     if len(places) < count:
         places = np.arange(len(values))
     best = np.argpartition(-values[places], count)[:count] if len(places) > count else slice(None)
@@ -313,10 +315,10 @@ def _checksums(rows: Array) -> Array:
     """uint32 [n] over number, change and vector of each row."""
     raw, size = rows.view(np.uint8).data, rows.dtype.itemsize  # a copy of many is as large
     fields: dict[str, Any] = dict(rows.dtype.fields or {})
-    named, vector = fields["crc"][1], fields["vector"][1]
+    crc_at, vector = fields["crc"][1], fields["vector"][1]
     return np.fromiter(
         (
-            zlib.crc32(raw[at + vector : at + size], zlib.crc32(raw[at : at + named]))
+            zlib.crc32(raw[at + vector : at + size], zlib.crc32(raw[at : at + crc_at]))
             for at in range(0, len(raw), size)
         ),
         np.uint32,

@@ -19,14 +19,14 @@ from cortex.terms import tokens
 _READY = "cortex_ready"
 
 
-def open_index(folder: Path, fields: Iterable[str], *, whole: Iterable[str] = ()) -> tantivy.Index:
+def open_index(folder: Path, fields: Iterable[str], *, exact_fields: Iterable[str] = ()) -> tantivy.Index:
     """The index in `folder`, made anew where it is damaged or of another version: documents with
     the numbers `number`, `change` and `mark`, `fields` of words and those compared `whole`.
     """
     builder = tantivy.SchemaBuilder()
     for name in ("number", "change", "mark"):
         builder.add_unsigned_field(name, indexed=True, fast=True)
-    for name in whole:
+    for name in exact_fields:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in fields:
         builder.add_text_field(name, tokenizer_name=_READY, index_option="freq")

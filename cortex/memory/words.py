@@ -34,11 +34,11 @@ _K1, _B = 1.2, 0.75
 FIELDS = {"all": 1.0, "title": 0.6}
 #: words of a question that are looked for one by one, the rarest: a score of tantivy is a float32,
 #: which has 24 bits; notes that are told of it, those that hold the rarest words
-HELD_WORDS, HELD_NOTES = 24, 1_000
+BIT_WORDS, BIT_NOTES = 24, 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class WordBits:
     """Which words of a question notes hold: the notes by number (int64 [n]), a bit for each word
     (uint32 [n]), what each of these words is worth, from the lowest bit on (float64 [words]).
     """
@@ -56,7 +56,7 @@ class _Tail:
     def __init__(self, notes: Iterable[Note] = ()) -> None:
         self.words: dict[int, dict[str, list[str]]] = {}
         self._unread: set[int] = set()
-        self._held: dict[str, dict[str, dict[int, int]]] = {name: {} for name in FIELDS}
+        self._postings: dict[str, dict[str, dict[int, int]]] = {name: {} for name in FIELDS}
         self._lengths: dict[str, dict[int, int]] = {name: {} for name in FIELDS}
         for note in notes:
             self.add(note)
@@ -75,47 +75,47 @@ class _Tail:
         if number in self._unread:
             self._unread.remove(number)
             return
-        for name, told in words.items():
+        for name, terms in words.items():
             del self._lengths[name][number]
-            for term in set(told):
-                del self._held[name][term][number]
+            for term in set(terms):
+                del self._postings[name][term][number]
 
     @property
-    def _holding(self) -> dict[str, dict[str, dict[int, int]]]:
+    def _postings_by_field(self) -> dict[str, dict[str, dict[int, int]]]:
         """Field → term → note → count, of all notes."""
         for number in self._unread:
-            for name, told in self.words[number].items():
-                self._lengths[name][number] = len(told)
-                for term, times in Counter(told).items():
-                    self._held[name].setdefault(term, {})[number] = times
+            for name, terms in self.words[number].items():
+                self._lengths[name][number] = len(terms)
+                for term, times in Counter(terms).items():
+                    self._postings[name].setdefault(term, {})[number] = times
         self._unread.clear()
-        return self._held
+        return self._postings
 
-    def holding(self, field: str, word: str) -> int:
-        return len(self._holding[field].get(word, ()))
+    def document_frequency(self, field: str, word: str) -> int:
+        return len(self._postings_by_field[field].get(word, ()))
 
     def score(self, words: Sequence[str], rarity: Callable[[str, str], float]) -> dict[int, float]:
         """Note → score; `rarity`: of a word in a field."""
         scores: dict[int, float] = {}
-        holding = self._holding
+        by_field = self._postings_by_field
         for name, worth in FIELDS.items():
             lengths = self._lengths[name]
             mean = sum(lengths.values()) / max(1, len(lengths)) or 1.0
             for word in words:
-                held = holding[name].get(word)
-                rare = rarity(name, word) if held else 0.0
-                for number, times in (held or {}).items():
+                postings = by_field[name].get(word)
+                rare = rarity(name, word) if postings else 0.0
+                for number, times in (postings or {}).items():
                     norm = _K1 * (1 - _B + _B * lengths[number] / mean)
                     gain = worth * rare * times * (_K1 + 1) / (times + norm)
                     scores[number] = scores.get(number, 0.0) + gain
         return scores
 
-    def held(self, words: Sequence[str]) -> dict[int, int]:
+    def word_bits(self, words: Sequence[str]) -> dict[int, int]:
         """Note → a bit for each of the words that it holds, the first the lowest."""
         bits: dict[int, int] = {}
-        holding = self._holding["all"]
+        postings = self._postings_by_field["all"]
         for at, word in enumerate(words):
-            for number in holding.get(word, ()):
+            for number in postings.get(word, ()):
                 bits[number] = bits.get(number, 0) | 1 << at
         return bits
 
@@ -152,13 +152,13 @@ class Words:
         writer = self._index.writer(_HEAP_BYTES, 1)
         for number in self._masked:
             writer.delete_documents_by_term("number", number)
-        for number, one in self._tail.words.items():
+        for number, fields in self._tail.words.items():
             document = tantivy.Document()
             document.add_unsigned("number", number)
             document.add_unsigned("change", self.reached.number)
             document.add_unsigned("mark", self.reached.mark)
-            for name, told in one.items():
-                document.add_text(name, " ".join(told))
+            for name, terms in fields.items():
+                document.add_text(name, " ".join(terms))
             writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
@@ -172,19 +172,19 @@ class Words:
 
     def numbers(self) -> set[int]:
         """The notes that it can find."""
-        found = self._searcher.search(Query.all_query(), max(1, self._searcher.num_docs), count=False).hits
-        told = self._searcher.fast_field_values("number", [address for _, address in found])
-        return (set(np.array(told, np.uint64).tolist()) - self._masked) | self._tail.words.keys()
+        hits = self._searcher.search(Query.all_query(), max(1, self._searcher.num_docs), count=False).hits
+        stored = self._searcher.fast_field_values("number", [address for _, address in hits])
+        return (set(np.array(stored, np.uint64).tolist()) - self._masked) | self._tail.words.keys()
 
     def search(
-        self, words: Sequence[str], limit: int, then: Mapping[int, Note] | None = None
+        self, words: Sequence[str], limit: int, past_notes: Mapping[int, Note] | None = None
     ) -> dict[int, float]:
         """Note → score, of the best `limit` in tantivy and all of the tail that hold a word; the
         notes of `then` by what they say there.
         """
         if not words:
             return {}
-        then = then or {}
+        past_notes = past_notes or {}
         query = Query.boolean_query(
             [
                 (
@@ -195,62 +195,62 @@ class Words:
                 for word in words
             ]
         )
-        numbers, scores = self._scores(query, limit + len(self._masked) + len(then))
-        told = zip(numbers.tolist(), scores.tolist(), strict=True)
-        found = {number: score for number, score in told if number not in self._masked}
-        found.update(self._tail.score(words, self._rarity))
-        if then:
-            other = _Tail(then.values()).score(words, self._rarity)
-            found = {number: score for number, score in found.items() if number not in then} | other
-        return found
+        numbers, scores = self._scores(query, limit + len(self._masked) + len(past_notes))
+        scored = zip(numbers.tolist(), scores.tolist(), strict=True)
+        hits = {number: score for number, score in scored if number not in self._masked}
+        hits.update(self._tail.score(words, self._rarity))
+        if past_notes:
+            other = _Tail(past_notes.values()).score(words, self._rarity)
+            hits = {number: score for number, score in hits.items() if number not in past_notes} | other
+        return hits
 
-    def held(
-        self, words: Sequence[str], then: Mapping[int, Note] | None = None, most: int = HELD_NOTES
-    ) -> Held:
+    def word_bits(
+        self, words: Sequence[str], past_notes: Mapping[int, Note] | None = None, most: int = BIT_NOTES
+    ) -> WordBits:
         """Which of the words notes hold, for the `most` that hold the rarest and all of the tail;
         the notes of `then` by what they say there.
         """
         rarity = {word: self._rarity("all", word) for word in words}
-        asked = sorted(words, key=rarity.__getitem__)[-HELD_WORDS:]
-        numbers, scores = self._scores(self._holding(asked, most), most)
-        tail = self._tail.held(asked)
-        if then:
-            tail = {number: bits for number, bits in tail.items() if number not in then}
-            tail |= _Tail(then.values()).held(asked)
-        gone = self._masked.union(then or ())
-        kept = ~np.isin(numbers, list(gone)) if gone else np.ones(len(numbers), bool)
-        return Held(
-            np.concatenate([numbers[kept], np.fromiter(tail, np.int64, len(tail))]),
+        rarest = sorted(words, key=rarity.__getitem__)[-BIT_WORDS:]
+        numbers, scores = self._scores(self._bit_query(rarest, most), most)
+        tail = self._tail.word_bits(rarest)
+        if past_notes:
+            tail = {number: bits for number, bits in tail.items() if number not in past_notes}
+            tail |= _Tail(past_notes.values()).word_bits(rarest)
+        gone = self._masked.union(past_notes or ())
+        current = ~np.isin(numbers, list(gone)) if gone else np.ones(len(numbers), bool)
+        return WordBits(
+            np.concatenate([numbers[current], np.fromiter(tail, np.int64, len(tail))]),
             np.concatenate(
-                [scores[kept].astype(np.uint32), np.fromiter(tail.values(), np.uint32, len(tail))]
+                [scores[current].astype(np.uint32), np.fromiter(tail.values(), np.uint32, len(tail))]
             ),
-            np.array([rarity[word] for word in asked]),
+            np.array([rarity[word] for word in rarest]),
         )
 
-    def _holding(self, asked: Sequence[str], most: int) -> Query:
+    def _bit_query(self, words: Sequence[str], most: int) -> Query:
         """Notes that hold the words, of which the last ones are the rarest: scores add up, so a
         word's power of two is its bit. Where enough hold one of the rarest (twice the number: some
         are counted that were deleted), these alone are read: the others come behind them.
         """
-        each = [
+        queries = [
             Query.const_score_query(Query.term_query(self._index.schema, "all", word, "freq"), 2.0**at)
-            for at, word in enumerate(asked)
+            for at, word in enumerate(words)
         ]
-        counts = (self._searcher.doc_freq("all", word) for word in reversed(asked))
+        counts = (self._searcher.doc_freq("all", word) for word in reversed(words))
         enough = (at for at, count in enumerate(counts, 1) if count >= 2 * most)
-        rarest = len(asked) - next(enough, len(asked))
-        first = [(Occur.Should, one) for one in each[rarest:]]
+        rarest = len(words) - next(enough, len(words))
+        first = [(Occur.Should, term_query) for term_query in queries[rarest:]]
         if not rarest:
             return Query.boolean_query(first)
-        needed = each[-1] if len(first) == 1 else Query.boolean_query(first)
-        others = ((Occur.Should, one) for one in each[:rarest])
+        needed = queries[-1] if len(first) == 1 else Query.boolean_query(first)
+        others = ((Occur.Should, term_query) for term_query in queries[:rarest])
         return Query.boolean_query([(Occur.Must, needed), *others])
 
     def _scores(self, query: Query, limit: int) -> tuple[Array, Array]:
         """Of the best in tantivy: notes (int64 [n]) and their scores (float64 [n])."""
         hits = self._searcher.search(query, limit, count=False).hits
-        told = self._searcher.fast_field_values("number", [address for _, address in hits])
-        return np.array(told, np.int64), np.array([score for score, _ in hits], np.float64)
+        numbers = self._searcher.fast_field_values("number", [address for _, address in hits])
+        return np.array(numbers, np.int64), np.array([score for score, _ in hits], np.float64)
 
     def ideal(self, words: Sequence[str]) -> float:
         """About the score of a note of usual length that holds each of the words once."""
@@ -258,7 +258,9 @@ class Words:
 
     def _rarity(self, field: str, word: str) -> float:
         count = self._searcher.num_docs + len(self._tail)
-        return _rarity(count, self._searcher.doc_freq(field, word) + self._tail.holding(field, word))
+        return _rarity(
+            count, self._searcher.doc_freq(field, word) + self._tail.document_frequency(field, word)
+        )
 
 
 def _rarity(count: int, holding: int) -> float:

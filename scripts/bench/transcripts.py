@@ -22,7 +22,7 @@ from memory import Words
 
 from cortex.front.library import Cortex
 from cortex.memory.transcripts import claude
-from cortex.memory.transcripts.reader import Place, read_portion
+from cortex.memory.transcripts.reader import Position, read_portion
 from cortex.processes import attach
 from cortex.settings.config import load_data
 
@@ -95,7 +95,7 @@ def parse(paths: list[Path]) -> tuple[float, int]:
     """(megabytes a second, exchanges) of reading alone."""
     began, size, exchanges = time.perf_counter(), 0, 0
     for path in paths:
-        known = Place()
+        known = Position()
         while portion := read_portion(path, claude, known):
             exchanges += sum(part["begins"] for part in portion.parts)
             known = portion.place

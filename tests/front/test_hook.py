@@ -14,7 +14,7 @@ import pytest
 
 from cortex.front import hook
 from cortex.front.cli import hooks
-from cortex.memory.serving import opened
+from cortex.memory.serving import open_worker
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.spool_reader import waiting
 from cortex.memory.transcripts.tags import plain
@@ -228,10 +228,10 @@ def test_a_session_of_a_clone_begins_with_the_briefing_that_its_remote_shares(te
         (clone / ".git").mkdir(parents=True)
         (clone / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {origin}\n')
     remotes = ("github.com/ada/shop",)
-    worker = opened(DataFolder(data, Memory(remotes=remotes)))
+    worker = open_worker(DataFolder(data, Memory(remotes=remotes)))
     given = {"title": "We use jitter for retries", "kind": "decision"}
     worker.call(MemoryCall("store", given, True, "", identity_of(clones[0], remotes), "", "", "cli"))
-    worker._written -= 10  # as if it had been quiet since
+    worker._last_write -= 10  # as if it had been quiet since
     worker.reload()
     worker.close()
     (tmp_path / "memory").symlink_to(data)

@@ -76,7 +76,7 @@ def tell_sessions(library, count):
             "parts": parts,
         }
         finish(carry_out(library, "take_session", {"portion": portion}, project="here"))
-    library.memory.said.commit(wait=True)
+    library.memory.exchange_index.commit(wait=True)
 
 
 @pytest.fixture(scope="module")

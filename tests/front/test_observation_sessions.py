@@ -47,7 +47,7 @@ def said(window, library, shop):
             ],
         }
         finish(carry_out(library, "take_session", {"portion": portion}, project="here"))
-    library.memory.said.commit(wait=True)
+    library.memory.exchange_index.commit(wait=True)
     return window
 
 

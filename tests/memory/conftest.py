@@ -8,7 +8,7 @@ import pytest
 
 from cortex.memory import store
 from cortex.memory.postgresql import Server, Shared
-from cortex.memory.serving import opened
+from cortex.memory.serving import open_worker
 from cortex.settings.data import DataFolder
 from tests.postgres import serving, with_memory
 from tests.sample_sessions import Life
@@ -60,9 +60,9 @@ def data(kept_by, data):
 
 @pytest.fixture
 def worker(data):
-    made = opened(DataFolder(data))
-    yield made
-    made.close()
+    memory_worker = open_worker(DataFolder(data))
+    yield memory_worker
+    memory_worker.close()
 
 
 @pytest.fixture

@@ -25,15 +25,15 @@ def memory(data, clock):
         yield memory
 
 
-def titles(found):
-    return [row["title"] for row in found]
+def titles(rows):
+    return [row["title"] for row in rows]
 
 
 def test_an_edit_changes_what_is_found_and_keeps_what_was_there(memory, clock):
-    told = memory.store("The cache is kept for 5 minutes", "measured on staging", tags=["cache"])
+    stored = memory.store("The cache is kept for 5 minutes", "measured on staging", tags=["cache"])
     before = next(clock)
-    memory.edit(told["id"], title="The cache is kept for 10 minutes", importance=0.9)
-    row = memory.node(told["id"])
+    memory.edit(stored["id"], title="The cache is kept for 10 minutes", importance=0.9)
+    row = memory.node(stored["id"])
     assert (row["title"], row["body"], row["tags"]) == (
         "The cache is kept for 10 minutes",
         "measured on staging",
@@ -50,13 +50,13 @@ def test_a_moment_that_was_told_finds_what_was_there_then(data):
     with Library(Memory(data, open_static(), lambda: next(moments))) as memory:
         first = memory.node(memory.store("The cache is kept for 5 minutes")["id"])
         memory.edit(first["id"], title="The cache is kept for 10 minutes")
-        told = memory.node(first["id"])
-        asked = "how long is the cache kept"
-        assert titles(memory.recall(asked, as_of=first["created_at"])) == [first["title"]]
-        assert titles(memory.recall(asked, as_of=told["updated_at"])) == [told["title"]]
-        assert titles(memory.timeline(until=first["created_at"])["items"]) == [told["title"]]
-        assert memory.recall(asked, as_of=f"{first['created_at'][:-1]}.600Z") == []
-        assert memory.recall(asked, as_of=BEGIN) == []
+        edited = memory.node(first["id"])
+        query = "how long is the cache kept"
+        assert titles(memory.recall(query, as_of=first["created_at"])) == [first["title"]]
+        assert titles(memory.recall(query, as_of=edited["updated_at"])) == [edited["title"]]
+        assert titles(memory.timeline(until=first["created_at"])["items"]) == [edited["title"]]
+        assert memory.recall(query, as_of=f"{first['created_at'][:-1]}.600Z") == []
+        assert memory.recall(query, as_of=BEGIN) == []
 
 
 def test_what_is_superseded_is_found_by_id_moment_or_on_request_only(memory, clock):
@@ -82,49 +82,49 @@ def test_what_is_superseded_is_found_by_id_moment_or_on_request_only(memory, clo
 
 def test_a_question_about_a_moment_sees_neither_what_came_later_nor_that_it_was_deleted(memory, clock):
     early = next(clock)
-    told = memory.store("The gateway listens on port 8443")
-    there = next(clock)
-    memory.forget(told["id"])
+    stored = memory.store("The gateway listens on port 8443")
+    between = next(clock)
+    memory.forget(stored["id"])
     assert memory.search("which port has the gateway", as_of=early) == []
-    assert titles(memory.search("which port has the gateway", as_of=there)) == [
+    assert titles(memory.search("which port has the gateway", as_of=between)) == [
         "The gateway listens on port 8443"
     ]
     assert memory.search("which port has the gateway") == []
 
 
 def test_a_question_about_a_moment_does_not_follow_edges_of_later(memory, clock):
-    one = memory.store("Retries use exponential back-off with jitter")
+    near = memory.store("Retries use exponential back-off with jitter")
     far = memory.store("Imports take most of a cold start")
     before = next(clock)
-    memory.relate(one["id"], far["id"])
+    memory.relate(near["id"], far["id"])
     assert far["id"] in [row["id"] for row in memory.recall("back-off of retries", alpha=0.5)]
     assert far["id"] not in [row["id"] for row in memory.recall("back-off", alpha=0.5, as_of=before)]
 
 
 def test_undo_takes_back_a_note_an_edit_an_edge_and_a_state(memory):
-    one, two = memory.store("one of two", operation_id="a"), memory.store("two of two", operation_id="b")
-    memory.edit(one["id"], body="changed", operation_id="c")
-    memory.relate(one["id"], two["id"], operation_id="d")
-    memory.edit(two["id"], state="archived", operation_id="e")
+    first, second = memory.store("one of two", operation_id="a"), memory.store("two of two", operation_id="b")
+    memory.edit(first["id"], body="changed", operation_id="c")
+    memory.relate(first["id"], second["id"], operation_id="d")
+    memory.edit(second["id"], state="archived", operation_id="e")
     assert memory.undo()["undone"] == "e"
-    assert memory.node(two["id"])["state"] == "active"
+    assert memory.node(second["id"])["state"] == "active"
     assert memory.undo()["undone"] == "d"
-    assert memory.node(one["id"])["edges"] == []
+    assert memory.node(first["id"])["edges"] == []
     assert [row["title"] for row in memory.undo("c")["nodes"]] == ["one of two"]
-    assert memory.node(one["id"])["body"] == ""
+    assert memory.node(first["id"])["body"] == ""
     memory.undo("b")
-    assert memory.node(two["id"])["state"] == "deleted"
+    assert memory.node(second["id"])["state"] == "deleted"
     with pytest.raises(NotFound, match="no operation 'b'"):
         memory.undo("b")
 
 
 def test_undo_does_not_take_away_what_was_changed_since(memory):
-    told = memory.store("a note")
-    memory.edit(told["id"], body="first", operation_id="first")
-    memory.edit(told["id"], body="second")
+    stored = memory.store("a note")
+    memory.edit(stored["id"], body="first", operation_id="first")
+    memory.edit(stored["id"], body="second")
     with pytest.raises(BadRequest, match="changed again since"):
         memory.undo("first")
-    assert memory.node(told["id"])["body"] == "second"
+    assert memory.node(stored["id"])["body"] == "second"
 
 
 def test_undoing_what_superseded_opens_the_old_note_again(memory):
@@ -138,10 +138,10 @@ def test_undoing_what_superseded_opens_the_old_note_again(memory):
 def test_a_timeline_is_around_its_anchor_in_order_of_time(memory):
     days = [4, 1, 3, 2, 5]
     ids = {day: memory.store(f"day {day}", occurred_at=f"2024-01-0{day}")["id"] for day in days}
-    told = memory.timeline(ids[3], before=1, after=1)
-    assert titles(told["items"]) == ["day 2", "day 3", "day 4"]
-    assert [row.get("anchor", False) for row in told["items"]] == [False, True, False]
-    assert (told["anchor"], told["earlier"], told["later"]) == (ids[3], 1, 1)
+    timeline = memory.timeline(ids[3], before=1, after=1)
+    assert titles(timeline["items"]) == ["day 2", "day 3", "day 4"]
+    assert [row.get("anchor", False) for row in timeline["items"]] == [False, True, False]
+    assert (timeline["anchor"], timeline["earlier"], timeline["later"]) == (ids[3], 1, 1)
     assert titles(memory.timeline(query="day 3", before=0, after=0)["items"]) == ["day 3"]
 
 
@@ -150,19 +150,19 @@ def test_a_timeline_of_equal_moments_goes_by_number_and_pages_lose_nothing(memor
     for title in wanted:
         memory.store(title, occurred_at="2024-01-01")
     memory.store("much later", occurred_at="2025-01-01")
-    found, offset = [], 0
+    listed, offset = [], 0
     while offset is not None:
         page = memory.timeline(until="2024-12-31", limit=3, offset=offset)
-        found += titles(page["items"])
+        listed += titles(page["items"])
         offset = page.get("next_offset")
-    assert found == wanted
+    assert listed == wanted
     assert titles(memory.timeline(limit=2, newest_first=True)["items"]) == ["much later", "step 6"]
 
 
 def test_a_view_has_the_project_and_the_source_that_were_asked_for(memory):
     other = memory.of(project="there", source=Source("codex", "s1", "mcp", "agent"))
-    told = other.store("Only there: the queue is drained at night")
-    assert other.node(told["id"])["source_agent"] == "codex"
+    stored = other.store("Only there: the queue is drained at night")
+    assert other.node(stored["id"])["source_agent"] == "codex"
     assert memory.search("when is the queue drained") == []
     assert titles(memory.of(project="").search("when is the queue drained")) == [
         "Only there: the queue is drained at night"
@@ -170,19 +170,19 @@ def test_a_view_has_the_project_and_the_source_that_were_asked_for(memory):
 
 
 def test_parts_of_an_explanation_add_up_to_the_score(memory):
-    one = memory.store("Retries use exponential back-off", importance=0.9)
-    two = memory.store("The provider limits calls")
-    memory.relate(one["id"], two["id"])
+    first = memory.store("Retries use exponential back-off", importance=0.9)
+    second = memory.store("The provider limits calls")
+    memory.relate(first["id"], second["id"])
     for row in memory.recall("back-off of retries", alpha=0.6, explain=True):
         assert sum(row["explain"].values()) == pytest.approx(row["score"], abs=2e-3)
 
 
 def test_using_a_note_counts_and_being_briefed_does_not(memory):
-    told = memory.store("Prefer small commits", kind="preference")
+    stored = memory.store("Prefer small commits", kind="preference")
     memory.briefing()
     memory.briefing()
-    assert memory.node(told["id"])["access_count"] == 0
-    assert memory.node(told["id"])["access_count"] == 1
+    assert memory.node(stored["id"])["access_count"] == 0
+    assert memory.node(stored["id"])["access_count"] == 1
 
 
 def test_a_briefing_keeps_room_for_what_was_never_told(memory):
@@ -194,9 +194,9 @@ def test_a_briefing_keeps_room_for_what_was_never_told(memory):
 
 
 def test_a_briefing_fits_its_tokens_and_tells_open_questions_and_disputes(memory):
-    one = memory.store("The limit is 20 calls a second", importance=0.1)
-    two = memory.store("The limit is 50 calls a second", importance=0.1)
-    memory.relate(one["id"], two["id"], "contradicts")
+    first = memory.store("The limit is 20 calls a second", importance=0.1)
+    second = memory.store("The limit is 50 calls a second", importance=0.1)
+    memory.relate(first["id"], second["id"], "contradicts")
     memory.store("Does the provider count failed calls?", importance=0.1)
     memory.store("An event of today: the release went out", kind="event")
     text = memory.briefing()["briefing"]
@@ -208,9 +208,9 @@ def test_a_briefing_fits_its_tokens_and_tells_open_questions_and_disputes(memory
 
 def test_a_briefing_of_an_agent_begins_with_what_is_said_of_it(memory):
     agent = memory.store("reviewer", kind="agent")
-    own = memory.store("Reviews are short and name the line", kind="preference")
+    preference = memory.store("Reviews are short and name the line", kind="preference")
     far = memory.store("When tests are slow look for sleeps", kind="pattern")
-    memory.relate(own["id"], agent["id"], "applies_to")
+    memory.relate(preference["id"], agent["id"], "applies_to")
     memory.store("A preference of all", kind="preference")
     lines = memory.briefing("reviewer")["briefing"].splitlines()
     assert lines[:3] == [
@@ -219,7 +219,7 @@ def test_a_briefing_of_an_agent_begins_with_what_is_said_of_it(memory):
         "- Reviews are short and name the line",
     ]
     assert lines.index("## Preferences") < lines.index("## Other patterns")
-    memory.relate(own["id"], far["id"], "leads_to")
+    memory.relate(preference["id"], far["id"], "leads_to")
     assert "## Patterns" in memory.briefing("reviewer")["briefing"]
     assert memory.briefing("reviewer", compact=True)["briefing"].startswith("# reviewer\n- reviewer\n")
 

@@ -9,7 +9,7 @@ import pytest
 
 from cortex.front.transcript_reader import Follower
 from cortex.memory.transcripts import spool
-from cortex.memory.transcripts.rules import said as said_to_remember
+from cortex.memory.transcripts.rules import remembered_sentences as said_to_remember
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
 from ipc.messages import MemoryCall
@@ -39,23 +39,23 @@ def test_what_a_person_says_is_to_be_remembered_becomes_a_note(life):
         user("do you always eat? ```\nalways paste this\n``` why"),
     )
     life.read()
-    told = notes(life)
-    assert {title: note.kind for title, note in told.items()} == {
+    by_title = notes(life)
+    assert {title: note.kind for title, note in by_title.items()} == {
         "Staging runs Postgres 15.": "fact",
         "We decided to use jitter for retries!": "decision",
         "Always run ruff before a commit": "preference",
     }
-    one = told["Staging runs Postgres 15."]
-    assert (one.source.trust, one.source.channel, one.source.session) == ("user", "sessions", "s1")
+    fact = by_title["Staging runs Postgres 15."]
+    assert (fact.source.trust, fact.source.channel, fact.source.session) == ("user", "sessions", "s1")
     (session,) = life.ask("list_sessions")["results"]
-    assert one.metadata == {"session": session["id"], "exchange": 1, "git_branch": "main"}
-    assert one.prompt_number == 1
-    assert one.occurred_at == 1772359200000
+    assert fact.metadata == {"session": session["id"], "exchange": 1, "git_branch": "main"}
+    assert fact.prompt_number == 1
+    assert fact.occurred_at == 1772359200000
     assert life.ask("recall", query="which Postgres runs on staging")["results"]
 
 
 @pytest.mark.parametrize(
-    ("sentence", "made"),
+    ("sentence", "expected"),
     [
         ("never mind, it works", []),
         ("Do you remember when we decided it?", []),
@@ -69,8 +69,8 @@ def test_what_a_person_says_is_to_be_remembered_becomes_a_note(life):
         ("We decided on jitter. " + "y" * 5_000, []),
     ],
 )
-def test_what_is_to_be_remembered_is_said_at_the_beginning_of_a_sentence(sentence, made):
-    assert list(said_to_remember(sentence)) == made
+def test_what_is_to_be_remembered_is_said_at_the_beginning_of_a_sentence(sentence, expected):
+    assert list(said_to_remember(sentence)) == expected
 
 
 def test_a_note_that_was_deleted_does_not_come_back_with_its_session(life):
@@ -84,7 +84,7 @@ def test_a_note_that_was_deleted_does_not_come_back_with_its_session(life):
     assert notes(life) == {}
 
 
-def committed(life, message):
+def commit_file(life, message):
     """What git prints of a commit of a.py."""
 
     def git(*words):
@@ -100,7 +100,7 @@ def committed(life, message):
 
 
 def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
-    printed = committed(life, "Back off with jitter")
+    printed = commit_file(life, "Back off with jitter")
     life.project = identity_of(life.shop)
     life.ask("stats")
     call = [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "git commit -m x"}}]
@@ -120,17 +120,17 @@ def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
     place = {"session": session["id"], "exchange": 1, "git_branch": "main"}
     assert note.metadata == {"commit": note.git_commit} | place
     # the history of git tells it, too: it is one note, which keeps its place, whoever came first
-    told = [{"commit": note.git_commit, "message": note.title, "at": 1772359260, "files": ["a.py"]}]
-    life.ask("take_commits", writes=True, commits=told)
-    life.ask("take_commits", writes=True, project="other", commits=told)
+    commits = [{"commit": note.git_commit, "message": note.title, "at": 1772359260, "files": ["a.py"]}]
+    life.ask("take_commits", writes=True, commits=commits)
+    life.ask("take_commits", writes=True, project="other", commits=commits)
     assert len(notes_of(life, "")) == 2
     assert notes(life)["Back off with jitter"].metadata["exchange"] == 1
 
 
 def test_a_commit_that_the_history_of_git_told_first_says_in_which_session_it_was_made(life):
     life.ask("stats")
-    told = {"commit": "c" * 40, "message": "Back off with jitter", "at": 1772359260, "files": ["a.py"]}
-    life.ask("take_commits", writes=True, commits=[told])
+    commit = {"commit": "c" * 40, "message": "Back off with jitter", "at": 1772359260, "files": ["a.py"]}
+    life.ask("take_commits", writes=True, commits=[commit])
     portion = {
         "start": 0,
         "place": {"offset": 9, "size": 9, "tail": "x"},
@@ -145,24 +145,24 @@ def test_a_commit_that_the_history_of_git_told_first_says_in_which_session_it_wa
     assert (note.source.channel, note.prompt_number, note.metadata["git_branch"]) == ("git", 1, "main")
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_who_reads_sessions_hands_over_commits_where_the_person_keeps_them(life, kept):
-    committed(life, "Back off with jitter")
+@pytest.mark.parametrize("keeps_commits", [True, False])
+def test_who_reads_sessions_hands_over_commits_where_the_person_keeps_them(life, keeps_commits):
+    commit_file(life, "Back off with jitter")
     life.project = identity_of(life.shop)
     life.worker.call(MemoryCall("stats", {}, False, "", life.project, "", "", "cli", str(life.shop)))
-    life.follower = Follower(life.call, Memory(sessions="off", git=kept), {}, None)
-    assert life.read() == (1 if kept else 0)
-    assert list(notes(life)) == (["Back off with jitter"] if kept else [])
+    life.follower = Follower(life.call, Memory(sessions="off", git=keeps_commits), {}, None)
+    assert life.read() == (1 if keeps_commits else 0)
+    assert list(notes(life)) == (["Back off with jitter"] if keeps_commits else [])
     assert life.read() == 0
     (life.shop / ".cortex").mkdir()
     (life.shop / ".cortex" / "config.yml").write_text("memory: {git: false}\n")
-    committed(life, "Nobody is told of this")
-    life.follower = Follower(life.call, Memory(git=kept), {}, None)
+    commit_file(life, "Nobody is told of this")
+    life.follower = Follower(life.call, Memory(git=keeps_commits), {}, None)
     assert life.read() == 0
 
 
 def test_a_project_whose_commits_are_not_kept_is_looked_at_as_seldom_as_others(life):
-    committed(life, "Back off with jitter")
+    commit_file(life, "Back off with jitter")
     life.project = identity_of(life.shop)
     life.worker.call(MemoryCall("stats", {}, False, "", life.project, "", "", "cli", str(life.shop)))
     life.follower = Follower(life.call, Memory(sessions="off", git=True), {}, None)
@@ -172,24 +172,24 @@ def test_a_project_whose_commits_are_not_kept_is_looked_at_as_seldom_as_others(l
     assert life.read() == 0  # it was looked at just now
 
 
-def changing(life, *paths, asked="mend the retries", at="2026-03-01T10:00:00Z", **more):
+def edit_lines(life, *paths, prompt="mend the retries", at="2026-03-01T10:00:00Z", **more):
     uses = [
         {"type": "tool_use", "name": "Edit", "input": {"file_path": str(life.shop / path)}} for path in paths
     ]
-    return user(asked, at, **more), said("assistant", uses, at, **more)
+    return user(prompt, at, **more), said("assistant", uses, at, **more)
 
 
 def test_the_files_that_a_session_changed_are_one_note_of_it_that_grows(life):
     life.ask("stats")
-    life.write("s1", *changing(life, "src/retry.py", "/etc/passwd"))
+    life.write("s1", *edit_lines(life, "src/retry.py", "/etc/passwd"))
     life.read()
     (note,) = notes(life).values()
     assert note.title == "Changed retry.py in a session on main"
     assert (note.body, note.modified) == ("1. mend the retries (src/retry.py)", ("src/retry.py",))
     assert (note.kind, note.obs_type, note.source.trust) == ("event", "change", "tool")
     assert note.occurred_at == 1772359200000
-    later = {"asked": "and test\nthem", "at": "2026-03-02T10:00:00Z"}
-    life.write("s1", *changing(life, "tests/a.py", "tests/b.py", "c.py", "src/retry.py", **later))
+    later = {"prompt": "and test\nthem", "at": "2026-03-02T10:00:00Z"}
+    life.write("s1", *edit_lines(life, "tests/a.py", "tests/b.py", "c.py", "src/retry.py", **later))
     life.read()
     life.again()
     life.write("s1", agent("Done.", "2026-03-02T10:05:00Z"))
@@ -206,26 +206,26 @@ def test_the_files_that_a_session_changed_are_one_note_of_it_that_grows(life):
 
 def test_what_somebody_did_with_the_note_of_a_sessions_files_stays(life):
     life.ask("stats")
-    life.write("s1", *changing(life, "a.py"))
+    life.write("s1", *edit_lines(life, "a.py"))
     life.read()
     (note,) = notes(life).values()
     life.ask("store", writes=True, id=note.number, title="How the retries were mended")
-    life.write("s1", *changing(life, "b.py", at="2026-03-02T10:00:00Z"))
+    life.write("s1", *edit_lines(life, "b.py", at="2026-03-02T10:00:00Z"))
     life.read()
     (note,) = notes(life).values()
     assert (note.title, note.files) == ("How the retries were mended", ("a.py", "b.py"))
     life.ask("forget", writes=True, node_id=note.number)
-    life.write("s1", *changing(life, "c.py", at="2026-03-03T10:00:00Z"))
+    life.write("s1", *edit_lines(life, "c.py", at="2026-03-03T10:00:00Z"))
     life.read()
     assert notes(life) == {}
 
 
 def test_files_that_an_agent_changed_for_another_are_of_the_session_that_began_it(life):
     life.ask("stats")
-    life.write("s1", *changing(life, "a.py"))
+    life.write("s1", *edit_lines(life, "a.py"))
     folder = life.folder / "-shop" / "s1" / "subagents"
     folder.mkdir(parents=True)
-    lines = [line(life, "s1") for line in changing(life, "b.py", isSidechain=True)]
+    lines = [line(life, "s1") for line in edit_lines(life, "b.py", isSidechain=True)]
     (folder / "agent-x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     life.read()
     (note,) = notes(life).values()
@@ -233,18 +233,18 @@ def test_files_that_an_agent_changed_for_another_are_of_the_session_that_began_i
     assert note.source.session == "s1"
 
 
-def hooked(life, number, event, **told):
+def write_event(life, number, event, **fields):
     folder = life.spool
     folder.mkdir(exist_ok=True)
-    given = {"event": event, "at": 1772359200000, "session": "h1", "cwd": str(life.shop)} | told
-    (folder / f"{number:020d}-1.json").write_bytes(json.dumps(given).encode())
+    record = {"event": event, "at": 1772359200000, "session": "h1", "cwd": str(life.shop)} | fields
+    (folder / f"{number:020d}-1.json").write_bytes(json.dumps(record).encode())
 
 
 def test_what_hooks_wrote_down_is_taken_once_and_goes_then(life):
     life.ask("stats")
-    hooked(life, 1, "prompt", text="why do retries back off?")
-    hooked(life, 2, "tool-use", tool="edit", files=["src/retry.py"], modified=True)
-    hooked(life, 3, "stop", text="Because of the jitter.")
+    write_event(life, 1, "prompt", text="why do retries back off?")
+    write_event(life, 2, "tool-use", tool="edit", files=["src/retry.py"], modified=True)
+    write_event(life, 3, "stop", text="Because of the jitter.")
     (life.spool / "half.json").write_bytes(b"{")
     before = {path.name: path.read_bytes() for path in life.spool.iterdir()}
     assert life.read() == 1
@@ -253,7 +253,7 @@ def test_what_hooks_wrote_down_is_taken_once_and_goes_then(life):
     assert (row["kind"], row["files_modified"], row["exchange_count"]) == ("hook", ["src/retry.py"], 1)
     for name, raw in before.items():  # as if they could not be deleted
         (life.spool / name).write_bytes(raw)
-    hooked(life, 4, "prompt", text="and the limit?")
+    write_event(life, 4, "prompt", text="and the limit?")
     life.again()
     life.read()
     assert [row["exchange_count"] for row in life.found("limit")] == [2]
@@ -262,20 +262,20 @@ def test_what_hooks_wrote_down_is_taken_once_and_goes_then(life):
 def test_what_hooks_write_down_after_the_clock_was_set_back_is_taken_in(life):
     life.ask("stats")
     for at, text in enumerate(("why do retries back off?", "and the limit?")):
-        told = {
+        event = {
             "event": "prompt",
             "at": 1772359200000 - at,
             "session": "h1",
             "cwd": str(life.shop),
             "text": text,
         }
-        spool.add(str(life.spool), json.dumps(told).encode())
+        spool.add(str(life.spool), json.dumps(event).encode())
         assert life.read() == 1
         if not at:
             later = (4_000_000_000 * 10**9,) * 2
             os.utime(life.spool / spool.COUNT, ns=later)
             # as of an event before the clock was set back
-            hooked(life, later[0], "stop", text="Because of the jitter.")
+            write_event(life, later[0], "stop", text="Because of the jitter.")
             life.read()
     assert [row["exchange_count"] for row in life.found("limit")] == [2]
 
@@ -283,8 +283,8 @@ def test_what_hooks_write_down_after_the_clock_was_set_back_is_taken_in(life):
 def test_what_hooks_tell_of_a_session_with_a_file_is_read_from_the_file(life):
     life.ask("stats")
     path = life.write("s1", user("why do retries back off?"))
-    hooked(life, 1, "prompt", text="why do retries back off?", transcript=str(path))
-    hooked(life, 2, "prompt", text="of a project that asked nothing", session="h2", cwd="/nowhere")
+    write_event(life, 1, "prompt", text="why do retries back off?", transcript=str(path))
+    write_event(life, 2, "prompt", text="of a project that asked nothing", session="h2", cwd="/nowhere")
     life.read()
     assert list(life.spool.glob("*.json")) == []
     assert [row["source_id"] for row in life.ask("list_sessions", project="all")["results"]] == ["s1"]
@@ -293,7 +293,7 @@ def test_what_hooks_tell_of_a_session_with_a_file_is_read_from_the_file(life):
 def in_quiet(life):
     """Time passes in which nobody writes."""
     for _ in range(3):
-        life.worker._written -= 10
+        life.worker._last_write -= 10
         life.worker.reload()
 
 

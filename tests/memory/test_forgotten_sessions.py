@@ -25,7 +25,7 @@ def traces(folder):
 
 
 @pytest.fixture
-def told(life):
+def two_sessions(life):
     """Two sessions, one of which, and an agent that it began, speak of the word."""
     life.ask("stats")
     life.write(
@@ -54,11 +54,11 @@ def forget(life, *ids, **more):
     return life.ask("erase", writes=True, node_ids=list(ids), **more)
 
 
-def test_a_session_that_is_forgotten_is_nowhere_with_its_agents_and_the_notes_of_it(told, data):
-    told.worker.ready().settle()
-    finish(told.worker.ready().back_up())
+def test_a_session_that_is_forgotten_is_nowhere_with_its_agents_and_the_notes_of_it(two_sessions, data):
+    two_sessions.worker.ready().settle()
+    finish(two_sessions.worker.ready().back_up())
     spool.add(str(data / spool.FOLDER), json.dumps(event("s1", WORD)).encode())
-    done = forget(told, session(told), back_ups=True)
+    done = forget(two_sessions, session(two_sessions), back_ups=True)
     assert (len(done["sessions"]), done["exchanges"], len(done["ids"]), done["back_ups_rewritten"]) == (
         2,
         3,
@@ -66,38 +66,40 @@ def test_a_session_that_is_forgotten_is_nowhere_with_its_agents_and_the_notes_of
         1,
     )
     assert done["message"] == "Forgotten for good: 1 note, 2 sessions, 3 exchanges."
-    told.worker.close()
+    two_sessions.worker.close()
     assert traces(data) == []
-    assert told.found(WORD) == []
-    assert told.found("rename button")
-    assert [row["source_id"] for row in told.ask("list_sessions")["results"]] == ["s2"]
+    assert two_sessions.found(WORD) == []
+    assert two_sessions.found("rename button")
+    assert [row["source_id"] for row in two_sessions.ask("list_sessions")["results"]] == ["s2"]
 
 
 def event(name, text):
     return {"event": "prompt", "at": 1, "session": name, "cwd": "/", "text": text}
 
 
-def test_a_session_that_was_forgotten_is_not_taken_in_again(told, data, tmp_path):
-    finish(told.worker.ready().of(project="").export_file(tmp_path / "all.jsonl"))
+def test_a_session_that_was_forgotten_is_not_taken_in_again(two_sessions, data, tmp_path):
+    finish(two_sessions.worker.ready().of(project="").export_file(tmp_path / "all.jsonl"))
     copy = copies.make(data / NAME)
-    forget(told, session(told))
-    told.write("s1", user(f"Remember that the {WORD} limit is five.", "2026-03-03T10:00:00Z"))
-    assert told.read() >= 1  # by who goes on reading it
-    assert told.read() == 0
-    told.again()
-    told.read()  # and by another
-    shutil.copytree(told.folder / "-shop", told.folder / "-resumed")  # the same lines, as of another session
-    resumed = told.folder / "-resumed" / "s1.jsonl"
+    forget(two_sessions, session(two_sessions))
+    two_sessions.write("s1", user(f"Remember that the {WORD} limit is five.", "2026-03-03T10:00:00Z"))
+    assert two_sessions.read() >= 1  # by who goes on reading it
+    assert two_sessions.read() == 0
+    two_sessions.again()
+    two_sessions.read()  # and by another
+    shutil.copytree(
+        two_sessions.folder / "-shop", two_sessions.folder / "-resumed"
+    )  # the same lines, as of another session
+    resumed = two_sessions.folder / "-resumed" / "s1.jsonl"
     resumed.rename(resumed.with_name("s3.jsonl")).write_text(resumed_as(resumed.with_name("s3.jsonl"), "s3"))
-    told.read()
-    (left,) = [row for row in told.ask("list_sessions")["results"] if row["source_id"] == "s3"]
+    two_sessions.read()
+    (left,) = [row for row in two_sessions.ask("list_sessions")["results"] if row["source_id"] == "s3"]
     assert left["exchange_count"] == 1  # what was said after the session was forgotten
-    forget(told, left["id"])
-    done = finish(told.worker.ready().import_file(tmp_path / "all.jsonl", trusted=True))
+    forget(two_sessions, left["id"])
+    done = finish(two_sessions.worker.ready().import_file(tmp_path / "all.jsonl", trusted=True))
     assert (done["sessions"], done["exchanges"], done["forgotten"]) == (0, 0, 6)
-    told.ask("restore", writes=True, file=copy.name)
-    assert [row["source_id"] for row in told.ask("list_sessions")["results"]] == ["s2"]
-    told.worker.close()
+    two_sessions.ask("restore", writes=True, file=copy.name)
+    assert [row["source_id"] for row in two_sessions.ask("list_sessions")["results"]] == ["s2"]
+    two_sessions.worker.close()
     assert traces(data) == [f"backups/{copy.name}"] + [
         path for path in traces(data) if path.startswith("damaged-")
     ]
@@ -107,49 +109,51 @@ def resumed_as(path, name):
     return path.read_text().replace('"sessionId": "s1"', f'"sessionId": "{name}"')
 
 
-def test_a_note_that_is_forgotten_takes_what_was_said_for_it_along(told, data):
-    (note,) = told.ask("recall", query=f"is the {WORD} cache cold?")["results"]
-    done = forget(told, note["number"])
+def test_a_note_that_is_forgotten_takes_what_was_said_for_it_along(two_sessions, data):
+    (note,) = two_sessions.ask("recall", query=f"is the {WORD} cache cold?")["results"]
+    done = forget(two_sessions, note["number"])
     assert (done["ids"], done["exchanges"], done["sessions"]) == ([note["id"]], 1, [])
-    told.again()
-    told.write("s1", agent(f"More of the {WORD}.", "2026-03-03T10:01:00Z"))
-    told.read()
-    row = next(row for row in told.ask("list_sessions")["results"] if row["source_id"] == "s1")
+    two_sessions.again()
+    two_sessions.write("s1", agent(f"More of the {WORD}.", "2026-03-03T10:01:00Z"))
+    two_sessions.read()
+    row = next(row for row in two_sessions.ask("list_sessions")["results"] if row["source_id"] == "s1")
     assert row["exchange_count"] == 1
-    assert told.ask("recall", query=f"is the {WORD} cache cold?")["results"] == []
+    assert two_sessions.ask("recall", query=f"is the {WORD} cache cold?")["results"] == []
 
 
-def test_an_exchange_that_is_forgotten_goes_alone_and_what_the_agent_adds_to_it(told):
-    one = session(told, "s2")
-    done = forget(told, f"{one}:1")
+def test_an_exchange_that_is_forgotten_goes_alone_and_what_the_agent_adds_to_it(two_sessions):
+    session_id = session(two_sessions, "s2")
+    done = forget(two_sessions, f"{session_id}:1")
     assert (done["sessions"], done["exchanges"]) == ([], 1)
-    told.write("s2", agent("And the button is blue.", "2026-03-02T10:02:00Z"))
-    told.write("s2", user("and the menu?", "2026-03-02T11:00:00Z"))
-    told.read()
-    told.again()
-    told.read()
-    assert told.found("button") == []
-    assert told.found("menu")[0]["exchange_count"] == 1
+    two_sessions.write("s2", agent("And the button is blue.", "2026-03-02T10:02:00Z"))
+    two_sessions.write("s2", user("and the menu?", "2026-03-02T11:00:00Z"))
+    two_sessions.read()
+    two_sessions.again()
+    two_sessions.read()
+    assert two_sessions.found("button") == []
+    assert two_sessions.found("menu")[0]["exchange_count"] == 1
 
 
-def test_what_a_session_changed_is_told_no_more_when_one_of_its_exchanges_is_forgotten(told, data):
-    edit = [{"type": "tool_use", "name": "Edit", "input": {"file_path": str(told.shop / "a.py")}}]
-    told.write("s4", user("mend the retries"), said("assistant", edit, "2026-03-01T10:02:00Z"))
-    asked = f"Remember that {WORD} is lazy."
-    told.write("s4", user(asked, "2026-03-04T10:00:00Z"), said("assistant", edit, "2026-03-04T10:02:00Z"))
-    told.read()
-    forget(told, session(told, "s1"))
-    (note,) = told.ask("recall", query=f"is {WORD} lazy?", kind="fact")["results"]
-    assert len(forget(told, note["id"])["ids"]) == 2
-    told.worker.close()
+def test_what_a_session_changed_is_told_no_more_when_one_of_its_exchanges_is_forgotten(two_sessions, data):
+    edit = [{"type": "tool_use", "name": "Edit", "input": {"file_path": str(two_sessions.shop / "a.py")}}]
+    two_sessions.write("s4", user("mend the retries"), said("assistant", edit, "2026-03-01T10:02:00Z"))
+    prompt = f"Remember that {WORD} is lazy."
+    two_sessions.write(
+        "s4", user(prompt, "2026-03-04T10:00:00Z"), said("assistant", edit, "2026-03-04T10:02:00Z")
+    )
+    two_sessions.read()
+    forget(two_sessions, session(two_sessions, "s1"))
+    (note,) = two_sessions.ask("recall", query=f"is {WORD} lazy?", kind="fact")["results"]
+    assert len(forget(two_sessions, note["id"])["ids"]) == 2
+    two_sessions.worker.close()
     assert traces(data) == []
-    told.again()
-    told.read()
-    assert told.ask("stats")["node_count"] == 0
+    two_sessions.again()
+    two_sessions.read()
+    assert two_sessions.ask("stats")["node_count"] == 0
 
 
-def test_what_is_neither_note_nor_session_is_named_and_nothing_is_forgotten(told):
-    for wrong in (f"{session(told)}:77", "0" * 8 + "-0000" * 3 + "-" + "0" * 12, "s1"):
+def test_what_is_neither_note_nor_session_is_named_and_nothing_is_forgotten(two_sessions):
+    for wrong in (f"{session(two_sessions)}:77", "0" * 8 + "-0000" * 3 + "-" + "0" * 12, "s1"):
         with pytest.raises(NotFound, match="no note"):
-            forget(told, session(told), wrong)
-    assert told.found(WORD)
+            forget(two_sessions, session(two_sessions), wrong)
+    assert two_sessions.found(WORD)

@@ -35,8 +35,8 @@ def filled(memory):
     return memory
 
 
-def titles(found):
-    return [row["title"] for row in found]
+def titles(rows):
+    return [row["title"] for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_a_note_that_reads_like_an_order_is_flagged_and_never_briefed(memory):
 
 
 def test_what_is_forgotten_is_found_no_more(filled):
-    found = filled.search("why did login break")[0]
-    filled.forget(found["id"])
-    assert found["title"] not in titles(filled.search("why did login break"))
+    row = filled.search("why did login break")[0]
+    filled.forget(row["id"])
+    assert row["title"] not in titles(filled.search("why did login break"))
 
 
 def test_the_same_note_is_told_to_be_there(filled):

@@ -24,9 +24,9 @@ def test_a_note_tells_what_each_change_made_of_it_the_newest_first(library):
     ask(library, "store", id="1", title="The port is 9090")
     ask(library, "store", id="1", body="The proxy took the other one.", tags=["ops", "net"])
     ask(library, "node", node_id="1")  # counts a use, which is no change
-    told = ask(library, "history", node_id="1")
-    assert (told["number"], told["title"]) == (1, "The port is 9090")
-    assert [one["changed"] for one in told["revisions"]] == [
+    answer = ask(library, "history", node_id="1")
+    assert (answer["number"], answer["title"]) == (1, "The port is 9090")
+    assert [revision["changed"] for revision in answer["revisions"]] == [
         {"body": ["", "The proxy took the other one."], "tags": [["ops"], ["ops", "net"]]},
         {"title": ["The port is 8080", "The port is 9090"]},
     ]
@@ -47,16 +47,19 @@ def test_operations_are_told_by_the_number_that_takes_them_back(library):
         ask(library, "store", title=f"Note {at} of two", operation_id=f"store-{at}")
     ask(library, "relate", from_id="1", to_id="2", operation_id="relate")
     carry_out(library, "store", {"title": "A note of another project"}, project="there", operation_id="else")
-    told = ask(library, "history")["operations"]
-    assert [(one["id"], one["what"]) for one in told] == [
+    operations = ask(library, "history")["operations"]
+    assert [(operation["id"], operation["what"]) for operation in operations] == [
         ("relate", "relate"),
         ("store-1", "put"),
         ("store-0", "put"),
     ]
-    assert [node["number"] for node in told[0]["nodes"]] == [1, 2]
-    assert [one["id"] for one in ask(library, "history", node_id="1")["operations"]] == ["relate", "store-0"]
+    assert [node["number"] for node in operations[0]["nodes"]] == [1, 2]
+    assert [operation["id"] for operation in ask(library, "history", node_id="1")["operations"]] == [
+        "relate",
+        "store-0",
+    ]
     ask(library, "undo", undone="relate")
-    assert [one["id"] for one in ask(library, "history")["operations"]] == ["store-1", "store-0"]
+    assert [operation["id"] for operation in ask(library, "history")["operations"]] == ["store-1", "store-0"]
 
 
 def test_an_operation_on_many_notes_names_some_and_counts_the_rest(library):
@@ -66,10 +69,10 @@ def test_an_operation_on_many_notes_names_some_and_counts_the_rest(library):
     assert (len(newest["nodes"]), newest["more"]) == (5, 2)
 
 
-@pytest.mark.parametrize("asked", [{"limit": 0}, {"limit": 101}])
-def test_a_history_out_of_range_is_refused(library, asked):
+@pytest.mark.parametrize("arguments", [{"limit": 0}, {"limit": 101}])
+def test_a_history_out_of_range_is_refused(library, arguments):
     with pytest.raises(BadRequest):
-        ask(library, "history", **asked)
+        ask(library, "history", **arguments)
 
 
 def test_a_history_of_what_is_not_there_says_so(library):
@@ -89,14 +92,14 @@ def test_a_session_is_read_page_by_page_with_the_notes_that_came_of_it(life):
     life.read()
     others = {"title": "A note of another project from a session of that name"}
     carry_out(life.worker.ready(), "store", others, project="there", source=Source(session="s1"))
-    told = life.ask("read_session", session_id="s1", limit=1)
-    assert (told["exchange_count"], told["next_offset"]) == (2, 1)
-    [first] = told["exchanges"]
+    answer = life.ask("read_session", session_id="s1", limit=1)
+    assert (answer["exchange_count"], answer["next_offset"]) == (2, 1)
+    [first] = answer["exchanges"]
     assert (first["asked"], first["said"]) == ("Remember that staging runs Postgres 15.", "I will.")
-    assert [note["title"] for note in told["notes"]] == ["Staging runs Postgres 15."]
-    told = life.ask("read_session", session_id=told["id"], offset=1)
-    assert [one["said"] for one in told["exchanges"]] == ["Because of the herd."]
-    assert "next_offset" not in told
+    assert [note["title"] for note in answer["notes"]] == ["Staging runs Postgres 15."]
+    answer = life.ask("read_session", session_id=answer["id"], offset=1)
+    assert [exchange["said"] for exchange in answer["exchanges"]] == ["Because of the herd."]
+    assert "next_offset" not in answer
 
 
 def test_no_session_of_another_project_is_read(life):
@@ -109,9 +112,9 @@ def test_no_session_of_another_project_is_read(life):
 
 
 def test_what_is_forgotten_where_no_back_up_was_ever_made_is_forgotten(library):
-    made = ask(library, "store", title="Nobody copied this")
-    told = finish(library.erase([made["id"]], back_ups=True))
-    assert told["back_ups_rewritten"] == 0
+    stored = ask(library, "store", title="Nobody copied this")
+    erased = finish(library.erase([stored["id"]], back_ups=True))
+    assert erased["back_ups_rewritten"] == 0
     assert library.stats()["node_count"] == 0
 
 

@@ -23,9 +23,9 @@ def store(library, title, **others):
 def test_what_one_operation_stores_another_finds(library):
     first = store(library, "Retries use exponential back-off with jitter")
     second = store(library, "The payment provider limits calls")
-    told = carry_out(library, "relate", {"from_id": second, "to_id": first, "relation": "causes"})
+    answer = carry_out(library, "relate", {"from_id": second, "to_id": first, "relation": "causes"})
     assert (
-        told["message"]
+        answer["message"]
         == "Related: The payment provider limits calls → causes → Retries use exponential back-off with jitter"
     )
     assert carry_out(library, "recall", {"query": "back-off of retries"})["results"][0]["id"] == first
@@ -39,12 +39,12 @@ def test_what_one_operation_stores_another_finds(library):
 
 
 def test_project_and_source_are_those_of_the_request(library):
-    one = store(library, "The port is 8080", project="one", source=Source("claude", "s1", "mcp", "agent"))
-    asked = {"query": "which port"}
-    assert carry_out(library, "search", asked, project="two")["results"] == []
-    assert carry_out(library, "search", asked, project="one")["results"][0]["id"] == one
-    told = carry_out(library, "node", {"node_id": one}, project="one")
-    assert (told["source_agent"], told["session"], told["trust"]) == ("claude", "s1", "agent")
+    note_id = store(library, "The port is 8080", project="one", source=Source("claude", "s1", "mcp", "agent"))
+    query = {"query": "which port"}
+    assert carry_out(library, "search", query, project="two")["results"] == []
+    assert carry_out(library, "search", query, project="one")["results"][0]["id"] == note_id
+    note = carry_out(library, "node", {"node_id": note_id}, project="one")
+    assert (note["source_agent"], note["session"], note["trust"]) == ("claude", "s1", "agent")
 
 
 def test_the_stats_of_a_project_count_nothing_of_another(library):
@@ -52,8 +52,8 @@ def test_the_stats_of_a_project_count_nothing_of_another(library):
         ends = [store(library, f"Note {at} of {project}", project=project) for at in range(2)]
         carry_out(library, "relate", {"from_id": ends[0], "to_id": ends[1]}, project=project)
     for project, count in (("one", 1), ("two", 1), ("three", 0), ("", 2)):
-        told = carry_out(library, "stats", {}, project=project)
-        assert (told["node_count"], told["edge_count"]) == (2 * count, count)
+        stats = carry_out(library, "stats", {}, project=project)
+        assert (stats["node_count"], stats["edge_count"]) == (2 * count, count)
 
 
 #: long work that comes to the same however often it is done
@@ -69,7 +69,11 @@ def test_what_only_people_ask_for_no_agent_can(library):
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, one in OPERATIONS.items() if one.numbered and name not in (*SLICES, "take_commits")],
+    [
+        name
+        for name, operation in OPERATIONS.items()
+        if operation.takes_number and name not in (*SLICES, "take_commits")
+    ],
 )
 def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, name):
     first, second = store(library, "The first of two notes"), store(library, "The second of two notes")
@@ -89,8 +93,8 @@ def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, 
         "observation.batch_tag_by_pattern": {"pattern": "two", "tags": ["new"], "dry_run": False},
     }[name]
     store(library, "A note of another project", project="there")
-    told = carry_out(library, name, arguments, project="here", operation_id="op-1")
-    assert carry_out(library, name, arguments, project="here", operation_id="op-1") == told
+    answer = carry_out(library, name, arguments, project="here", operation_id="op-1")
+    assert carry_out(library, name, arguments, project="here", operation_id="op-1") == answer
     count = carry_out(library, "stats", {})
     assert (count["node_count"], count["edge_count"]) == {
         "store": (4, 0),
@@ -106,33 +110,33 @@ def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, 
 
 def test_an_edit_with_a_state_and_what_it_supersedes_is_one_operation_all_or_nothing(library):
     first, second, third = (store(library, f"Note {at} of three") for at in range(3))
-    asked = {"id": first, "title": "Changed", "state": "archived", "supersedes": [second, "nobody"]}
+    arguments = {"id": first, "title": "Changed", "state": "archived", "supersedes": [second, "nobody"]}
     with pytest.raises(NotFound):
-        carry_out(library, "store", asked, operation_id="one")
-    told = carry_out(library, "node", {"node_id": first})
-    assert (told["title"], told["state"]) == ("Note 0 of three", "active")
+        carry_out(library, "store", arguments, operation_id="one")
+    note = carry_out(library, "node", {"node_id": first})
+    assert (note["title"], note["state"]) == ("Note 0 of three", "active")
     assert carry_out(library, "node", {"node_id": second})["state"] == "active"
 
-    asked["supersedes"] = [second, third]
-    done = carry_out(library, "store", asked, operation_id="one")
-    assert carry_out(library, "store", asked, operation_id="one") == done
+    arguments["supersedes"] = [second, third]
+    done = carry_out(library, "store", arguments, operation_id="one")
+    assert carry_out(library, "store", arguments, operation_id="one") == done
     assert done["id"] == first
     assert done["message"] == "Changed: title. Now archived. It supersedes 2."
-    states = [carry_out(library, "node", {"node_id": one})["state"] for one in (first, second, third)]
+    states = [carry_out(library, "node", {"node_id": note_id})["state"] for note_id in (first, second, third)]
     assert states == ["archived", "superseded", "superseded"]
 
     assert carry_out(library, "undo", {})["undone"] == "one"
-    for at, one in enumerate((first, second, third)):
-        told = carry_out(library, "node", {"node_id": one})
-        assert (told["title"], told["state"], told["edges"]) == (f"Note {at} of three", "active", [])
+    for at, note_id in enumerate((first, second, third)):
+        note = carry_out(library, "node", {"node_id": note_id})
+        assert (note["title"], note["state"], note["edges"]) == (f"Note {at} of three", "active", [])
 
 
 def test_an_edit_that_is_asked_for_again_tells_again_what_was_taken_out(library):
-    asked = {"id": store(library, "Where the key is"), "body": f"AKIA{'ABCD' * 4}", "anchors": ["a:b"]}
-    done = carry_out(library, "store", asked, operation_id="one")
+    arguments = {"id": store(library, "Where the key is"), "body": f"AKIA{'ABCD' * 4}", "anchors": ["a:b"]}
+    done = carry_out(library, "store", arguments, operation_id="one")
     assert done["removed"] == ["AWS key"]
-    carry_out(library, "store", {"id": asked["id"], "metadata": {"more": 1}}, operation_id="two")
-    assert carry_out(library, "store", asked, operation_id="one") == done
+    carry_out(library, "store", {"id": arguments["id"], "metadata": {"more": 1}}, operation_id="two")
+    assert carry_out(library, "store", arguments, operation_id="one") == done
 
 
 @pytest.mark.parametrize(
@@ -152,7 +156,7 @@ def test_an_edit_that_is_asked_for_again_tells_again_what_was_taken_out(library)
     ],
 )
 def test_arguments_that_cannot_be_used_are_one_sentence(library, name, arguments, sentence):
-    with pytest.raises((BadRequest, NotFound), match=sentence) as told:
+    with pytest.raises((BadRequest, NotFound), match=sentence) as caught:
         carry_out(library, name, arguments)
-    assert isinstance(told.value, CortexError)
-    assert "\n" not in str(told.value)
+    assert isinstance(caught.value, CortexError)
+    assert "\n" not in str(caught.value)

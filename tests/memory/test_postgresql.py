@@ -37,43 +37,48 @@ def address(server, like):
 def like(server, tmp_path_factory):
     """The name of a database in which a team has an empty memory."""
     address = server.database()
-    opened(tmp_path_factory.mktemp("like"), address).close()
+    open_library(tmp_path_factory.mktemp("like"), address).close()
     return address.partition("@/")[2].partition("?")[0]
 
 
-def opened(folder, address, team="cortex", project="shop"):
+def open_library(folder, address, team="cortex", project="shop"):
     return Library.open(folder, project=project, driver=Server(address, team))
 
 
 def titles(library, query):
-    return [each["title"] for each in library.recall(query)]
+    return [row["title"] for row in library.recall(query)]
 
 
 def test_what_one_machine_notes_another_finds_at_once(tmp_path, address):
-    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address) as two:
-        made = one.store("Decision: sessions are kept in Redis", kind="decision")
-        assert titles(two, "where are sessions kept?") == ["Decision: sessions are kept in Redis"]
-        two.forget(made["id"])
-        assert titles(one, "where are sessions kept?") == []
+    with (
+        open_library(tmp_path / "a", address) as machine,
+        open_library(tmp_path / "b", address) as other_machine,
+    ):
+        stored = machine.store("Decision: sessions are kept in Redis", kind="decision")
+        assert titles(other_machine, "where are sessions kept?") == ["Decision: sessions are kept in Redis"]
+        other_machine.forget(stored["id"])
+        assert titles(machine, "where are sessions kept?") == []
 
 
 def test_two_machines_that_write_at_once_lose_nothing_and_number_in_the_order_of_commits(tmp_path, address):
-    seen, wrong = [], []
+    previous, wrong = [], []
 
     def write(name):
-        with opened(tmp_path / name, address) as library:
+        with open_library(tmp_path / name, address) as library:
             for at in range(20):
                 library.store(f"Fact {at} of {name}", kind="fact")
 
     writers = [threading.Thread(target=write, args=(name,)) for name in "ab"]
-    with opened(tmp_path / "reader", address) as reader:
+    with open_library(tmp_path / "reader", address) as reader:
         store = reader.memory.store
         for writer in writers:
             writer.start()
         while any(writer.is_alive() for writer in writers):
-            known = [change[0] for change in store.changes_after(0, 10_000)]
-            wrong += [number for number in known if number < max(seen, default=0) and number not in seen]
-            seen = known
+            current = [change[0] for change in store.changes_after(0, 10_000)]
+            wrong += [
+                number for number in current if number < max(previous, default=0) and number not in previous
+            ]
+            previous = current
         for writer in writers:
             writer.join()
         assert wrong == []
@@ -84,11 +89,14 @@ def test_two_machines_that_write_at_once_lose_nothing_and_number_in_the_order_of
 
 
 def test_a_write_that_is_sent_again_from_another_machine_is_carried_out_once(tmp_path, address):
-    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address) as two:
-        first = one.store("Fact: the build takes nine minutes", operation_id="f" * 32)
-        again = two.store("Fact: the build takes nine minutes", operation_id="f" * 32)
-        assert again["id"] == first["id"]
-        assert two.stats()["node_count"] == 1
+    with (
+        open_library(tmp_path / "a", address) as machine,
+        open_library(tmp_path / "b", address) as other_machine,
+    ):
+        first = machine.store("Fact: the build takes nine minutes", operation_id="f" * 32)
+        second = other_machine.store("Fact: the build takes nine minutes", operation_id="f" * 32)
+        assert second["id"] == first["id"]
+        assert other_machine.stats()["node_count"] == 1
 
 
 WRITER = """
@@ -108,62 +116,74 @@ for number in range(1000):
 def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_nothing(tmp_path, address):
     command = [sys.executable, "-P", "-c", WRITER, str(tmp_path / "killed"), address]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        told = [line.strip() for line, _ in zip(writer.stdout, range(25), strict=False)]
+        acknowledged = [line.strip() for line, _ in zip(writer.stdout, range(25), strict=False)]
         writer.kill()
-        told += [line.strip() for line in writer.stdout if line.endswith("\n")]
-    with opened(tmp_path / "other", address) as library:
+        acknowledged += [line.strip() for line in writer.stdout if line.endswith("\n")]
+    with open_library(tmp_path / "other", address) as library:
         store = library.memory.store
-        assert len(store.get(told)) == len(told) == len(set(told))
+        assert len(store.get(acknowledged)) == len(acknowledged) == len(set(acknowledged))
         for number in range(30):  # who got no answer asks again
             store.put(Note(f"Fact {number}"), f"operation {number}")
         assert store.count()["notes"] == len({note.title for note in store.notes_by_number(range(1, 1001))})
 
 
 def test_indexes_that_were_deleted_come_back_by_themselves(tmp_path, address):
-    with opened(tmp_path / "a", address) as library:
+    with open_library(tmp_path / "a", address) as library:
         library.store("Fact: the lift stops at midnight")
         indexes = library.memory.store.database.indexes(tmp_path / "a")
     assert indexes.is_dir()
     shutil.rmtree(indexes)
-    with opened(tmp_path / "a", address) as library:
+    with open_library(tmp_path / "a", address) as library:
         assert titles(library, "the lift stops at midnight") == ["Fact: the lift stops at midnight"]
 
 
 def test_undo_without_a_name_takes_back_what_was_written_here_and_never_a_colleagues(tmp_path, address):
-    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address) as two:
-        one.store("Fact: mine")
-        two.store("Fact: a colleague's")
-        assert [note["title"] for note in one.undo()["nodes"]] == ["Fact: mine"]
+    with (
+        open_library(tmp_path / "a", address) as machine,
+        open_library(tmp_path / "b", address) as other_machine,
+    ):
+        machine.store("Fact: mine")
+        other_machine.store("Fact: a colleague's")
+        assert [note["title"] for note in machine.undo()["nodes"]] == ["Fact: mine"]
         with pytest.raises(NotFound, match="name the operation"):
-            one.undo()
-        assert two.stats()["node_counts_by_state"] == {"active": 1, "deleted": 1}
-        one.store("Fact: mine as well")
-        one.store("Fact: that a colleague takes back", operation_id="named")
-        two.undo("named")
+            machine.undo()
+        assert other_machine.stats()["node_counts_by_state"] == {"active": 1, "deleted": 1}
+        machine.store("Fact: mine as well")
+        machine.store("Fact: that a colleague takes back", operation_id="named")
+        other_machine.undo("named")
         with pytest.raises(NotFound):
-            one.undo()
-        assert [note["title"] for note in one.undo()["nodes"]] == ["Fact: mine as well"]
+            machine.undo()
+        assert [note["title"] for note in machine.undo()["nodes"]] == ["Fact: mine as well"]
 
 
 def test_a_join_of_projects_on_one_machine_holds_on_the_other(tmp_path, address):
-    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address, project="clone") as two:
-        one.store("Fact: of the shop")
-        two.link("shop")
-        assert one.memory.projects.home_of("clone") == "shop"
-        two.link(remove=True)
-        assert one.memory.projects.home_of("clone") == "clone"
+    with (
+        open_library(tmp_path / "a", address) as machine,
+        open_library(tmp_path / "b", address, project="clone") as other_machine,
+    ):
+        machine.store("Fact: of the shop")
+        other_machine.link("shop")
+        assert machine.memory.projects.home_of("clone") == "shop"
+        other_machine.link(remove=True)
+        assert machine.memory.projects.home_of("clone") == "clone"
 
 
 def test_upkeep_runs_on_one_machine_at_a_time(tmp_path, address):
-    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address) as two:
-        with one.memory.store.database.alone() as free, two.memory.store.database.alone() as other:
+    with (
+        open_library(tmp_path / "a", address) as machine,
+        open_library(tmp_path / "b", address) as other_machine,
+    ):
+        with (
+            machine.memory.store.database.alone() as free,
+            other_machine.memory.store.database.alone() as other,
+        ):
             assert (free, other) == (True, False)
-        with two.memory.store.database.alone() as free:
+        with other_machine.memory.store.database.alone() as free:
             assert free
 
 
 def test_a_server_that_was_killed_is_named_and_serves_again_without_a_restart(tmp_path):
-    with serving() as server, opened(tmp_path / "a", server.address()) as library:
+    with serving() as server, open_library(tmp_path / "a", server.address()) as library:
         library.store("Fact: it survives")
         server.stop()
         with pytest.raises(Unavailable, match=r"The memory cannot be .* postgresql"):
@@ -188,7 +208,7 @@ def test_a_worker_whose_server_is_away_at_the_start_says_so_and_serves_when_it_i
             worker.patience()
             assert worker.background() is None
             server.start()
-            worker._again = 0.0  # a fault is told for a second without trying
+            worker._retry_at = 0.0  # a fault is told for a second without trying
             assert worker.call(_call("stats")).answer["node_count"] == 0
             assert worker.status().info["database"].startswith("postgresql")
             with pytest.raises(BadRequest, match="pg_restore"):
@@ -215,59 +235,62 @@ def _call(operation, channel="library", *, writes=False):
 def test_an_index_that_followed_another_past_is_made_anew_though_the_numbers_went_on(tmp_path, server):
     address = server.database()
     name = address.partition("@/")[2].partition("?")[0]
-    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address):
-        one.store("Fact: both pasts know it")
+    with open_library(tmp_path / "a", address) as library, open_library(tmp_path / "b", address):
+        library.store("Fact: both pasts know it")
     older = server.database(name)  # what pg_restore brings back
-    with opened(tmp_path / "a", address) as one:
-        one.store("Fact: gulls are counted in May")
-        one.memory.said.commit(wait=True)
-    with opened(tmp_path / "c", older) as other:
+    with open_library(tmp_path / "a", address) as library:
+        library.store("Fact: gulls are counted in May")
+        library.memory.exchange_index.commit(wait=True)
+    with open_library(tmp_path / "c", older) as other:
         other.store("Fact: herons are counted in June")
         other.store("Fact: so are storks")
-    with opened(tmp_path / "a", older) as one:
-        assert titles(one, "when are herons counted?") == ["Fact: herons are counted in June"]
-        assert "Fact: gulls are counted in May" not in titles(one, "when are gulls counted?")
-        assert all(not told for told in one.memory.differences(one.memory.store.numbers()).values())
+    with open_library(tmp_path / "a", older) as library:
+        assert titles(library, "when are herons counted?") == ["Fact: herons are counted in June"]
+        assert "Fact: gulls are counted in May" not in titles(library, "when are gulls counted?")
+        assert all(
+            not difference
+            for difference in library.memory.differences(library.memory.store.numbers()).values()
+        )
 
 
 def test_a_past_that_changes_while_a_machine_asks_is_noticed_with_the_next_question(tmp_path, server):
     address = server.database()
     name = address.partition("@/")[2].partition("?")[0]
-    with opened(tmp_path / "a", address) as one:
-        one.store("Fact: both pasts know it")
+    with open_library(tmp_path / "a", address) as library:
+        library.store("Fact: both pasts know it")
         with server.asking(name) as connection:
-            kept = connection.execute(text("SELECT * FROM cortex.note")).mappings().all()
-        one.store("Fact: gulls are counted in May")
-        assert titles(one, "when are gulls counted?") == ["Fact: gulls are counted in May"]
+            rows_before = connection.execute(text("SELECT * FROM cortex.note")).mappings().all()
+        library.store("Fact: gulls are counted in May")
+        assert titles(library, "when are gulls counted?") == ["Fact: gulls are counted in May"]
         with server.asking(name) as connection:  # as it was, and as many changes as before
             connection.execute(
-                text("DELETE FROM cortex.note WHERE number > :last"), {"last": kept[-1]["number"]}
+                text("DELETE FROM cortex.note WHERE number > :last"), {"last": rows_before[-1]["number"]}
             )
             connection.execute(text("UPDATE cortex.change SET mark = mark + 1 WHERE number > 1"))
-        assert titles(one, "when are gulls counted?") == []
-        assert set(one.memory.catalog.live()) == {kept[-1]["number"]}
+        assert titles(library, "when are gulls counted?") == []
+        assert set(library.memory.catalog.live()) == {rows_before[-1]["number"]}
 
 
 def test_a_question_is_one_transaction_and_a_note_two(tmp_path, address):
-    with opened(tmp_path / "a", address) as one:
-        one.store("Fact: gulls are counted in May")
+    with open_library(tmp_path / "a", address) as library:
+        library.store("Fact: gulls are counted in May")
         begun = []
-        event.listen(one.memory.store.database._engine, "begin", lambda _connection: begun.append(1))
-        assert titles(one, "when are gulls counted?") == ["Fact: gulls are counted in May"]
+        event.listen(library.memory.store.database._engine, "begin", lambda _connection: begun.append(1))
+        assert titles(library, "when are gulls counted?") == ["Fact: gulls are counted in May"]
         assert len(begun) == 1
-        one.store("Fact: herons are counted in June")
+        library.store("Fact: herons are counted in June")
         assert len(begun) == 3
-        one.memory.store.reached  # noqa: B018 - outside of a question each look is one of its own
-        assert one.memory.store.newest.number == 2
+        library.memory.store.reached  # noqa: B018 - outside of a question each look is one of its own
+        assert library.memory.store.newest.number == 2
         assert len(begun) == 5
 
 
 def test_a_second_server_takes_over_by_the_address_alone(tmp_path):
     with serving() as first, serving() as second:
         both = f"postgresql://postgres@/postgres?host={first.folder}&host={second.folder}&target_session_attrs=read-write"
-        with opened(tmp_path / "a", both) as library:
+        with open_library(tmp_path / "a", both) as library:
             library.store("Fact: the first server knows it")
-            list(drained(library, second.address()))
+            list(migration_steps(library, second.address()))
             library.store("Fact: that never reached the second")
             first.stop()
             assert titles(library, "the first server knows it") == ["Fact: the first server knows it"]
@@ -275,16 +298,16 @@ def test_a_second_server_takes_over_by_the_address_alone(tmp_path):
             assert library.stats()["node_count"] == 2
 
 
-def drained(library, to, **more):
+def migration_steps(library, to, **more):
     """What a migration tells in the end."""
     from cortex.memory.relocation import migrate
 
-    told = yield from migrate(library, to=to, **more)
-    yield told
+    outcome = yield from migrate(library, to=to, **more)
+    yield outcome
 
 
-def moved(library, to, **more):
-    return list(drained(library, to, **more))[-1]
+def migrate_to(library, to, **more):
+    return list(migration_steps(library, to, **more))[-1]
 
 
 @pytest.fixture
@@ -302,18 +325,18 @@ def roles(server):
 
 def test_a_team_sees_nothing_of_another_and_its_role_may_not(tmp_path, roles):
     with (
-        opened(tmp_path / "r", roles["red"], "red") as red,
-        opened(tmp_path / "b", roles["blue"], "blue") as blue,
+        open_library(tmp_path / "r", roles["red"], "red") as red,
+        open_library(tmp_path / "b", roles["blue"], "blue") as blue,
     ):
         red.store("Fact: red's own")
         assert titles(blue, "whose own is it?") == []
         assert red.memory.store.database.warnings() == []
     with pytest.raises(CortexError, match="may not use the schema red"):
-        opened(tmp_path / "c", roles["blue"], "red")
+        open_library(tmp_path / "c", roles["blue"], "red")
 
 
 def test_a_role_that_sees_every_team_is_warned_of(tmp_path, address):
-    with opened(tmp_path / "a", address) as library:
+    with open_library(tmp_path / "a", address) as library:
         assert "superuser" in library.memory.store.database.warnings()[0]
 
 
@@ -333,69 +356,72 @@ def filled(data):
 
 def test_a_store_is_moved_with_its_ids_and_back_again(filled, address, tmp_path):
     back = tmp_path / "back"
-    with Library.open(filled, project="shop") as here:
-        told = moved(here, address)
-        assert told["rows"]["note"] == 2
-        assert told["rows"]["forgotten"] > 0
-        kept = here.memory.store.get([1, 2])
-        with opened(tmp_path / "there", address) as there:
-            assert there.memory.store.get([1, 2]) == kept
-            assert there.memory.store.database.key() == here.memory.store.database.key()
-            assert titles(there, "how are orders written?") == ["Decision: orders are written twice"]
-            assert there.store("Fact: a later one")["id"]
-            assert moved(there, str(back))["rows"]["note"] == 3
-    with Library.open(back, project="shop") as again:
-        assert again.memory.store.get([1, 2]) == kept
-        assert again.memory.store.database.check() == []
+    with Library.open(filled, project="shop") as source:
+        outcome = migrate_to(source, address)
+        assert outcome["rows"]["note"] == 2
+        assert outcome["rows"]["forgotten"] > 0
+        notes = source.memory.store.get([1, 2])
+        with open_library(tmp_path / "there", address) as target:
+            assert target.memory.store.get([1, 2]) == notes
+            assert target.memory.store.database.key() == source.memory.store.database.key()
+            assert titles(target, "how are orders written?") == ["Decision: orders are written twice"]
+            assert target.store("Fact: a later one")["id"]
+            assert migrate_to(target, str(back))["rows"]["note"] == 3
+    with Library.open(back, project="shop") as restored:
+        assert restored.memory.store.get([1, 2]) == notes
+        assert restored.memory.store.database.check() == []
 
 
 def test_what_no_server_takes_in_a_text_is_left_out_when_a_store_is_moved(filled, address, tmp_path):
-    with Library.open(filled, project="shop") as here, here.memory.store.database.write() as connection:
+    with Library.open(filled, project="shop") as source, source.memory.store.database.write() as connection:
         connection.execute(text("UPDATE note SET body = 'tw' || char(0) || 'ice' WHERE number = 1"))
-    with Library.open(filled, project="shop") as here:
-        moved(here, address)
-    with opened(tmp_path / "there", address) as there:
-        assert there.memory.store.get([1])[0].body == "twice"
+    with Library.open(filled, project="shop") as source:
+        migrate_to(source, address)
+    with open_library(tmp_path / "there", address) as target:
+        assert target.memory.store.get([1])[0].body == "twice"
         with pytest.raises(BadRequest, match="does not take that"):
-            there.memory.store.get(["a\0b"])
+            target.memory.store.get(["a\0b"])
 
 
 def test_who_had_an_empty_place_open_hashes_with_the_secret_that_was_moved_there(filled, address, tmp_path):
-    with opened(tmp_path / "early", address) as early, Library.open(filled) as here:
-        moved(here, address)
-        assert early.memory.store.database.key() == here.memory.store.database.key()
+    with open_library(tmp_path / "early", address) as early, Library.open(filled) as source:
+        migrate_to(source, address)
+        assert early.memory.store.database.key() == source.memory.store.database.key()
 
 
 def test_what_a_colleague_changed_since_upkeep_chose_it_stays_as_it_is(tmp_path, address):
-    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address) as two:
-        made = [one.store(f"Fact: number {at}", kind="fact") for at in range(2)]
-        chosen = one.memory.store.get([each["id"] for each in made])
-        two.memory.store.edit(made[0]["id"], {"body": "it is needed"})
-        with one.memory.store.changing() as records:
-            fading._in_state(records, chosen, "archived")
-        there = two.memory.store.get([each["id"] for each in made])
-        assert [(note.body, note.state) for note in there] == [("it is needed", "active"), ("", "archived")]
+    with (
+        open_library(tmp_path / "a", address) as machine,
+        open_library(tmp_path / "b", address) as other_machine,
+    ):
+        stored = [machine.store(f"Fact: number {at}", kind="fact") for at in range(2)]
+        notes = machine.memory.store.get([row["id"] for row in stored])
+        other_machine.memory.store.edit(stored[0]["id"], {"body": "it is needed"})
+        with machine.memory.store.transaction() as records:
+            fading._change_state(records, notes, "archived")
+        current = other_machine.memory.store.get([row["id"] for row in stored])
+        assert [(note.body, note.state) for note in current] == [("it is needed", "active"), ("", "archived")]
 
 
 def test_nothing_is_moved_over_memory_that_is_there(filled, address, tmp_path):
-    with opened(tmp_path / "there", address) as there:
-        there.store("Fact: it was here before")
-    with Library.open(filled) as here, pytest.raises(BadRequest, match=r"memory in .* already"):
-        moved(here, address)
-    with opened(tmp_path / "there", address) as there:
-        assert there.stats()["node_count"] == 1
+    with open_library(tmp_path / "there", address) as target:
+        target.store("Fact: it was here before")
+    with Library.open(filled) as source, pytest.raises(BadRequest, match=r"memory in .* already"):
+        migrate_to(source, address)
+    with open_library(tmp_path / "there", address) as target:
+        assert target.stats()["node_count"] == 1
 
 
 def test_what_is_written_while_a_store_is_moved_has_it_asked_again_and_nothing_is_there(
     filled, address, tmp_path
 ):
-    with Library.open(filled) as here:
-        moving = drained(here, address)
+    with Library.open(filled) as source:
+        moving = migration_steps(source, address)
         next(moving)
-        here.store("Fact: meanwhile")
+        source.store("Fact: meanwhile")
         with pytest.raises(Unavailable, match="meanwhile"):
             list(moving)
-        assert moved(here, address)["rows"]["note"] == 3
+        assert migrate_to(source, address)["rows"]["note"] == 3
 
 
 def test_a_store_of_a_newer_version_is_refused_and_stays_as_it_is(tmp_path, server, address):
@@ -403,27 +429,27 @@ def test_a_store_of_a_newer_version_is_refused_and_stays_as_it_is(tmp_path, serv
     with server.asking(name) as connection:
         connection.execute(text("UPDATE cortex.alembic_version SET version_num = '9999'"))
     with pytest.raises(Misconfigured, match="newer Cortex"):
-        opened(tmp_path / "a", address)
+        open_library(tmp_path / "a", address)
 
 
 def test_machines_that_open_an_empty_place_at_once_make_one_store(tmp_path, server):
-    address, told = server.database(), []
+    address, keys = server.database(), []
 
     def begin(name):
-        with opened(tmp_path / name, address) as library:
-            told.append(library.memory.store.database.key())
+        with open_library(tmp_path / name, address) as library:
+            keys.append(library.memory.store.database.key())
 
     beginning = [threading.Thread(target=begin, args=(name,)) for name in "abc"]
-    for one in beginning:
-        one.start()
-    for one in beginning:
-        one.join()
-    assert len(told) == 3
-    assert len(set(told)) == 1
+    for thread in beginning:
+        thread.start()
+    for thread in beginning:
+        thread.join()
+    assert len(keys) == 3
+    assert len(set(keys)) == 1
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "sentence"),
     [
         (Memory(database="mysql://host/db"), "begins with mysql://"),
         (Memory(database="no address"), "is no address"),
@@ -433,13 +459,13 @@ def test_machines_that_open_an_empty_place_at_once_make_one_store(tmp_path, serv
         (Memory(database="postgresql://host/db", team="pg_x"), "memory.team is 'pg_x'"),
     ],
 )
-def test_a_setting_that_cannot_be_is_named(tmp_path, settings, said):
-    with pytest.raises(Misconfigured, match=said.replace("$", r"\$")):
+def test_a_setting_that_cannot_be_is_named(tmp_path, settings, sentence):
+    with pytest.raises(Misconfigured, match=sentence.replace("$", r"\$")):
         Library.open(tmp_path / "data", driver=server_of(DataFolder(tmp_path / "data", settings)))
 
 
 @pytest.mark.parametrize(
-    ("address", "shown"),
+    ("address", "excerpt"),
     [
         ("postgresql://someone:geheim@127.0.0.1:1/db", "someone:***@127.0.0.1"),
         ("postgresql://someone@127.0.0.1:1/db?password=geheim", "someone@127.0.0.1:1/db "),
@@ -447,13 +473,13 @@ def test_a_setting_that_cannot_be_is_named(tmp_path, settings, said):
         ("postgresql://127.0.0.1:geheim/db", "no address"),
     ],
 )
-def test_a_password_is_in_no_sentence_and_no_argument(tmp_path, monkeypatch, address, shown):
+def test_a_password_is_in_no_sentence_and_no_argument(tmp_path, monkeypatch, address, excerpt):
     monkeypatch.setenv("TEAM_MEMORY", address)
     where = server_of(DataFolder(tmp_path / "a", Memory(database="$TEAM_MEMORY")))
-    with pytest.raises((Unavailable, Misconfigured)) as told:
+    with pytest.raises((Unavailable, Misconfigured)) as caught:
         Library.open(tmp_path / "a", driver=where)
-    assert "heim" not in str(told.value)
-    assert shown in str(told.value)
+    assert "heim" not in str(caught.value)
+    assert excerpt in str(caught.value)
 
 
 def test_memory_is_moved_by_its_command(filled, address, tmp_path):

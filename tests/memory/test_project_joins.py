@@ -26,8 +26,8 @@ def ask(library, project, name, *, operation_id="", **arguments):
 
 
 def titles(library, whose, **others):
-    found = carry_out(library, "search", {"query": "which port"} | others, project=whose)["results"]
-    return {row["title"] for row in found}
+    rows = carry_out(library, "search", {"query": "which port"} | others, project=whose)["results"]
+    return {row["title"] for row in rows}
 
 
 def filled(library):
@@ -39,8 +39,8 @@ def filled(library):
 def test_a_clone_has_notes_of_its_own_until_it_is_linked(library):
     filled(library)
     assert titles(library, CLONE) == {"The port is 9090"}
-    told = ask(library, CLONE, "link", other=SHOP)
-    assert (told["project"], told["home"], told["moved"]) == (CLONE, SHOP, 1)
+    answer = ask(library, CLONE, "link", other=SHOP)
+    assert (answer["project"], answer["home"], answer["moved"]) == (CLONE, SHOP, 1)
     both = {"The port is 8080", "The port is 9090"}
     assert titles(library, CLONE) == titles(library, SHOP) == both
     ask(library, CLONE, "store", title="The port was 6060 once")
@@ -100,8 +100,8 @@ def test_links_are_there_after_a_restart_and_the_indexes_agree(library, data):
     ask(library, CLONE, "link", other=SHOP)
     assert finish(library.doctor(mend=False))["findings"] == []
     library.close()
-    with Library.open(data) as again:
-        assert len(titles(again, CLONE)) == 2
+    with Library.open(data) as reopened:
+        assert len(titles(reopened, CLONE)) == 2
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.records import Point
 from cortex.memory.text import gist, question_words
-from cortex.memory.words import HELD_WORDS, Words
+from cortex.memory.words import BIT_WORDS, Words
 
 TURNS = ("Ada: the harbour was foggy", "Ben: we lit the lantern", "Ada: and heard a violin")
-ASKED = "harbour lantern violin"
-WHOLE = ranking.WEIGHTS["window"]
+QUERY = "harbour lantern violin"
+WINDOW_WEIGHT = ranking.WEIGHTS["window"]
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def memory(data):
 
 def windows(memory, **more):
     """Title → what the window gave."""
-    rows = memory.recall(ASKED, alpha=1.0, explain=True, **more)
+    rows = memory.recall(QUERY, alpha=1.0, explain=True, **more)
     return {row["title"]: row["explain"]["window"] for row in rows}
 
 
@@ -37,9 +37,9 @@ def test_words_that_several_turns_hold_together_count_for_each_of_them(memory, w
     elif where == "made anew":
         for index in ("words", "vectors", "edges"):
             list(memory._memory.rebuild(index))
-    told = windows(memory)
-    assert [told[turn] for turn in TURNS] == [pytest.approx(WHOLE, abs=1e-4)] * 3
-    assert 0 < told["Ben: the violin needs strings"] < WHOLE / 2
+    scores = windows(memory)
+    assert [scores[turn] for turn in TURNS] == [pytest.approx(WINDOW_WEIGHT, abs=1e-4)] * 3
+    assert 0 < scores["Ben: the violin needs strings"] < WINDOW_WEIGHT / 2
 
 
 @pytest.mark.parametrize("settled", [False, True])
@@ -51,12 +51,12 @@ def test_what_a_neighbour_says_counts_as_it_reads_now_or_read_then(memory, settl
     while memory._memory.now() == before:
         pass
     memory.edit(number, title="Ben: we sat in the dark")
-    assert windows(memory)[TURNS[0]] < WHOLE * 0.9
+    assert windows(memory)[TURNS[0]] < WINDOW_WEIGHT * 0.9
     memory.edit(number, title=TURNS[1])
-    assert windows(memory)[TURNS[0]] == pytest.approx(WHOLE, abs=1e-4)
+    assert windows(memory)[TURNS[0]] == pytest.approx(WINDOW_WEIGHT, abs=1e-4)
     memory.forget(number)
-    assert windows(memory)[TURNS[0]] < WHOLE * 0.9
-    assert windows(memory, as_of=before)[TURNS[0]] == pytest.approx(WHOLE, abs=1e-4)
+    assert windows(memory)[TURNS[0]] < WINDOW_WEIGHT * 0.9
+    assert windows(memory, as_of=before)[TURNS[0]] == pytest.approx(WINDOW_WEIGHT, abs=1e-4)
 
 
 def test_which_words_notes_hold_is_the_same_in_the_tail_and_in_tantivy(data):
@@ -64,13 +64,13 @@ def test_which_words_notes_hold_is_the_same_in_the_tail_and_in_tantivy(data):
         Note(title=title, number=at + 1)
         for at, title in enumerate(("red green", "green blue", "getHTTPResponse", "nothing of it"))
     ]
-    asked = ["green", "red", "blue", "gethttprespons", "unknown"]
+    query_words = ["green", "red", "blue", "gethttprespons", "unknown"]
     words = Words(data / "words")
     words.take(Point(1), notes)
     assert words._tail
-    tail = words.held(asked)
+    tail = words.word_bits(query_words)
     words.commit()
-    disk = words.held(asked)
+    disk = words.word_bits(query_words)
     assert dict(zip(tail.numbers, tail.bits, strict=True)) == dict(zip(disk.numbers, disk.bits, strict=True))
     assert {*tail.numbers.tolist()} >= {1, 2}
     assert tail.worth.tolist() == pytest.approx(disk.worth.tolist())
@@ -83,9 +83,11 @@ def test_of_a_long_question_the_rarest_words_are_looked_for(data):
     )
     words.take(Point(2), [Note(title="rare", number=9)])
     words.commit()
-    held = words.held([f"common{at}" for at in range(40)] + ["rare"])
-    assert len(held.worth) == HELD_WORDS
-    assert dict(zip(held.numbers.tolist(), held.bits.tolist(), strict=True))[9] == 1 << HELD_WORDS - 1
+    word_bits = words.word_bits([f"common{at}" for at in range(40)] + ["rare"])
+    assert len(word_bits.worth) == BIT_WORDS
+    assert (
+        dict(zip(word_bits.numbers.tolist(), word_bits.bits.tolist(), strict=True))[9] == 1 << BIT_WORDS - 1
+    )
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 100])
@@ -94,19 +96,19 @@ def test_of_many_notes_those_that_hold_the_rarest_words_are_told_with_all_that_t
     words = Words(data / "words")
     words.take(Point(1), [Note(title=texts[at % 7], number=at + 1) for at in range(35)])
     words.commit()
-    held = words.held(["common", "seldom", "rare"], most=most)
+    word_bits = words.word_bits(["common", "seldom", "rare"], most=most)
     worth = dict(zip(("common", "seldom", "rare"), (1, 2, 4), strict=True))
     everything = {
         number + 1: sum(bit for word, bit in worth.items() if word in texts[number % 7].split())
         for number in range(35)
     }
     wanted = sorted(filter(None, everything.values()), reverse=True)[:most]
-    assert sorted(held.bits.tolist(), reverse=True) == wanted
-    assert [everything[number] for number in held.numbers.tolist()] == held.bits.tolist()
+    assert sorted(word_bits.bits.tolist(), reverse=True) == wanted
+    assert [everything[number] for number in word_bits.numbers.tolist()] == word_bits.bits.tolist()
 
 
 def test_what_a_session_of_several_notes_began_with_is_lifted(memory):
-    rows = memory.recall(ASKED, alpha=1.0, explain=True)
+    rows = memory.recall(QUERY, alpha=1.0, explain=True)
     opens = {row["title"]: row["explain"]["opens"] for row in rows}
     alone = "Ben: the violin needs strings"
     assert opens == {TURNS[0]: ranking.WEIGHTS["opens"], TURNS[1]: 0, TURNS[2]: 0, alone: 0}
@@ -116,16 +118,16 @@ def test_what_a_session_of_several_notes_began_with_is_lifted(memory):
 def test_that_two_notes_follow_each_other_counts_by_their_session_and_not_as_an_edge(
     memory, detection, leads
 ):
-    one, far = memory.recall("lantern")[0]["id"], memory.store("Imports take most of a cold start")["id"]
-    edge = {"source": one, "target": far, "relation": "parallel_context", "detection": detection}
+    start, far = memory.recall("lantern")[0]["id"], memory.store("Imports take most of a cold start")["id"]
+    edge = {"source": start, "target": far, "relation": "parallel_context", "detection": detection}
     memory.import_records([{"edge": edge}], trusted=True)
     assert (far in [row["id"] for row in memory.recall("lantern", alpha=0.3)]) is leads
 
 
 def test_a_note_that_was_forgotten_leads_nowhere(memory):
-    one = memory.recall("lantern")[0]["id"]
+    start = memory.recall("lantern")[0]["id"]
     between, far = (memory.store(title)["id"] for title in ("Rollouts are slow", "Imports take long"))
-    memory.relate(one, between)
+    memory.relate(start, between)
     memory.relate(between, far)
     assert far in [row["id"] for row in memory.recall("lantern", alpha=0.3, kind="fact")]
     memory.edit(between, kind="decision")
@@ -135,10 +137,10 @@ def test_a_note_that_was_forgotten_leads_nowhere(memory):
 
 
 def test_an_edge_that_holds_no_more_leads_nowhere(memory):
-    one, far = memory.recall("lantern")[0]["id"], memory.store("Imports take most of a cold start")["id"]
-    edge = {"source": one, "target": far, "relation": "leads_to"}
+    start, far = memory.recall("lantern")[0]["id"], memory.store("Imports take most of a cold start")["id"]
+    edge = {"source": start, "target": far, "relation": "leads_to"}
     memory.import_records([{"edge": edge | {"valid_until": 1}}], trusted=True)
-    assert far in {node["id"] for node in memory.traverse(one)["nodes"]}
+    assert far in {node["id"] for node in memory.traverse(start)["nodes"]}
     assert far not in [row["id"] for row in memory.recall("lantern", alpha=0.3)]
     later = memory._memory.now() + 1_000_000
     memory.import_records([{"edge": edge | {"relation": "causes", "valid_until": later}}], trusted=True)

@@ -15,8 +15,8 @@ from cortex.memory import briefing_file, copies, folder_sealing
 from cortex.memory.database import NAME
 from cortex.memory.driver import Driver, is_plain
 from cortex.memory.library import finish
-from cortex.memory.sealed import unpacking, unseal_folder
-from cortex.memory.serving import MemoryWorker, opened
+from cortex.memory.sealed import event_opener, unseal_folder
+from cortex.memory.serving import MemoryWorker, open_worker
 from cortex.memory.transcripts import spool, spool_reader
 from cortex.sealing import keys, master_key, plain_folder, recovery
 from cortex.sealing.keys import KEY
@@ -30,8 +30,8 @@ pytest.importorskip("sqlcipher3")
 pytest.importorskip("cryptography")
 
 #: what is remembered, of which nothing may be found on the disk
-TOLD = [f"Zanzibar{number:03} speaks quokka{number:03} to narwhal{number:03}" for number in range(100)]
-WORDS = [word.encode() for told in TOLD for word in told.split() if any(c.isdigit() for c in word)]
+TITLES = [f"Zanzibar{number:03} speaks quokka{number:03} to narwhal{number:03}" for number in range(100)]
+WORDS = [word.encode() for title in TITLES for word in title.split() if any(c.isdigit() for c in word)]
 
 
 @pytest.fixture(autouse=True)
@@ -50,12 +50,12 @@ def key_file(tmp_path):
 @pytest.fixture
 def folder(data, key_file):
     """A data folder that is to be sealed."""
-    made = DataFolder(data, seals=True, key_path=str(key_file))
+    data_folder = DataFolder(data, seals=True, key_path=str(key_file))
     try:
-        base = made.sealing.base
+        base = data_folder.sealing.base
     except Misconfigured as error:
         pytest.skip(str(error))
-    yield made
+    yield data_folder
     plain_folder._leave(base)
     shutil.rmtree(base, ignore_errors=True)
 
@@ -68,13 +68,13 @@ def leave(folder):
 
 
 def ask(worker, operation, *, writes=True, **arguments):
-    told = worker.call(MemoryCall(operation, arguments, writes, "", "here", "", "", "cli"))
-    return (finish(told) if not hasattr(told, "answer") else told).answer
+    answer = worker.call(MemoryCall(operation, arguments, writes, "", "here", "", "", "cli"))
+    return (finish(answer) if not hasattr(answer, "answer") else answer).answer
 
 
-def tell(worker):
-    for told in TOLD:
-        ask(worker, "store", title=told, body=f"Why: {told.lower()}", tags=["marsupial"])
+def store_notes(worker):
+    for title in TITLES:
+        ask(worker, "store", title=title, body=f"Why: {title.lower()}", tags=["marsupial"])
 
 
 def count(worker):
@@ -83,27 +83,27 @@ def count(worker):
 
 def on_disk(*folders):
     """File → what is in it, of all below these folders."""
-    return {path: path.read_bytes() for one in folders for path in one.rglob("*") if path.is_file()}
+    return {path: path.read_bytes() for root in folders for path in root.rglob("*") if path.is_file()}
 
 
 def check_disk(*folders):
-    found = {path for path, raw in on_disk(*folders).items() if any(word in raw for word in WORDS)}
-    assert not found
+    readable = {path for path, raw in on_disk(*folders).items() if any(word in raw for word in WORDS)}
+    assert not readable
 
 
 def test_of_a_hundred_notes_nothing_is_readable_below_the_folders_and_all_is_there_again(folder, tmp_path):
-    worker = opened(folder)
-    tell(worker)
+    worker = open_worker(folder)
+    store_notes(worker)
     ask(worker, "backup")
     check_disk(tmp_path)  # with the log of the database, which is not yet in its file
     assert (folder.home / "index").is_dir()
     worker.close()
     leave(folder)
     check_disk(tmp_path)
-    worker = opened(folder)
-    assert count(worker) == len(TOLD)
+    worker = open_worker(folder)
+    assert count(worker) == len(TITLES)
     assert (
-        ask(worker, "recall", writes=False, query="quokka042 narwhal042")["results"][0]["title"] == TOLD[42]
+        ask(worker, "recall", writes=False, query="quokka042 narwhal042")["results"][0]["title"] == TITLES[42]
     )
     worker.close()
 
@@ -111,8 +111,8 @@ def test_of_a_hundred_notes_nothing_is_readable_below_the_folders_and_all_is_the
 def test_what_was_plain_is_sealed_with_its_back_ups_and_moved_files_and_the_old_bytes_are_gone(
     folder, data, tmp_path
 ):
-    worker = opened(DataFolder(data))
-    tell(worker)
+    worker = open_worker(DataFolder(data))
+    store_notes(worker)
     ask(worker, "backup")
     worker.reload()
     worker.close()
@@ -120,19 +120,19 @@ def test_what_was_plain_is_sealed_with_its_back_ups_and_moved_files_and_the_old_
     broken = data / "backups" / "000009-20260101T000000.sqlite3"
     broken.write_bytes((data / NAME).read_bytes()[:30_000])
     was = {path: path.open("rb") for path in (data / NAME, *sorted((data / "backups").iterdir()))}
-    worker = opened(folder)
-    assert count(worker) == len(TOLD)
+    worker = open_worker(folder)
+    assert count(worker) == len(TITLES)
     check_disk(tmp_path)
     for path, file in was.items():
         assert not any(file.read()), path
         file.close()
-    whole = [one for one in copies.back_ups(data) if not copies.fault_of(path_of(one), driver(folder))]
-    assert len(whole) == 1
+    intact = [copy for copy in copies.back_ups(data) if not copies.fault_of(path_of(copy), driver(folder))]
+    assert len(intact) == 1
     worker.close()
 
 
-def path_of(told):
-    return Path(told["file"])
+def path_of(copy):
+    return Path(copy["file"])
 
 
 def driver(folder):
@@ -140,49 +140,49 @@ def driver(folder):
 
 
 def test_it_is_plain_again_with_all_that_it_held(folder, data):
-    worker = opened(folder)
-    tell(worker)
+    worker = open_worker(folder)
+    store_notes(worker)
     ask(worker, "backup")
     worker.close()
     before = driver(folder)
     assert not is_plain(data / NAME)
-    folder_sealing.bring_back(data / NAME, before)
+    folder_sealing.unseal_all(data / NAME, before)
     plain_folder.give_up_open(folder.sealing)
     plain = DataFolder(data)
     assert plain.sealing is None
-    worker = opened(plain)
-    assert count(worker) == len(TOLD)
+    worker = open_worker(plain)
+    assert count(worker) == len(TITLES)
     assert is_plain(data / NAME)
-    assert all(not copies.fault_of(path_of(one)) for one in copies.back_ups(data))
+    assert all(not copies.fault_of(path_of(copy)) for copy in copies.back_ups(data))
     worker.close()
 
 
 def test_without_the_key_and_with_another_it_is_refused_with_where_it_was_looked_for_and_nothing_is_made(
     folder, data, key_file
 ):
-    worker = opened(folder)
-    tell(worker)
+    worker = open_worker(folder)
+    store_notes(worker)
     worker.close()
     leave(folder)
-    kept, before = key_file.read_bytes(), on_disk(data)
+    key_bytes, before = key_file.read_bytes(), on_disk(data)
     key_file.unlink()
     with pytest.raises(Misconfigured, match=r"nothing was deleted") as caught:
-        opened(folder)
+        open_worker(folder)
     assert str(key_file) in str(caught.value)
     key_file.write_text("ab" * 32)
     key_file.chmod(0o600)
     with pytest.raises(Misconfigured, match=r"another key"):
-        opened(folder)
+        open_worker(folder)
     assert on_disk(data) == before
-    key_file.write_bytes(kept)
-    worker = opened(folder)
-    assert count(worker) == len(TOLD)
+    key_file.write_bytes(key_bytes)
+    worker = open_worker(folder)
+    assert count(worker) == len(TITLES)
     worker.close()
 
 
 def test_a_damaged_database_is_refused_by_name_and_a_sealed_back_up_takes_its_place(folder, data):
-    worker = opened(folder)
-    tell(worker)
+    worker = open_worker(folder)
+    store_notes(worker)
     ask(worker, "backup")
     worker.close()
     raw = bytearray((data / NAME).read_bytes())
@@ -192,19 +192,19 @@ def test_a_damaged_database_is_refused_by_name_and_a_sealed_back_up_takes_its_pl
     worker = MemoryWorker(folder)
     with pytest.raises(Damaged, match=r"memory\.sqlite3 is damaged.*cortex memory restore"):
         ask(worker, "stats", writes=False)
-    assert ask(worker, "restore")["notes"] == len(TOLD)
+    assert ask(worker, "restore")["notes"] == len(TITLES)
     assert not is_plain(data / NAME)
     worker.close()
 
 
 def check(worker):
-    if found := worker.ready().memory.store.database.check():
-        raise Damaged(found[0])
+    if faults := worker.ready().memory.store.database.check():
+        raise Damaged(faults[0])
 
 
 def test_single_bits_of_each_page_are_noticed_by_its_check(folder, data):
-    worker = opened(folder)
-    tell(worker)
+    worker = open_worker(folder)
+    store_notes(worker)
     assert not worker.ready().memory.store.database.check()
     worker.close()
     good = (data / NAME).read_bytes()
@@ -222,7 +222,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from cortex.memory import folder_sealing
-from cortex.memory.serving import opened
+from cortex.memory.serving import open_worker
 from cortex.settings.data import DataFolder
 from cortex.system import files, wiping
 at, left = sys.argv[3], int(sys.argv[4])
@@ -235,7 +235,7 @@ def dies(*arguments):
         os._exit(9)
     return done(*arguments)
 setattr(where, name, dies)
-opened(DataFolder(Path(sys.argv[1]), seals=True, key_path=sys.argv[2])).close()
+open_worker(DataFolder(Path(sys.argv[1]), seals=True, key_path=sys.argv[2])).close()
 """
 
 
@@ -255,41 +255,41 @@ opened(DataFolder(Path(sys.argv[1]), seals=True, key_path=sys.argv[2])).close()
 def test_killed_while_it_is_sealed_it_opens_with_all_of_it_and_ends_sealed(
     folder, data, key_file, tmp_path, at
 ):
-    worker = opened(DataFolder(data))
-    tell(worker)
+    worker = open_worker(DataFolder(data))
+    store_notes(worker)
     ask(worker, "backup")
     worker.close()
     command = [sys.executable, "-P", "-c", KILLED, str(data), str(key_file), at[0], str(at[1])]
     assert subprocess.run(command, timeout=60, check=False).returncode == 9
-    worker = opened(folder)
-    assert count(worker) == len(TOLD)
+    worker = open_worker(folder)
+    assert count(worker) == len(TITLES)
     check_disk(tmp_path)
     assert not list(data.glob("*.before*"))
     worker.close()
 
 
 def test_what_a_hook_writes_down_is_a_box_that_the_reader_of_sessions_opens(folder, data, tmp_path):
-    opened(folder).close()
-    event = {"event": "prompt", "session": "s", "cwd": "/x", "at": 1, "text": TOLD[7]}
+    open_worker(folder).close()
+    event = {"event": "prompt", "session": "s", "cwd": "/x", "at": 1, "text": TITLES[7]}
     hook._spool(str(data), event)
     check_disk(tmp_path)
-    ((_, _, found),) = spool_reader.waiting(data / spool.FOLDER, unpack=unpacking(folder))
-    assert found.text == TOLD[7]
+    ((_, _, unboxed),) = spool_reader.waiting(data / spool.FOLDER, unpack=event_opener(folder))
+    assert unboxed.text == TITLES[7]
     ((_, _, unread),) = spool_reader.waiting(data / spool.FOLDER)
     assert unread is None
 
 
 def test_what_a_hook_wrote_down_before_is_sealed_and_not_lost(folder, data, tmp_path):
-    hook._spool(str(data), {"event": "prompt", "session": "s", "cwd": "/x", "at": 1, "text": TOLD[7]})
-    opened(folder).close()
+    hook._spool(str(data), {"event": "prompt", "session": "s", "cwd": "/x", "at": 1, "text": TITLES[7]})
+    open_worker(folder).close()
     check_disk(tmp_path)
-    ((_, _, found),) = spool_reader.waiting(data / spool.FOLDER, unpack=unpacking(folder))
-    assert found.text == TOLD[7]
+    ((_, _, unboxed),) = spool_reader.waiting(data / spool.FOLDER, unpack=event_opener(folder))
+    assert unboxed.text == TITLES[7]
 
 
 def test_forgetting_the_index_key_leaves_memory_readable_and_rotation_takes_it_along(folder, key_file):
-    worker = opened(folder)
-    tell(worker)
+    worker = open_worker(folder)
+    store_notes(worker)
     worker.close()
     base = folder.sealing.keys
     keys.project_key(base / "project", str(key_file))
@@ -300,20 +300,20 @@ def test_forgetting_the_index_key_leaves_memory_readable_and_rotation_takes_it_a
     assert len({first, second, key_file.read_text()}) == 3
     assert not (base / "project" / KEY).exists()
     leave(folder)
-    worker = opened(folder)
-    assert count(worker) == len(TOLD)
+    worker = open_worker(folder)
+    assert count(worker) == len(TITLES)
     worker.close()
     leave(folder)
     keys.forget_master(base, str(key_file), everything=True)
     assert not (folder.root / SEALED / KEY).exists()
     assert not key_file.exists()
     with pytest.raises(Damaged, match="sealed by a key that is gone"):
-        opened(folder)
+        open_worker(folder)
 
 
 def test_a_lost_master_key_is_made_good_by_the_recovery_key_alone(folder, key_file):
-    worker = opened(folder)
-    tell(worker)
+    worker = open_worker(folder)
+    store_notes(worker)
     worker.close()
     place = folder.sealing
     older = recovery.make_recovery(place.store, plain_folder.open_key(place.base))
@@ -322,18 +322,18 @@ def test_a_lost_master_key_is_made_good_by_the_recovery_key_alone(folder, key_fi
     key_file.unlink()
     (place.store / KEY).unlink()
     with pytest.raises(Misconfigured, match="recover --memory"):
-        opened(folder)
+        open_worker(folder)
     for wrong in (older, "AAAA-BBBB", "", newer[:-1] + ("A" if newer[-1] != "A" else "B")):
         with pytest.raises(BadRequest, match="not the recovery key"):
             recovery.recover(place.store, wrong, place.keys, str(key_file))
     recovery.recover(place.store, f" {newer.lower()}\n", place.keys, str(key_file))
-    worker = opened(folder)
-    assert count(worker) == len(TOLD)
+    worker = open_worker(folder)
+    assert count(worker) == len(TITLES)
     worker.close()
 
 
 def test_a_sealed_memory_is_moved_to_no_place_where_it_would_be_plain(folder, tmp_path):
-    worker = opened(folder)
+    worker = open_worker(folder)
     try:
         ask(worker, "store", title="It stays sealed")
         with pytest.raises(BadRequest, match="cortex memory decrypt"):
@@ -344,30 +344,30 @@ def test_a_sealed_memory_is_moved_to_no_place_where_it_would_be_plain(folder, tm
 
 
 def test_a_disk_that_is_full_while_memory_is_sealed_makes_no_damaged_one_of_it(folder, data, monkeypatch):
-    opened(DataFolder(data)).close()
+    open_worker(DataFolder(data)).close()
 
-    def full(*_given):
+    def full(*_arguments):
         raise folder_sealing.sqlcipher().OperationalError("database or disk is full")
 
     with monkeypatch.context() as patched:
         patched.setattr(folder_sealing, "_export", full)
         with pytest.raises(Unavailable, match="disk is full"):
-            opened(folder)
+            open_worker(folder)
     assert is_plain(data / NAME)
-    opened(folder).close()
+    open_worker(folder).close()
     assert not is_plain(data / NAME)
 
 
 def test_two_owners_of_one_sealed_memory_are_one_too_many(folder):
-    worker = opened(folder)
+    worker = open_worker(folder)
     with pytest.raises(Occupied, match="already serves the memory"):
-        opened(folder)
+        open_worker(folder)
     worker.close()
 
 
 def test_what_is_made_of_it_is_sealed_at_the_end_and_made_anew_where_that_was_damaged(folder, data):
-    worker = opened(folder)
-    tell(worker)
+    worker = open_worker(folder)
+    store_notes(worker)
     worker.close()
     leave(folder)
     sealed = list((data / SEALED / "objects").iterdir())
@@ -375,22 +375,22 @@ def test_what_is_made_of_it_is_sealed_at_the_end_and_made_anew_where_that_was_da
     assert all(path.read_bytes().startswith(MAGIC) for path in sealed)
     for path in sealed:
         path.write_bytes(path.read_bytes()[:-1])
-    worker = opened(folder)
+    worker = open_worker(folder)
     assert "is made anew" in plain_folder.sealed_fault(folder.sealing.base)
     assert (
-        ask(worker, "recall", writes=False, query="quokka042 narwhal042")["results"][0]["title"] == TOLD[42]
+        ask(worker, "recall", writes=False, query="quokka042 narwhal042")["results"][0]["title"] == TITLES[42]
     )
     worker.close()
 
 
 def test_a_hook_finds_the_briefing_of_a_sealed_memory_while_that_is_served(folder, data, tmp_path):
-    worker = opened(folder)
+    worker = open_worker(folder)
     project = tmp_path / "shop"
     project.mkdir()
     whose = identity_of(project)
-    ask(worker, "store", title=TOLD[7], project=whose)
+    ask(worker, "store", title=TITLES[7], project=whose)
     assert briefing_file.render(worker.ready(), folder.home, whose)
-    assert TOLD[7] in hook._briefing(str(data), str(project))
+    assert TITLES[7] in hook._briefing(str(data), str(project))
     check_disk(tmp_path)
     worker.close()
 
@@ -399,13 +399,13 @@ def test_without_sqlcipher_no_key_is_made_and_nothing_is_changed(folder, data, m
     before = on_disk(data)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(Misconfigured, match=r"sqlcipher3 is not installed.*encrypt_memory to off"):
-        opened(folder)
+        open_worker(folder)
     assert on_disk(data).keys() == before.keys()
     assert not folder.is_sealed
 
 
 def test_a_memory_that_is_not_mounted_is_named_by_a_rotation(folder, key_file, data):
-    opened(folder).close()
+    open_worker(folder).close()
     leave(folder)
     away = data.with_name("away")
     data.rename(away)
@@ -414,15 +414,15 @@ def test_a_memory_that_is_not_mounted_is_named_by_a_rotation(folder, key_file, d
     with pytest.raises(Misconfigured, match="is not there"):
         keys.forget_master(base, str(key_file))
     away.rename(data)
-    worker = opened(folder)  # by the old key, which was kept for it
+    worker = open_worker(folder)  # by the old key, which was kept for it
     worker.close()
     leave(folder)
     assert keys.rotate(base, str(key_file)) == (1, [])
-    opened(folder).close()
+    open_worker(folder).close()
 
 
 def test_a_memory_that_is_plain_again_is_no_business_of_a_rotation(folder, data, key_file):
-    opened(folder).close()
+    open_worker(folder).close()
     base = folder.sealing.keys
     unseal_folder(folder)
     leave(folder)

@@ -16,10 +16,10 @@ import pytest
 
 from cortex.memory import copies, doctor, serving
 from cortex.memory.database import NAME
-from cortex.memory.doctor import warn_of_place
+from cortex.memory.doctor import warn_of_network_folder
 from cortex.memory.library import finish
 from cortex.memory.operations import OPERATIONS
-from cortex.memory.serving import MemoryWorker, opened
+from cortex.memory.serving import MemoryWorker, open_worker
 from cortex.settings.data import DataFolder
 from cortex.system.errors import BadRequest, Damaged, Misconfigured, NotFound, Unavailable
 from cortex.system.mounts import file_system
@@ -30,9 +30,9 @@ from ipc.service import answer
 
 @pytest.fixture
 def worker(data):
-    made = opened(DataFolder(data))
-    yield made
-    made.close()
+    memory_worker = open_worker(DataFolder(data))
+    yield memory_worker
+    memory_worker.close()
 
 
 def ask(worker, operation, *, writes=True, operation_id="", **arguments):
@@ -51,14 +51,14 @@ def test_a_call_is_carried_out_in_the_name_of_its_project(worker):
 
 
 def test_a_write_that_is_sent_twice_is_carried_out_once(worker):
-    one = ask(worker, "store", operation_id="op-1", title="Retries use back-off")
-    again = ask(worker, "store", operation_id="op-1", title="Retries use back-off")
-    assert one["id"] == again["id"]
+    first = ask(worker, "store", operation_id="op-1", title="Retries use back-off")
+    second = ask(worker, "store", operation_id="op-1", title="Retries use back-off")
+    assert first["id"] == second["id"]
     assert count(worker) == 1
 
 
 def test_an_operation_that_writes_cannot_be_asked_as_a_question(worker):
-    for operation in (one for one in OPERATIONS.values() if one.writes):
+    for operation in (entry for entry in OPERATIONS.values() if entry.writes):
         with pytest.raises(BadRequest, match="writes"):
             ask(worker, operation.name, writes=False)
 
@@ -106,14 +106,14 @@ def test_a_database_that_is_damaged_while_it_is_open_serves_again_once_a_copy_is
     good = copy.read_bytes()
     worker.close()
     (data / NAME).write_bytes(good[:4096] + b"\xff" * (len(good) - 4096))
-    worker._again = 0.0
+    worker._retry_at = 0.0
     reply = answer(worker, encode(MemoryCall("stats", {}, False, "", "here")))
     assert isinstance(reply, Failure)
     assert reply.code == "damaged"
     for name in (f"{NAME}-wal", f"{NAME}-shm"):
         (data / name).unlink(missing_ok=True)
     (data / NAME).write_bytes(good)
-    worker._again = 0.0
+    worker._retry_at = 0.0
     assert count(worker) == 1
 
 
@@ -124,8 +124,8 @@ def damage(data):
     return (data / NAME).read_bytes()
 
 
-def restored(worker, **arguments):
-    worker._again = 0.0
+def restore(worker, **arguments):
+    worker._retry_at = 0.0
     return worker.call(MemoryCall("restore", arguments, True, "op", channel="cli")).answer
 
 
@@ -135,11 +135,11 @@ def test_a_damaged_database_serves_again_after_the_command_that_its_sentence_nam
     ask(worker, "store", title="stored after the copy")
     worker.close()
     damaged = damage(data)
-    with pytest.raises(Damaged) as told:
+    with pytest.raises(Damaged) as caught:
         ask(worker, "stats", writes=False)
-    [command] = re.findall("`cortex memory (.*?)`", str(told.value))
+    [command] = re.findall("`cortex memory (.*?)`", str(caught.value))
     assert command == f"restore --data-dir {data}"
-    done = restored(worker)
+    done = restore(worker)
     assert done["notes"] == count(worker) == 1
     assert Path(done["kept"]).read_bytes() == damaged
     assert ask(worker, "search", writes=False, query="kept")["results"]
@@ -152,12 +152,12 @@ def test_a_back_up_that_is_damaged_itself_is_passed_over(data, worker):
     copies.make(data / NAME).write_bytes(b"no database" * 1000)
     worker.close()
     damage(data)
-    assert restored(worker)["file"] == str(first)
+    assert restore(worker)["file"] == str(first)
     worker.close()
     damage(data)
     first.write_bytes(b"no database")
     with pytest.raises(Damaged, match=r"No back-up in .* is whole"):
-        restored(worker)
+        restore(worker)
 
 
 def test_nothing_is_put_in_the_place_of_a_whole_database_but_the_copy_that_is_named(data, worker):
@@ -165,13 +165,13 @@ def test_nothing_is_put_in_the_place_of_a_whole_database_but_the_copy_that_is_na
     copy = copies.make(data / NAME)
     ask(worker, "store", title="stored after the copy")
     with pytest.raises(BadRequest, match="is whole, so nothing is put back"):
-        restored(worker)
+        restore(worker)
     with pytest.raises(NotFound, match="There is no back-up 'other'"):
-        restored(worker, file="other")
+        restore(worker, file="other")
     with pytest.raises(BadRequest, match="Only people"):
         worker.call(MemoryCall("restore", {"file": copy.name}, True))
     assert count(worker) == 2
-    assert restored(worker, file=copy.name)["notes"] == 1
+    assert restore(worker, file=copy.name)["notes"] == 1
 
 
 def test_a_clone_without_notes_is_told_whose_they_may_be_and_is_not_joined_by_itself(worker, tmp_path):
@@ -185,30 +185,30 @@ def test_a_clone_without_notes_is_told_whose_they_may_be_and_is_not_joined_by_it
         (places[name] / ".git").mkdir(parents=True)
         (places[name] / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {origin}\n')
 
-    def asked(name, operation, **arguments):
+    def ask_from(name, operation, **arguments):
         call = MemoryCall(operation, arguments, OPERATIONS[operation].writes)
         return worker.call(replace(call, project=name, place=str(places[name]), channel="cli")).answer
 
-    def told(name):
-        return asked(name, "briefing")["briefing"]
+    def briefing_of(name):
+        return ask_from(name, "briefing")["briefing"]
 
-    assert "link" not in told("clone")
-    asked("shop", "store", title="The port is 8080")
-    assert f"`cortex memory link {places['shop']}`" in told("clone")
-    assert asked("clone", "stats")["node_count"] == 0
-    assert "link" not in told("other")
-    assert "link" not in told("shop")
-    asked("clone", "link", other="shop")
-    assert "link" not in told("clone")
-    assert asked("clone", "stats")["node_count"] == 1
+    assert "link" not in briefing_of("clone")
+    ask_from("shop", "store", title="The port is 8080")
+    assert f"`cortex memory link {places['shop']}`" in briefing_of("clone")
+    assert ask_from("clone", "stats")["node_count"] == 0
+    assert "link" not in briefing_of("other")
+    assert "link" not in briefing_of("shop")
+    ask_from("clone", "link", other="shop")
+    assert "link" not in briefing_of("clone")
+    assert ask_from("clone", "stats")["node_count"] == 1
 
 
 def forgotten_since(data, worker):
     """A store whose back-up has a note that was forgotten for good after it; that note's id."""
     ask(worker, "store", title="kept")
     gone = ask(worker, "store", title="the salary of Ada")["id"]
-    again = ask(worker, "store", title="forgotten, and told again")["id"]
-    finish(worker.ready().erase([again]))
+    retold = ask(worker, "store", title="forgotten, and told again")["id"]
+    finish(worker.ready().erase([retold]))
     ask(worker, "store", title="forgotten, and told again")
     copy = copies.make(data / NAME)
     finish(worker.ready().erase([gone]))
@@ -217,7 +217,7 @@ def forgotten_since(data, worker):
 
 def test_what_was_forgotten_for_good_stays_so_when_an_older_copy_is_put_back(data, worker):
     gone, copy = forgotten_since(data, worker)
-    done = restored(worker, file=copy.name)
+    done = restore(worker, file=copy.name)
     assert (done["forgotten"], done["notes"], "unread" in done) == (1, 2, False)
     with pytest.raises(NotFound):
         ask(worker, "node", writes=False, node_id=gone)
@@ -225,14 +225,14 @@ def test_what_was_forgotten_for_good_stays_so_when_an_older_copy_is_put_back(dat
     assert finish(worker.ready().doctor())["healthy"]
     worker.close()
     assert b"salary of Ada" not in (data / NAME).read_bytes()
-    assert restored(worker, file=copy.name)["forgotten"] == 1
+    assert restore(worker, file=copy.name)["forgotten"] == 1
 
 
 def test_a_damaged_store_says_when_it_cannot_tell_what_was_forgotten_for_good(data, worker):
     forgotten_since(data, worker)
     worker.close()
     damage(data)
-    done = restored(worker)
+    done = restore(worker)
     assert (done["unread"], done["forgotten"], done["notes"]) == (True, 0, 3)
 
 
@@ -247,7 +247,7 @@ def test_a_store_that_is_damaged_elsewhere_tells_what_was_forgotten_for_good(dat
     raw = bytearray((data / NAME).read_bytes())
     raw[(page - 1) * size : page * size] = b"\xff" * size
     (data / NAME).write_bytes(raw)
-    done = restored(worker)
+    done = restore(worker)
     assert (done["forgotten"], done["notes"], "unread" in done) == (1, 2, False)
 
 
@@ -255,7 +255,7 @@ def test_without_a_back_up_a_restore_says_so_and_leaves_the_database_where_it_is
     worker.close()
     damaged = damage(data)
     with pytest.raises(NotFound, match="There is no back-up in"):
-        restored(worker)
+        restore(worker)
     assert (data / NAME).read_bytes() == damaged
 
 
@@ -275,7 +275,7 @@ def test_a_database_that_became_empty_is_damaged_and_no_new_one(data, worker):
     (data / NAME).write_bytes(b"")
     with pytest.raises(Damaged, match="it is empty"):
         ask(worker, "stats", writes=False)
-    assert restored(worker)["notes"] == 1
+    assert restore(worker)["notes"] == 1
 
 
 def test_no_back_up_is_made_of_a_damaged_database_and_none_is_lost_for_it(data, worker):
@@ -299,7 +299,7 @@ def test_a_back_up_is_made_on_each_day_on_which_something_changed(data, worker, 
     def look():
         worker.reload()
         worker._end_copy()
-        return [Path(one["file"]) for one in copies.back_ups(data)]
+        return [Path(copy["file"]) for copy in copies.back_ups(data)]
 
     assert look() == []
     ask(worker, "store", title="kept")
@@ -350,7 +350,9 @@ def test_what_cannot_be_opened_is_told_again_without_trying(data, monkeypatch):
     tried = []
     real = serving.Library.open
     monkeypatch.setattr(
-        serving.Library, "open", lambda *given, **more: tried.append(given) or real(*given, **more)
+        serving.Library,
+        "open",
+        lambda *arguments, **more: tried.append(arguments) or real(*arguments, **more),
     )
     for _ in range(3):
         with pytest.raises(Damaged):
@@ -369,7 +371,7 @@ def test_a_full_disk_is_a_sentence_and_all_that_was_acknowledged_is_there(data):
     stored, refused = done.stdout.split("\n", 1)
     assert "cannot be" in refused, done.stderr
     assert int(stored) > 0
-    worker = opened(DataFolder(data))
+    worker = open_worker(DataFolder(data))
     # What was refused may be there all the same; what was acknowledged has to be.
     assert count(worker) >= int(stored)
     worker.close()
@@ -378,13 +380,13 @@ def test_a_full_disk_is_a_sentence_and_all_that_was_acknowledged_is_there(data):
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from cortex.memory.serving import opened
+from cortex.memory.serving import open_worker
 from cortex.settings.data import DataFolder
 from cortex.system.errors import Unavailable
 from ipc.messages import MemoryCall
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-worker = opened(DataFolder(Path(sys.argv[1])))
+worker = open_worker(DataFolder(Path(sys.argv[1])))
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, resource.RLIM_INFINITY))
 stored = 0
 try:
@@ -482,13 +484,13 @@ def test_the_kind_of_file_system_is_that_of_the_innermost_mount(tmp_path, path, 
 
 
 def test_a_data_folder_on_a_network_file_system_is_warned_of(data, worker, monkeypatch):
-    assert warn_of_place(data) == ""
+    assert warn_of_network_folder(data) == ""
     monkeypatch.setattr(doctor, "file_system", lambda _path: "nfs4")
     assert "network file system (nfs4)" in worker.status().info["warnings"][0]
 
 
 def test_long_work_is_answered_in_slices(worker, monkeypatch):
-    def slices(*_given, **_options):
+    def slices(*_arguments, **_options):
         yield
         yield
         return {"done": 2}

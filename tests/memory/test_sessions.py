@@ -9,7 +9,7 @@ import pytest
 
 from cortex.front import transcript_reader
 from cortex.front.transcript_reader import is_off
-from cortex.memory.serving import opened
+from cortex.memory.serving import open_worker
 from cortex.memory.transcripts.reader import PORTION_BYTES
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory
@@ -90,10 +90,10 @@ def test_a_worker_that_is_away_costs_nothing_but_time(life):
     life.write("s1", user("why do retries back off?"))
     call = life.follower._call
 
-    async def away(operation, *asked):
+    async def away(operation, *arguments):
         if operation == "take_session":
             raise Unavailable("The memory worker does not answer.")
-        return await call(operation, *asked)
+        return await call(operation, *arguments)
 
     life.follower._call = away
     with pytest.raises(Unavailable):
@@ -106,7 +106,7 @@ def test_a_worker_that_is_away_costs_nothing_but_time(life):
 def test_nothing_that_hooks_wrote_waits_where_sessions_are_not_read(data):
     (data / "spool").mkdir()
     (data / "spool" / "1-1.json").write_text("{}")
-    opened(DataFolder(data, Memory(sessions="off"))).close()
+    open_worker(DataFolder(data, Memory(sessions="off"))).close()
     assert not (data / "spool").exists()
 
 
@@ -116,15 +116,15 @@ def test_a_portion_that_is_handed_in_twice_changes_nothing(life):
     portions = []
     call = life.follower._call
 
-    async def kept(*asked):
-        portions.append(asked)
-        return await call(*asked)
+    async def record_call(*arguments):
+        portions.append(arguments)
+        return await call(*arguments)
 
-    life.follower._call = kept
+    life.follower._call = record_call
     life.read()
-    again = asyncio.run(call(*portions[-1]))
-    assert again["taken"] is False
-    assert again["offset"] == (life.folder / "-shop" / "s1.jsonl").stat().st_size
+    answer = asyncio.run(call(*portions[-1]))
+    assert answer["taken"] is False
+    assert answer["offset"] == (life.folder / "-shop" / "s1.jsonl").stat().st_size
     assert life.ask("list_sessions")["results"][0]["exchange_count"] == 1
 
 
@@ -186,11 +186,11 @@ def test_a_file_that_says_nowhere_where_its_program_worked_is_looked_at_once(lif
     path.write_bytes(b'{"type": "summary"}\n' * 100)
     opened = []
 
-    def seen(event, given):
-        if opened is not None and event == "open" and given[0] == str(path):
-            opened.append(given)
+    def audit(event, arguments):
+        if opened is not None and event == "open" and arguments[0] == str(path):
+            opened.append(arguments)
 
-    sys.addaudithook(seen)
+    sys.addaudithook(audit)
     for _ in range(3):
         life.read()
     assert len(opened) == 1
@@ -245,9 +245,9 @@ def test_the_index_of_sessions_can_be_deleted_at_any_time(life, data):
     life.worker.close()
     shutil.rmtree(data / "index" / "sessions")
     life.ask("stats")
-    said = life.worker.ready().memory.said
-    said.catch_up()
-    said.close()
+    index = life.worker.ready().memory.exchange_index
+    index.catch_up()
+    index.close()
     assert life.found("retries")
 
 

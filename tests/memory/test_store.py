@@ -11,7 +11,7 @@ import pytest
 
 from cortex.memory.database import NAME, VERSION
 from cortex.memory.driver import PLAIN
-from cortex.memory.migrations.__main__ import HERE
+from cortex.memory.migrations.__main__ import FOLDER
 from cortex.memory.note import Note
 from cortex.memory.store import Store
 from cortex.memory.tables import METADATA
@@ -61,28 +61,28 @@ def test_a_note_comes_back_as_it_was_stored(store):
         occurred_at=1_700_000_000_000,
     )
     written = store.put(note)
-    found = store.need(written.id)
-    assert (found.title, found.body, found.kind, found.facts) == (
+    stored = store.need(written.id)
+    assert (stored.title, stored.body, stored.kind, stored.facts) == (
         note.title,
         note.body,
         note.kind,
         note.facts,
     )
-    assert found.labels == ("search-engine", "rust-code")
-    assert found.files == ("src/a.py", "b.py")
-    assert found.metadata == note.metadata
-    assert (found.project, found.importance, found.occurred_at) == ("p", 0.8, 1_700_000_000_000)
-    assert store.need(written.number) == store.need(str(written.number)) == found
+    assert stored.labels == ("search-engine", "rust-code")
+    assert stored.files == ("src/a.py", "b.py")
+    assert stored.metadata == note.metadata
+    assert (stored.project, stored.importance, stored.occurred_at) == ("p", 0.8, 1_700_000_000_000)
+    assert store.need(written.number) == store.need(str(written.number)) == stored
 
 
 def test_the_same_note_told_again_loses_nothing_of_either(store):
     first = store.put(Note("Use  Tantivy", "the old reason", kind="decision", labels=("a",), importance=0.9))
-    again = store.put(Note("use tantivy", "the new reason", kind="decision", labels=("b",), importance=0.2))
-    assert again.merged
-    assert again.id == first.id
+    second = store.put(Note("use tantivy", "the new reason", kind="decision", labels=("b",), importance=0.2))
+    assert second.merged
+    assert second.id == first.id
     note = store.need(first.id)
     assert (note.body, note.labels, note.importance) == ("the new reason", ("a", "b"), 0.9)
-    assert [held["body"] for _, held in store.revisions(note.number)] == ["the old reason"]
+    assert [revision["body"] for _, revision in store.revisions(note.number)] == ["the old reason"]
 
 
 @pytest.mark.parametrize(
@@ -104,28 +104,28 @@ def test_an_edit_keeps_what_was_there(store):
     note = store.put(Note("A title", "before"))
     store.edit(note.id, {"body": "after"})
     assert store.need(note.id).body == "after"
-    assert [held["body"] for _, held in store.revisions(note.number)] == ["before"]
+    assert [revision["body"] for _, revision in store.revisions(note.number)] == ["before"]
     with pytest.raises(BadRequest, match="'trust' cannot be changed"):
         store.edit(note.id, {"trust": "user"})
 
 
 def test_relating_twice_makes_one_edge_and_with_itself_none(store):
-    one, two = store.put(Note("one")), store.put(Note("two"))
-    first = store.relate(one.id, two.id, "depends-on")
-    again = store.relate(one.id, two.id, "depends_on")
-    assert first["id"] == again["id"]
-    assert again["existed"]
+    source, target = store.put(Note("one")), store.put(Note("two"))
+    first = store.relate(source.id, target.id, "depends-on")
+    second = store.relate(source.id, target.id, "depends_on")
+    assert first["id"] == second["id"]
+    assert second["existed"]
     with pytest.raises(BadRequest, match="itself"):
-        store.relate(one.id, one.number)
+        store.relate(source.id, source.number)
     with pytest.raises(NotFound, match="no note"):
-        store.relate(one.id, "01234567-0000-7000-8000-000000000000")
+        store.relate(source.id, "01234567-0000-7000-8000-000000000000")
 
 
 def test_caused_by_is_causes_the_other_way_round(store):
-    one, two = store.put(Note("one")), store.put(Note("two"))
-    store.relate(one.id, two.id, "caused-by")
-    (edge,) = store.edges_of([one.number])
-    assert (edge.source, edge.target, edge.relation) == (two.number, one.number, "causes")
+    source, target = store.put(Note("one")), store.put(Note("two"))
+    store.relate(source.id, target.id, "caused-by")
+    (edge,) = store.edges_of([source.number])
+    assert (edge.source, edge.target, edge.relation) == (target.number, source.number, "causes")
 
 
 def test_what_supersedes_closes_the_old_one_and_says_so(store):
@@ -138,15 +138,15 @@ def test_what_supersedes_closes_the_old_one_and_says_so(store):
 
 
 def test_changes_are_told_in_the_order_of_their_commits(store):
-    one, two = store.put(Note("one")), store.put(Note("two"))
-    store.relate(one.id, two.id)
-    store.edit(one.id, {"body": "more"})
+    source, target = store.put(Note("one")), store.put(Note("two"))
+    store.relate(source.id, target.id)
+    store.edit(source.id, {"body": "more"})
     changes = store.changes_after(0, 100)
     assert [(what, number) for _, what, number in changes] == [
-        ("note", one.number),
-        ("note", two.number),
+        ("note", source.number),
+        ("note", target.number),
         ("edge", 1),
-        ("note", one.number),
+        ("note", source.number),
     ]
     assert store.changes_after(changes[-1][0], 100) == []
 
@@ -235,7 +235,7 @@ def test_the_migrations_make_exactly_the_tables_of_the_code(data):
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
     engine.dispose()
     config = Config()
-    config.set_main_option("script_location", str(HERE))
+    config.set_main_option("script_location", str(FOLDER))
     assert ScriptDirectory.from_config(config).get_current_head() == VERSION
 
 
@@ -250,20 +250,20 @@ def test_a_back_up_holds_what_was_committed(store):
 
 @pytest.mark.of_the_file
 def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_nothing(data):
-    told: list[str] = []
+    acknowledged: list[str] = []
     for name in ("first", "second", "third"):
         writer = subprocess.Popen(
             [sys.executable, "-P", "-c", WRITER, str(data), name], stdout=subprocess.PIPE, text=True
         )
         assert writer.stdout is not None
-        told += [line.strip() for line, _ in zip(writer.stdout, range(25), strict=False)]
+        acknowledged += [line.strip() for line, _ in zip(writer.stdout, range(25), strict=False)]
         os.kill(writer.pid, signal.SIGKILL)
-        told += [line.strip() for line in writer.stdout if line.endswith("\n")]
+        acknowledged += [line.strip() for line in writer.stdout if line.endswith("\n")]
         writer.wait()
         writer.stdout.close()
     store = Store(data)
-    notes = store.get(told)
-    assert len(notes) == len(told) == len(set(told))
+    notes = store.get(acknowledged)
+    assert len(notes) == len(acknowledged) == len(set(acknowledged))
     # An asker that got no answer asks again: at most the last write of each was carried out unsaid.
     for name in ("first", "second", "third"):
         for number in range(30):
@@ -273,22 +273,24 @@ def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_n
 
 
 def test_what_a_write_tells_the_indexes_is_what_is_in_the_store(store):
-    said = store.put(Note(title="As it was", body="one", labels=("a",), files=("x.py",), metadata={"n": 1.5}))
-    told = [store.news]
-    other = store.put(Note(title="Another", facts=("it is so",)), supersedes=[said.id])
-    told.append(store.news)
+    first = store.put(
+        Note(title="As it was", body="one", labels=("a",), files=("x.py",), metadata={"n": 1.5})
+    )
+    news = [store.news]
+    other = store.put(Note(title="Another", facts=("it is so",)), supersedes=[first.id])
+    news.append(store.news)
     store.put(Note(title="as it was ", body="two"))
-    told.append(store.news)
+    news.append(store.news)
     store.edit(other.id, {"labels": ("b", "c"), "occurred_at": 5})
-    told.append(store.news)
-    assert set(told[1].notes) == {said.number, other.number}
-    assert len(told[1].edges) == 1
-    for before, after in pairwise(told):
+    news.append(store.news)
+    assert set(news[1].notes) == {first.number, other.number}
+    assert len(news[1].edges) == 1
+    for before, after in pairwise(news):
         assert before.reached == after.after
     newest = {}
-    for one in told:
-        newest |= one.notes
+    for entry in news:
+        newest |= entry.notes
     assert list(newest.values()) == store.notes_by_number(list(newest))
-    assert told[-1].reached.number == store.reached == store.changes_after(0, 100)[-1][0]
+    assert news[-1].reached.number == store.reached == store.changes_after(0, 100)[-1][0]
     store.erase([other.id])
     assert store.news.notes[other.number] is None

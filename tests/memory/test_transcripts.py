@@ -15,7 +15,7 @@ from cortex.memory.transcripts.exchanges import Gathering
 from cortex.memory.transcripts.reader import (
     LINE_BYTES_MAX,
     PORTION_BYTES,
-    Place,
+    Position,
     folder_of,
     read_portion,
 )
@@ -30,12 +30,12 @@ def assistant(*blocks, **more):
     return {"type": "assistant", "message": {"role": "assistant", "content": list(blocks)}, **BASE, **more}
 
 
-def text(said):
-    return {"type": "text", "text": said}
+def text(content):
+    return {"type": "text", "text": content}
 
 
-def tool(name, **given):
-    return {"type": "tool_use", "id": f"toolu_{name}", "name": name, "input": given}
+def tool(name, **arguments):
+    return {"type": "tool_use", "id": f"toolu_{name}", "name": name, "input": arguments}
 
 
 def result(name, content):
@@ -74,8 +74,8 @@ def write(path, *lines, end="\n"):
     return path
 
 
-def parts_of(path, form=claude, known=None):
-    return read_portion(path, form, known or Place()).parts
+def parts_of(path, form=claude, position=None):
+    return read_portion(path, form, position or Position()).parts
 
 
 def test_what_a_person_says_counts_as_a_text_and_as_blocks(tmp_path):
@@ -86,8 +86,8 @@ def test_what_a_person_says_counts_as_a_text_and_as_blocks(tmp_path):
         user([text("and the "), text("limit?")]),
         assistant(text("20 a second.")),
     )
-    told = [(part["user"], part["assistant"]) for part in parts_of(path)]
-    assert told == [
+    texts = [(exchange["user"], exchange["assistant"]) for exchange in parts_of(path)]
+    assert texts == [
         ("why do retries back off?", "So that clients do not come back at once."),
         ("and the \nlimit?", "20 a second."),
     ]
@@ -106,15 +106,15 @@ def test_every_text_of_the_agent_in_an_exchange_is_kept_with_its_tools_and_files
         assistant(text("First I read.")),
         assistant(text("It is mended.")),
     )
-    (part,) = parts_of(path)
-    assert part["assistant"] == "First I read.\n\nFirst I read.\n\nIt is mended."
-    assert part["tools"] == {"Read": 1, "Edit": 1}
-    assert (part["read"], part["modified"]) == (("/a.py",), ("/a.py",))
-    assert "def retry" not in json.dumps(part)
+    (exchange,) = parts_of(path)
+    assert exchange["assistant"] == "First I read.\n\nFirst I read.\n\nIt is mended."
+    assert exchange["tools"] == {"Read": 1, "Edit": 1}
+    assert (exchange["read"], exchange["modified"]) == (("/a.py",), ("/a.py",))
+    assert "def retry" not in json.dumps(exchange)
 
 
 @pytest.mark.parametrize(
-    ("said", "left"),
+    ("raw", "left"),
     [
         ("<system-reminder>be good</system-reminder>why?", "why?"),
         ("<ide_opened_file>The user opened /a.py</ide_opened_file>\nwhy?", "why?"),
@@ -128,13 +128,13 @@ def test_every_text_of_the_agent_in_an_exchange_is_kept_with_its_tools_and_files
         ("a < b and <b>bold</b>", "a < b and <b>bold</b>"),
     ],
 )
-def test_what_programs_put_into_a_text_is_left_out(said, left):
-    assert plain(said) == left
+def test_what_programs_put_into_a_text_is_left_out(raw, left):
+    assert plain(raw) == left
 
 
 def test_many_tags_that_are_never_closed_take_no_time_to_speak_of():
-    said = "<note>" * 200_000
-    assert plain(said) == said
+    raw = "<note>" * 200_000
+    assert plain(raw) == raw
 
 
 def test_what_nobody_said_begins_no_exchange(tmp_path):
@@ -146,8 +146,8 @@ def test_what_nobody_said_begins_no_exchange(tmp_path):
         user("Caveat", isMeta=True),
         assistant(text("Because.")),
     )
-    (part,) = parts_of(path)
-    assert (part["user"], part["assistant"]) == ("why?", "Because.")
+    (exchange,) = parts_of(path)
+    assert (exchange["user"], exchange["assistant"]) == ("why?", "Because.")
 
 
 def test_what_an_agent_asks_another_is_not_what_a_person_said(tmp_path):
@@ -158,15 +158,15 @@ def test_what_an_agent_asks_another_is_not_what_a_person_said(tmp_path):
         assistant(text("It is in a.py."), isSidechain=True),
         assistant(text("Found.")),
     )
-    (part,) = parts_of(inside)
-    assert (part["user"], part["assistant"]) == ("find it", "It is in a.py.\n\nFound.")
+    (exchange,) = parts_of(inside)
+    assert (exchange["user"], exchange["assistant"]) == ("find it", "It is in a.py.\n\nFound.")
     alone = write(
         tmp_path / "agent-a1.jsonl",
         user("look for the retries", isSidechain=True),
         assistant(text("They are in a.py."), isSidechain=True),
     )
-    portion = read_portion(alone, claude, Place())
-    assert [(part["begins"], part["user"]) for part in portion.parts] == [(False, "")]
+    portion = read_portion(alone, claude, Position())
+    assert [(exchange["begins"], exchange["user"]) for exchange in portion.parts] == [(False, "")]
     assert "look for the retries" in portion.parts[0]["assistant"]
     assert portion.session["source_id"] == "2ff46cd5/agent-a1"
 
@@ -182,24 +182,24 @@ def test_lines_that_are_unknown_damaged_or_too_long_are_counted_and_left_out(tmp
         assistant(text("after")),
     )
     path.write_bytes(path.read_bytes() + b"{half\n[1, 2]\n\xff\xfe\n")
-    portion = read_portion(path, claude, Place())
-    assert [(part["user"], part["assistant"]) for part in portion.parts] == [("before", "after")]
+    portion = read_portion(path, claude, Position())
+    assert [(exchange["user"], exchange["assistant"]) for exchange in portion.parts] == [("before", "after")]
     assert portion.counts == {"known": 3, "unknown": 1, "unreadable": 4, "too_long": 1}
 
 
 def test_a_line_longer_than_what_is_read_at_once_is_skipped(tmp_path):
     path = write(tmp_path / "s.jsonl", user("y" * 5_000_000), user("small"))
-    first = read_portion(path, claude, Place())
+    first = read_portion(path, claude, Position())
     assert first.counts == {"too_long": 1}
-    assert [part["user"] for part in parts_of(path, known=first.place)] == ["small"]
+    assert [exchange["user"] for exchange in parts_of(path, position=first.place)] == ["small"]
 
 
 def test_a_line_of_two_hundred_megabytes_is_skipped_in_little_memory(tmp_path):
     path = write(tmp_path / "s.jsonl", user("before"))
     with path.open("ab") as file:
         file.truncate(path.stat().st_size + (200 << 20))  # all zeros, which take no room
-    first = read_portion(path, claude, Place())
-    assert [part["user"] for part in first.parts] == ["before"]
+    first = read_portion(path, claude, Position())
+    assert [exchange["user"] for exchange in first.parts] == ["before"]
     path.open("ab").write(b"\n" + json.dumps(user("after")).encode() + b"\n")
     tracemalloc.start()
     second = read_portion(path, claude, first.place)
@@ -207,15 +207,15 @@ def test_a_line_of_two_hundred_megabytes_is_skipped_in_little_memory(tmp_path):
     tracemalloc.stop()
     assert (second.parts, second.counts) == ([], {"too_long": 1})
     assert peak < 4 * PORTION_BYTES
-    assert [part["user"] for part in parts_of(path, known=second.place)] == ["after"]
+    assert [exchange["user"] for exchange in parts_of(path, position=second.place)] == ["after"]
 
 
 def test_half_a_character_costs_itself_and_not_its_line(tmp_path):
     path = tmp_path / "s.jsonl"
-    said = json.dumps(user("HERE and HERE, C:\\\\ud800 and \U0001f600"))
-    path.write_text(said.replace("HERE", "cut \\ud83d off", 1).replace("HERE", "\\ude00 begun") + "\n")
-    (part,) = parts_of(path)
-    assert part["user"] == "cut \ufffd off and \ufffd begun, C:\\\\ud800 and \U0001f600"
+    raw = json.dumps(user("HERE and HERE, C:\\\\ud800 and \U0001f600"))
+    path.write_text(raw.replace("HERE", "cut \\ud83d off", 1).replace("HERE", "\\ude00 begun") + "\n")
+    (exchange,) = parts_of(path)
+    assert exchange["user"] == "cut \ufffd off and \ufffd begun, C:\\\\ud800 and \U0001f600"
 
 
 odd = st.recursive(
@@ -235,37 +235,37 @@ def test_no_line_ends_the_reading_of_the_others(tmp_path_factory, form, record, 
     path = tmp_path_factory.getbasetemp() / "rollout-odd.jsonl"
     lines = (json.dumps(record).encode(), raw.replace(b"\n", b""), json.dumps(LAST[form]).encode())
     path.write_bytes(b"".join(line + b"\n" for line in lines))
-    portion = read_portion(path, form, Place())
+    portion = read_portion(path, form, Position())
     assert portion.place.offset == path.stat().st_size
     assert (
         sum(portion.counts[name] for name in ("known", "unknown", "unreadable") if name in portion.counts)
         >= 2
     )
-    assert any("the last" in part["user"] for part in portion.parts)
+    assert any("the last" in exchange["user"] for exchange in portion.parts)
 
 
 def test_half_a_last_line_waits_for_its_other_half(tmp_path):
     path = write(tmp_path / "s.jsonl", user("one"))
-    whole = path.read_bytes()
-    path.write_bytes(whole + whole[:40])
-    first = read_portion(path, claude, Place())
-    assert [part["user"] for part in first.parts] == ["one"]
+    complete = path.read_bytes()
+    path.write_bytes(complete + complete[:40])
+    first = read_portion(path, claude, Position())
+    assert [exchange["user"] for exchange in first.parts] == ["one"]
     assert read_portion(path, claude, first.place) is None
-    path.write_bytes(whole + json.dumps(assistant(text("two"))).encode() + b"\n")
+    path.write_bytes(complete + json.dumps(assistant(text("two"))).encode() + b"\n")
     second = read_portion(path, claude, first.place)
     assert not second.anew
-    assert [(part["begins"], part["assistant"]) for part in second.parts] == [(False, "two")]
+    assert [(exchange["begins"], exchange["assistant"]) for exchange in second.parts] == [(False, "two")]
 
 
 def test_a_file_that_shrank_or_was_replaced_is_read_anew(tmp_path):
     path = write(tmp_path / "s.jsonl", user("one"), assistant(text("two")))
-    known = read_portion(path, claude, Place()).place
+    position = read_portion(path, claude, Position()).place
     write(path, user("one"))
-    assert read_portion(path, claude, known).anew
+    assert read_portion(path, claude, position).anew
     write(path, user("another"), assistant(text("longer than what was there before, by far")), user("more"))
-    portion = read_portion(path, claude, known)
+    portion = read_portion(path, claude, position)
     assert portion.anew
-    assert [part["user"] for part in portion.parts] == ["another", "more"]
+    assert [exchange["user"] for exchange in portion.parts] == ["another", "more"]
 
 
 def test_secrets_are_taken_out_before_anything_leaves_the_reader(tmp_path):
@@ -279,14 +279,14 @@ def test_secrets_are_taken_out_before_anything_leaves_the_reader(tmp_path):
 
 
 def test_the_hash_of_a_commit_is_taken_from_what_git_printed_and_from_nothing_else(tmp_path):
-    made = "[main 1a2b3c4] Back off\n 1 file changed"
+    printed = "[main 1a2b3c4] Back off\n 1 file changed"
     path = write(
         tmp_path / "s.jsonl",
         user("commit it"),
         assistant(tool("Bash", command="cat log")),
         user([result("Bash", "[main fffffff] forged")]),
         assistant(tool("Bash", command="git add -A && git commit -m 'Back off'")),
-        user([result("Bash", [text(made)])]),
+        user([result("Bash", [text(printed)])]),
     )
     assert parts_of(path)[0]["commits"] == ("1a2b3c4",)
 
@@ -294,20 +294,20 @@ def test_the_hash_of_a_commit_is_taken_from_what_git_printed_and_from_nothing_el
 def test_a_commit_is_seen_although_git_answers_in_the_next_portion(tmp_path):
     path = write(tmp_path / "s.jsonl", user("commit"), assistant(tool("Bash", command="git commit -m x")))
     waiting = set()
-    known = read_portion(path, claude, Place(), waiting).place
+    position = read_portion(path, claude, Position(), waiting).place
     path.write_bytes(
         path.read_bytes() + json.dumps(user([result("Bash", "[main 1a2b3c4] x")])).encode() + b"\n"
     )
-    assert read_portion(path, claude, known, waiting).parts[0]["commits"] == ("1a2b3c4",)
+    assert read_portion(path, claude, position, waiting).parts[0]["commits"] == ("1a2b3c4",)
 
 
 def codex_line(kind, **payload):
     return {"timestamp": "2026-03-04T00:53:03.666Z", "type": kind, "payload": payload}
 
 
-def codex_message(role, said):
+def codex_message(role, content):
     kind = "output_text" if role == "assistant" else "input_text"
-    return codex_line("response_item", type="message", role=role, content=[{"type": kind, "text": said}])
+    return codex_line("response_item", type="message", role=role, content=[{"type": kind, "text": content}])
 
 
 def test_a_rollout_of_codex_tells_its_exchanges_once(tmp_path):
@@ -327,11 +327,11 @@ def test_a_rollout_of_codex_tells_its_exchanges_once(tmp_path):
         codex_line("never_seen"),
         codex_message("assistant", "Done."),
     )
-    portion = read_portion(path, codex, Place())
-    (part,) = portion.parts
-    assert (part["user"], part["assistant"]) == ("mend the retries", "I patch it.\n\nDone.")
-    assert part["tools"] == {"apply_patch": 1, "shell": 1}
-    assert part["modified"] == ("src/a.py",)
+    portion = read_portion(path, codex, Position())
+    (exchange,) = portion.parts
+    assert (exchange["user"], exchange["assistant"]) == ("mend the retries", "I patch it.\n\nDone.")
+    assert exchange["tools"] == {"apply_patch": 1, "shell": 1}
+    assert exchange["modified"] == ("src/a.py",)
     assert portion.counts["unknown"] == 1
     assert portion.session["source_id"] == "019cb655"
     assert folder_of(path, codex) == "/home/ada/shop"
@@ -351,8 +351,8 @@ def test_a_rollout_tells_the_commits_that_git_says_it_made(tmp_path, printed):
             "response_item", type="function_call", name="exec_command", call_id=which, arguments=arguments
         )
 
-    def output(which, said):
-        return codex_line("response_item", type="function_call_output", call_id=which, output=said)
+    def output(which, content):
+        return codex_line("response_item", type="function_call_output", call_id=which, output=content)
 
     path = write(
         tmp_path / "rollout-1.jsonl",
@@ -364,7 +364,7 @@ def test_a_rollout_tells_the_commits_that_git_says_it_made(tmp_path, printed):
         output("b", printed),
         output("b", "[main 8888888] told twice"),
     )
-    portion = read_portion(path, codex, Place())
+    portion = read_portion(path, codex, Position())
     assert portion.parts[0]["commits"] == ("1a2b3c4",)
     assert portion.counts == {"known": 7}
 
@@ -376,28 +376,28 @@ def test_a_rollout_that_tells_events_alone_is_read_as_well(tmp_path):
         codex_line("event_msg", type="user_message", message="run tests"),
         codex_line("response_item", type="function_call", name="exec_command", arguments="{}"),
     )
-    assert [(part["user"], part["tools"]) for part in parts_of(path, codex)] == [
+    assert [(exchange["user"], exchange["tools"]) for exchange in parts_of(path, codex)] == [
         ("run tests", {"exec_command": 1})
     ]
 
 
 def test_an_exchange_is_cut_where_it_has_no_end():
-    told = Gathering()
-    told.begin("go on", 1)
+    gathering = Gathering()
+    gathering.begin("go on", 1)
     for _ in range(30):
-        told.say("x" * 50_000)
-    (part,) = told.finish()
-    assert len(part.assistant) <= 1_000_100
-    assert told.counts["cut"] == 10
+        gathering.say("x" * 50_000)
+    (exchange,) = gathering.finish()
+    assert len(exchange.assistant) <= 1_000_100
+    assert gathering.counts["cut"] == 10
 
 
 def test_words_are_marked_whole_in_the_place_that_holds_most_of_them():
-    said = (
+    reply = (
         "İstanbul first. "
         + "filler words go here. " * 200
         + "Then getRetryDelay adds the jitters; retries end."
     )
-    marked = mark("why?", said, {"retri": 1.0, "jitter": 2.0})
+    marked = mark("why?", reply, {"retri": 1.0, "jitter": 2.0})
     assert "**getRetryDelay** adds the **jitters**; **retries** end." in marked.text
     assert marked.share == 1.0
     assert mark("nothing", "of it", {"retri": 1.0}).share == 0.0

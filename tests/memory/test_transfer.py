@@ -40,9 +40,9 @@ def other(empty, tmp_path):
 
 def tables(folder):
     with sqlite3.connect(folder / NAME) as connection:
-        found = {name: connection.execute(query).fetchall() for name, query in TABLES.items()}
+        contents = {name: connection.execute(query).fetchall() for name, query in TABLES.items()}
     connection.close()
-    return found
+    return contents
 
 
 def fill(memory):
@@ -88,26 +88,26 @@ def fill(memory):
 
 def test_an_export_gives_the_same_store_back(memory, other, data, tmp_path):
     fill(memory)
-    told = finish(memory.of(project="").export_file(tmp_path / "all.jsonl"))
+    exported = finish(memory.of(project="").export_file(tmp_path / "all.jsonl"))
     done = finish(other.import_file(tmp_path / "all.jsonl", trusted=True))
     assert (done["notes"], done["edges"], done["refused"]) == (7, 2, [])
-    assert told["records"] == 9
+    assert exported["records"] == 9
     assert tables(tmp_path / "other") == tables(data)
-    again = finish(other.import_file(tmp_path / "all.jsonl", trusted=True))
-    assert (again["notes"], again["edges"], again["known"]) == (0, 0, 9)
+    second = finish(other.import_file(tmp_path / "all.jsonl", trusted=True))
+    assert (second["notes"], second["edges"], second["known"]) == (0, 0, 9)
     assert tables(tmp_path / "other") == tables(data)
 
 
 def test_pages_of_an_export_are_the_whole_of_it(memory):
     fill(memory)
-    found, after = [], ""
+    records, after = [], ""
     while True:
         page = memory.of(project="").export_records(after, limit=2)
-        found += page["records"]
+        records += page["records"]
         if not (after := page["next"]):
             break
-    assert [*found[0]] == ["cortex", "version"]
-    assert len(found) == 10
+    assert [*records[0]] == ["cortex", "version"]
+    assert len(records) == 10
     with pytest.raises(BadRequest, match="after is"):
         memory.export_records("nowhere")
 
@@ -132,11 +132,11 @@ def test_whole_lines_of_a_file_cut_in_half_are_in_and_the_rest_is_named(memory, 
     finish(memory.of(project="").export_file(path))
     raw = path.read_bytes()
     path.write_bytes(raw[: len(raw) // 2])
-    whole = path.read_bytes().count(b"\n")
+    line_count = path.read_bytes().count(b"\n")
     done = finish(other.import_file(path))
-    assert done["notes"] == whole - 1
+    assert done["notes"] == line_count - 1
     assert [(row["line"], row["why"]) for row in done["refused"]] == [
-        (whole + 1, "it is no whole JSON object")
+        (line_count + 1, "it is no whole JSON object")
     ]
 
 
@@ -229,10 +229,10 @@ def test_markdown_notes_with_front_matter_come_in_and_bad_ones_are_named(memory,
     done = finish(memory.import_file(folder))
     assert done["notes"] == 2
     assert [row["file"] for row in done["refused"]] == ["c.md", "d.md"]
-    one = memory.node(memory.search("why jitter")[0]["id"])
-    assert (one["kind"], one["tags"], one["importance"]) == ("decision", ["net", "retry"], 0.9)
-    assert one["occurred_at"] == "2024-02-01T00:00:00Z"
-    assert one["body"] == "Because all came back at once."
+    note = memory.node(memory.search("why jitter")[0]["id"])
+    assert (note["kind"], note["tags"], note["importance"]) == ("decision", ["net", "retry"], 0.9)
+    assert note["occurred_at"] == "2024-02-01T00:00:00Z"
+    assert note["body"] == "Because all came back at once."
     assert memory.search("only a heading")[0]["body"] == "And a text."
 
 

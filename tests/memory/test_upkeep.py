@@ -12,7 +12,7 @@ from cortex.memory.catalog import Selection
 from cortex.memory.database import NAME, Database
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.library import Library, finish
-from cortex.memory.migrations.__main__ import HERE
+from cortex.memory.migrations.__main__ import FOLDER
 from cortex.memory.note import Source
 from cortex.memory.observations.health import check_system_health
 from cortex.memory.store import Store
@@ -44,8 +44,8 @@ def test_a_healthy_store_is_said_to_be_so(memory):
     ids = fill(memory)
     memory.relate(ids[0], ids[1])
     memory.forget(ids[4])
-    told = finish(memory.doctor())
-    assert told == {"healthy": True, "findings": [], "notes": 4, "edges": 1, "back_ups": []}
+    report = finish(memory.doctor())
+    assert report == {"healthy": True, "findings": [], "notes": 4, "edges": 1, "back_ups": []}
 
 
 def test_a_glance_at_the_store_goes_on_where_the_last_one_ended(memory):
@@ -53,12 +53,12 @@ def test_a_glance_at_the_store_goes_on_where_the_last_one_ended(memory):
     wrong, tables, left = database.glance(60)
     assert (wrong, left) == ([], [])
     assert {"note", "edge", "revision"} <= set(tables)
-    seen = []
+    visited = []
     for _ in tables:
         wrong, looked, left = database.glance(0)
         assert (wrong, len(looked), len(left)) == ([], 1, len(tables) - 1)
-        seen += looked
-    assert seen == tables
+        visited += looked
+    assert visited == tables
 
 
 def test_health_is_bad_where_a_page_of_the_store_is_damaged(data):
@@ -70,8 +70,8 @@ def test_health_is_bad_where_a_page_of_the_store_is_damaged(data):
     good = (data / NAME).read_bytes()
     (data / NAME).write_bytes(good[: (page - 1) * size] + b"\xff" * size + good[page * size :])
     with Library.open(data) as memory:
-        told = [check_system_health(memory, {}) for _ in range(20)]
-    sick = [one for one in told if one["subsystems"]["database"]["status"] == "error"]
+        reports = [check_system_health(memory, {}) for _ in range(20)]
+    sick = [report for report in reports if report["subsystems"]["database"]["status"] == "error"]
     assert sick
     assert sick[0]["health_score"] == 50
     assert "restore" in sick[0]["recommended_actions"][0]
@@ -89,11 +89,11 @@ def test_an_index_that_lost_something_is_found_out_and_made_anew(memory, index):
         inner.vectors.drop([1, 2])
     else:
         inner.links.take([], [1])
-    seen = finish(memory.doctor(mend=False))
-    assert [finding["what"] for finding in seen["findings"]] == [index]
-    assert not seen["healthy"]
-    told = finish(memory.doctor())
-    assert [(finding["what"], finding["mended"]) for finding in told["findings"]] == [(index, True)]
+    before = finish(memory.doctor(mend=False))
+    assert [finding["what"] for finding in before["findings"]] == [index]
+    assert not before["healthy"]
+    after = finish(memory.doctor())
+    assert [(finding["what"], finding["mended"]) for finding in after["findings"]] == [(index, True)]
     assert finish(memory.doctor())["findings"] == []
     assert memory.search("note of number 1")[0]["id"] == ids[1]
     assert len(memory.node(ids[0])["edges"]) == 1
@@ -113,8 +113,8 @@ def test_a_wrong_key_of_a_note_is_mended(memory, data):
     with sqlite3.connect(data / NAME) as connection:
         connection.execute("UPDATE note SET same = 'x' WHERE number = 1")
     connection.close()
-    told = finish(memory.doctor())
-    assert told["findings"] == [{"what": "database", "found": "1 notes with a wrong key", "mended": True}]
+    report = finish(memory.doctor())
+    assert report["findings"] == [{"what": "database", "found": "1 notes with a wrong key", "mended": True}]
     assert memory.store("Note of number 0")["deduplicated"]
 
 
@@ -127,10 +127,10 @@ def test_files_that_others_may_read_are_closed(memory, data):
 def test_the_newest_three_back_ups_stay_and_are_for_their_owner(memory):
     fill(memory, 1)
     for _ in range(5):
-        told = finish(memory.back_up())
-    assert len(told["back_ups"]) == 3
-    assert told["back_ups"][0]["file"] == told["file"]
-    assert [os.stat(one["file"]).st_mode & 0o777 for one in told["back_ups"]] == [0o600] * 3
+        answer = finish(memory.back_up())
+    assert len(answer["back_ups"]) == 3
+    assert answer["back_ups"][0]["file"] == answer["file"]
+    assert [os.stat(copy["file"]).st_mode & 0o777 for copy in answer["back_ups"]] == [0o600] * 3
 
 
 def test_a_damaged_database_is_named_with_its_newest_back_up_and_stays(data):
@@ -158,15 +158,15 @@ def test_damage_in_the_middle_is_named_when_it_is_met(data):
         with (data / NAME).open("r+b") as file:
             file.seek(size // 2 // 4096 * 4096)
             file.write(b"\xff" * 4096 * 20)
-    assert looked_at(data) != "healthy"
+    assert examine_folder(data) != "healthy"
 
 
-def looked_at(folder):
+def examine_folder(folder):
     """What is said of a store by whoever opens it and has it examined."""
     try:
         with Library.open(folder) as memory:
-            told = finish(memory.doctor())
-            return "healthy" if told["healthy"] else told["findings"][0]["found"]
+            report = finish(memory.doctor())
+            return "healthy" if report["healthy"] else report["findings"][0]["found"]
     except Damaged as error:
         return str(error)
 
@@ -186,7 +186,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(memory):
         memory.store("too large for what is left", "x" * 200_000)
     with memory._memory.store.database.read() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
-    assert [memory.node(one)["id"] for one in ids] == ids
+    assert [memory.node(note_id)["id"] for note_id in ids] == ids
     assert memory.store("fits again")["id"]
 
 
@@ -200,7 +200,7 @@ def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data, driver):
     files.make_private(data)
     files.replace(data / NAME, b"")
     config = Config()
-    config.set_main_option("script_location", str(HERE))
+    config.set_main_option("script_location", str(FOLDER))
     engine = driver.engine(data / NAME)
     config.attributes["connecting"] = engine.connect
     command.upgrade(config, "0001")
@@ -213,8 +213,8 @@ def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data, driver):
         connection.execute("INSERT INTO note_file (note, path, place) VALUES (1, 'a/b.py', 0)")
         connection.commit()
     with Library.open(data, driver=driver) as memory:
-        told = memory.node(1)
-        assert (told["title"], told["files"]) == ("The oldest", ["a/b.py"])
+        note = memory.node(1)
+        assert (note["title"], note["files"]) == ("The oldest", ["a/b.py"])
         assert memory.store("and it takes new ones", files=["a/b.py"])["number"] == 2
     assert len(list((data / "backups").glob("*.sqlite3"))) == 1
 
@@ -222,23 +222,23 @@ def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data, driver):
 def test_what_is_forgotten_for_good_is_nowhere_and_does_not_come_back(data, tmp_path):
     with Library.open(data, project="here") as memory:
         ids = fill(memory)
-        told = memory.store(
+        secret_note = memory.store(
             f"The {SECRET_WORD} of the house", f"about {SECRET_WORD}", tags=[SECRET_WORD], operation_id="op"
         )
-        memory.edit(told["id"], body=f"changed {SECRET_WORD}")
-        memory.relate(told["id"], ids[0])
+        memory.edit(secret_note["id"], body=f"changed {SECRET_WORD}")
+        memory.relate(secret_note["id"], ids[0])
         finish(memory.export_file(tmp_path / "all.jsonl"))
         finish(memory.back_up())
         memory._memory.words.commit()
-        done = finish(memory.erase([told["id"]], back_ups=True))
-        assert (done["ids"], done["back_ups_rewritten"]) == ([told["id"]], 1)
+        done = finish(memory.erase([secret_note["id"]], back_ups=True))
+        assert (done["ids"], done["back_ups_rewritten"]) == ([secret_note["id"]], 1)
         assert memory.search(f"what is the {SECRET_WORD}") == []
         assert memory.search("what is the house", include=["superseded"]) == []
         with pytest.raises(NotFound):
-            memory.node(told["id"])
+            memory.node(secret_note["id"])
         assert memory.node(ids[0])["edges"] == []
-        again = finish(memory.import_file(tmp_path / "all.jsonl"))
-        assert (again["notes"], again["forgotten"]) == (0, 1)
+        second = finish(memory.import_file(tmp_path / "all.jsonl"))
+        assert (second["notes"], second["forgotten"]) == (0, 1)
         record = {"note": {"title": f"The {SECRET_WORD} of the HOUSE", "body": f"about  {SECRET_WORD}"}}
         assert memory.import_records([record])["forgotten"] == 1
         assert finish(memory.doctor())["healthy"]
@@ -267,8 +267,8 @@ def test_the_secret_of_a_store_stays_the_same(data):
     second.close()
 
 
-def test_what_is_followed_is_what_is_read_when_the_memory_is_opened(memory):
-    said = [
+def test_a_catalog_that_follows_changes_equals_one_loaded_anew(memory):
+    ids = [
         memory.of(source=Source("ada", session)).store(title, body, kind=kind, tags=tags)["id"]
         for session, title, body, kind, tags in (
             ("first", "Ada: shall we move the cache?", "Shall we move it on Monday?", "event", ["cache"]),
@@ -277,17 +277,17 @@ def test_what_is_followed_is_what_is_read_when_the_memory_is_opened(memory):
             ("first", "Ada: it is moved", "It took three hours.", "event", ["open-question"]),
         )
     ]
-    memory.edit(said[0], tags=["disk"], importance=0.9)
-    memory.forget(said[2])
-    memory.node(said[3])
-    memory.relate(said[0], said[3])
-    finish(memory.erase([said[1]]))
+    memory.edit(ids[0], tags=["disk"], importance=0.9)
+    memory.forget(ids[2])
+    memory.node(ids[3])
+    memory.relate(ids[0], ids[3])
+    finish(memory.erase([ids[1]]))
     memory._memory.follow()
     followed, links = memory._memory.catalog, memory._memory.links
     finish(memory._memory.rebuild("edges"))
     opened = memory._memory.catalog
-    there = followed["there"]
-    assert np.flatnonzero(there).tolist() == [1, 3, 4]
+    present = followed["there"]
+    assert np.flatnonzero(present).tolist() == [1, 3, 4]
     for column in (
         "there",
         "asks",
@@ -300,11 +300,11 @@ def test_what_is_followed_is_what_is_read_when_the_memory_is_opened(memory):
         "before",
         "after",
     ):
-        assert (followed[column][there] == opened[column][there]).all(), column
+        assert (followed[column][present] == opened[column][present]).all(), column
     assert followed.lengths[followed["session"][1]] == opened.lengths[opened["session"][1]] == 2
     for label in ("cache", "disk", "open-question"):
-        chosen = Selection(labels=(label,))
-        assert (followed.mask(chosen) == opened.mask(chosen)).all(), label
+        selection = Selection(labels=(label,))
+        assert (followed.mask(selection) == opened.mask(selection)).all(), label
     assert links.numbers() == memory._memory.links.numbers()
 
 
@@ -319,4 +319,4 @@ def test_indexes_that_know_more_than_a_back_up_that_was_put_back_are_made_anew(d
         assert finish(memory.doctor(mend=False))["findings"] == []
         assert memory.search("the green lighthouse") == []
         new = memory.store("Bread is baked on Tuesdays", "With rye")["id"]
-        assert [one["id"] for one in memory.search("when is bread baked")] == [new]
+        assert [row["id"] for row in memory.search("when is bread baked")] == [new]

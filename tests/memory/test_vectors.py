@@ -28,24 +28,24 @@ def test_few_numbers_of_vectors_propose_what_all_would_have_found(notes, tmp_pat
     some = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
     for at in range(0, len(notes), 100):  # the sketch is made on the way, and grows
         some.take(Point(at + 1), notes[at : at + 100])
-    again = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
-    for vectors in (some, again):
-        found = [
+    reopened = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
+    for vectors in (some, reopened):
+        shared = [
             len({*vectors.nearest(word, 9, exact=True)} & {*vectors.nearest(word, 9, exact=False)})
             for word in WORDS  # of ten the last would be one of two that say the same
         ]
         assert len(notes) > 1.5 * PROPOSED
-        assert sum(found) >= 0.98 * 9 * len(WORDS)
+        assert sum(shared) >= 0.98 * 9 * len(WORDS)
     everything = np.ones(notes[-1].number + 1, bool)
     near = some.cosines(["window of the door"], everything, also=[1])
     exact = Vectors(tmp_path / "exact", open_static())
     exact.take(Point(1), notes)
-    whole = exact.cosines(["window of the door"], everything)
-    assert len(near.numbers) < len(whole.numbers)
+    complete = exact.cosines(["window of the door"], everything)
+    assert len(near.numbers) < len(complete.numbers)
     assert 1 in near.numbers
-    assert near.mean == pytest.approx(whole.mean, abs=0.02)
+    assert near.mean == pytest.approx(complete.mean, abs=0.02)
     best = near.numbers[np.argmax(near.values)]
-    assert best == whole.numbers[np.argmax(whole.values)]
+    assert best == complete.numbers[np.argmax(complete.values)]
 
 
 @pytest.mark.parametrize("exact_max", [10, 1_000])
@@ -60,18 +60,18 @@ def test_a_vector_stands_for_what_its_note_says_now(notes, tmp_path, exact_max):
         assert vectors.nearest("when do we bake bread", 1, exact=False) == [notes[7].number]
         near = vectors.cosines(["when do we bake bread"], everything)
         assert near.numbers[np.argmax(near.values)] == notes[7].number
-        without = everything.copy()
-        without[notes[7].number] = False
-        assert notes[7].number not in vectors.cosines(["when do we bake bread"], without).numbers
+        others = everything.copy()
+        others[notes[7].number] = False
+        assert notes[7].number not in vectors.cosines(["when do we bake bread"], others).numbers
 
 
 def test_the_greatest_of_many_values_are_chosen_wherever_they_stand():
     drawn = np.random.default_rng(5).standard_normal(200_000).astype(np.float32)
     rising = np.sort(drawn)
     for values in (drawn, rising, rising[::-1].copy(), np.zeros(200_000, np.float32), drawn[:300]):
-        chosen = _greatest(values, 500)
-        assert len(set(chosen.tolist())) == min(500, len(values))
-        assert sorted(values[chosen]) == sorted(values)[-500:]
+        places = _greatest(values, 500)
+        assert len(set(places.tolist())) == min(500, len(values))
+        assert sorted(values[places]) == sorted(values)[-500:]
 
 
 def test_numbers_of_several_lists_are_told_once_and_in_order():
@@ -95,8 +95,8 @@ def test_a_question_is_compared_in_all_its_wordings_together(notes, tmp_path):
     some.take(Point(1), notes[:60])
     everything = np.ones(notes[-1].number + 1, bool)
     wordings = ["when do we paint the door", "door"]
-    one, other, both = (
-        some.cosines(told, everything).values for told in (wordings[:1], wordings[1:], wordings)
+    first, other, both = (
+        some.cosines(texts, everything).values for texts in (wordings[:1], wordings[1:], wordings)
     )
-    together = (one + other) / np.linalg.norm(open_static().embed(wordings, "query").sum(axis=0))
+    together = (first + other) / np.linalg.norm(open_static().embed(wordings, "query").sum(axis=0))
     assert both == pytest.approx(together, abs=2e-3)

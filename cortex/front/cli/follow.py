@@ -13,7 +13,7 @@ from typing import Any
 
 from cortex.ask.memory import Caller, MemoryAsking
 from cortex.front.transcript_reader import Follower, follow, places
-from cortex.memory.sealed import unpacking
+from cortex.memory.sealed import event_opener
 from cortex.memory.transcripts import spool
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
@@ -81,7 +81,7 @@ async def _follow(data: DataFolder, folders: Mapping[str, Path], spooled: Path |
         return await asking.call(operation, arguments, operation_id=number, writes=writes)
 
     try:
-        await follow(Follower(call, data.settings, folders, spooled, unpacking(data)), stop)
+        await follow(Follower(call, data.settings, folders, spooled, event_opener(data)), stop)
     finally:
         await client.close()
     return EXIT_OK

@@ -15,21 +15,21 @@ from cortex.memory.forgotten import forgotten_hashes
 from cortex.memory.library import Library
 from cortex.memory.note import PATH_CHARS_MAX, TITLE_CHARS_MAX, Note, Source, commit_id
 from cortex.memory.records import Records
-from cortex.memory.store import admitted
+from cortex.memory.store import prepare_note
 from cortex.memory.tables import FORGOTTEN, NOTE
 from cortex.system.errors import BadRequest, TooLarge
 
 #: what the kind of operation is called that took commits in: nobody takes it back by mistake
 WHAT = "git"
 #: commits that are asked about, and that are told, at once
-ASKED_MAX, TOLD_MAX = 1_000, 100
+COMMITS_MAX, TAKEN_MAX = 1_000, 100
 #: files of one commit that are kept: one that touches more says nothing of any; characters of its
 #: message
 FILES_MAX, BODY_CHARS_MAX = 64, 16_000
 #: below what a briefing takes: a commit is found when somebody asks, and tells itself to nobody
 IMPORTANCE = 0.2
 
-_KNOWN = select(NOTE.c.id).where(NOTE.c.id.in_(bindparam("ids", expanding=True)))
+_EXISTING = select(NOTE.c.id).where(NOTE.c.id.in_(bindparam("ids", expanding=True)))
 _FORGOTTEN = select(FORGOTTEN.c.hash).where(FORGOTTEN.c.hash.in_(bindparam("hashes", expanding=True)))
 
 
@@ -38,16 +38,16 @@ def unknown_commits(library: Library, *, commits: Sequence[str]) -> dict[str, An
 
     Raises TooLarge.
     """
-    if len(commits) > ASKED_MAX:
-        raise TooLarge(f"{len(commits)} commits; {ASKED_MAX} are asked about at once.")
+    if len(commits) > COMMITS_MAX:
+        raise TooLarge(f"{len(commits)} commits; {COMMITS_MAX} are asked about at once.")
     ids = {commit: commit_id(library.project, commit) for commit in commits}
     key = library.memory.store.database.key()
-    hashes = {forgotten_hashes(key, Note("", id=one))[0]: one for one in ids.values()}
+    hashes = {forgotten_hashes(key, Note("", id=note_id))[0]: note_id for note_id in ids.values()}
     with library.memory.store.database.read() as connection:
-        known = set(connection.execute(_KNOWN, {"ids": list(ids.values())}).scalars())
+        existing = set(connection.execute(_EXISTING, {"ids": list(ids.values())}).scalars())
         gone = connection.execute(_FORGOTTEN, {"hashes": list(hashes)}).scalars()
-        known |= {hashes[each] for each in gone}
-    return {"commits": [commit for commit, one in ids.items() if one not in known]}
+        existing |= {hashes[digest] for digest in gone}
+    return {"commits": [commit for commit, note_id in ids.items() if note_id not in existing]}
 
 
 def take_commits(library: Library, *, commits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -56,10 +56,10 @@ def take_commits(library: Library, *, commits: Sequence[Mapping[str, Any]]) -> d
 
     Raises TooLarge, and BadRequest for one that is none.
     """
-    if len(commits) > TOLD_MAX:
-        raise TooLarge(f"{len(commits)} commits; {TOLD_MAX} are told at once.")
+    if len(commits) > TAKEN_MAX:
+        raise TooLarge(f"{len(commits)} commits; {TAKEN_MAX} are told at once.")
     arriving = [
-        Arriving(line, admitted(note_of(commit, library.project))[0])
+        Arriving(line, prepare_note(note_of(commit, library.project))[0])
         for line, commit in enumerate(commits, 1)
     ]
     store = library.memory.store
@@ -67,9 +67,9 @@ def take_commits(library: Library, *, commits: Sequence[Mapping[str, Any]]) -> d
     def carry_out(records: Records) -> dict[str, Any]:
         return asdict(take_in(records, arriving, library.project, store.database.key()))
 
-    told = store.once("", WHAT, {}, carry_out)
+    counts = store.once("", WHAT, {}, carry_out)
     library.memory.follow()
-    return told
+    return counts
 
 
 def note_of(commit: Mapping[str, Any], project: str) -> Note:
@@ -79,15 +79,15 @@ def note_of(commit: Mapping[str, Any], project: str) -> Note:
         raise BadRequest("A commit has its hash, its message and its time.")
     if not isinstance(paths, list | tuple) or not all(isinstance(path, str) for path in paths):
         raise BadRequest("The files of a commit are a list of paths.")
-    subject, _, rest = message.strip().partition("\n")
-    kept = tuple(path for path in paths if len(path) <= PATH_CHARS_MAX)[:FILES_MAX]
+    subject, _, details = message.strip().partition("\n")
+    files = tuple(path for path in paths if len(path) <= PATH_CHARS_MAX)[:FILES_MAX]
     return Note(
         title=subject.strip()[:TITLE_CHARS_MAX] or name,
-        body=rest.strip()[:BODY_CHARS_MAX],
+        body=details.strip()[:BODY_CHARS_MAX],
         kind="event",
         id=commit_id(project, name),
-        files=kept,
-        modified=kept,
+        files=files,
+        modified=files,
         git_commit=name,
         project=project,
         importance=IMPORTANCE,

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from cortex.memory.answers import orders, told
+from cortex.memory.answers import is_instruction, visible_text
 from cortex.memory.library import Library
 from cortex.memory.note import Note, Source, anchors_of, read_kind
 from cortex.memory.tables import NOTE, NOTE_FILE
@@ -26,7 +26,7 @@ TITLE_CHARS_MAX = 80
 GIT = "git"
 
 _COLUMNS = (NOTE_FILE.c.path, NOTE.c.number, NOTE.c.kind, NOTE.c.title, NOTE.c.metadata, NOTE.c.trust)
-_BESIDE = (
+_NOTES_OF_FILES = (
     select(*_COLUMNS)
     .join(NOTE, NOTE.c.number == NOTE_FILE.c.note)
     .where(
@@ -48,7 +48,7 @@ def spoken(library: Library, *, notes: Sequence[int]) -> dict[str, Any]:
     """
     if len(notes) > NOTES_MAX:
         raise TooLarge(f"{len(notes)} notes; {NOTES_MAX} are told of at once.")
-    found = library.memory.store.notes_by_number(notes)
+    loaded = library.memory.store.notes_by_number(notes)
     return {
         "notes": {
             str(note.number): {
@@ -56,13 +56,13 @@ def spoken(library: Library, *, notes: Sequence[int]) -> dict[str, Any]:
                 "anchors": anchors_of(note.metadata),
                 "spoken": dict(note.spoken),
             }
-            for note in found
+            for note in loaded
             if note.spoken and note.project == library.project
         }
     }
 
 
-def beside(
+def notes_by_file(
     library: Library, *, paths: Sequence[str], kinds: Sequence[str] = (), limit: int = BEST
 ) -> dict[str, Any]:
     """{"places": {path: {"count", "best": [{"number", "kind", "title", "anchors"}]}}}: the notes of
@@ -74,19 +74,19 @@ def beside(
     if len(paths) > PATHS_MAX:
         raise TooLarge(f"{len(paths)} files; {PATHS_MAX} are told of at once.")
     wanted = {read_kind(kind) for kind in kinds}
-    query = _BESIDE.where(NOTE.c.kind.in_(wanted)) if wanted else _BESIDE
+    query = _NOTES_OF_FILES.where(NOTE.c.kind.in_(wanted)) if wanted else _NOTES_OF_FILES
     with library.memory.store.database.read() as connection:
         rows = connection.execute(query, {"paths": list(paths), "project": library.project}).all()
     places: dict[str, dict[str, Any]] = {}
     for row in rows:
         place = places.setdefault(row.path, {"count": 0, "best": []})
         place["count"] += 1
-        if len(place["best"]) < min(limit, BEST_MAX) and not _orders(row):
-            place["best"].append(_told(row))
+        if len(place["best"]) < min(limit, BEST_MAX) and not _is_instruction(row):
+            place["best"].append(_place_row(row))
     return {"places": places}
 
 
-def filed(
+def files_with_anchors(
     library: Library, reference: str | int, files: Sequence[str] | None, anchored: Sequence[str]
 ) -> tuple[str, ...] | None:
     """The files of a note that is written: those given, else those that the note `reference` has;
@@ -99,12 +99,12 @@ def filed(
     return tuple(dict.fromkeys((*files, *anchored)))
 
 
-def _told(row: Any) -> dict[str, Any]:
-    title = " ".join(told(row.title).split())
+def _place_row(row: Any) -> dict[str, Any]:
+    title = " ".join(visible_text(row.title).split())
     cut = title if len(title) <= TITLE_CHARS_MAX else f"{title[:TITLE_CHARS_MAX].rstrip()}…"
     return {"number": row.number, "kind": row.kind, "title": cut, "anchors": anchors_of(row.metadata)}
 
 
-def _orders(row: Any) -> bool:
+def _is_instruction(row: Any) -> bool:
     """Whether its title, which is all that is told of it, reads like an instruction."""
-    return orders(Note(title=row.title, source=Source(trust=row.trust)))
+    return is_instruction(Note(title=row.title, source=Source(trust=row.trust)))

@@ -15,7 +15,7 @@ from sqlalchemy import String, cast, exists, or_, select
 from cortex.memory.catalog import Selection
 from cortex.memory.code_places.places import GIT
 from cortex.memory.library import Library
-from cortex.memory.note import Note, anchored, anchors_of, checked
+from cortex.memory.note import Note, anchors_of, normalise_note, with_anchors
 from cortex.memory.tables import NOTE, NOTE_FILE
 from cortex.memory.transcripts.changed_files import CHANNEL as CHANGED
 from cortex.system.errors import BadRequest, TooLarge
@@ -42,7 +42,7 @@ def unplaced(library: Library) -> dict[str, Any]:
     project that hold, and name places of which nothing is known; commits, and what a session
     changed, are none.
     """
-    named = or_(
+    has_places = or_(
         exists().where(NOTE_FILE.c.note == NOTE.c.number),
         cast(NOTE.c.metadata, String).contains('"anchors"'),
     )
@@ -54,11 +54,11 @@ def unplaced(library: Library) -> dict[str, Any]:
         NOTE.c.project == library.project,
         NOTE.c.channel.not_in((GIT, CHANGED)),
         cast(NOTE.c.spoken, String) == "{}",
-        named,
+        has_places,
     )
     with store.database.read() as connection:
-        placed = query.order_by(NOTE.c.number.desc()).limit(NOTES_MAX)
-        numbers = list(connection.execute(placed).scalars())
+        page = query.order_by(NOTE.c.number.desc()).limit(NOTES_MAX)
+        numbers = list(connection.execute(page).scalars())
     return {
         "notes": [
             {
@@ -81,22 +81,27 @@ def place(library: Library, *, notes: Sequence[Mapping[str, Any]]) -> dict[str, 
     if len(notes) > NOTES_MAX:
         raise TooLarge(f"{len(notes)} notes; {NOTES_MAX} are placed at once.")
     try:
-        told = [msgspec.convert(remove_secrets_in(dict(one))[0], Placed) for one in notes]
+        placements = [msgspec.convert(remove_secrets_in(dict(raw_note))[0], Placed) for raw_note in notes]
     except msgspec.ValidationError as error:
         raise BadRequest(f"This is no note with its places: {error}.") from error
     store, done = library.memory.store, 0
-    with store.changing() as records:
-        there = {note.number: note for note in records.get([one.number for one in told])}
-        for one in told:
-            note = there.get(one.number)
-            if note and note.project == library.project and note.updated_at == one.at and not note.spoken:
-                records.change(note, _placed(note, one))
+    with store.transaction() as records:
+        current = {note.number: note for note in records.get([placement.number for placement in placements])}
+        for placement in placements:
+            note = current.get(placement.number)
+            if (
+                note
+                and note.project == library.project
+                and note.updated_at == placement.at
+                and not note.spoken
+            ):
+                records.change(note, _with_place(note, placement))
                 done += 1
     library.memory.follow()
     return {"notes": done}
 
 
-def _placed(note: Note, one: Placed) -> Note:
-    metadata = anchored(note.metadata, one.anchors) if one.anchors else note.metadata
-    files = tuple(dict.fromkeys((*one.files, *one.anchored)))
-    return checked(replace(note, files=files, metadata=metadata, spoken=one.spoken))
+def _with_place(note: Note, placement: Placed) -> Note:
+    metadata = with_anchors(note.metadata, placement.anchors) if placement.anchors else note.metadata
+    files = tuple(dict.fromkeys((*placement.files, *placement.anchored)))
+    return normalise_note(replace(note, files=files, metadata=metadata, spoken=placement.spoken))

@@ -15,22 +15,22 @@ from alembic.config import Config
 from sqlalchemy import Connection
 
 from cortex.memory.driver import Driver
-from cortex.memory.postgresql import Server, migrating
+from cortex.memory.postgresql import Server, open_for_migration
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
-def main(connecting: Callable[[], AbstractContextManager[Connection]]) -> None:
+def main(connect: Callable[[], AbstractContextManager[Connection]]) -> None:
     """Raises what Alembic and the database raise; then nothing was changed."""
     config = Config()
-    config.set_main_option("script_location", str(HERE).replace("%", "%%"))
-    config.attributes["connecting"] = connecting
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
+    config.attributes["connecting"] = connect
     command.upgrade(config, "head")
 
 
 if __name__ == "__main__":
-    told = sys.stdin.read().strip()
+    stdin_text = sys.stdin.read().strip()
     if sys.argv[1:]:
-        main(Driver(bytes.fromhex(told)).engine(Path(sys.argv[1])).connect)
+        main(Driver(bytes.fromhex(stdin_text)).engine(Path(sys.argv[1])).connect)
     else:
-        main(partial(migrating, Server(*told.split("\n"))))
+        main(partial(open_for_migration, Server(*stdin_text.split("\n"))))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, select
 
-from cortex.memory.answers import told
+from cortex.memory.answers import visible_text
 from cortex.memory.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Note
@@ -26,9 +26,9 @@ from cortex.memory.observations.scoring import (
 from cortex.memory.observations.selection import browse
 from cortex.memory.store import STATES
 from cortex.memory.tables import LABEL, NOTE
-from cortex.memory.times import say_moment
+from cortex.memory.times import format_moment
 
-Given = Mapping[str, Any]
+Arguments = Mapping[str, Any]
 Answer = dict[str, Any]
 
 #: milliseconds of a day
@@ -39,12 +39,12 @@ CONCEPTS_TOP, NAMED_MAX = 10, 20
 _MANY = 10_000
 
 
-def get_observation_quality(library: Library, given: Given) -> Answer:
+def get_observation_quality(library: Library, arguments: Arguments) -> Answer:
     library.memory.follow()
-    note = library.memory.store.need(given["id"])
+    note = library.memory.store.need(arguments["id"])
     return {
         "id": note.number,
-        "title": told(note.title),
+        "title": visible_text(note.title),
         **quality_of(note),
         "importance_score": note.importance,
         "retrieval_count": note.use_count,
@@ -52,16 +52,16 @@ def get_observation_quality(library: Library, given: Given) -> Answer:
     }
 
 
-def get_data_quality_report(library: Library, given: Given) -> Answer:
+def get_data_quality_report(library: Library, arguments: Arguments) -> Answer:
     """Of the newest active notes, on the scale of `get_observation_quality`."""
     memory = library.memory
     memory.follow()
-    notes = browse(memory, Selection(project=library.project), limit=given["limit"]).notes
+    notes = browse(memory, Selection(project=library.project), limit=arguments["limit"]).notes
     quality = {note.number: quality_of(note) for note in notes}
-    scores = [one["completeness_score"] for one in quality.values()]
-    tiers = Counter(one["quality_tier"] for one in quality.values())
+    scores = [rating["completeness_score"] for rating in quality.values()]
+    tiers = Counter(rating["quality_tier"] for rating in quality.values())
     issues = _issues(library, notes)
-    advice = Counter(sentence for one in quality.values() for sentence in one["suggestions"])
+    advice = Counter(sentence for rating in quality.values() for sentence in rating["suggestions"])
     worst = sorted(notes, key=lambda note: quality[note.number]["completeness_score"])[:NAMED_MAX]
     return {
         "analyzed": len(notes),
@@ -71,12 +71,12 @@ def get_data_quality_report(library: Library, given: Given) -> Answer:
             "max_score": MOST,
             "distribution": {name: tiers[name] for _, name in TIERS},
         },
-        "issues_found": sum(len(one["ids"]) for one in issues),
+        "issues_found": sum(len(issue["ids"]) for issue in issues),
         "top_issues": issues,
         "improvements": [
             {
                 "id": note.number,
-                "title": told(note.title),
+                "title": visible_text(note.title),
                 "completeness_score": quality[note.number]["completeness_score"],
                 "suggestions": quality[note.number]["suggestions"],
             }
@@ -94,7 +94,7 @@ def _issues(library: Library, notes: Sequence[Note]) -> list[Answer]:
     memory, now = library.memory, library.memory.now()
     embedded = memory.vectors.numbers()
     titles = Counter(" ".join(note.title.casefold().split()) for note in notes)
-    found = {
+    notes_by_issue = {
         "same title as another": [
             note for note in notes if titles[" ".join(note.title.casefold().split())] > 1
         ],
@@ -103,32 +103,32 @@ def _issues(library: Library, notes: Sequence[Note]) -> list[Answer]:
         "no longer valid, and active": [note for note in notes if 0 < note.valid_until < now],
     }
     return [
-        {"issue": issue, "count": len(some), "ids": [note.number for note in some]}
-        for issue, some in sorted(found.items(), key=lambda one: -len(one[1]))
-        if some
+        {"issue": issue, "count": len(affected), "ids": [note.number for note in affected]}
+        for issue, affected in sorted(notes_by_issue.items(), key=lambda entry: -len(entry[1]))
+        if affected
     ]
 
 
-def get_temporal_trends(library: Library, given: Given) -> Answer:
+def get_temporal_trends(library: Library, arguments: Arguments) -> Answer:
     """Of all notes that are not deleted, by when they happened; every bucket is there."""
-    memory, days, by = library.memory, given["days"], given["group_by"]
+    memory, days, by = library.memory, arguments["days"], arguments["group_by"]
     memory.follow()
     now = datetime.fromtimestamp(memory.now() / 1000, UTC)
     start = (now - timedelta(days=days - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
     states = tuple(state for state in STATES if state != "deleted")
     since = int(start.timestamp() * 1000)
-    chosen = Selection(project=library.project, states=states, since=since, until=memory.now())
-    numbers = np.flatnonzero(memory.catalog.mask(chosen))
+    selection = Selection(project=library.project, states=states, since=since, until=memory.now())
+    numbers = np.flatnonzero(memory.catalog.mask(selection))
     moments = memory.catalog["happened"][numbers].tolist()
-    spread = dict.fromkeys(_buckets(start, days, by), 0)
+    distribution = dict.fromkeys(_buckets(start, days, by), 0)
     for moment in moments:
-        spread[_bucket(datetime.fromtimestamp(moment / 1000, UTC), by)] += 1
+        distribution[_bucket(datetime.fromtimestamp(moment / 1000, UTC), by)] += 1
     types, concepts = _types_and_concepts(library, numbers.tolist())
-    peak = max(spread, key=lambda bucket: spread[bucket])
+    peak = max(distribution, key=lambda bucket: distribution[bucket])
     return {
         "period": {
-            "start": say_moment(since),
-            "end": say_moment(memory.now()),
+            "start": format_moment(since),
+            "end": format_moment(memory.now()),
             "days": days,
             "group_by": by,
         },
@@ -136,9 +136,9 @@ def get_temporal_trends(library: Library, given: Given) -> Answer:
             "total_observations": len(moments),
             "daily_average": round(len(moments) / days, 2),
             "peak_period": peak if moments else None,
-            "peak_count": spread[peak] if moments else 0,
+            "peak_count": distribution[peak] if moments else 0,
         },
-        "distribution": spread,
+        "distribution": distribution,
         "type_distribution": dict(types.most_common()),
         "top_concepts": [
             {"concept": name, "count": count} for name, count in concepts.most_common(CONCEPTS_TOP)
@@ -166,27 +166,29 @@ def _types_and_concepts(library: Library, numbers: Sequence[int]) -> tuple[Count
     types, concepts = Counter[str](), Counter[str]()
     with library.memory.store.database.read() as connection:
         for at in range(0, len(numbers), _MANY):
-            some = numbers[at : at + _MANY]
-            kinds = select(NOTE.c.kind, NOTE.c.obs_type, func.count()).where(NOTE.c.number.in_(some))
+            batch = numbers[at : at + _MANY]
+            kinds = select(NOTE.c.kind, NOTE.c.obs_type, func.count()).where(NOTE.c.number.in_(batch))
             for kind, obs_type, count in connection.execute(kinds.group_by(NOTE.c.kind, NOTE.c.obs_type)):
                 types[type_of(Note("", kind=kind, obs_type=obs_type)) or kind] += count
-            labels = select(LABEL.c.label, func.count()).where(LABEL.c.note.in_(some)).group_by(LABEL.c.label)
+            labels = (
+                select(LABEL.c.label, func.count()).where(LABEL.c.note.in_(batch)).group_by(LABEL.c.label)
+            )
             for label, count in connection.execute(labels.order_by(LABEL.c.label)):
                 concepts[label] += count
     return types, concepts
 
 
-def get_observation_scoring_breakdown(library: Library, given: Given) -> Answer:
+def get_observation_scoring_breakdown(library: Library, arguments: Arguments) -> Answer:
     memory = library.memory
     memory.follow()
-    note = memory.store.need(given["id"])
+    note = memory.store.need(arguments["id"])
     scoring = legacy_score(note, memory.now())
     return {
         "observation": {
             "id": note.number,
-            "title": told(note.title),
+            "title": visible_text(note.title),
             "obs_type": type_of(note),
-            "created_at": say_moment(note.created_at),
+            "created_at": format_moment(note.created_at),
             "importance_score": note.importance,
             "relevance": note.relevance,
         },
@@ -205,8 +207,8 @@ def get_observation_scoring_breakdown(library: Library, given: Given) -> Answer:
     }
 
 
-def analyze_observation_importance(library: Library, given: Given) -> Answer:
-    memory, limit = library.memory, given["limit"]
+def analyze_observation_importance(library: Library, arguments: Arguments) -> Answer:
+    memory, limit = library.memory, arguments["limit"]
     memory.follow()
     mask = memory.catalog.mask(Selection(project=library.project))
     numbers = np.flatnonzero(mask)
@@ -224,12 +226,12 @@ def analyze_observation_importance(library: Library, given: Given) -> Answer:
             "avg_retrieval": round(float(uses.mean()), 4) if len(numbers) else 0.0,
         },
     }
-    if given["include_top_scored"]:
-        answer["top_scoring_observations"] = _told(library, memory.catalog.best(mask, limit))
-    if given["include_most_retrieved"]:
+    if arguments["include_top_scored"]:
+        answer["top_scoring_observations"] = _note_rows(library, memory.catalog.best(mask, limit))
+    if arguments["include_most_retrieved"]:
         order = np.lexsort((-numbers, -uses))[:limit]
-        answer["most_retrieved_observations"] = _told(library, numbers[order[uses[order] > 0]].tolist())
-    if given["include_concept_weights"]:
+        answer["most_retrieved_observations"] = _note_rows(library, numbers[order[uses[order] > 0]].tolist())
+    if arguments["include_concept_weights"]:
         answer["concept_weights"] = dict(CONCEPT_WEIGHTS)
     unused = int((uses == 0).sum())
     return answer | {"insights": _insights(len(numbers), unused, feedback)}
@@ -245,11 +247,11 @@ def _feedback(library: Library, numbers: Sequence[int]) -> Counter[int]:
     return counts
 
 
-def _told(library: Library, numbers: Sequence[int]) -> list[Answer]:
+def _note_rows(library: Library, numbers: Sequence[int]) -> list[Answer]:
     return [
         {
             "id": note.number,
-            "title": told(note.title),
+            "title": visible_text(note.title),
             "obs_type": type_of(note),
             "importance_score": note.importance,
             "retrieval_count": note.use_count,
@@ -261,25 +263,27 @@ def _told(library: Library, numbers: Sequence[int]) -> list[Answer]:
 def _insights(total: int, unused: int, feedback: Mapping[int, int]) -> list[str]:
     if not total:
         return ["Nothing is remembered of this project yet."]
-    said = [f"{unused} of {total} observations were never asked for by id."]
+    sentences = [f"{unused} of {total} observations were never asked for by id."]
     if feedback.get(-1):
-        said.append(
+        sentences.append(
             f"{feedback[-1]} were found to be of no use: look at them, and mark what is wrong as superseded."
         )
-    return said
+    return sentences
 
 
-def analyze_search_patterns(library: Library, given: Given) -> Answer:
-    memory, days = library.memory, given["days"]
+def analyze_search_patterns(library: Library, arguments: Arguments) -> Answer:
+    memory, days = library.memory, arguments["days"]
     now = memory.now()
     since = now - days * DAY_MS
-    asked = memory.queries.told(library.project, since, given["top_n"], now)
-    vain = asked["zero_result_queries"]
-    insights = [f"{one['query']!r} found nothing {one['zero_result_count']} times." for one in vain[:3]]
-    if not asked["total_searches"]:
+    log_summary = memory.queries.summary(library.project, since, arguments["top_n"], now)
+    fruitless = log_summary["zero_result_queries"]
+    insights = [
+        f"{entry['query']!r} found nothing {entry['zero_result_count']} times." for entry in fruitless[:3]
+    ]
+    if not log_summary["total_searches"]:
         insights = ["Nothing was asked in this time."]
     return {
-        "period": {"start": say_moment(since), "end": say_moment(now), "days": days},
-        **asked,
+        "period": {"start": format_moment(since), "end": format_moment(now), "days": days},
+        **log_summary,
         "insights": insights,
     }

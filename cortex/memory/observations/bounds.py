@@ -27,28 +27,28 @@ _QUERY_SHARE = 8
 #: mappings whose keys are data: they lose entries as lists do
 _TABLES = frozenset(("distribution", "file_mtimes", "metadata", "concept_weights"))
 #: what a row keeps, however little room there is
-_KEPT = frozenset(("id", "title", "truncated", "anchor", "stale"))
+_ALWAYS_FIELDS = frozenset(("id", "title", "truncated", "anchor", "stale"))
 
 
-def size_of(told: Mapping[str, Any]) -> int:
-    return len(orjson.dumps(told))
+def size_of(answer: Mapping[str, Any]) -> int:
+    return len(orjson.dumps(answer))
 
 
-def bounded(name: str, answer: Answer, asked: Mapping[str, Any], size: Size = size_of) -> Answer:
+def bound_answer(name: str, answer: Answer, arguments: Mapping[str, Any], size: Size = size_of) -> Answer:
     """The answer of a tool within its `max_tokens`; `asked`: its arguments within their bounds."""
     if name == "export_observations":  # which has pages of its own
         return answer
-    room = TOKEN_BYTES * asked.get("max_tokens", TOKENS)
+    room = TOKEN_BYTES * arguments.get("max_tokens", TOKENS)
     if {"offset", "before"} & ROWS[name].arguments.keys():
-        return page_within(answer, room, asked.get("offset", 0), size)
-    return within(answer, room, size)
+        return page_within(answer, room, arguments.get("offset", 0), size)
+    return cut_to_fit(answer, room, size)
 
 
-def bounded_when_done(
-    name: str, steps: Generator[None, None, Answer], asked: Mapping[str, Any]
+def bound_when_done(
+    name: str, steps: Generator[None, None, Answer], arguments: Mapping[str, Any]
 ) -> Generator[None, None, Answer]:
     """The same of long work in slices."""
-    return bounded(name, (yield from steps), asked)
+    return bound_answer(name, (yield from steps), arguments)
 
 
 def page_within(answer: Answer, room: int, offset: int, size: Size = size_of) -> Answer:
@@ -56,34 +56,36 @@ def page_within(answer: Answer, room: int, offset: int, size: Size = size_of) ->
     `next_offset` says where the others begin; of a timeline `earlier` and `later` count them. The
     first row is there in any case, if need be without the ends of its texts.
     """
-    name = next((each for each in LISTS if isinstance(answer.get(each), list | tuple)), "")
+    name = next((key for key in LISTS if isinstance(answer.get(key), list | tuple)), "")
     rows: Sequence[Any] = answer[name] if name else ()
     if not rows:
         return _with_query(answer, room, size)
     head = _with_query(answer | {name: []}, room, size)
     left = room - size(head) - _NEXT * ("next_offset" not in head)
-    kept = dict[int, Any]()
+    fitting = dict[int, Any]()
     for at in _order(rows):
         taken = size(rows[at]) + 1
         if taken > left:
             break
         left -= taken
-        kept[at] = rows[at]
-    if not kept:
+        fitting[at] = rows[at]
+    if not fitting:
         at = _order(rows)[0]
-        kept[at] = _squeezed(rows[at], left, size)
-    if len(kept) == len(rows):
-        return head | {name: [kept[at] for at in sorted(kept)]}
-    return _counted(head | {name: [kept[at] for at in sorted(kept)]}, name, kept, len(rows), offset)
+        fitting[at] = _squeeze(rows[at], left, size)
+    if len(fitting) == len(rows):
+        return head | {name: [fitting[at] for at in sorted(fitting)]}
+    return _with_counts(
+        head | {name: [fitting[at] for at in sorted(fitting)]}, name, fitting, len(rows), offset
+    )
 
 
-def _counted(answer: Answer, name: str, kept: Mapping[int, Any], count: int, offset: int) -> Answer:
+def _with_counts(answer: Answer, name: str, fitting: Mapping[int, Any], count: int, offset: int) -> Answer:
     """What the answer says of its rows, when it lost some."""
-    told = {"count": len(kept)} if "count" in answer else {}
+    counts = {"count": len(fitting)} if "count" in answer else {}
     if "earlier" not in answer:
-        return answer | told | {"next_offset": offset + len(kept)}
-    sides = {"earlier": answer["earlier"] + min(kept), "later": answer["later"] + count - 1 - max(kept)}
-    return answer | told | sides | {"total_count": len(answer[name])}
+        return answer | counts | {"next_offset": offset + len(fitting)}
+    sides = {"earlier": answer["earlier"] + min(fitting), "later": answer["later"] + count - 1 - max(fitting)}
+    return answer | counts | sides | {"total_count": len(answer[name])}
 
 
 def _order(rows: Sequence[Any]) -> list[int]:
@@ -94,16 +96,16 @@ def _order(rows: Sequence[Any]) -> list[int]:
 
 def _with_query(answer: Answer, room: int, size: Size) -> Answer:
     """A question that is long is repeated by its beginning."""
-    asked = answer.get("query")
-    if not isinstance(asked, str) or size(answer | {"query": ""}) + len(orjson.dumps(asked)) <= room // 4:
+    query = answer.get("query")
+    if not isinstance(query, str) or size(answer | {"query": ""}) + len(orjson.dumps(query)) <= room // 4:
         return answer
     most = max(_TEXT_MIN, room // _QUERY_SHARE)
-    while len(orjson.dumps(asked)) > most:
-        asked = asked[: len(asked) * most // (len(orjson.dumps(asked)) + 1)]
-    return answer if asked == answer["query"] else answer | {"query": f"{asked}…"}
+    while len(orjson.dumps(query)) > most:
+        query = query[: len(query) * most // (len(orjson.dumps(query)) + 1)]
+    return answer if query == answer["query"] else answer | {"query": f"{query}…"}
 
 
-def _squeezed(row: Mapping[str, Any], room: int, size: Size) -> Answer:
+def _squeeze(row: Mapping[str, Any], room: int, size: Size) -> Answer:
     """The row without the ends of its texts and lists, and at last without its largest fields."""
     if size(row) <= room:
         return dict(row)
@@ -111,16 +113,18 @@ def _squeezed(row: Mapping[str, Any], room: int, size: Size) -> Answer:
     def cut(share: int) -> Answer:
         return _cut(row, share) | {"truncated": True}
 
-    made = cut(_largest(room, lambda share: size(cut(share)) <= room))
-    fields = sorted(made.keys() - _KEPT, key=lambda name: (-len(orjson.dumps(made[name])), name))
+    shortened = cut(_largest(room, lambda share: size(cut(share)) <= room))
+    fields = sorted(
+        shortened.keys() - _ALWAYS_FIELDS, key=lambda name: (-len(orjson.dumps(shortened[name])), name)
+    )
     for name in ("left_out", *fields):
-        if size(made) <= room:
+        if size(shortened) <= room:
             break
-        made.pop(name, None)
-    return made
+        shortened.pop(name, None)
+    return shortened
 
 
-def within(answer: Answer, room: int, size: Size = size_of) -> Answer:
+def cut_to_fit(answer: Answer, room: int, size: Size = size_of) -> Answer:
     """The answer, or as much of it as has room, with `left_out`: {where: how many items, or bytes
     of a text}. Items are left out of a list from its end.
     """
@@ -144,39 +148,39 @@ def _largest(most: int, fits: Callable[[int], bool]) -> int:
 def _cut(answer: Mapping[str, Any], share: int) -> Answer:
     """An answer or a row of which no text, list or table has more than `share` bytes."""
     left = dict[str, int](answer.get("left_out", {}))
-    cut = {name: _shortened(value, share, name, left) for name, value in answer.items() if name != "left_out"}
+    cut = {name: _shorten(value, share, name, left) for name, value in answer.items() if name != "left_out"}
     return cut | {"left_out": left}
 
 
-def _shortened(value: Any, share: int, where: str, left: dict[str, int]) -> Any:
+def _shorten(value: Any, share: int, where: str, left: dict[str, int]) -> Any:
     """`where`: the names on the way to it; the places of items count as one."""
     if isinstance(value, str):
         raw = value.encode()
         if len(raw) <= max(share, _TEXT_MIN):
             return value
-        kept = raw[: max(share, _TEXT_MIN)].decode(errors="ignore")
-        left[where] = left.get(where, 0) + len(raw) - len(kept.encode())
-        return kept
+        beginning = raw[: max(share, _TEXT_MIN)].decode(errors="ignore")
+        left[where] = left.get(where, 0) + len(raw) - len(beginning.encode())
+        return beginning
     if isinstance(value, Mapping):
         if where.rpartition(".")[2] in _TABLES:
-            return dict(_first(list(value.items()), share, where, left))
-        return {name: _shortened(one, share, f"{where}.{name}", left) for name, one in value.items()}
+            return dict(_first_items(list(value.items()), share, where, left))
+        return {name: _shorten(entry, share, f"{where}.{name}", left) for name, entry in value.items()}
     if isinstance(value, list):
-        return _first(value, share, where, left)
+        return _first_items(value, share, where, left)
     return value
 
 
-def _first(items: Sequence[Any], share: int, where: str, left: dict[str, int]) -> list[Any]:
+def _first_items(items: Sequence[Any], share: int, where: str, left: dict[str, int]) -> list[Any]:
     """The first items that have room, each cut to the same share."""
-    kept, used = [], 0
+    cut_items, used = [], 0
     for at, item in enumerate(items):
         inside: dict[str, int] = {}
-        cut = _shortened(item, share, where, inside)
+        cut = _shorten(item, share, where, inside)
         used += len(orjson.dumps(cut)) + 1
         if used > share:
             left[where] = left.get(where, 0) + len(items) - at
             break
-        kept.append(cut)
+        cut_items.append(cut)
         for name, count in inside.items():
             left[name] = left.get(name, 0) + count
-    return kept
+    return cut_items

@@ -8,18 +8,18 @@ from typing import Any
 import orjson
 from sqlalchemy import select
 
-from cortex.memory.answers import told
+from cortex.memory.answers import visible_text
 from cortex.memory.library import Library
 from cortex.memory.note import Note
-from cortex.memory.observations.selection import following
+from cortex.memory.observations.selection import next_page
 from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
-from cortex.memory.times import say_moment
+from cortex.memory.times import format_moment
 from cortex.memory.transcripts import session_answers, sessions
 from cortex.system.errors import BadQuery
 from cortex.terms.observations import TOKEN_BYTES, TOKENS
 
-Given = Mapping[str, Any]
+Arguments = Mapping[str, Any]
 Answer = dict[str, Any]
 
 #: exchanges that are looked at for the prompts of a page
@@ -32,33 +32,35 @@ _SHARE = 4
 SESSIONS_MAX = 50
 
 
-def search_sessions(library: Library, given: Given) -> Answer:
+def search_sessions(library: Library, arguments: Arguments) -> Answer:
     """Raises BadQuery for no question."""
-    limit = min(SESSIONS_MAX, given["limit"])
-    return sessions.search_sessions(library, query=_asked(given), limit=limit, offset=given["offset"])
-
-
-def list_sessions(library: Library, given: Given) -> Answer:
-    return sessions.list_sessions(
-        library,
-        workstation_id=given["workstation_id"],
-        project_id=given["project_id"],
-        limit=given["limit"],
-        offset=given["offset"],
+    limit = min(SESSIONS_MAX, arguments["limit"])
+    return sessions.search_sessions(
+        library, query=_query_of(arguments), limit=limit, offset=arguments["offset"]
     )
 
 
-def search_prompts(library: Library, given: Given) -> Answer:
+def list_sessions(library: Library, arguments: Arguments) -> Answer:
+    return sessions.list_sessions(
+        library,
+        workstation_id=arguments["workstation_id"],
+        project_id=arguments["project_id"],
+        limit=arguments["limit"],
+        offset=arguments["offset"],
+    )
+
+
+def search_prompts(library: Library, arguments: Arguments) -> Answer:
     """What people asked agents for, with the words of the question. Raises BadQuery."""
-    memory, words = library.memory, question_words(_asked(given))
-    hits = {hit.number: hit.score for hit in memory.said.search(words, PROPOSED, library.project)}
+    memory, words = library.memory, question_words(_query_of(arguments))
+    hits = {hit.number: hit.score for hit in memory.exchange_index.search(words, PROPOSED, library.project)}
     wanted = select(EXCHANGE, SESSION.c.id.label("session_id"), SESSION.c.project)
     wanted = wanted.join(SESSION, SESSION.c.number == EXCHANGE.c.session)
     with memory.store.database.read() as connection:
         rows = list(connection.execute(wanted.where(EXCHANGE.c.number.in_(hits))))
-    asked = [row for row in rows if set(question_words(row.user_text)) & set(words)]
-    asked.sort(key=lambda row: -hits[row.number])
-    start = given["offset"]
+    matches = [row for row in rows if set(question_words(row.user_text)) & set(words)]
+    matches.sort(key=lambda row: -hits[row.number])
+    start = arguments["offset"]
     page = [
         {
             "type": "prompt",
@@ -66,35 +68,35 @@ def search_prompts(library: Library, given: Given) -> Answer:
             "session_id": row.session_id,
             "exchange": row.place,
             "project": row.project,
-            "created_at": say_moment(row.at),
-            "content": told(row.user_text),
+            "created_at": format_moment(row.at),
+            "content": visible_text(row.user_text),
             "score": round(hits[row.number], 3),
         }
-        for row in asked[start : start + given["limit"]]
+        for row in matches[start : start + arguments["limit"]]
     ]
-    told_page = {"results": page, "total_count": len(asked), "query": given["query"]}
-    return told_page | following(given, len(page), len(asked))
+    answer = {"results": page, "total_count": len(matches), "query": arguments["query"]}
+    return answer | next_page(arguments, len(page), len(matches))
 
 
-def beside_sessions(library: Library, given: Given, notes: Sequence[Note] | None = None) -> Answer:
+def session_summaries(library: Library, arguments: Arguments, notes: Sequence[Note] | None = None) -> Answer:
     """{"sessions": in a few lines those that went on while these notes were made, without notes the
     newest}, in a quarter of the answer's room; {} for none, and where filters choose among notes.
     """
-    if notes == [] or given.get("offset") or any(given.get(name) for name in _FILTERS):
+    if notes == [] or arguments.get("offset") or any(arguments.get(name) for name in _FILTERS):
         return {}
     moments = [note.happened_at for note in notes or ()]
     since, until = (min(moments), max(moments)) if moments else (0, 0)
     memory = library.memory
-    whose = memory.projects.all_of(library.project)
-    room, kept = TOKEN_BYTES * given.get("max_tokens", TOKENS) // _SHARE, list[Answer]()
-    for row in reversed(session_answers.summaries(memory.store, whose, since=since, until=until)):
+    projects = memory.projects.all_of(library.project)
+    room, session_rows = TOKEN_BYTES * arguments.get("max_tokens", TOKENS) // _SHARE, list[Answer]()
+    for row in reversed(session_answers.summaries(memory.store, projects, since=since, until=until)):
         room -= len(orjson.dumps(row))
         if room > 0:
-            kept.insert(0, row)
-    return {"sessions": kept} if kept else {}
+            session_rows.insert(0, row)
+    return {"sessions": session_rows} if session_rows else {}
 
 
-def _asked(given: Given) -> str:
-    if not given["query"].strip():
+def _query_of(arguments: Arguments) -> str:
+    if not arguments["query"].strip():
         raise BadQuery("The query is empty; say what was spoken of.")
-    return str(given["query"])
+    return str(arguments["query"])

@@ -11,10 +11,10 @@ from typing import Any
 import re2
 from sqlalchemy import or_, select
 
-from cortex.memory.answers import told
+from cortex.memory.answers import visible_text
 from cortex.memory.catalog import Selection
 from cortex.memory.library import Library
-from cortex.memory.note import Edge, Note, checked, read_changes, read_labels
+from cortex.memory.note import Edge, Note, normalise_note, read_changes, read_labels
 from cortex.memory.observations.rows import record_of
 from cortex.memory.records import Records
 from cortex.memory.rows import edge_of
@@ -23,7 +23,7 @@ from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.observations import BULK_MAX
 from cortex.terms.secrets import remove_secrets
 
-Given = Mapping[str, Any]
+Arguments = Mapping[str, Any]
 Answer = dict[str, Any]
 
 #: argument of `edit_observation` → field of a note
@@ -43,90 +43,90 @@ _SLICE = 500
 _PATTERN_BYTES = 1 << 20
 
 
-def edit_observation(library: Library, given: Given) -> Answer:
+def edit_observation(library: Library, arguments: Arguments) -> Answer:
     """Raises BadRequest when no field is given, NotFound."""
     memory = library.memory
-    fields = {ours: given[name] for name, ours in _FIELDS.items() if given.get(name) is not None}
+    fields = {ours: arguments[name] for name, ours in _FIELDS.items() if arguments.get(name) is not None}
     if not fields:
         raise BadRequest(f"Say what is to be changed: one of {', '.join(_FIELDS)}.")
     fields = read_changes(fields)
-    there = memory.store.need(given["id"])
+    note = memory.store.need(arguments["id"])
     if {"read", "modified"} & fields.keys():
-        fields["files"] = _files_of(there, fields)
-    written = memory.store.edit(given["id"], fields, given["operation_id"])
+        fields["files"] = _files_of(note, fields)
+    written = memory.store.edit(arguments["id"], fields, arguments["operation_id"])
     memory.follow()
     observation = record_of(memory.store.need(written.number))
-    changed = sorted(name for name, ours in _FIELDS.items() if given.get(name) is not None)
+    changed = sorted(name for name, ours in _FIELDS.items() if arguments.get(name) is not None)
     return {"updated": changed, "observation": observation, "vector_resync": "done"} | (
         {"removed": list(written.removed)} if written.removed else {}
     )
 
 
-def _files_of(there: Note, fields: Mapping[str, Any]) -> tuple[str, ...]:
+def _files_of(note: Note, fields: Mapping[str, Any]) -> tuple[str, ...]:
     """All its files: those of which nobody said what was done with them stay."""
-    read, modified = fields.get("read", there.read), fields.get("modified", there.modified)
-    unsaid = (path for path in there.files if path not in (*there.read, *there.modified))
+    read, modified = fields.get("read", note.read), fields.get("modified", note.modified)
+    unsaid = (path for path in note.files if path not in (*note.read, *note.modified))
     return tuple(dict.fromkeys((*unsaid, *modified, *read)))
 
 
-def tag_observation(library: Library, given: Given) -> Answer:
+def tag_observation(library: Library, arguments: Arguments) -> Answer:
     """Tags keep their order, each once. Raises BadRequest for no tag to add or remove."""
-    memory, mode = library.memory, given["mode"]
-    tags = read_labels(remove_secrets(tag)[0] for tag in given["tags"])
+    memory, mode = library.memory, arguments["mode"]
+    tags = read_labels(remove_secrets(tag)[0] for tag in arguments["tags"])
     if not tags and mode != "set":
         raise BadRequest("`tags` is empty; pass at least one, or the mode `set` to remove all.")
 
     def carry_out(records: Records) -> Answer:
-        there = records.need(given["id"])
-        records.change(there, checked(replace(there, labels=_tagged(there.labels, tags, mode))))
-        return {"number": there.number}
+        note = records.need(arguments["id"])
+        records.change(note, normalise_note(replace(note, labels=_apply_tags(note.labels, tags, mode))))
+        return {"number": note.number}
 
-    number = _once(library, given, "tag", carry_out)["number"]
+    number = _run_once(library, arguments, "tag", carry_out)["number"]
     current = memory.store.need(number).labels
     return {"id": number, "mode": mode, "tags_applied": list(tags), "current_tags": list(current)}
 
 
-def _tagged(there: Sequence[str], tags: Sequence[str], mode: str) -> tuple[str, ...]:
+def _apply_tags(labels: Sequence[str], tags: Sequence[str], mode: str) -> tuple[str, ...]:
     if mode == "remove":
-        return tuple(label for label in there if label not in tags)
-    return tuple(tags) if mode == "set" else tuple(dict.fromkeys((*there, *tags)))
+        return tuple(label for label in labels if label not in tags)
+    return tuple(tags) if mode == "set" else tuple(dict.fromkeys((*labels, *tags)))
 
 
-def merge_observations(library: Library, given: Given) -> Answer:
+def merge_observations(library: Library, arguments: Arguments) -> Answer:
     """The source's facts, concepts, files and relations go to the target, which supersedes it.
 
     Raises BadRequest for one with itself, NotFound.
     """
 
     def carry_out(records: Records) -> Answer:
-        source, target = records.need(given["source_id"]), records.need(given["target_id"])
+        source, target = records.need(arguments["source_id"]), records.need(arguments["target_id"])
         if source.number == target.number:
             raise BadRequest(f"Observation {source.number} cannot be merged into itself.")
         before = target.importance
-        records.change(target, _merged(source, target, given["boost"]))
+        records.change(target, _merge_notes(source, target, arguments["boost"]))
         _move_edges(records, source.number, target.number)
-        _end(records, source, target)
+        _supersede(records, source, target)
         return {"source": source.number, "target": target.number, "before": before}
 
-    done = _once(library, given, "merge", carry_out)
+    done = _run_once(library, arguments, "merge", carry_out)
     source, target = library.memory.store.notes_by_number([done["source"], done["target"]])
     return {
         "merged": True,
         "source_id": source.number,
-        "source_title": told(source.title),
+        "source_title": visible_text(source.title),
         "target_id": target.number,
-        "target_title": told(target.title),
+        "target_title": visible_text(target.title),
         "target_old_score": done["before"],
         "target_new_score": target.importance,
-        "boost_applied": given["boost"],
+        "boost_applied": arguments["boost"],
     }
 
 
-def _merged(source: Note, target: Note, boost: float) -> Note:
+def _merge_notes(source: Note, target: Note, boost: float) -> Note:
     def both(name: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*getattr(target, name), *getattr(source, name))))
 
-    return checked(
+    return normalise_note(
         replace(
             target,
             facts=both("facts"),
@@ -145,68 +145,73 @@ def _move_edges(records: Records, source: int, target: int) -> None:
     ends = or_(EDGE.c.source == source, EDGE.c.target == source)
     for edge in [edge_of(row) for row in records.connection.execute(select(EDGE).where(ends))]:
         first, second = (target if end == source else end for end in (edge.source, edge.target))
-        records.part(edge.number)
+        records.disconnect(edge.number)
         if first != second:
-            records.join(replace(edge, source=first, target=second, id="", number=0))
+            records.connect(replace(edge, source=first, target=second, id="", number=0))
 
 
-def _end(records: Records, old: Note, heir: Note | None) -> None:
+def _supersede(records: Records, old: Note, heir: Note | None) -> None:
     """The note holds no more."""
     if heir is not None:
-        records.join(Edge(heir.number, old.number, "supersedes"))
+        records.connect(Edge(heir.number, old.number, "supersedes"))
     number = heir.number if heir is not None else 0
     records.change(old, replace(old, state="superseded", superseded_by=number, valid_until=records.now))
 
 
-def bulk_delete_observations(library: Library, given: Given) -> Answer:
+def bulk_delete_observations(library: Library, arguments: Arguments) -> Answer:
     """Marks only: revisions stay, and the operation can be taken back."""
 
     def delete(_records: Records, note: Note) -> Note:
         return replace(note, state="deleted")
 
-    done = _bulk(library, given, "bulk-delete", delete)
+    done = _bulk(library, arguments, "bulk-delete", delete)
     return {"deleted": done.pop("changed")} | done
 
 
-def bulk_mark_superseded(library: Library, given: Given) -> Answer:
+def bulk_mark_superseded(library: Library, arguments: Arguments) -> Answer:
     """Raises NotFound for an heir that is not there, BadRequest for one that would end itself."""
 
     def supersede(records: Records, note: Note) -> Note:
-        heir = records.need(given["superseded_by"]) if given["superseded_by"] else None
+        heir = records.need(arguments["superseded_by"]) if arguments["superseded_by"] else None
         if heir is not None and heir.number == note.number:
             raise BadRequest(f"Observation {note.number} cannot supersede itself.")
         if heir is not None:
-            records.join(Edge(heir.number, note.number, "supersedes"))
+            records.connect(Edge(heir.number, note.number, "supersedes"))
         number = heir.number if heir is not None else 0
         return replace(note, state="superseded", superseded_by=number, valid_until=records.now)
 
-    done = _bulk(library, given, "bulk-supersede", supersede)
+    done = _bulk(library, arguments, "bulk-supersede", supersede)
     return {"updated": done.pop("changed")} | done
 
 
-def bulk_boost_observations(library: Library, given: Given) -> Answer:
-    boost = given["boost"]
+def bulk_boost_observations(library: Library, arguments: Arguments) -> Answer:
+    boost = arguments["boost"]
 
     def lift(_records: Records, note: Note) -> Note:
         return replace(note, importance=round(min(1.0, max(0.0, note.importance + boost)), 6))
 
-    done = _bulk(library, given, "bulk-boost", lift)
+    done = _bulk(library, arguments, "bulk-boost", lift)
     return {"boosted": done.pop("changed"), "boost_used": boost} | done
 
 
-def _bulk(library: Library, given: Given, what: str, change: Callable[[Records, Note], Note]) -> Answer:
+def _bulk(
+    library: Library, arguments: Arguments, what: str, change: Callable[[Records, Note], Note]
+) -> Answer:
     """{"changed": how many, "total", "errors" where some are not there}.
 
     Raises BadRequest for none or too many ids, NotFound when not one of them is there.
     """
-    ids = list(dict.fromkeys(str(one).strip() for one in given["ids"]))
+    ids = list(dict.fromkeys(str(reference).strip() for reference in arguments["ids"]))
     if not 1 <= len(ids) <= BULK_MAX:
         raise BadRequest(f"ids has {len(ids)} of them; pass 1 to {BULK_MAX}.")
 
     def carry_out(records: Records) -> Answer:
-        numbers = {one: records.find(one) for one in ids}
-        notes = {note.number: note for note in records.get([each for each in numbers.values() if each])}
-        missing = [one for one, number in numbers.items() if number not in notes]
+        numbers = {reference: records.find(reference) for reference in ids}
+        notes = {
+            note.number: note
+            for note in records.get([note_number for note_number in numbers.values() if note_number])
+        }
+        missing = [reference for reference, number in numbers.items() if number not in notes]
         if not notes:
             raise NotFound(
                 f"There is no observation {', '.join(missing[:5])[:200]}; ids are in the answers of searches."
@@ -215,39 +220,39 @@ def _bulk(library: Library, given: Given, what: str, change: Callable[[Records, 
             records.change(note, change(records, note))
         return {"changed": len(notes), "missing": missing}
 
-    done = _once(library, given, what, carry_out)
-    errors = [f"There is no observation {one[:80]!r}." for one in done["missing"]]
+    done = _run_once(library, arguments, what, carry_out)
+    errors = [f"There is no observation {reference[:80]!r}." for reference in done["missing"]]
     return {"changed": done["changed"], "total": len(ids)} | ({"errors": errors} if errors else {})
 
 
-def batch_tag_by_pattern(library: Library, given: Given) -> Answer:
+def batch_tag_by_pattern(library: Library, arguments: Arguments) -> Answer:
     """Raises BadRequest for a pattern that is none, or that anything matches."""
     memory = library.memory
     memory.follow()
-    tags = read_labels(remove_secrets(tag)[0] for tag in given["tags"])
+    tags = read_labels(remove_secrets(tag)[0] for tag in arguments["tags"])
     if not tags:
         raise BadRequest("`tags` is empty; pass at least one.")
     matched = list[Note]()
-    for note in _matching(library, _matcher(given["pattern"], regex=given["regex"])):
+    for note in _matching(library, _matcher(arguments["pattern"], regex=arguments["regex"])):
         matched.append(note)
-        if len(matched) == given["max_matches"]:
+        if len(matched) == arguments["max_matches"]:
             break
     answer: Answer = {
-        "pattern": given["pattern"],
+        "pattern": arguments["pattern"],
         "tags": list(tags),
-        "dry_run": given["dry_run"],
+        "dry_run": arguments["dry_run"],
         "matches_found": len(matched),
-        "matches": [{"id": note.number, "title": told(note.title), "score": 1.0} for note in matched],
+        "matches": [{"id": note.number, "title": visible_text(note.title), "score": 1.0} for note in matched],
     }
-    if given["dry_run"] or not matched:
+    if arguments["dry_run"] or not matched:
         return answer
 
     def carry_out(records: Records) -> Answer:
         for note in records.get([note.number for note in matched]):
-            records.change(note, checked(replace(note, labels=_tagged(note.labels, tags, "add"))))
+            records.change(note, normalise_note(replace(note, labels=_apply_tags(note.labels, tags, "add"))))
         return {"tagged": len(matched)}
 
-    return answer | {"tagged_count": _once(library, given, "batch-tag", carry_out)["tagged"]}
+    return answer | {"tagged_count": _run_once(library, arguments, "batch-tag", carry_out)["tagged"]}
 
 
 def _matcher(pattern: str, *, regex: bool) -> Callable[[str], bool]:
@@ -260,12 +265,12 @@ def _matcher(pattern: str, *, regex: bool) -> Callable[[str], bool]:
     options = re2.Options()
     options.case_sensitive, options.log_errors, options.max_mem = False, False, _PATTERN_BYTES
     try:
-        found = re2.compile(pattern, options=options)
+        compiled = re2.compile(pattern, options=options)
     except re2.error as error:
         raise BadRequest(
             f"pattern is no regular expression: {error}; without `regex` it is a plain text."
         ) from error
-    return lambda text: found.search(text) is not None
+    return lambda text: compiled.search(text) is not None
 
 
 def _matching(library: Library, holds: Callable[[str], bool]) -> Iterator[Note]:
@@ -278,8 +283,10 @@ def _matching(library: Library, holds: Callable[[str], bool]) -> Iterator[Note]:
                 yield note
 
 
-def _once(library: Library, given: Given, what: str, carry_out: Callable[[Records], Answer]) -> Answer:
-    payload = {what: {name: value for name, value in given.items() if name != "operation_id"}}
-    done = library.memory.store.once(given["operation_id"], what, payload, carry_out)
+def _run_once(
+    library: Library, arguments: Arguments, what: str, carry_out: Callable[[Records], Answer]
+) -> Answer:
+    payload = {what: {name: value for name, value in arguments.items() if name != "operation_id"}}
+    done = library.memory.store.once(arguments["operation_id"], what, payload, carry_out)
     library.memory.follow()
     return done

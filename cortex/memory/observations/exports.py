@@ -14,33 +14,33 @@ from cortex.memory.note import Note
 from cortex.memory.observations.rows import record_of, type_of
 from cortex.memory.observations.selection import choose
 from cortex.memory.timeline import notes_of
-from cortex.memory.times import say_moment
+from cortex.memory.times import format_moment
 from cortex.system.errors import BadRequest
 from cortex.terms.observations import TOKEN_BYTES
 
-Given = Mapping[str, Any]
+Arguments = Mapping[str, Any]
 
 #: bytes of what stands around the observations of a page
 _ENVELOPE = 128
 
 
-def export_observations(library: Library, given: Given) -> dict[str, Any]:
+def export_observations(library: Library, arguments: Arguments) -> dict[str, Any]:
     """{"format", "count", "observations" or "data", "next_cursor" where there are more}, the oldest
     first; `left_out`: the ids of those that are too large for a page. Raises BadRequest for a
     cursor that no page gave.
     """
-    memory, form = library.memory, given["format"]
+    memory, form = library.memory, arguments["format"]
     memory.follow()
-    mask = memory.catalog.mask(choose(library, given))
-    after = _after(given["cursor"])
+    mask = memory.catalog.mask(choose(library, arguments))
+    after = _after(arguments["cursor"])
     numbers = [number for number in mask.nonzero()[0].tolist() if number > after]
-    page = notes_of(memory, numbers[: given["limit"]], {})
-    head = "" if form != "jsonl" or given["cursor"] else f"{orjson.dumps(HEADER).decode()}\n"
-    most = given["max_tokens"] * TOKEN_BYTES - _ENVELOPE
+    page = notes_of(memory, numbers[: arguments["limit"]], {})
+    head = "" if form != "jsonl" or arguments["cursor"] else f"{orjson.dumps(HEADER).decode()}\n"
+    most = arguments["max_tokens"] * TOKEN_BYTES - _ENVELOPE
     written, left_out, room, last = list[Any](), list[int](), most - len(orjson.dumps(head)), after
     for note in page:
-        one = _written(library, note, form)
-        size = len(orjson.dumps(one)) + 1
+        entry = _render(library, note, form)
+        size = len(orjson.dumps(entry)) + 1
         if size > most - len(orjson.dumps(head)):
             size = len(str(note.number)) + 1
             if size > room:
@@ -49,12 +49,12 @@ def export_observations(library: Library, given: Given) -> dict[str, Any]:
         elif size > room:
             break
         else:
-            written.append(one)
+            written.append(entry)
         room, last = room - size, note.number
-    told: dict[str, Any] = {"format": form, "count": len(written)}
-    told |= {"observations": written} if form == "json" else {"data": head + "".join(written)}
-    told |= {"left_out": left_out} if left_out else {}
-    return told | ({"next_cursor": str(last)} if numbers and last != numbers[-1] else {})
+    answer: dict[str, Any] = {"format": form, "count": len(written)}
+    answer |= {"observations": written} if form == "json" else {"data": head + "".join(written)}
+    answer |= {"left_out": left_out} if left_out else {}
+    return answer | ({"next_cursor": str(last)} if numbers and last != numbers[-1] else {})
 
 
 def _after(cursor: str) -> int:
@@ -65,7 +65,7 @@ def _after(cursor: str) -> int:
     return int(cursor)
 
 
-def _written(library: Library, note: Note, form: str) -> dict[str, Any] | str:
+def _render(library: Library, note: Note, form: str) -> dict[str, Any] | str:
     if form == "json":
         return record_of(note)
     if form == "jsonl":
@@ -75,7 +75,7 @@ def _written(library: Library, note: Note, form: str) -> dict[str, Any] | str:
 
 def markdown_of(note: Note) -> str:
     """A page with front matter, which an import reads when it is a file of its own."""
-    about = {
+    front_matter = {
         "id": note.id,
         "title": note.title,
         "kind": note.kind,
@@ -85,9 +85,9 @@ def markdown_of(note: Note) -> str:
         "facts": list(note.facts),
         "importance": note.importance,
         "scope": note.scope,
-        "created_at": say_moment(note.created_at),
+        "created_at": format_moment(note.created_at),
     }
     if note.occurred_at:
-        about["occurred_at"] = say_moment(note.occurred_at)
-    front = yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=1_000)
+        front_matter["occurred_at"] = format_moment(note.occurred_at)
+    front = yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True, width=1_000)
     return f"---\n{front}---\n# {note.title}\n\n{note.body}\n\n"

@@ -19,13 +19,13 @@ from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.observations.rows import type_of
 from cortex.memory.tables import CHANGE, EDGE, EXCHANGE, NOTE, PATTERN, PATTERN_NOTE, SESSION, UPKEEP
-from cortex.memory.times import say_moment
+from cortex.memory.times import format_moment
 from cortex.memory.transcripts.intake import EXCHANGES
 from cortex.memory.upkeep.state import MERGED
 from cortex.system.errors import Damaged
 from ipc.locks import holder_of
 
-Given = Mapping[str, Any]
+Arguments = Mapping[str, Any]
 Answer = dict[str, Any]
 
 #: what each fault takes from a health of 100
@@ -40,26 +40,26 @@ GLANCE_S = 0.05
 READER = "sessions"
 
 
-def get_memory_stats(library: Library, _given: Given) -> Answer:
+def get_memory_stats(library: Library, _arguments: Arguments) -> Answer:
     memory = library.memory
     memory.follow()
     count = memory.store.count(library.project)
     tally = memory.queries.tally
     types, projects = Counter[str](), dict[str, int]()
-    own = (
+    in_scope = (
         or_(NOTE.c.project == library.project, NOTE.c.scope == "global")
         if library.project
         else NOTE.c.number > 0
     )
     with memory.store.database.read() as connection:
-        live = own & (NOTE.c.state != "deleted")
+        live = in_scope & (NOTE.c.state != "deleted")
         columns = (NOTE.c.kind, NOTE.c.obs_type, func.count())
-        for kind, obs_type, of in connection.execute(
+        for kind, obs_type, total in connection.execute(
             select(*columns).where(live).group_by(NOTE.c.kind, NOTE.c.obs_type)
         ):
-            types[type_of(Note("", kind=kind, obs_type=obs_type)) or kind] += of
+            types[type_of(Note("", kind=kind, obs_type=obs_type)) or kind] += total
         by_project = select(NOTE.c.project, func.count()).where(live).group_by(NOTE.c.project)
-        projects = {project or "(none)": of for project, of in connection.execute(by_project)}
+        projects = {project or "(none)": total for project, total in connection.execute(by_project)}
         relations = select(EDGE.c.relation, func.count()).group_by(EDGE.c.relation).order_by(EDGE.c.relation)
         by_relation = {row[0]: row[1] for row in connection.execute(relations)}
         sessions = connection.execute(select(func.count()).select_from(SESSION)).scalar_one()
@@ -93,33 +93,33 @@ def _patterns(library: Library) -> Answer:
         )
         rows = connection.execute(query).all()
         joined = PATTERN_NOTE.join(PATTERN, PATTERN.c.number == PATTERN_NOTE.c.pattern)
-        held = select(func.count()).select_from(joined).where(PATTERN.c.status != MERGED)
-        seen = connection.execute(held).scalar_one()
+        occurrences_query = select(func.count()).select_from(joined).where(PATTERN.c.status != MERGED)
+        occurrences = connection.execute(occurrences_query).scalar_one()
     counts = {status: count for status, count, _ in rows}
     total = sum(counts.values())
     sure = sum(confidence for _, _, confidence in rows)
     return {
         "total": total,
         **{status: counts.get(status, 0) for status in ("active", "deprecated", "merged")},
-        "total_occurrences": seen,
+        "total_occurrences": occurrences,
         "avg_confidence": round(sure / total, 4) if total else 0.0,
     }
 
 
-def check_system_health(library: Library, _given: Given) -> Answer:
+def check_system_health(library: Library, _arguments: Arguments) -> Answer:
     """From 100 each fault takes its FAULTS; what is worth a word is a warning."""
     memory, now = library.memory, library.memory.now()
     memory.follow()
     faults, subsystems = list[str](), {}
     for name, look in (("database", _database), ("vectors", _vectors), ("indexes", _indexes)):
-        found, subsystems[name] = look(library)
-        faults += found
+        new_faults, subsystems[name] = look(library)
+        faults += new_faults
     subsystems |= {"patterns": _sub(_patterns(library)), "sessions": _sessions(library)}
     subsystems |= {"workers": _workers(library), "upkeep": _upkeep(library)}
     score = max(0, 100 - sum(FAULTS[fault] for fault in faults))
-    warnings = [warning for one in subsystems.values() for warning in one["warnings"]]
+    warnings = [warning for subsystem in subsystems.values() for warning in subsystem["warnings"]]
     return {
-        "timestamp": say_moment(now),
+        "timestamp": format_moment(now),
         "overall_status": next(name for least, name in STATUSES if score >= least),
         "health_score": score,
         "subsystems": subsystems,
@@ -139,9 +139,9 @@ _ADVICE = {
 
 
 def _sub(metrics: Answer, warnings: tuple[str, ...] = (), message: str = "", status: str = "") -> Answer:
-    told = status or ("warning" if warnings else "ok")
+    state = status or ("warning" if warnings else "ok")
     return {
-        "status": told,
+        "status": state,
         "message": message or (warnings[0] if warnings else "As it should be."),
         "metrics": metrics,
         "warnings": list(warnings),
@@ -160,15 +160,15 @@ def _database(library: Library) -> tuple[list[str], Answer]:
     if wrong:
         faults.append("damaged")
         warnings += wrong[:5]
-    chosen = Selection(project=library.project, states=("active", "superseded", "archived"))
-    numbers = np.flatnonzero(memory.catalog.mask(chosen))
+    selection = Selection(project=library.project, states=("active", "superseded", "archived"))
+    numbers = np.flatnonzero(memory.catalog.mask(selection))
     total = len(numbers)
-    superseded = int(memory.catalog.mask(replace(chosen, states=("superseded",))).sum())
+    superseded = int(memory.catalog.mask(replace(selection, states=("superseded",))).sum())
     newest = int(memory.catalog["created"][numbers].max(initial=0))
     if total and superseded / total > STALE_SHARE:
         faults.append("stale")
     if newest and memory.now() - newest > QUIET_MS:
-        warnings.append(f"Nothing was noted since {say_moment(newest)}.")
+        warnings.append(f"Nothing was noted since {format_moment(newest)}.")
     free = shutil.disk_usage(folder).free
     if free < FREE_BYTES_MIN:
         faults.append("disk")
@@ -178,7 +178,7 @@ def _database(library: Library) -> tuple[list[str], Answer]:
         "superseded": superseded,
         "db_bytes": memory.store.database.size(),
         "disk_free_bytes": free,
-        "newest": say_moment(newest) if newest else None,
+        "newest": format_moment(newest) if newest else None,
         "back_ups": len(copies),
         "newest_back_up": copies[0]["written_at"] if copies else None,
         "looked_at": {"tables": looked, "next_time": left, "all_of_it": "cortex memory doctor"},
@@ -206,11 +206,11 @@ def _indexes(library: Library) -> tuple[list[str], Answer]:
 
 def _sessions(library: Library) -> Answer:
     with library.memory.store.database.read() as connection:
-        own = (SESSION.c.project == library.project) if library.project else SESSION.c.number > 0
+        in_scope = (SESSION.c.project == library.project) if library.project else SESSION.c.number > 0
         columns = (func.count(), func.sum(SESSION.c.exchange_count), func.max(SESSION.c.last_at))
-        total, exchanges, newest = connection.execute(select(*columns).where(own)).one()
+        total, exchanges, newest = connection.execute(select(*columns).where(in_scope)).one()
     return _sub(
-        {"sessions": total, "exchanges": exchanges or 0, "newest": say_moment(newest) if newest else None}
+        {"sessions": total, "exchanges": exchanges or 0, "newest": format_moment(newest) if newest else None}
     )
 
 
@@ -221,12 +221,12 @@ def _workers(library: Library) -> Answer:
     memory = library.memory
     owner = holder_of(memory.store.database.folder / LOCK)
     with memory.store.database.read() as connection:
-        new = (CHANGE.c.what == EXCHANGES) & (CHANGE.c.number > memory.said.reached.number)
-        untold = connection.execute(select(func.count()).select_from(CHANGE).where(new)).scalar_one()
-    heard = memory.queries.tally.heard.get(READER)
+        new = (CHANGE.c.what == EXCHANGES) & (CHANGE.c.number > memory.exchange_index.reached.number)
+        unsearchable = connection.execute(select(func.count()).select_from(CHANGE).where(new)).scalar_one()
+    last_call = memory.queries.tally.last_call_at.get(READER)
     metrics = {
-        "memory": {"pid": os.getpid(), "heartbeat": say_moment(memory.now())},
-        "sessions": {"heartbeat": say_moment(heard) if heard else None, "lag": untold},
+        "memory": {"pid": os.getpid(), "heartbeat": format_moment(memory.now())},
+        "sessions": {"heartbeat": format_moment(last_call) if last_call else None, "lag": unsearchable},
         "lock_owner": owner,
         "questions_waiting_for_the_log": memory.queries.waiting,
     }
@@ -243,7 +243,7 @@ def _upkeep(library: Library) -> Answer:
         rows = connection.execute(select(UPKEEP.c.name, UPKEEP.c.last_run, UPKEEP.c.last_duration_ms)).all()
     return _sub(
         {
-            name: {"last_run": say_moment(at) if at else None, "last_duration_ms": took}
+            name: {"last_run": format_moment(at) if at else None, "last_duration_ms": took}
             for name, at, took in rows
         }
     )

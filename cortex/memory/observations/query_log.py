@@ -11,7 +11,7 @@ from sqlalchemy import case, delete, func, insert, select
 
 from cortex.memory.store import Store
 from cortex.memory.tables import QUERY_LOG
-from cortex.memory.times import say_moment
+from cortex.memory.times import format_moment
 from cortex.terms.secrets import remove_secrets
 
 #: questions that are written at once, and how many milliseconds the first of them waits: a question
@@ -36,7 +36,7 @@ class Tally:
     slow: int = 0
     errors: int = 0
     by_tool: Counter[str] = field(default_factory=Counter)
-    heard: dict[str, int] = field(default_factory=dict)
+    last_call_at: dict[str, int] = field(default_factory=dict)
 
 
 class Queries:
@@ -66,21 +66,21 @@ class Queries:
 
     def write(self, now: int) -> None:
         """Put what waits into the store."""
-        some, self._waiting = self._waiting, []
-        if not some:
+        batch, self._waiting = self._waiting, []
+        if not batch:
             return
         with self._store.database.write() as connection:
-            connection.execute(insert(QUERY_LOG), some)
+            connection.execute(insert(QUERY_LOG), batch)
             if not self._looked <= now < self._looked + _LOOK_MS:
                 connection.execute(delete(QUERY_LOG).where(QUERY_LOG.c.at < now - KEPT_MS))
                 self._looked = now
 
-    def told(self, project: str, since: int, top: int, now: int) -> dict[str, Any]:
+    def summary(self, project: str, since: int, top: int, now: int) -> dict[str, Any]:
         """What was asked from `since` on, of a project or of all: the `top` most frequent
         questions, and those that found nothing.
         """
         self.write(now)
-        own = (QUERY_LOG.c.at >= since) & (
+        is_selected = (QUERY_LOG.c.at >= since) & (
             (QUERY_LOG.c.project == project) if project else (QUERY_LOG.c.at >= 0)
         )
         spelled = func.lower(func.trim(QUERY_LOG.c.query)).label("spelled")
@@ -95,7 +95,7 @@ class Queries:
         with self._store.database.read() as connection:
             query = (
                 select(*columns)
-                .where(own)
+                .where(is_selected)
                 .group_by(spelled)
                 .order_by(func.count().desc(), func.max(QUERY_LOG.c.at).desc())
             )
@@ -111,7 +111,7 @@ class Queries:
 def _row(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {
         "query": row["query"],
-        "last_used": say_moment(row["last"]),
+        "last_used": format_moment(row["last"]),
         "count": row["count"],
         "avg_results": round(row["results"], 2),
         "zero_result_count": row["none"],

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from cortex.memory.answers import told
+from cortex.memory.answers import visible_text
 from cortex.memory.library import Library
 from cortex.memory.records import Records
 from cortex.memory.tables import FEEDBACK
@@ -39,4 +39,8 @@ def rate(library: Library, *, node_id: str | int, value: int, operation_id: str 
     memory.follow()
     memory.count_use([number])
     note = memory.store.need(number)
-    return {"id": note.id, "number": number, "message": f"Noted as {SAYINGS[value]}: {told(note.title)}"}
+    return {
+        "id": note.id,
+        "number": number,
+        "message": f"Noted as {SAYINGS[value]}: {visible_text(note.title)}",
+    }

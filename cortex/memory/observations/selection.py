@@ -25,7 +25,7 @@ from cortex.memory.times import read_end, read_moment
 from cortex.system.errors import BadRequest
 
 #: notes that read otherwise at the moment that is asked about, as they were
-Then = Mapping[int, Note]
+PastNotes = Mapping[int, Note]
 
 #: notes that a question with filters ranks at once: pages are of one ranking
 RANKED = 500
@@ -34,7 +34,7 @@ PRIOR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Page:
     """A page of notes in their order. `total`: how many there are, at least when `more_may_be`."""
 
     notes: list[Note]
@@ -43,87 +43,96 @@ class Found:
     more_may_be: bool = False
 
 
-def listed(told: str | Sequence[str]) -> tuple[str, ...]:
+def split_values(text: str | Sequence[str]) -> tuple[str, ...]:
     """Values by commas, each once."""
-    values = told.split(",") if isinstance(told, str) else told
+    values = text.split(",") if isinstance(text, str) else text
     return tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
 
 
-def choose(library: Library, asked: Mapping[str, Any], *, every: bool = False) -> Selection:
+def choose(library: Library, arguments: Mapping[str, Any], *, every: bool = False) -> Selection:
     """The notes that the filters of a call let through: fields are ANDed, values of one ORed;
     `every`: a note has all of the concepts.
 
     Raises BadRequest for a date that is none, and for a state that cannot be included.
     """
-    types = listed(asked["obs_type"] if "obs_type" in asked else asked.get("type", ""))
-    files = listed(asked.get("files") or "")
-    concepts = read_labels(listed(asked.get("concepts") or ""))
-    include = listed(asked.get("include") or "")
-    if wrong := [state for state in include if state not in INCLUDED]:
-        raise BadRequest(f"include is {wrong[0][:40]!r}; it takes {' and '.join(INCLUDED)}.")
+    types = split_values(arguments["obs_type"] if "obs_type" in arguments else arguments.get("type", ""))
+    files = split_values(arguments.get("files") or "")
+    concepts = read_labels(split_values(arguments.get("concepts") or ""))
+    include = split_values(arguments.get("include") or "")
+    if unknown := [state for state in include if state not in INCLUDED]:
+        raise BadRequest(f"include is {unknown[0][:40]!r}; it takes {' and '.join(INCLUDED)}.")
     since, until = (
-        _either(asked, *names) for names in (("dateStart", "date_start"), ("dateEnd", "date_end"))
+        _either(arguments, *names) for names in (("dateStart", "date_start"), ("dateEnd", "date_end"))
     )
-    chosen = Selection(
+    selection = Selection(
         project=library.project,
         labels=concepts,
         since=read_moment(since, "dateStart"),
         until=read_end(until, "dateEnd"),
         states=tuple[State, ...](state for state in STATES if state == "active" or state in include),
-        as_of=read_end(asked.get("as_of") or 0, "as_of"),
+        as_of=read_end(arguments.get("as_of") or 0, "as_of"),
     )
     memory, among = library.memory, list[set[int]]()
-    then = memory.then(chosen.as_of)
+    past_notes = memory.notes_at(selection.as_of)
     if types:
-        among.append(of_types(memory, types, then))
+        among.append(of_types(memory, types, past_notes))
     if files:
-        among.append(set(of_files(memory, files, then)))
+        among.append(set(of_files(memory, files, past_notes)))
     if every and len(concepts) > 1:
-        among += [_with_label(memory, concept, then) for concept in concepts]
-    return replace(chosen, among=frozenset(set.intersection(*among))) if among else chosen
+        among += [_with_label(memory, concept, past_notes) for concept in concepts]
+    return replace(selection, among=frozenset(set.intersection(*among))) if among else selection
 
 
-def _either(asked: Mapping[str, Any], first: str, second: str) -> float | str:
-    return asked.get(first) or asked.get(second) or 0
+def _either(arguments: Mapping[str, Any], first: str, second: str) -> float | str:
+    return arguments.get(first) or arguments.get(second) or 0
 
 
-def of_types(memory: Memory, types: Collection[str], then: Then) -> set[int]:
+def of_types(memory: Memory, types: Collection[str], past_notes: PastNotes) -> set[int]:
     """The notes of any of the types, said or told by their kind."""
     kinds = [kind for kind, obs_type in TYPE_OF_KIND.items() if obs_type in types]
     unsaid = and_(NOTE.c.obs_type == "", NOTE.c.kind.in_(kinds))
     now = _numbers(memory, select(NOTE.c.number).where(or_(NOTE.c.obs_type.in_(types), unsaid)))
-    return now.difference(then).union(number for number, note in then.items() if type_of(note) in types)
+    return now.difference(past_notes).union(
+        number for number, note in past_notes.items() if type_of(note) in types
+    )
 
 
-def of_files(memory: Memory, asked: Collection[str], then: Then) -> dict[int, bool]:
+def of_files(memory: Memory, paths: Collection[str], past_notes: PastNotes) -> dict[int, bool]:
     """Notes about one of the files, which are named whole, by the end of their path, or by a folder
     that they are in → whether it was modified.
     """
 
-    def named(path: str) -> bool:
-        return any(is_of(path, one) for one in told)
+    def is_wanted(path: str) -> bool:
+        return any(matches_path(path, wanted) for wanted in wanted_paths)
 
-    told = [path.strip().replace("\\", "/").removeprefix("./").rstrip("/") for path in asked]
-    likely = or_(*(NOTE_FILE.c.path.contains(path, autoescape=True) for path in told))
-    found: dict[int, bool] = {}
+    wanted_paths = [path.strip().replace("\\", "/").removeprefix("./").rstrip("/") for path in paths]
+    likely = or_(*(NOTE_FILE.c.path.contains(path, autoescape=True) for path in wanted_paths))
+    modified: dict[int, bool] = {}
     with memory.store.database.read() as connection:
         for note, path, use in connection.execute(
             select(NOTE_FILE.c.note, NOTE_FILE.c.path, NOTE_FILE.c.use).where(likely)
         ):
-            if note not in then and named(path):
-                found[note] = found.get(note, False) or use == "modified"
-    were = {number: note for number, note in then.items() if any(map(named, note.files))}
-    return found | {number: any(map(named, note.modified)) for number, note in were.items()}
+            if note not in past_notes and is_wanted(path):
+                modified[note] = modified.get(note, False) or use == "modified"
+    past_matches = {number: note for number, note in past_notes.items() if any(map(is_wanted, note.files))}
+    return modified | {number: any(map(is_wanted, note.modified)) for number, note in past_matches.items()}
 
 
-def is_of(path: str, asked: str) -> bool:
+def matches_path(path: str, wanted: str) -> bool:
     """Whether a path is the one that is asked for, ends with it, or is in that folder."""
-    return path == asked or path.endswith(f"/{asked}") or path.startswith(f"{asked}/") or f"/{asked}/" in path
+    return (
+        path == wanted
+        or path.endswith(f"/{wanted}")
+        or path.startswith(f"{wanted}/")
+        or f"/{wanted}/" in path
+    )
 
 
-def _with_label(memory: Memory, label: str, then: Then) -> set[int]:
+def _with_label(memory: Memory, label: str, past_notes: PastNotes) -> set[int]:
     now = _numbers(memory, select(LABEL.c.note).where(LABEL.c.label == label))
-    return now.difference(then).union(number for number, note in then.items() if label in note.labels)
+    return now.difference(past_notes).union(
+        number for number, note in past_notes.items() if label in note.labels
+    )
 
 
 def _numbers(memory: Memory, query: Any) -> set[int]:
@@ -134,57 +143,57 @@ def _numbers(memory: Memory, query: Any) -> set[int]:
 def find(
     memory: Memory,
     query: str,
-    chosen: Selection,
+    selection: Selection,
     *,
     limit: int,
     offset: int = 0,
     order: str | None = None,
     lifted: Collection[int] = (),
-) -> Found:
+) -> Page:
     """The notes of the selection that a question is about, the best first, or in another `order`;
     all of them without a question, the newest first. `lifted`: those that count for more.
     """
     memory.follow()
     if not query.strip():
-        return browse(memory, chosen, limit=limit, offset=offset, oldest_first=order == "date_asc")
-    then = memory.then(chosen.as_of)
+        return browse(memory, selection, limit=limit, offset=offset, oldest_first=order == "date_asc")
+    past_notes = memory.notes_at(selection.as_of)
     depth = math.ceil((offset + limit + 1) / RANKED) * RANKED
-    ranked = memory.ranked(query, chosen, depth, 1.0, (), then)
+    ranked = memory.rank_notes(query, selection, depth, 1.0, (), past_notes)
     more = set(lifted)
-    scores = {one.number: one.score * (1 + PRIOR * (one.number in more)) for one in ranked}
+    scores = {hit.number: hit.score * (1 + PRIOR * (hit.number in more)) for hit in ranked}
     numbers = sorted(scores, key=lambda number: -scores[number])
     if order in ("date_asc", "date_desc"):
         happened = memory.catalog["happened"]
         numbers.sort(key=lambda number: (int(happened[number]), number), reverse=order == "date_desc")
     page = numbers[offset : offset + limit]
-    return Found(notes_of(memory, page, then), scores, len(numbers), len(numbers) == depth)
+    return Page(notes_of(memory, page, past_notes), scores, len(numbers), len(numbers) == depth)
 
 
 def browse(
-    memory: Memory, chosen: Selection, *, limit: int, offset: int = 0, oldest_first: bool = False
-) -> Found:
+    memory: Memory, selection: Selection, *, limit: int, offset: int = 0, oldest_first: bool = False
+) -> Page:
     """The notes of the selection by time."""
-    then = memory.then(chosen.as_of)
-    order = memory.catalog.in_time(memory.catalog.mask(chosen, then))
+    past_notes = memory.notes_at(selection.as_of)
+    order = memory.catalog.in_time(memory.catalog.mask(selection, past_notes))
     order = order if oldest_first else order[::-1]
-    return Found(notes_of(memory, order[offset : offset + limit].tolist(), then), {}, len(order))
+    return Page(notes_of(memory, order[offset : offset + limit].tolist(), past_notes), {}, len(order))
 
 
-def answer(found: Found, asked: Mapping[str, Any], query: str = "") -> dict[str, Any]:
+def answer(page: Page, arguments: Mapping[str, Any], query: str = "") -> dict[str, Any]:
     """A page as it is answered: {"results", "total_count", "query", "next_offset" where there are
     more}.
     """
-    full = asked.get("format") == "full"
-    rows = [row_of(note, found.scores.get(note.number), full=full) for note in found.notes]
-    told: dict[str, Any] = {"results": rows, "total_count": found.total, "query": query}
-    if found.more_may_be:
-        told["total_is_at_least"] = True
-    return told | following(asked, len(rows), found.total)
+    full = arguments.get("format") == "full"
+    rows = [row_of(note, page.scores.get(note.number), full=full) for note in page.notes]
+    fields: dict[str, Any] = {"results": rows, "total_count": page.total, "query": query}
+    if page.more_may_be:
+        fields["total_is_at_least"] = True
+    return fields | next_page(arguments, len(rows), page.total)
 
 
-def following(asked: Mapping[str, Any], count: int, total: int) -> dict[str, int]:
+def next_page(arguments: Mapping[str, Any], count: int, total: int) -> dict[str, int]:
     """Where the next page begins after one of `count` rows, while there is one."""
-    reached: int = asked.get("offset", 0) + count
+    reached: int = arguments.get("offset", 0) + count
     return {"next_offset": reached} if count and reached < total else {}
 
 

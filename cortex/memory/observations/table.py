@@ -10,7 +10,7 @@ import msgspec
 
 from cortex.memory.library import Library
 from cortex.memory.observations import analysis, conversations, edits, exports, health, reads
-from cortex.memory.observations.bounds import bounded, bounded_when_done
+from cortex.memory.observations.bounds import bound_answer, bound_when_done
 from cortex.memory.upkeep import run
 from cortex.terms.observations import REQUIRED, ROWS, fields_of, read_bounds
 
@@ -19,9 +19,9 @@ Answer = dict[str, Any] | Generator[None, None, dict[str, Any]]
 Function = Callable[[Library, Mapping[str, Any]], Answer]
 
 
-def _passed(function: Callable[..., Answer], *names: str) -> Function:
+def _with_arguments(function: Callable[..., Answer], *names: str) -> Function:
     """A function of upkeep with those of the call's arguments."""
-    return lambda library, given: function(library, **{name: given[name] for name in names})
+    return lambda library, arguments: function(library, **{name: arguments[name] for name in names})
 
 
 #: tool → what answers it
@@ -58,11 +58,13 @@ FUNCTIONS: Mapping[str, Function] = {
     "get_observation_scoring_breakdown": analysis.get_observation_scoring_breakdown,
     "analyze_observation_importance": analysis.analyze_observation_importance,
     "analyze_search_patterns": analysis.analyze_search_patterns,
-    "suggest_consolidations": _passed(run.suggest_consolidations, "min_similarity", "limit", "offset"),
-    "get_patterns": _passed(run.get_patterns, "type", "query", "limit", "offset"),
-    "run_consolidation": _passed(run.run_consolidation, "cycle", "dry_run"),
-    "trigger_maintenance": _passed(run.trigger_maintenance, "dry_run"),
-    "get_maintenance_stats": _passed(run.get_maintenance_stats),
+    "suggest_consolidations": _with_arguments(
+        run.suggest_consolidations, "min_similarity", "limit", "offset"
+    ),
+    "get_patterns": _with_arguments(run.get_patterns, "type", "query", "limit", "offset"),
+    "run_consolidation": _with_arguments(run.run_consolidation, "cycle", "dry_run"),
+    "trigger_maintenance": _with_arguments(run.trigger_maintenance, "dry_run"),
+    "get_maintenance_stats": _with_arguments(run.get_maintenance_stats),
     "check_system_health": health.check_system_health,
 }
 
@@ -71,15 +73,15 @@ FUNCTIONS: Mapping[str, Function] = {
 REPEATABLE = frozenset(("run_consolidation", "trigger_maintenance"))
 
 
-def carried_out(name: str, library: Library, **given: Any) -> Answer:
+def run_observation(name: str, library: Library, **arguments: Any) -> Answer:
     """One operation with its arguments within their bounds, and its answer within its tokens.
     Raises BadRequest.
     """
-    asked = read_bounds(name, given) | {"operation_id": given.get("operation_id", "")}
-    answer = FUNCTIONS[name](library, asked)
+    checked = read_bounds(name, arguments) | {"operation_id": arguments.get("operation_id", "")}
+    answer = FUNCTIONS[name](library, checked)
     if isinstance(answer, dict):
-        return bounded(name, answer, asked)
-    return bounded_when_done(name, answer, asked)
+        return bound_answer(name, answer, checked)
+    return bound_when_done(name, answer, checked)
 
 
 def arguments_of(name: str) -> type[msgspec.Struct]:
@@ -97,6 +99,6 @@ def writes(name: str) -> bool:
     return ROWS[name].writes
 
 
-def numbered(name: str) -> bool:
+def takes_number(name: str) -> bool:
     """Whether it is done once under the number of its operation."""
     return ROWS[name].writes and name not in REPEATABLE

@@ -12,10 +12,10 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from cortex.memory.forgotten import forgotten_id, known
-from cortex.memory.note import FILES_MAX, Note, Source, checked
+from cortex.memory.forgotten import forgotten_id, stored_hashes
+from cortex.memory.note import FILES_MAX, Note, Source, normalise_note
 from cortex.memory.records import Records
-from cortex.memory.transcripts.intake import Taking
+from cortex.memory.transcripts.intake import IncomingPortion
 from cortex.system import path_names
 
 #: the channel and the label of such notes: every file has many, so they stand beside none
@@ -23,33 +23,35 @@ CHANNEL, LABEL = "changed", "files-changed"
 #: below what a briefing takes: it is found when somebody asks
 IMPORTANCE = 0.2
 #: files that the title names; lines of what was asked, and characters of each
-NAMED, LINES_MAX, LINE_CHARS = 3, 40, 160
+NAMES_MAX, LINES_MAX, LINE_CHARS = 3, 40, 160
 #: the space of the ids that are made of sessions
 _SPACE = uuid.UUID("0c2f6d4e-9a3b-5d5c-8a60-5d1f1d0f7a11")
 
 
 def note_changes(
-    records: Records, taking: Taking, rows: Sequence[Row[Any]], place: dict[str, Any], key: bytes
+    records: Records, taking: IncomingPortion, rows: Sequence[Row[Any]], place: dict[str, Any], key: bytes
 ) -> bool:
     """Store or bring up to date the note of the session whose exchanges these are; whether it is
     new. `place`: where that is. What was deleted or forgotten for good stays away.
     """
-    told = {row.place: (row.user_text, _inside(row.files.get("modified", ()), taking.root)) for row in rows}
-    told = {at: one for at, one in told.items() if one[1]}
-    if not told:
+    changes = {
+        row.place: (row.user_text, _inside(row.files.get("modified", ()), taking.root)) for row in rows
+    }
+    changes = {at: change for at, change in changes.items() if change[1]}
+    if not changes:
         return False
     session = taking.session
     name = session.source_id.partition("/")[0]
     which = str(uuid.uuid5(_SPACE, f"{session.project}\0{session.kind}\0{session.workstation}\0{name}"))
-    files = tuple(dict.fromkeys(path for _, some in told.values() for path in some))
+    files = tuple(dict.fromkeys(path for _, paths in changes.values() for path in paths))
     if number := records.find(which):
-        _bring_up_to_date(records, records.get([number])[0], told, files)
+        _bring_up_to_date(records, records.get([number])[0], changes, files)
         return False
-    if known(records.connection, [forgotten_id(key, which)]):
+    if stored_hashes(records.connection, [forgotten_id(key, which)]):
         return False
     note = Note(
         title=_title(files[:FILES_MAX], place.get("git_branch", "")),
-        body=_body("", told),
+        body=_body("", changes),
         id=which,
         kind="event",
         obs_type="change",
@@ -58,52 +60,52 @@ def note_changes(
         modified=files[:FILES_MAX],
         project=session.project,
         importance=IMPORTANCE,
-        occurred_at=next(row.at for row in rows if row.place in told) or session.last_at,
+        occurred_at=next(row.at for row in rows if row.place in changes) or session.last_at,
         metadata=place,
         source=Source(session.kind, name[:128], CHANNEL, "tool"),
     )
-    records.insert(checked(note))
+    records.insert(normalise_note(note))
     return True
 
 
 def _bring_up_to_date(
-    records: Records, there: Note, told: dict[int, tuple[str, list[str]]], files: tuple[str, ...]
+    records: Records, note: Note, changes: dict[int, tuple[str, list[str]]], files: tuple[str, ...]
 ) -> None:
     """Add to the note, unless somebody ended it; a title that somebody gave it stays."""
-    if there.state != "active":
+    if note.state != "active":
         return
-    whole = tuple(dict.fromkeys((*there.files, *files)))[:FILES_MAX]
-    branch = str(there.metadata.get("git_branch", ""))
-    own = there.title == _title(there.files, branch)
+    all_files = tuple(dict.fromkeys((*note.files, *files)))[:FILES_MAX]
+    branch = str(note.metadata.get("git_branch", ""))
+    is_ours = note.title == _title(note.files, branch)
     changed = replace(
-        there,
-        title=_title(whole, branch) if own else there.title,
-        body=_body(there.body, told) if own else there.body,
-        files=whole,
-        modified=tuple(dict.fromkeys((*there.modified, *whole))),
+        note,
+        title=_title(all_files, branch) if is_ours else note.title,
+        body=_body(note.body, changes) if is_ours else note.body,
+        files=all_files,
+        modified=tuple(dict.fromkeys((*note.modified, *all_files))),
     )
-    records.change(there, checked(changed))
+    records.change(note, normalise_note(changed))
 
 
 def _inside(paths: Sequence[str], root: str) -> list[str]:
     """The paths that lie in the folder `root`, from there."""
-    return [found for path in paths if root and (found := path_names.inside(path, root))]
+    return [inner for path in paths if root and (inner := path_names.inside(path, root))]
 
 
 def _title(files: Sequence[str], branch: str) -> str:
-    names = [os.path.basename(path)[:40] for path in files[:NAMED]]
-    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+    names = [os.path.basename(path)[:40] for path in files[:NAMES_MAX]]
+    more = f" and {len(files) - NAMES_MAX} more" if len(files) > NAMES_MAX else ""
     return f"Changed {', '.join(names)}{more} in a session{f' on {branch[:60]}' if branch else ''}"
 
 
-def _body(before: str, told: dict[int, tuple[str, list[str]]]) -> str:
+def _body(before: str, changes: dict[int, tuple[str, list[str]]]) -> str:
     """A line for each exchange that changed something: its place, what was asked, which files."""
     lines = {line.partition(".")[0]: line for line in before.splitlines()}
-    for at, (asked, files) in told.items():
-        first = next((line.strip() for line in asked.splitlines() if line.strip()), "")
+    for at, (prompt, files) in changes.items():
+        first = next((line.strip() for line in prompt.splitlines() if line.strip()), "")
         if not first:  # an agent asked another
             continue
-        names = ", ".join(files[:NAMED])
-        more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+        names = ", ".join(files[:NAMES_MAX])
+        more = f" and {len(files) - NAMES_MAX} more" if len(files) > NAMES_MAX else ""
         lines[str(at)] = f"{at}. {first[:LINE_CHARS]} ({names}{more})"
     return "\n".join(list(lines.values())[:LINES_MAX])

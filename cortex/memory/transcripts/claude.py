@@ -35,8 +35,8 @@ _PATHS = ("file_path", "notebook_path", "path")
 
 def folder(home: Path, environ: Mapping[str, str]) -> Path:
     """Where its sessions are."""
-    named = environ.get(VARIABLE, "")
-    return (Path(named) if os.path.isabs(named) else home / ".claude") / "projects"
+    configured = environ.get(VARIABLE, "")
+    return (Path(configured) if os.path.isabs(configured) else home / ".claude") / "projects"
 
 
 def paths(folder: Path) -> Iterator[Path]:
@@ -52,20 +52,20 @@ def is_sidechain(path: Path) -> bool:
     return path.name.startswith("agent-")
 
 
-def name_of(path: Path, told: Gathering) -> str:
+def name_of(path: Path, gathering: Gathering) -> str:
     """What the session is called: those of agents that it started have names below it."""
-    session = told.session or path.stem
+    session = gathering.session or path.stem
     return f"{session}/{path.stem}" if is_sidechain(path) else session
 
 
-def parse(line: Mapping[str, Any], told: Gathering) -> None:
+def parse(line: Mapping[str, Any], gathering: Gathering) -> None:
     """Take what a line says. Raises what a shape raises that no line should have."""
     kind = line.get("type")
     if kind not in ("user", "assistant"):
-        told.counts["known" if kind in _SILENT else "unknown"] += 1
+        gathering.counts["known" if kind in _SILENT else "unknown"] += 1
         return
     at = moment_of(line.get("timestamp"))
-    told.note(
+    gathering.note(
         session=text_of(line.get("sessionId")),
         cwd=text_of(line.get("cwd")),
         branch=text_of(line.get("gitBranch")),
@@ -73,54 +73,54 @@ def parse(line: Mapping[str, Any], told: Gathering) -> None:
     )
     content = line["message"]["content"]
     if kind == "assistant":
-        _assistant(content, told)
+        _assistant(content, gathering)
     else:
-        _user(content, line, told, at)
-    told.counts["known"] += 1
+        _user(content, line, gathering, at)
+    gathering.counts["known"] += 1
 
 
-def _user(content: Any, line: Mapping[str, Any], told: Gathering, at: int) -> None:
+def _user(content: Any, line: Mapping[str, Any], gathering: Gathering, at: int) -> None:
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     for block in blocks:
         if isinstance(block, dict) and block.get("type") == "tool_result":
-            _result(block, told)
+            _result(block, gathering)
     if line.get("isMeta") or line.get("isCompactSummary"):
         return
     text = "\n".join(
         block["text"] for block in blocks if isinstance(block, dict) and block.get("type") == "text"
     )
     if not line.get("isSidechain"):
-        told.begin(text, at)
-    elif told.sidechain:  # an agent asks another
-        told.say(text)
+        gathering.begin(text, at)
+    elif gathering.sidechain:  # an agent asks another
+        gathering.say(text)
 
 
-def _assistant(content: Any, told: Gathering) -> None:
+def _assistant(content: Any, gathering: Gathering) -> None:
     for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
         kind = block.get("type")
         if kind == "text":
-            told.say(block["text"])
+            gathering.say(block["text"])
         elif kind == "tool_use":
-            _tool(block, told)
+            _tool(block, gathering)
 
 
-def _tool(block: Mapping[str, Any], told: Gathering) -> None:
-    name, given = text_of(block.get("name")), block.get("input") or {}
-    told.use(name)
+def _tool(block: Mapping[str, Any], gathering: Gathering) -> None:
+    name, parameters = text_of(block.get("name")), block.get("input") or {}
+    gathering.use(name)
     if name in _MODIFIES or name in _READS:
-        path = next((given[key] for key in _PATHS if isinstance(given.get(key), str)), "")
-        told.handle(path, modified=name in _MODIFIES)
-    elif name == "Bash" and may_commit(text_of(given.get("command"))):
-        told.committing.add(text_of(block.get("id")))
+        path = next((parameters[key] for key in _PATHS if isinstance(parameters.get(key), str)), "")
+        gathering.handle(path, modified=name in _MODIFIES)
+    elif name == "Bash" and may_commit(text_of(parameters.get("command"))):
+        gathering.committing.add(text_of(block.get("id")))
 
 
-def _result(block: Mapping[str, Any], told: Gathering) -> None:
+def _result(block: Mapping[str, Any], gathering: Gathering) -> None:
     """The result of a tool is not kept; of git's, which commit it made."""
-    if block.get("tool_use_id") not in told.committing:
+    if block.get("tool_use_id") not in gathering.committing:
         return
-    told.committing.discard(block["tool_use_id"])
+    gathering.committing.discard(block["tool_use_id"])
     content = block.get("content")
     if isinstance(content, list):
-        content = "\n".join(text_of(each.get("text")) for each in content if isinstance(each, dict))
+        content = "\n".join(text_of(entry.get("text")) for entry in content if isinstance(entry, dict))
     for name in commits_in(text_of(content)):
-        told.commit(name)
+        gathering.commit(name)

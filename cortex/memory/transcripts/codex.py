@@ -36,7 +36,7 @@ _RESULTS = frozenset(("function_call_output", "custom_tool_call_output"))
 #: how a patch names the files that it changes
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1024})$", re.MULTILINE)
 #: how the program's own texts begin that it tells as if a person said them
-_OWN = (
+_PROGRAM_TEXTS = (
     "# AGENTS.md instructions",
     "<permissions instructions>",
     "<collaboration_mode>",
@@ -48,8 +48,8 @@ _CALL_CHARS = 200_000
 
 def folder(home: Path, environ: Mapping[str, str]) -> Path:
     """Where its sessions are."""
-    named = environ.get(VARIABLE, "")
-    return (Path(named) if os.path.isabs(named) else home / ".codex") / "sessions"
+    configured = environ.get(VARIABLE, "")
+    return (Path(configured) if os.path.isabs(configured) else home / ".codex") / "sessions"
 
 
 def paths(folder: Path) -> Iterator[Path]:
@@ -64,11 +64,11 @@ def is_sidechain(_path: Path) -> bool:
     return False
 
 
-def name_of(path: Path, told: Gathering) -> str:
-    return told.session or path.stem
+def name_of(path: Path, gathering: Gathering) -> str:
+    return gathering.session or path.stem
 
 
-def parse(line: Mapping[str, Any], told: Gathering) -> None:
+def parse(line: Mapping[str, Any], gathering: Gathering) -> None:
     """Take what a line says. Raises what a shape raises that no line should have."""
     kind = line.get("type")
     payload = line.get("payload")
@@ -76,69 +76,69 @@ def parse(line: Mapping[str, Any], told: Gathering) -> None:
         # the first rollouts had the payload alone in a line
         kind, payload = ("session_meta" if "instructions" in line else "response_item"), line
     at = moment_of(line.get("timestamp"))
-    told.note(at=at)
+    gathering.note(at=at)
     if kind == "session_meta":
         git = payload.get("git")
         branch = text_of(git.get("branch")) if isinstance(git, dict) else ""
-        told.note(session=text_of(payload.get("id")), cwd=text_of(payload.get("cwd")), branch=branch)
+        gathering.note(session=text_of(payload.get("id")), cwd=text_of(payload.get("cwd")), branch=branch)
     elif kind == "turn_context":
-        told.note(cwd=text_of(payload.get("cwd")))
-    known = kind in _SILENT
+        gathering.note(cwd=text_of(payload.get("cwd")))
+    is_recognised = kind in _SILENT
     if kind == "response_item":
-        known = _item(payload, told, at)
+        is_recognised = _item(payload, gathering, at)
     elif kind == "event_msg":
-        known = _event(payload, told, at)
-    told.counts["known" if known else "unknown"] += 1
+        is_recognised = _event(payload, gathering, at)
+    gathering.counts["known" if is_recognised else "unknown"] += 1
 
 
-def _event(payload: Mapping[str, Any], told: Gathering, at: int) -> bool:
+def _event(payload: Mapping[str, Any], gathering: Gathering, at: int) -> bool:
     """An event: what it says is mostly said by an item as well."""
     if payload.get("type") == "user_message":
-        _asked(text_of(payload.get("message")), told, at)
+        _begin(text_of(payload.get("message")), gathering, at)
     elif payload.get("type") == "agent_message":
-        told.say(text_of(payload.get("message")), twice=True)
+        gathering.say(text_of(payload.get("message")), twice=True)
     return True
 
 
-def _item(payload: Mapping[str, Any], told: Gathering, at: int) -> bool:
+def _item(payload: Mapping[str, Any], gathering: Gathering, at: int) -> bool:
     kind = payload.get("type")
     if kind == "message":
         content = payload.get("content")
         blocks = content if isinstance(content, list) else [{"text": content}]
         text = "\n".join(text_of(block.get("text")) for block in blocks)
         if payload.get("role") == "assistant":
-            told.say(text, twice=True)
+            gathering.say(text, twice=True)
         elif payload.get("role") == "user":
-            _asked(text, told, at)
+            _begin(text, gathering, at)
         return True
     if kind in _CALLS:
-        told.use(text_of(payload.get("name")) or "shell")
+        gathering.use(text_of(payload.get("name")) or "shell")
         call = text_of(payload.get("arguments")) or text_of(payload.get("input"))
         action = payload.get("action")
         ran = action.get("command") if isinstance(action, dict) else None
         if may_commit(call or " ".join(map(text_of, ran or ()))):
-            told.committing.add(text_of(payload.get("call_id")))
-        for found in _PATCHED.finditer(call[:_CALL_CHARS].replace("\\n", "\n")):
-            told.handle(found[1].strip(), modified=True)
+            gathering.committing.add(text_of(payload.get("call_id")))
+        for patched in _PATCHED.finditer(call[:_CALL_CHARS].replace("\\n", "\n")):
+            gathering.handle(patched[1].strip(), modified=True)
         return True
     if kind in _RESULTS:
-        _result(payload, told)
+        _result(payload, gathering)
     return kind in _SILENT_ITEMS
 
 
-def _result(payload: Mapping[str, Any], told: Gathering) -> None:
+def _result(payload: Mapping[str, Any], gathering: Gathering) -> None:
     """What a call printed is not kept; of git's, which commit it made."""
     call = text_of(payload.get("call_id"))
-    if not call or call not in told.committing:
+    if not call or call not in gathering.committing:
         return
-    told.committing.discard(call)
+    gathering.committing.discard(call)
     printed = text_of(payload.get("output"))
     if printed.startswith("{"):  # as older programs wrote it
         printed = text_of(orjson.loads(printed).get("output"))
     for name in commits_in(printed):
-        told.commit(name)
+        gathering.commit(name)
 
 
-def _asked(text: str, told: Gathering, at: int) -> None:
-    if not text.lstrip().startswith(_OWN):
-        told.begin(text, at)
+def _begin(text: str, gathering: Gathering, at: int) -> None:
+    if not text.lstrip().startswith(_PROGRAM_TEXTS):
+        gathering.begin(text, at)

@@ -20,11 +20,11 @@ from cortex.memory.transcripts.intake import EXCHANGES, GOES_ON, NOWHERE
 from cortex.memory.transcripts.rules import CHANNEL, LABEL
 
 #: how an exchange is called: its session's id, and its place in it
-NAMED = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([1-9]\d{0,8})")
+EXCHANGE_NAME = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([1-9]\d{0,8})")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TranscriptRows:
     """Rows of sessions, which go whole, and of exchanges of other ones."""
 
     sessions: tuple[Row[Any], ...] = ()
@@ -41,50 +41,54 @@ _EXCHANGES = select(EXCHANGE, SESSION.c.source_id, SESSION.c.kind, SESSION.c.pro
 )
 
 
-def find(records: Records, reference: str | int) -> Said:
+def find(records: Records, reference: str | int) -> TranscriptRows:
     """The session of this id, with those that its agents began, or the exchange of this name."""
-    told, connection = str(reference).strip().lower(), records.connection
-    if named := NAMED.fullmatch(told):
-        own = _EXCHANGES.where(SESSION.c.id == named[1], EXCHANGE.c.place == int(named[2]))
-        return Said(exchanges=tuple(connection.execute(own)))
-    row = connection.execute(select(SESSION).where(SESSION.c.id == told)).first()
+    name, connection = str(reference).strip().lower(), records.connection
+    if named_exchange := EXCHANGE_NAME.fullmatch(name):
+        query = _EXCHANGES.where(
+            SESSION.c.id == named_exchange[1], EXCHANGE.c.place == int(named_exchange[2])
+        )
+        return TranscriptRows(exchanges=tuple(connection.execute(query)))
+    row = connection.execute(select(SESSION).where(SESSION.c.id == name)).first()
     if row is None:
-        return Said()
+        return TranscriptRows()
     head = row.source_id.partition("/")[0]
     family = or_(SESSION.c.source_id == head, SESSION.c.source_id.startswith(f"{head}/", autoescape=True))
     same = select(SESSION).where(SESSION.c.workstation == row.workstation, SESSION.c.kind == row.kind)
-    return Said(tuple(connection.execute(same.where(SESSION.c.project == row.project, family))))
+    return TranscriptRows(tuple(connection.execute(same.where(SESSION.c.project == row.project, family))))
 
 
-def said_of(records: Records, note: Note) -> Said:
+def transcript_of(records: Records, note: Note) -> TranscriptRows:
     """The exchange in which a person said what the note says."""
     if note.source.channel != CHANNEL or LABEL not in note.labels:
-        return Said()
-    own = _EXCHANGES.where(
+        return TranscriptRows()
+    query = _EXCHANGES.where(
         SESSION.c.kind == note.source.agent,
         SESSION.c.source_id == note.source.session,
         EXCHANGE.c.at == note.occurred_at,
     )
-    return Said(exchanges=tuple(records.connection.execute(own)))
+    return TranscriptRows(exchanges=tuple(records.connection.execute(query)))
 
 
-def made_of(records: Records, said: Said, *, channels: Sequence[str] = (CHANNEL, CHANGED)) -> list[Note]:
+def notes_made_of(
+    records: Records, transcript: TranscriptRows, *, channels: Sequence[str] = (CHANNEL, CHANGED)
+) -> list[Note]:
     """The notes that rules made of what was said, on these channels. What a session changed is one
     note, which tells what was asked in each exchange that changed something.
     """
-    found: list[Note] = []
-    for row in (*said.sessions, *said.exchanges):
+    collected: list[Note] = []
+    for row in (*transcript.sessions, *transcript.exchanges):
         home = select(JOINED.c.into).where(JOINED.c.project == row.project)
         projects = {row.project, records.connection.execute(home).scalar() or row.project}
-        made = select(NOTE.c.number).where(
+        query = select(NOTE.c.number).where(
             NOTE.c.channel.in_(channels),
             NOTE.c.agent == row.kind,
             NOTE.c.session.in_((row.source_id, row.source_id.partition("/")[0])),
             NOTE.c.project.in_(projects),
         )
-        notes = records.get(list(records.connection.execute(made).scalars()))
-        found += [note for note in notes if row in said.sessions or _tells(note, row)]
-    return found
+        notes = records.get(list(records.connection.execute(query).scalars()))
+        collected += [note for note in notes if row in transcript.sessions or _tells(note, row)]
+    return collected
 
 
 def _tells(note: Note, exchange: Row[Any]) -> bool:
@@ -94,25 +98,25 @@ def _tells(note: Note, exchange: Row[Any]) -> bool:
     return same and bool(note.metadata.get("exchange") == exchange.place)
 
 
-def erase(records: Records, said: Said, key: bytes) -> int:
+def erase(records: Records, transcript: TranscriptRows, key: bytes) -> int:
     """Remove it; how many exchanges that were. They are not taken in again, from no file."""
     connection, hashes = records.connection, set[str]()
-    gone = {row.number: (row.at, row.user_text) for row in said.exchanges}
+    gone = {row.number: (row.at, row.user_text) for row in transcript.exchanges}
     connection.execute(delete(EXCHANGE).where(EXCHANGE.c.number.in_(gone)))
-    for session in said.sessions:
+    for session in transcript.sessions:
         hashes.add(session_hash(key, session.workstation, session.source_id))
-        own = select(EXCHANGE.c.number, EXCHANGE.c.at, EXCHANGE.c.user_text)
-        rows = connection.execute(own.where(EXCHANGE.c.session == session.number))
-        gone |= {number: (at, asked) for number, at, asked in rows}
-    for number, (at, asked) in gone.items():
-        hashes.add(exchange_hash(key, at, asked))
+        query = select(EXCHANGE.c.number, EXCHANGE.c.at, EXCHANGE.c.user_text)
+        rows = connection.execute(query.where(EXCHANGE.c.session == session.number))
+        gone |= {number: (at, prompt) for number, at, prompt in rows}
+    for number, (at, prompt) in gone.items():
+        hashes.add(exchange_hash(key, at, prompt))
         records.log(EXCHANGES, number)
-    for row in said.exchanges:
-        left = {"exchange_count": SESSION.c.exchange_count - 1}
+    for row in transcript.exchanges:
+        changes = {"exchange_count": SESSION.c.exchange_count - 1}
         if row.counts.get(GOES_ON) == row.place:  # the agent may say more of it
-            left["counts"] = row.counts | {GOES_ON: NOWHERE}
-        connection.execute(update(SESSION).where(SESSION.c.number == row.session).values(**left))
-    numbers = [row.number for row in said.sessions]
+            changes["counts"] = row.counts | {GOES_ON: NOWHERE}
+        connection.execute(update(SESSION).where(SESSION.c.number == row.session).values(**changes))
+    numbers = [row.number for row in transcript.sessions]
     connection.execute(delete(SESSION).where(SESSION.c.number.in_(numbers)))  # and their exchanges
     remember(connection, hashes, records.now)
     return len(gone)
@@ -124,15 +128,15 @@ def erase_in_copy(connection: Any, key: bytes, hashes: frozenset[str]) -> None:
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
             return
     rows = connection.execute("SELECT number, workstation, source_id FROM session").fetchall()
-    whole = [(row[0],) for row in rows if session_hash(key, row[1], row[2]) in hashes]
-    connection.executemany("DELETE FROM session WHERE number = ?", whole)
-    some = [
+    whole_sessions = [(row[0],) for row in rows if session_hash(key, row[1], row[2]) in hashes]
+    connection.executemany("DELETE FROM session WHERE number = ?", whole_sessions)
+    exchanges = [
         (number, session)
         for number, session, at, text in connection.execute(
             "SELECT number, session, at, user_text FROM exchange"
         )
         if exchange_hash(key, at, text) in hashes
     ]
-    connection.executemany("DELETE FROM exchange WHERE number = ?", [(number,) for number, _ in some])
+    connection.executemany("DELETE FROM exchange WHERE number = ?", [(number,) for number, _ in exchanges])
     less = "UPDATE session SET exchange_count = exchange_count - 1 WHERE number = ?"
-    connection.executemany(less, [(session,) for _, session in some])
+    connection.executemany(less, [(session,) for _, session in exchanges])

@@ -21,28 +21,28 @@ _ENDING_CHARS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class Excerpt:
     """The place as text; `share`: what the words that the whole text holds are worth, of all."""
 
     text: str
     share: float
 
 
-def mark(asked: str, said: str, worth: Mapping[str, float]) -> Marked:
+def mark(prompt: str, reply: str, worth: Mapping[str, float]) -> Excerpt:
     """The best place in what was asked and said for words that are worth that much."""
-    text = f"{asked}\n{said}" if said else asked
-    found = _find(text[:LOOKED_CHARS], worth)
+    text = f"{prompt}\n{reply}" if reply else prompt
+    matches = _find(text[:LOOKED_CHARS], worth)
     total = sum(worth.values())
-    share = sum(worth[word] for word in {word for _, _, word in found}) / total if total else 0.0
-    start = max(0, _best(found, worth) - BEFORE_CHARS)
+    share = sum(worth[word] for word in {word for _, _, word in matches}) / total if total else 0.0
+    start = max(0, _best_start(matches, worth) - BEFORE_CHARS)
     end = min(len(text), start + SHOWN_CHARS)
-    kept, at = ["…" if start else ""], start
-    for first, last, _ in found:
+    pieces, at = ["…" if start else ""], start
+    for first, last, _ in matches:
         if at <= first and last <= end:
-            kept += [text[at:first], MARK, text[first:last], MARK]
+            pieces += [text[at:first], MARK, text[first:last], MARK]
             at = last
-    kept += [text[at:end], "…" if end < len(text) else ""]
-    return Marked("".join(kept).strip(), share)
+    pieces += [text[at:end], "…" if end < len(text) else ""]
+    return Excerpt("".join(pieces).strip(), share)
 
 
 def _find(text: str, worth: Mapping[str, float]) -> list[tuple[int, int, str]]:
@@ -50,26 +50,26 @@ def _find(text: str, worth: Mapping[str, float]) -> list[tuple[int, int, str]]:
     if not worth:
         return []
     stems = "|".join(re.escape(word[: max(3, len(word) - _ENDING_CHARS)]) for word in worth)
-    found: list[tuple[int, int, str]] = []
+    matches: list[tuple[int, int, str]] = []
     fitting: dict[str, str] = {}
     end = compared = 0
     for match in re.finditer(stems, tokens.lowered(text)):
         if match.start() < end:
             continue  # of the word before
-        start, end = _around(text, match.start(), match.end())
+        start, end = _word_bounds(text, match.start(), match.end())
         written = text[start:end]
         if written not in fitting:
             terms = [term for term in tokens.lane_text(tokens.words(written)).split() if term in worth]
             fitting[written] = max(terms, key=worth.__getitem__, default="")
         if fitting[written]:
-            found.append((start, end, fitting[written]))
+            matches.append((start, end, fitting[written]))
         compared += 1
         if compared >= COMPARED:
             break
-    return found
+    return matches
 
 
-def _around(text: str, start: int, end: int) -> tuple[int, int]:
+def _word_bounds(text: str, start: int, end: int) -> tuple[int, int]:
     """The word that a part of it is in."""
     first, last = max(0, start - WORD_CHARS), min(len(text), end + WORD_CHARS)
     while start > first and (text[start - 1].isalnum() or text[start - 1] == "_"):
@@ -79,12 +79,14 @@ def _around(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _best(found: list[tuple[int, int, str]], worth: Mapping[str, float]) -> int:
+def _best_start(matches: list[tuple[int, int, str]], worth: Mapping[str, float]) -> int:
     """Where the place begins that holds the words which are worth most together."""
     best, place = 0.0, 0
-    for at, (start, _, _) in enumerate(found):
-        here = {word for first, _, word in found[at : at + 40] if first < start + SHOWN_CHARS - BEFORE_CHARS}
-        value = sum(worth[word] for word in here)
+    for at, (start, _, _) in enumerate(matches):
+        words = {
+            word for first, _, word in matches[at : at + 40] if first < start + SHOWN_CHARS - BEFORE_CHARS
+        }
+        value = sum(worth[word] for word in words)
         if value > best:
             best, place = value, start
     return place

@@ -51,12 +51,12 @@ class Hit:
     score: float
 
 
-class Said:
+class ExchangeIndex:
     """Use it in one thread."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         self._store, self._folder = store, folder
-        self._index = open_index(folder, FIELDS, whole=("project",))
+        self._index = open_index(folder, FIELDS, exact_fields=("project",))
         self._searcher = self._index.searcher()
         self._writer: tantivy.IndexWriter | None = None
         self._committing: threading.Thread | None = None
@@ -67,37 +67,37 @@ class Said:
     def _make_anew(self) -> None:
         self._writer = None
         files.remove_tree(self._folder)
-        self._index = open_index(self._folder, FIELDS, whole=("project",))
+        self._index = open_index(self._folder, FIELDS, exact_fields=("project",))
         self._searcher, self.reached = self._index.searcher(), Point()
 
     def close(self) -> None:
         self.commit(wait=True)
 
     @property
-    def behind(self) -> bool:
+    def is_behind(self) -> bool:
         return self.reached != self._store.newest
 
     @property
-    def unfound(self) -> bool:
+    def has_work(self) -> bool:
         """Whether `catch_up` has something to do: to take in, or to have found what is taken in."""
-        return self.behind or self._writer is not None or self._committing is not None
+        return self.is_behind or self._writer is not None or self._committing is not None
 
     def follow(self) -> Iterator[None]:
         """Take in what changed in the store since, in slices; later, while a thread commits."""
         self._end_commit(wait=False)
         if (
-            self.behind
+            self.is_behind
             and self._committing is None
             and self._store.point_at(self.reached.number) != self.reached
         ):
             self._make_anew()  # the store was put back
-        while self.behind and self._committing is None:
+        while self.is_behind and self._committing is None:
             reached = self._store.newest
             with self._store.database.read() as connection:
-                chosen = select(CHANGE.c.number, CHANGE.c.mark, CHANGE.c.of).where(
+                query = select(CHANGE.c.number, CHANGE.c.mark, CHANGE.c.of).where(
                     CHANGE.c.number > self.reached.number, CHANGE.c.what == EXCHANGES
                 )
-                changes = list(connection.execute(chosen.order_by(CHANGE.c.number).limit(SLICE)))
+                changes = list(connection.execute(query.order_by(CHANGE.c.number).limit(SLICE)))
                 numbers = {change.of: Point(change.number, change.mark) for change in changes}
                 rows = list(
                     connection.execute(
@@ -140,15 +140,15 @@ class Said:
         if self._writer is None:
             self._writer = self._index.writer(_HEAP_BYTES, 1)
         names = (path.rpartition("/")[2] for paths in row.files.values() for path in paths)
-        asked, said = row.user_text[:CHARS_MAX], row.assistant_text[:CHARS_MAX]
+        prompt, reply = row.user_text[:CHARS_MAX], row.assistant_text[:CHARS_MAX]
         self._writer.delete_documents_by_term("number", row.number)
         document = tantivy.Document()
         document.add_unsigned("number", row.number)
         document.add_unsigned("change", change.number)
         document.add_unsigned("mark", change.mark)
         document.add_text("project", row.project)
-        document.add_text("asked", tokens.lane_text(tokens.words(asked)))
-        document.add_text("all", tokens.lane_text(tokens.words(" ".join((asked, said, *names)))))
+        document.add_text("asked", tokens.lane_text(tokens.words(prompt)))
+        document.add_text("all", tokens.lane_text(tokens.words(" ".join((prompt, reply, *names)))))
         self._writer.add_document(document)
 
     def commit(self, *, wait: bool = False) -> None:
@@ -176,15 +176,15 @@ class Said:
         if not words:
             return []
         schema = self._index.schema
-        each = [
+        clauses = [
             (Occur.Should, Query.boost_query(Query.term_query(schema, name, word, "freq"), worth))
             for name, worth in FIELDS.items()
             for word in words
         ]
-        query = Query.boolean_query(each)
-        if named := [project for project in projects if project]:
-            own = Query.const_score_query(Query.term_set_query(schema, "project", named), 0.0)
-            query = Query.boolean_query([(Occur.Must, query), (Occur.Must, own)])
+        query = Query.boolean_query(clauses)
+        if wanted := [project for project in projects if project]:
+            in_projects = Query.const_score_query(Query.term_set_query(schema, "project", wanted), 0.0)
+            query = Query.boolean_query([(Occur.Must, query), (Occur.Must, in_projects)])
         try:
             hits = self._searcher.search(query, limit, count=False).hits
             numbers = self._searcher.fast_field_values("number", [address for _, address in hits])
@@ -192,8 +192,8 @@ class Said:
             log.warning("the index of sessions is made anew: %s", error)
             self._make_anew()
             return []
-        found = zip(np.array(numbers, np.int64).tolist(), hits, strict=True)
-        return [Hit(number, float(score)) for number, (score, _) in found]
+        pairs = zip(np.array(numbers, np.int64).tolist(), hits, strict=True)
+        return [Hit(number, float(score)) for number, (score, _) in pairs]
 
     def rarity(self, word: str) -> float:
         """What BM25 says that the word tells."""

@@ -10,9 +10,9 @@ from sqlalchemy import Row, func, select
 from cortex.memory.store import Store
 from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
-from cortex.memory.times import say_moment
-from cortex.memory.transcripts.excerpts import Marked, mark
-from cortex.memory.transcripts.exchange_index import Hit, Said
+from cortex.memory.times import format_moment
+from cortex.memory.transcripts.excerpts import Excerpt, mark
+from cortex.memory.transcripts.exchange_index import ExchangeIndex, Hit
 from cortex.system.errors import BadRequest
 
 #: exchanges that are looked at for each session that is wanted, and at least
@@ -24,7 +24,7 @@ SEARCH_MAX, LIST_MAX = 50, 100
 
 
 def search(
-    store: Store, said: Said, query: str, projects: Sequence[str], *, limit: int, offset: int = 0
+    store: Store, index: ExchangeIndex, query: str, projects: Sequence[str], *, limit: int, offset: int = 0
 ) -> dict[str, Any]:
     """{"results": sessions, the best first, each with its best exchange, "total_count", "query",
     "next_offset" while there are more}; the count is of those up to this page, and one more where
@@ -37,28 +37,28 @@ def search(
     _check_offset(offset)
     reached = offset + limit
     words = question_words(query)
-    worth = {word: said.rarity(word) for word in words}
-    hits = said.search(words, max(PROPOSED_MIN, PROPOSED * reached), *projects)
+    worth = {word: index.rarity(word) for word in words}
+    hits = index.search(words, max(PROPOSED_MIN, PROPOSED * reached), *projects)
     rows = _rows(store, hits)
-    found: dict[int, dict[str, Any]] = {}
+    by_session: dict[int, dict[str, Any]] = {}
     for hit in hits:
         row = rows.get(hit.number)
         if row is None:
             continue
-        if row.session in found:
-            found[row.session]["more"] += 1
-        elif len(found) <= reached:
-            marked = mark(row.user_text, row.assistant_text, worth)
-            if marked.share >= SHARE_MIN:
-                found[row.session] = _told(row, hit, marked)
-    ranked = [row | {"rank": at} for at, row in enumerate(found.values(), 1)]
-    told = {"results": ranked[offset:reached], "total_count": len(ranked), "query": query}
-    return told | ({"next_offset": reached} if len(ranked) > reached else {})
+        if row.session in by_session:
+            by_session[row.session]["more"] += 1
+        elif len(by_session) <= reached:
+            excerpt = mark(row.user_text, row.assistant_text, worth)
+            if excerpt.share >= SHARE_MIN:
+                by_session[row.session] = _result_row(row, hit, excerpt)
+    ranked = [row | {"rank": at} for at, row in enumerate(by_session.values(), 1)]
+    answer = {"results": ranked[offset:reached], "total_count": len(ranked), "query": query}
+    return answer | ({"next_offset": reached} if len(ranked) > reached else {})
 
 
 def _rows(store: Store, hits: Sequence[Hit]) -> Mapping[int, Row[Any]]:
     """The exchanges with their sessions."""
-    chosen = (
+    query = (
         select(
             EXCHANGE,
             SESSION.c.id,
@@ -73,10 +73,10 @@ def _rows(store: Store, hits: Sequence[Hit]) -> Mapping[int, Row[Any]]:
         .where(EXCHANGE.c.number.in_([hit.number for hit in hits]))
     )
     with store.database.read() as connection:
-        return {row.number: row for row in connection.execute(chosen)}
+        return {row.number: row for row in connection.execute(query)}
 
 
-def _told(row: Row[Any], hit: Hit, marked: Marked) -> dict[str, Any]:
+def _result_row(row: Row[Any], hit: Hit, excerpt: Excerpt) -> dict[str, Any]:
     return {
         "id": row.id,
         "source_id": row.source_id,
@@ -90,13 +90,13 @@ def _told(row: Row[Any], hit: Hit, marked: Marked) -> dict[str, Any]:
         "at": _moment(row.at),
         "git_branch": row.branch,
         "score": round(hit.score, 3),
-        "snippet": marked.text,
+        "snippet": excerpt.text,
         "files_modified": list(row.files.get("modified", ())),
         "more": 0,
     }
 
 
-def listed(
+def list_rows(
     store: Store, projects: Sequence[str], limit: int, offset: int, workstation: str
 ) -> dict[str, Any]:
     """{"results": sessions, the newest first, "total_count", "next_offset" while there are more}.
@@ -104,14 +104,14 @@ def listed(
     """
     _check(limit, LIST_MAX)
     _check_offset(offset)
-    chosen = select(SESSION)
+    query = select(SESSION)
     count = select(func.count()).select_from(SESSION)
     for column, values in ((SESSION.c.project, projects), (SESSION.c.workstation, [workstation])):
         if any(values):
-            chosen, count = chosen.where(column.in_(values)), count.where(column.in_(values))
+            query, count = query.where(column.in_(values)), count.where(column.in_(values))
     order = (SESSION.c.last_at.desc(), SESSION.c.number.desc())
     with store.database.read() as connection:
-        rows = list(connection.execute(chosen.order_by(*order).limit(limit).offset(offset)))
+        rows = list(connection.execute(query.order_by(*order).limit(limit).offset(offset)))
         total = connection.execute(count).scalar_one()
     results = [
         {
@@ -133,7 +133,7 @@ def listed(
 
 
 def _moment(moment: int) -> str:
-    return say_moment(moment) if moment else ""
+    return format_moment(moment) if moment else ""
 
 
 def _check(limit: int, most: int) -> None:

@@ -19,7 +19,7 @@ PATH_CHARS_MAX, NAME_CHARS_MAX = 1_024, 128
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ExchangePart:
     """An exchange, or what was added to one that had begun before (`begins` is false): its moment
     in UTC milliseconds, what was said, tool → how often it was used, files by what was done, and
     the commits that were made.
@@ -47,14 +47,14 @@ class Gathering:
         self.counts: Counter[str] = Counter()
         #: calls of git that may commit, whose results have not been seen
         self.committing: set[str] = set() if committing is None else committing
-        self._parts: list[Part] = []
+        self._parts: list[ExchangePart] = []
         self._begins = False
         self._at = 0
         self._user = ""
         self._clear()
 
     def _clear(self) -> None:
-        self._said: list[str] = []
+        self._replies: list[str] = []
         self._chars = 0
         self._tools: Counter[str] = Counter()
         self._files: dict[str, dict[str, None]] = {"read": {}, "modified": {}}
@@ -72,23 +72,23 @@ class Gathering:
 
     def begin(self, text: str, at: int) -> bool:
         """A person asked: the next exchange. False when nothing is left of the text."""
-        told = plain(text)
-        if not told or (told == self._user and not self._said and not self._tools):
-            return bool(told)  # some formats tell it twice
+        cleaned = plain(text)
+        if not cleaned or (cleaned == self._user and not self._replies and not self._tools):
+            return bool(cleaned)  # some formats tell it twice
         self._end()
-        self._begins, self._at, self._user = True, at, told[:TEXT_CHARS_MAX]
+        self._begins, self._at, self._user = True, at, cleaned[:TEXT_CHARS_MAX]
         return True
 
     def say(self, text: str, *, twice: bool = False) -> None:
         """The agent said this; `twice`: it may have been told already."""
-        told = plain(text)
-        if not told or (twice and told in self._said[-2:]):
+        cleaned = plain(text)
+        if not cleaned or (twice and cleaned in self._replies[-2:]):
             return
-        if self._chars + len(told) > TEXT_CHARS_MAX:
+        if self._chars + len(cleaned) > TEXT_CHARS_MAX:
             self.counts["cut"] += 1
             return
-        self._said.append(told)
-        self._chars += len(told)
+        self._replies.append(cleaned)
+        self._chars += len(cleaned)
 
     def use(self, tool: str) -> None:
         if len(self._tools) < TOOLS_MAX or tool in self._tools:
@@ -96,27 +96,27 @@ class Gathering:
 
     def handle(self, path: str, *, modified: bool) -> None:
         """The agent read or changed a file."""
-        named = self._files["modified" if modified else "read"]
-        if path and len(path) <= PATH_CHARS_MAX and len(named) < FILES_MAX:
-            named[path] = None
+        paths = self._files["modified" if modified else "read"]
+        if path and len(path) <= PATH_CHARS_MAX and len(paths) < FILES_MAX:
+            paths[path] = None
 
     def commit(self, name: str) -> None:
         """Git says that a commit was made; `name`: its hash."""
         self._commits[name] = None
 
-    def finish(self) -> list[Part]:
+    def finish(self) -> list[ExchangePart]:
         """The parts, the last of which may be added to by what is read later."""
         self._end()
         return self._parts
 
     def _end(self) -> None:
-        if self._begins or self._said or self._tools or self._commits:
+        if self._begins or self._replies or self._tools or self._commits:
             self._parts.append(
-                Part(
+                ExchangePart(
                     self._begins,
                     self._at,
                     self._user,
-                    "\n\n".join(self._said),
+                    "\n\n".join(self._replies),
                     dict(self._tools),
                     tuple(self._files["read"]),
                     tuple(self._files["modified"]),

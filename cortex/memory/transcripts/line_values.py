@@ -17,24 +17,26 @@ from cortex.system import files
 _ENDING = ".jsonl"
 #: a command that may commit, and how git says that it made one
 _COMMITS = re.compile(r"\bgit\b[^\n;&|]{0,200}\bcommit\b")
-_MADE = re.compile(r"^\[[^\]\n]{1,200}? ([0-9a-f]{7,40})\] ", re.MULTILINE)
+_COMMIT_MADE = re.compile(r"^\[[^\]\n]{1,200}? ([0-9a-f]{7,40})\] ", re.MULTILINE)
 #: characters of a command and of what it printed that are looked at
 _SHELL_CHARS = 4_000
 
 
 def folders_in(folder: Path) -> Iterator[Path]:
     """The folders in a folder, by name; no links. None when it cannot be listed."""
-    yield from (path for path, info in _in(folder) if stat.S_ISDIR(info.st_mode))
+    yield from (path for path, info in _entries_in(folder) if stat.S_ISDIR(info.st_mode))
 
 
 def jsonl_in(folder: Path) -> Iterator[Path]:
     """The files of lines of JSON in a folder, by name."""
     yield from (
-        path for path, info in _in(folder) if path.name.endswith(_ENDING) and stat.S_ISREG(info.st_mode)
+        path
+        for path, info in _entries_in(folder)
+        if path.name.endswith(_ENDING) and stat.S_ISREG(info.st_mode)
     )
 
 
-def _in(folder: Path) -> Iterator[tuple[Path, Any]]:
+def _entries_in(folder: Path) -> Iterator[tuple[Path, Any]]:
     try:
         listed = files.entries(folder)
     except OSError:
@@ -48,7 +50,7 @@ def may_commit(command: str) -> bool:
 
 def commits_in(printed: str) -> Iterable[str]:
     """The hashes of the commits that git says it made."""
-    return (found[1] for found in _MADE.finditer(printed[:_SHELL_CHARS]))
+    return (match[1] for match in _COMMIT_MADE.finditer(printed[:_SHELL_CHARS]))
 
 
 def text_of(value: Any) -> str:

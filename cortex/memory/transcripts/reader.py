@@ -42,10 +42,10 @@ class Format(Protocol):
     NAME: str
 
     def is_sidechain(self, path: Path) -> bool: ...
-    def name_of(self, path: Path, told: Gathering) -> str: ...
+    def name_of(self, path: Path, gathering: Gathering) -> str: ...
     def paths(self, folder: Path) -> Iterator[Path]: ...
     def folder(self, home: Path, environ: Any) -> Path: ...
-    def parse(self, line: Any, told: Gathering) -> None: ...
+    def parse(self, line: Any, gathering: Gathering) -> None: ...
 
 
 #: every format there is
@@ -53,7 +53,7 @@ FORMATS: tuple[Format, ...] = (claude, codex)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """How far a file was read: bytes, how large it was then, and the hash of what is before."""
 
     offset: int = 0
@@ -68,7 +68,7 @@ class Portion:
     """
 
     start: int
-    place: Place
+    place: Position
     anew: bool
     parts: list[dict[str, Any]] = field(default_factory=list)
     session: dict[str, Any] = field(default_factory=dict)
@@ -81,74 +81,74 @@ class Portion:
 
 
 def read_portion(
-    path: Path, form: Format, known: Place, committing: set[str] | None = None
+    path: Path, form: Format, position: Position, committing: set[str] | None = None
 ) -> Portion | None:
     """What was added to the file since; None for nothing. `committing`: calls of git whose results
     were not read, kept from one portion to the next. Raises OSError.
     """
     with files.open_plain(path) as file:
         size = file.seek(0, 2)
-        anew = size < known.offset or _tail(file, known.offset) != known.tail
-        start = 0 if anew else known.offset
-        told = Gathering(sidechain=form.is_sidechain(path), committing=committing)
-        end = start + _take_lines(file, start, form, told)
+        anew = size < position.offset or _tail(file, position.offset) != position.tail
+        start = 0 if anew else position.offset
+        gathering = Gathering(sidechain=form.is_sidechain(path), committing=committing)
+        end = start + _take_lines(file, start, form, gathering)
         if end == start and not anew:
             return None
-        place = Place(end, size, _tail(file, end))
-    parts, _ = remove_secrets_in([asdict(part) for part in told.finish()])
-    session, _ = remove_secrets_in({"branch": told.branch, "project_path": told.cwd})
+        place = Position(end, size, _tail(file, end))
+    parts, _ = remove_secrets_in([asdict(piece) for piece in gathering.finish()])
+    session, _ = remove_secrets_in({"branch": gathering.branch, "project_path": gathering.cwd})
     session |= {
         "kind": form.NAME,
-        "source_id": form.name_of(path, told),
+        "source_id": form.name_of(path, gathering),
         "file": str(path),
-        "started_at": told.first_at,
-        "last_at": told.last_at,
+        "started_at": gathering.first_at,
+        "last_at": gathering.last_at,
     }
-    return Portion(start, place, anew, parts, session, dict(told.counts))
+    return Portion(start, place, anew, parts, session, dict(gathering.counts))
 
 
 def folder_of(path: Path, form: Format) -> str:
     """Where the session's program worked, as the first lines of its file say; "" when they do not.
     Raises OSError.
     """
-    told = Gathering()
+    gathering = Gathering()
     for most in (HEAD_BYTES, PORTION_BYTES):
         raw = files.read_plain(path, most)
         for line in raw.split(b"\n"):
-            _take_line(line, form, told)
-            if told.cwd:
-                return told.cwd
+            _take_line(line, form, gathering)
+            if gathering.cwd:
+                return gathering.cwd
         if len(raw) < most:
             break
     return ""
 
 
-def _take_lines(file: BinaryIO, start: int, form: Format, told: Gathering) -> int:
+def _take_lines(file: BinaryIO, start: int, form: Format, gathering: Gathering) -> int:
     """Take whole lines from `start` on; how many bytes they are."""
     file.seek(start)
     data = file.read(PORTION_BYTES)
     end = data.rfind(b"\n") + 1
     if not end:
-        return _skip_line(file, len(data), told) if len(data) > LINE_BYTES_MAX else 0
+        return _skip_line(file, len(data), gathering) if len(data) > LINE_BYTES_MAX else 0
     for line in data[:end].split(b"\n"):
         if len(line) > LINE_BYTES_MAX:
-            told.counts["too_long"] += 1
+            gathering.counts["too_long"] += 1
         elif line.strip():
-            _take_line(line, form, told)
+            _take_line(line, form, gathering)
     return end
 
 
-def _skip_line(file: BinaryIO, read: int, told: Gathering) -> int:
+def _skip_line(file: BinaryIO, read: int, gathering: Gathering) -> int:
     """The length of a line that is longer than what is read at once; 0 while its end is missing."""
     while block := file.read(PORTION_BYTES):
         if (at := block.find(b"\n")) >= 0:
-            told.counts["too_long"] += 1
+            gathering.counts["too_long"] += 1
             return read + at + 1
         read += len(block)
     return 0
 
 
-def _take_line(line: bytes, form: Format, told: Gathering) -> None:
+def _take_line(line: bytes, form: Format, gathering: Gathering) -> None:
     try:
         try:
             record = orjson.loads(line)
@@ -156,9 +156,9 @@ def _take_line(line: bytes, form: Format, told: Gathering) -> None:
             record = orjson.loads(_HALVES.sub(lambda half: half[1] or rb"\ufffd", line))
         if not isinstance(record, dict):
             raise TypeError(type(record).__name__)
-        form.parse(record, told)
+        form.parse(record, gathering)
     except _ODD:
-        told.counts["unreadable"] += 1
+        gathering.counts["unreadable"] += 1
 
 
 def _tail(file: BinaryIO, end: int) -> str:

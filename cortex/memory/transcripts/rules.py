@@ -11,12 +11,12 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from cortex.memory.forgotten import forgotten_hashes, known
-from cortex.memory.note import FILES_MAX, TITLE_CHARS_MAX, Note, Source, checked, commit_id
+from cortex.memory.forgotten import forgotten_hashes, stored_hashes
+from cortex.memory.note import FILES_MAX, TITLE_CHARS_MAX, Note, Source, commit_id, normalise_note
 from cortex.memory.records import Records
 from cortex.memory.tables import NOTE, SESSION
 from cortex.memory.transcripts.changed_files import note_changes
-from cortex.memory.transcripts.intake import Commit, Taking
+from cortex.memory.transcripts.intake import Commit, IncomingPortion
 
 #: characters of a sentence that is one; longer ones are pasted text
 SENTENCE_CHARS_MAX, SENTENCE_CHARS_MIN = 400, 8
@@ -59,68 +59,70 @@ _SENTENCES = re.compile(r"(?<=[.!;])\s+|\n+")
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^(?:>| {4}|\t).*$", re.DOTALL | re.MULTILINE)
 
 
-def said(text: str) -> Iterator[tuple[str, str]]:
+def remembered_sentences(text: str) -> Iterator[tuple[str, str]]:
     """(kind, sentence) of what a person said is to be remembered."""
     if len(text) > MESSAGE_CHARS_MAX:
         return
     for sentence in _SENTENCES.split(_PASTED.sub("\n", text)):
-        told = sentence.strip().lstrip("-*• ").strip()
-        if not SENTENCE_CHARS_MIN <= len(told) <= SENTENCE_CHARS_MAX or told.endswith("?"):
+        cleaned = sentence.strip().lstrip("-*• ").strip()
+        if not SENTENCE_CHARS_MIN <= len(cleaned) <= SENTENCE_CHARS_MAX or cleaned.endswith("?"):
             continue
-        kind = next((kind for kind, says in _KINDS if says.match(told)), "")
+        kind = next((kind for kind, says in _KINDS if says.match(cleaned)), "")
         if kind:
-            yield kind, _REMEMBER.sub("", told, count=1) if kind == "fact" else told
+            yield kind, _REMEMBER.sub("", cleaned, count=1) if kind == "fact" else cleaned
 
 
-def note_down(records: Records, taking: Taking, rows: Sequence[Row[Any]], key: bytes) -> int:
+def store_notes(records: Records, taking: IncomingPortion, rows: Sequence[Row[Any]], key: bytes) -> int:
     """Store the notes of a portion in its transaction; how many are new. One that is or was there,
     and one that was forgotten for good, is not made again.
     """
     if not rows:
         return 0
-    of = select(SESSION.c.id).where(SESSION.c.number == rows[0].session)
-    session = str(records.connection.execute(of).scalar_one())
-    begun = {(part.at, part.user) for part in taking.parts if part.begins}
-    made = 0
+    session_query = select(SESSION.c.id).where(SESSION.c.number == rows[0].session)
+    session = str(records.connection.execute(session_query).scalar_one())
+    begun = {(piece.at, piece.user) for piece in taking.parts if piece.begins}
+    new_count = 0
     for row in rows:
         notes = list(_notes(taking, row))[:NOTES_MAX] if (row.at, row.user_text) in begun else []
         for note in notes:
-            told = checked(replace(note, prompt_number=row.place, metadata=_place(session, row)))
-            if not _is_known(records, told, key):
-                records.insert(told)
-                made += 1
+            stamped = normalise_note(replace(note, prompt_number=row.place, metadata=_origin(session, row)))
+            if not _is_known(records, stamped, key):
+                records.insert(stamped)
+                new_count += 1
     for commit in taking.commits:
-        named = (row for row in rows if any(map(commit.name.startswith, row.files.get("commits", ()))))
-        made += _take_commit(records, taking, commit, _place(session, next(named, rows[-1])), key)
+        naming_rows = (row for row in rows if any(map(commit.name.startswith, row.files.get("commits", ()))))
+        new_count += _take_commit(records, taking, commit, _origin(session, next(naming_rows, rows[-1])), key)
     changed = next((row for row in rows if row.files.get("modified")), rows[0])
-    return made + note_changes(records, taking, rows, _place(session, changed), key)
+    return new_count + note_changes(records, taking, rows, _origin(session, changed), key)
 
 
-def _place(session: str, row: Row[Any]) -> dict[str, Any]:
+def _origin(session: str, row: Row[Any]) -> dict[str, Any]:
     """Where a note came from: the session's id, the exchange in it, the branch."""
-    told = {"session": session, "exchange": row.place}
-    return told | ({"git_branch": row.branch} if row.branch else {})
+    origin = {"session": session, "exchange": row.place}
+    return origin | ({"git_branch": row.branch} if row.branch else {})
 
 
-def _take_commit(records: Records, taking: Taking, commit: Commit, place: dict[str, Any], key: bytes) -> bool:
+def _take_commit(
+    records: Records, taking: IncomingPortion, commit: Commit, place: dict[str, Any], key: bytes
+) -> bool:
     """Store a commit, or say of one that the history of git told where it was made; whether it is
     new.
     """
-    note = checked(replace(_of_commit(taking, commit), metadata={"commit": commit.name} | place))
+    note = normalise_note(replace(_commit_note(taking, commit), metadata={"commit": commit.name} | place))
     note = replace(note, prompt_number=place["exchange"])
     if number := records.find(note.id):
-        there = records.get([number])[0]
-        if "session" not in there.metadata and there.state == "active":
-            told = replace(there, metadata={**there.metadata, **note.metadata})
-            records.change(there, replace(told, prompt_number=note.prompt_number))
+        existing = records.get([number])[0]
+        if "session" not in existing.metadata and existing.state == "active":
+            updated = replace(existing, metadata={**existing.metadata, **note.metadata})
+            records.change(existing, replace(updated, prompt_number=note.prompt_number))
         return False
-    if known(records.connection, forgotten_hashes(key, note)):
+    if stored_hashes(records.connection, forgotten_hashes(key, note)):
         return False
     records.insert(note)
     return True
 
 
-def _of_commit(taking: Taking, commit: Commit) -> Note:
+def _commit_note(taking: IncomingPortion, commit: Commit) -> Note:
     """What git tells of a commit that was made in a session, with the files that it changed."""
     return Note(
         id=commit_id(taking.session.project, commit.name),
@@ -139,12 +141,12 @@ def _of_commit(taking: Taking, commit: Commit) -> Note:
     )
 
 
-def _notes(taking: Taking, row: Row[Any]) -> Iterator[Note]:
-    for kind, sentence in said(row.user_text):
-        told = sentence[0].upper() + sentence[1:]
+def _notes(taking: IncomingPortion, row: Row[Any]) -> Iterator[Note]:
+    for kind, sentence in remembered_sentences(row.user_text):
+        capitalised = sentence[0].upper() + sentence[1:]
         yield Note(
-            title=_title(told),
-            body=told,
+            title=_title(capitalised),
+            body=capitalised,
             kind=kind,
             labels=(LABEL,),
             project=taking.session.project,
@@ -157,7 +159,7 @@ def _title(text: str) -> str:
     return text if len(text) <= TITLE_CHARS_MAX else f"{text[: TITLE_CHARS_MAX - 1]}…"
 
 
-def _source(taking: Taking) -> Source:
+def _source(taking: IncomingPortion) -> Source:
     return Source(taking.session.kind, taking.session.source_id[:128], CHANNEL, "user")
 
 
@@ -165,4 +167,4 @@ def _is_known(records: Records, note: Note, key: bytes) -> bool:
     same = select(NOTE.c.number).where(NOTE.c.same == note.same).limit(1)
     if records.connection.execute(same).first() is not None:
         return True
-    return bool(known(records.connection, forgotten_hashes(key, note)))
+    return bool(stored_hashes(records.connection, forgotten_hashes(key, note)))

@@ -10,41 +10,43 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from cortex.memory.answers import told
+from cortex.memory.answers import visible_text
 from cortex.memory.store import Store
 from cortex.memory.tables import EXCHANGE, SESSION
-from cortex.memory.times import say_moment
+from cortex.memory.times import format_moment
 
 #: how an exchange is called: its session's id, its place in it, and which part of it is meant
-_NAMED = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?::([1-9]\d{0,8}))?(?::([1-9]\d{0,8}))?")
+_REFERENCE = re.compile(
+    r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?::([1-9]\d{0,8}))?(?::([1-9]\d{0,8}))?"
+)
 #: bytes of the texts of one part, so that all of it is an answer of 4 000 tokens; and of the pieces
 #: that it is made of
 PART_BYTES, PIECE_BYTES = 11_000, 5_500
 #: exchanges, files and tools that one answer names
 EXCHANGES_MAX, FILES_MAX, TOOLS_MAX = 40, 20, 20
 #: characters that are told of what was asked
-ASKED_CHARS = 160
+PROMPT_CHARS = 160
 #: files that a summary names, and exchanges that it is made of
 SUMMED_FILES, SUMMED_EXCHANGES = 8, 500
 
 
 def find(store: Store, reference: str | int) -> dict[str, Any] | None:
     """The session `<id>`, or its exchange `<id>:<place>`; None when there is none."""
-    named = _NAMED.fullmatch(str(reference).strip().lower())
-    if named is None:
+    parsed = _REFERENCE.fullmatch(str(reference).strip().lower())
+    if parsed is None:
         return None
     with store.database.read() as connection:
-        session = connection.execute(select(SESSION).where(SESSION.c.id == named[1])).first()
+        session = connection.execute(select(SESSION).where(SESSION.c.id == parsed[1])).first()
         if session is None:
             return None
-        if named[2] is None:
+        if parsed[2] is None:
             return _session(connection, session)
-        own = select(EXCHANGE).where(EXCHANGE.c.session == session.number)
-        row = connection.execute(own.where(EXCHANGE.c.place == int(named[2]))).first()
-    return None if row is None else _exchange(session, row, int(named[3] or 1))
+        query = select(EXCHANGE).where(EXCHANGE.c.session == session.number)
+        row = connection.execute(query.where(EXCHANGE.c.place == int(parsed[2]))).first()
+    return None if row is None else _exchange(session, row, int(parsed[3] or 1))
 
 
-def _about(session: Row[Any]) -> dict[str, Any]:
+def _origin(session: Row[Any]) -> dict[str, Any]:
     return {
         "source_id": session.source_id,
         "session_kind": session.kind,
@@ -55,52 +57,57 @@ def _about(session: Row[Any]) -> dict[str, Any]:
 
 
 def _session(connection: Connection, session: Row[Any]) -> dict[str, Any]:
-    asked = func.substr(EXCHANGE.c.user_text, 1, ASKED_CHARS).label("asked")
-    query = select(EXCHANGE.c.place, EXCHANGE.c.at, asked).where(EXCHANGE.c.session == session.number)
+    beginning = func.substr(EXCHANGE.c.user_text, 1, PROMPT_CHARS).label("asked")
+    query = select(EXCHANGE.c.place, EXCHANGE.c.at, beginning).where(EXCHANGE.c.session == session.number)
     rows = list(connection.execute(query.order_by(EXCHANGE.c.place).limit(EXCHANGES_MAX + 1)))
     exchanges = [
-        {"id": f"{session.id}:{row.place}", "at": _moment(row.at), "content": told(row.asked)}
+        {"id": f"{session.id}:{row.place}", "at": _moment(row.at), "content": visible_text(row.asked)}
         for row in rows[:EXCHANGES_MAX]
     ]
     return (
-        {"type": "session", "id": session.id, **_about(session)}
+        {"type": "session", "id": session.id, **_origin(session)}
         | {"started_at": _moment(session.started_at), "last_msg_at": _moment(session.last_at)}
         | {"git_branch": session.branch, "exchanges": exchanges}
         | ({"more": session.exchange_count - EXCHANGES_MAX} if len(rows) > EXCHANGES_MAX else {})
     )
 
 
-def _exchange(session: Row[Any], row: Row[Any], part: int) -> dict[str, Any] | None:
+def _exchange(session: Row[Any], row: Row[Any], part_number: int) -> dict[str, Any] | None:
     """`content`: what was asked, `narrative`: what the agent said; `next_id`: where it goes on."""
-    parts = list(_parts(told(row.user_text), told(row.assistant_text)))
-    if part > len(parts):
+    parts = list(_parts(visible_text(row.user_text), visible_text(row.assistant_text)))
+    if part_number > len(parts):
         return None
     name = f"{session.id}:{row.place}"
     files = {use: list(row.files.get(use, ()))[:FILES_MAX] for use in ("read", "modified", "commits")}
-    made = {"type": "exchange", "id": name, "session_id": session.id, **_about(session)}
-    made |= {"exchange": row.place, "at": _moment(row.at), "git_branch": row.branch, **parts[part - 1]}
-    if part == 1:
-        made["tools"] = dict(list(row.tools.items())[:TOOLS_MAX])
-        made |= {
+    answer = {"type": "exchange", "id": name, "session_id": session.id, **_origin(session)}
+    answer |= {
+        "exchange": row.place,
+        "at": _moment(row.at),
+        "git_branch": row.branch,
+        **parts[part_number - 1],
+    }
+    if part_number == 1:
+        answer["tools"] = dict(list(row.tools.items())[:TOOLS_MAX])
+        answer |= {
             "files_read": files["read"],
             "files_modified": files["modified"],
             "commits": files["commits"],
         }
-    return made | ({"next_id": f"{name}:{part + 1}"} if part < len(parts) else {})
+    return answer | ({"next_id": f"{name}:{part_number + 1}"} if part_number < len(parts) else {})
 
 
-def _parts(asked: str, said: str) -> Iterator[dict[str, str]]:
+def _parts(prompt: str, reply: str) -> Iterator[dict[str, str]]:
     """The texts in parts of PART_BYTES: none is left out, none is told twice."""
-    part, room = dict[str, str](), PART_BYTES
-    for name, text in (("content", asked), ("narrative", said)):
+    texts, room = dict[str, str](), PART_BYTES
+    for name, text in (("content", prompt), ("narrative", reply)):
         for piece in _pieces(text):
             size = len(piece.encode())
             if size > room:
-                yield part
-                part, room = {}, PART_BYTES
-            part[name] = part.get(name, "") + piece
+                yield texts
+                texts, room = {}, PART_BYTES
+            texts[name] = texts.get(name, "") + piece
             room -= size
-    yield part
+    yield texts
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -118,21 +125,21 @@ def summaries(
     """The newest sessions of these projects that went on between two moments (UTC milliseconds, 0
     for none), in order: what was asked first, which files they changed. `projects`: none for all.
     """
-    chosen = select(SESSION).where(SESSION.c.exchange_count > 0, ~SESSION.c.source_id.contains("/"))
+    query = select(SESSION).where(SESSION.c.exchange_count > 0, ~SESSION.c.source_id.contains("/"))
     if projects:
-        chosen = chosen.where(SESSION.c.project.in_(projects))
+        query = query.where(SESSION.c.project.in_(projects))
     if until:
-        chosen = chosen.where(SESSION.c.started_at <= until)
-    chosen = chosen.where(SESSION.c.last_at >= since)
+        query = query.where(SESSION.c.started_at <= until)
+    query = query.where(SESSION.c.last_at >= since)
     order = (SESSION.c.last_at.desc(), SESSION.c.number.desc())
     with store.database.read() as connection:
-        rows = list(connection.execute(chosen.order_by(*order).limit(limit)))
+        rows = list(connection.execute(query.order_by(*order).limit(limit)))
         return [_summary(connection, row) for row in reversed(rows)]
 
 
 def _summary(connection: Connection, session: Row[Any]) -> dict[str, Any]:
-    asked = func.substr(EXCHANGE.c.user_text, 1, ASKED_CHARS).label("asked")
-    query = select(asked, EXCHANGE.c.files).where(EXCHANGE.c.session == session.number)
+    beginning = func.substr(EXCHANGE.c.user_text, 1, PROMPT_CHARS).label("asked")
+    query = select(beginning, EXCHANGE.c.files).where(EXCHANGE.c.session == session.number)
     rows = list(connection.execute(query.order_by(EXCHANGE.c.place).limit(SUMMED_EXCHANGES)))
     first = next((row.asked for row in rows if row.asked), "")
     files = dict.fromkeys(path for row in rows for path in row.files.get("modified", ()))
@@ -144,11 +151,11 @@ def _summary(connection: Connection, session: Row[Any]) -> dict[str, Any]:
         "last_msg_at": _moment(session.last_at),
         "git_branch": session.branch,
         "exchange_count": session.exchange_count,
-        "content": told(first),
+        "content": visible_text(first),
         "files_modified": list(files)[:SUMMED_FILES],
         "commits": len(commits),
     }
 
 
 def _moment(moment: int) -> str:
-    return say_moment(moment) if moment else ""
+    return format_moment(moment) if moment else ""

@@ -19,20 +19,20 @@ ANSWER_S, ANSWER_BYTES_MAX, COMMITS_MAX = 2.0, 200_000, 20
 
 def commits(folder: Path, parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those that the parts of a session name and the repository of `folder` has."""
-    names = [name for part in parts for name in part["commits"]][:COMMITS_MAX]
-    found = [_commit(folder, name) for name in dict.fromkeys(names)]
-    clean: list[dict[str, Any]] = remove_secrets_in([one for one in found if one])[0]
+    names = [name for piece in parts for name in piece["commits"]][:COMMITS_MAX]
+    answers = [_commit(folder, name) for name in dict.fromkeys(names)]
+    clean: list[dict[str, Any]] = remove_secrets_in([answer for answer in answers if answer])[0]
     return clean
 
 
 def _commit(folder: Path, name: str) -> dict[str, Any]:
-    told = git.ask(folder, ["log", "-1", _FORMAT, "--name-only", name, "--"], ANSWER_S, ANSWER_BYTES_MAX)
-    fields = told.decode(errors="replace").split("\0")
+    output = git.ask(folder, ["log", "-1", _FORMAT, "--name-only", name, "--"], ANSWER_S, ANSWER_BYTES_MAX)
+    fields = output.decode(errors="replace").split("\0")
     if len(fields) < 5 or not fields[0].startswith(name) or not fields[2].strip():
         return {}
-    whole, seconds, title, body, paths = fields[:5]
+    full_hash, seconds, title, body, paths = fields[:5]
     return {
-        "name": whole,
+        "name": full_hash,
         "at": int(seconds) * 1000,
         "title": title.strip(),
         "body": body.strip(),

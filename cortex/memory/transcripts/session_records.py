@@ -13,10 +13,10 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, tuple_, update
 
-from cortex.memory.forgotten import any_of, exchange_hash, known, session_hash
+from cortex.memory.forgotten import exchange_hash, has_forgotten, session_hash, stored_hashes
 from cortex.memory.records import Records
 from cortex.memory.tables import EXCHANGE, SESSION
-from cortex.memory.transcripts.intake import EXCHANGES, SAID_CHARS_MAX
+from cortex.memory.transcripts.intake import EXCHANGES, REPLY_CHARS_MAX
 from cortex.system.errors import BadRequest
 
 #: characters of what was said of one page of an export, after which it ends
@@ -24,20 +24,20 @@ PAGE_CHARS = 4_000_000
 #: what the format of a session is called that came with a file which is not trusted
 STRANGE = "import"
 #: what became of a record
-Became = Literal["new", "known", "merged", "forgotten", "refused"]
+Outcome = Literal["new", "known", "merged", "forgotten", "refused"]
 
 _Id = Annotated[str, Meta(pattern="^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 _Name = Annotated[str, Meta(max_length=128)]
 _Path = Annotated[str, Meta(max_length=1_024)]
 _Moment = Annotated[int, Meta(ge=0, lt=1 << 53)]
-_Asked = Annotated[str, Meta(max_length=1_000_000)]
-_Said = Annotated[str, Meta(max_length=SAID_CHARS_MAX)]
+_Prompt = Annotated[str, Meta(max_length=1_000_000)]
+_Reply = Annotated[str, Meta(max_length=REPLY_CHARS_MAX)]
 _Counts = dict[_Name, _Moment]
 _Files = dict[Literal["read", "modified", "commits"], tuple[_Path, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class SessionTold:
+class SessionColumns:
     """A session as its columns have it."""
 
     id: _Id
@@ -57,7 +57,7 @@ class SessionTold:
 
 
 @dataclass(frozen=True, slots=True)
-class ExchangeTold:
+class ExchangeColumns:
     """An exchange as its columns have it; `session`: the id, the others say which session that is
     where it has another.
     """
@@ -67,8 +67,8 @@ class ExchangeTold:
     place: Annotated[int, Meta(ge=1, lt=1 << 31)]
     workstation: Annotated[str, Meta(max_length=16)] = ""
     project: Annotated[str, Meta(max_length=64)] = ""
-    user_text: _Asked = ""
-    assistant_text: _Said = ""
+    user_text: _Prompt = ""
+    assistant_text: _Reply = ""
     tools: _Counts = field(default_factory=dict)
     files: _Files = field(default_factory=dict)
     branch: Annotated[str, Meta(max_length=256)] = ""
@@ -78,19 +78,19 @@ class ExchangeTold:
 @dataclass(frozen=True, slots=True)
 class ArrivingSession:
     line: int
-    told: SessionTold
+    record: SessionColumns
     trusted: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ArrivingExchange:
     line: int
-    told: ExchangeTold
+    record: ExchangeColumns
     trusted: bool
 
 
-_KEPT = tuple(name for name in SessionTold.__slots__ if name != "id")
-_SAID = ("place", "user_text", "assistant_text", "tools", "files", "branch", "at")
+_SESSION_FIELDS = tuple(name for name in SessionColumns.__slots__ if name != "id")
+_EXCHANGE_FIELDS = ("place", "user_text", "assistant_text", "tools", "files", "branch", "at")
 
 
 def read(
@@ -102,108 +102,112 @@ def read(
     what = next((name for name in ("session", "exchange") if isinstance(record.get(name), Mapping)), "")
     if not what:
         return None
-    given = {"project": project} | {name: value for name, value in record[what].items() if value != ""}
+    values = {"project": project} | {name: value for name, value in record[what].items() if value != ""}
     try:
         if what == "exchange":
-            return ArrivingExchange(line, msgspec.convert(given, ExchangeTold), trusted)
-        told = msgspec.convert(given, SessionTold)
+            return ArrivingExchange(line, msgspec.convert(values, ExchangeColumns), trusted)
+        session = msgspec.convert(values, SessionColumns)
     except msgspec.ValidationError as error:
         raise BadRequest(f"it is no {what}: {error}") from error
     if not trusted:
-        told = replace(told, kind=STRANGE, file="", file_offset=0, file_size=0, file_tail="", counts={})
-    return ArrivingSession(line, told, trusted)
+        session = replace(session, kind=STRANGE, file="", file_offset=0, file_size=0, file_tail="", counts={})
+    return ArrivingSession(line, session, trusted)
 
 
 def take_in(
     records: Records, arriving: Sequence[ArrivingSession | ArrivingExchange], key: bytes
-) -> list[Became]:
+) -> list[Outcome]:
     """Store what is not there yet; what became of each. What was forgotten for good stays away."""
     if not arriving:
         return []
     gone = _forgotten(records.connection, arriving, key)
-    became: list[Became] = []
-    for one in arriving:
-        if id(one) in gone:
-            became.append("forgotten")
-        elif isinstance(one, ArrivingSession):
-            became.append(_take_session(records, one))
+    outcomes: list[Outcome] = []
+    for arrival in arriving:
+        if id(arrival) in gone:
+            outcomes.append("forgotten")
+        elif isinstance(arrival, ArrivingSession):
+            outcomes.append(_take_session(records, arrival))
         else:
-            became.append(_take_exchange(records, one))
-    return became
+            outcomes.append(_take_exchange(records, arrival))
+    return outcomes
 
 
 def _forgotten(
     connection: Connection, arriving: Sequence[ArrivingSession | ArrivingExchange], key: bytes
 ) -> set[int]:
-    if not any_of(connection):
+    if not has_forgotten(connection):
         return set()
     hashes: dict[int, set[str]] = {}
-    for one in arriving:
-        hashes[id(one)] = {session_hash(key, one.told.workstation, one.told.source_id)}
-        if isinstance(one, ArrivingExchange):
-            hashes[id(one)].add(exchange_hash(key, one.told.at, one.told.user_text))
-    found = known(connection, {each for some in hashes.values() for each in some})
-    return {which for which, some in hashes.items() if not found.isdisjoint(some)}
+    for arrival in arriving:
+        hashes[id(arrival)] = {session_hash(key, arrival.record.workstation, arrival.record.source_id)}
+        if isinstance(arrival, ArrivingExchange):
+            hashes[id(arrival)].add(exchange_hash(key, arrival.record.at, arrival.record.user_text))
+    forgotten = stored_hashes(connection, {digest for digests in hashes.values() for digest in digests})
+    return {which for which, digests in hashes.items() if not forgotten.isdisjoint(digests)}
 
 
-def _there(connection: Connection, which: str, told: SessionTold | ExchangeTold) -> Row[Any] | None:
+def _find_session(
+    connection: Connection, which: str, columns: SessionColumns | ExchangeColumns
+) -> Row[Any] | None:
     """The session of this id, else the one of that name."""
     row = connection.execute(select(SESSION).where(SESSION.c.id == which)).first()
-    named = select(SESSION).where(
-        SESSION.c.workstation == told.workstation,
-        SESSION.c.project == told.project,
-        SESSION.c.source_id == told.source_id,
+    by_name = select(SESSION).where(
+        SESSION.c.workstation == columns.workstation,
+        SESSION.c.project == columns.project,
+        SESSION.c.source_id == columns.source_id,
     )
-    return row or connection.execute(named).first()
+    return row or connection.execute(by_name).first()
 
 
-def _take_session(records: Records, one: ArrivingSession) -> Became:
-    connection, told = records.connection, one.told
-    row = _there(connection, told.id, told)
+def _take_session(records: Records, arrival: ArrivingSession) -> Outcome:
+    connection, columns = records.connection, arrival.record
+    row = _find_session(connection, columns.id, columns)
     if row is None:
-        made = connection.execute(
-            insert(SESSION), {"id": told.id} | {name: getattr(told, name) for name in _KEPT}
+        inserted = connection.execute(
+            insert(SESSION), {"id": columns.id} | {name: getattr(columns, name) for name in _SESSION_FIELDS}
         ).inserted_primary_key
-        records.did.append(["session", made[0] if made else 0])
+        records.did.append(["session", inserted[0] if inserted else 0])
         return "new"
-    if not one.trusted:
+    if not arrival.trusted:
         return "known"
     span = {
-        "started_at": min(filter(None, (row.started_at, told.started_at)), default=0),
-        "last_at": max(row.last_at, told.last_at),
+        "started_at": min(filter(None, (row.started_at, columns.started_at)), default=0),
+        "last_at": max(row.last_at, columns.last_at),
     }
     connection.execute(update(SESSION).where(SESSION.c.number == row.number).values(**span))
     return "known"
 
 
-def _take_exchange(records: Records, one: ArrivingExchange) -> Became:
-    connection, told = records.connection, one.told
-    session = _there(connection, told.session, told)
+def _take_exchange(records: Records, arrival: ArrivingExchange) -> Outcome:
+    connection, columns = records.connection, arrival.record
+    session = _find_session(connection, columns.session, columns)
     if session is None:
         return "refused"
-    own = EXCHANGE.c.session == session.number
-    same = and_(EXCHANGE.c.at == told.at, EXCHANGE.c.user_text == told.user_text)
-    rows = list(connection.execute(select(EXCHANGE).where(own, or_(same, EXCHANGE.c.place == told.place))))
-    there = next((row for row in rows if (row.at, row.user_text) == (told.at, told.user_text)), None)
-    if there is not None and len(there.assistant_text) >= len(told.assistant_text):
+    in_session = EXCHANGE.c.session == session.number
+    same = and_(EXCHANGE.c.at == columns.at, EXCHANGE.c.user_text == columns.user_text)
+    rows = list(
+        connection.execute(select(EXCHANGE).where(in_session, or_(same, EXCHANGE.c.place == columns.place)))
+    )
+    existing = next((row for row in rows if (row.at, row.user_text) == (columns.at, columns.user_text)), None)
+    if existing is not None and len(existing.assistant_text) >= len(columns.assistant_text):
         return "known"
-    if not one.trusted and session.kind != STRANGE:
+    if not arrival.trusted and session.kind != STRANGE:
         return "refused"  # nobody adds to what was read here
-    values = {name: getattr(told, name) for name in _SAID}
-    values["files"] = {name: list(paths) for name, paths in told.files.items()}
-    if there is not None:
-        values["place"] = there.place
-        connection.execute(update(EXCHANGE).where(EXCHANGE.c.number == there.number).values(**values))
-        records.log(EXCHANGES, there.number)
+    values = {name: getattr(columns, name) for name in _EXCHANGE_FIELDS}
+    values["files"] = {name: list(paths) for name, paths in columns.files.items()}
+    if existing is not None:
+        values["place"] = existing.place
+        connection.execute(update(EXCHANGE).where(EXCHANGE.c.number == existing.number).values(**values))
+        records.log(EXCHANGES, existing.number)
         return "merged"
     if rows:  # another is at its place
-        last = select(func.max(EXCHANGE.c.place)).where(own)
+        last = select(func.max(EXCHANGE.c.place)).where(in_session)
         values["place"] = (connection.execute(last).scalar() or 0) + 1
-    made = connection.execute(insert(EXCHANGE), values | {"session": session.number}).inserted_primary_key
+    inserted = connection.execute(insert(EXCHANGE), values | {"session": session.number}).inserted_primary_key
     count = update(SESSION).where(SESSION.c.number == session.number)
     connection.execute(count.values(exchange_count=SESSION.c.exchange_count + 1))
-    records.log(EXCHANGES, made[0] if made else 0)
-    records.did.append(["exchange", made[0] if made else 0])
+    records.log(EXCHANGES, inserted[0] if inserted else 0)
+    records.did.append(["exchange", inserted[0] if inserted else 0])
     return "new"
 
 
@@ -211,8 +215,8 @@ def take_back(records: Records, what: str, which: int) -> None:
     """Undo one entry of Records.did: ["session", number] or ["exchange", number]."""
     connection = records.connection
     if what == "session":
-        own = EXCHANGE.c.session == which
-        for number in list(connection.execute(select(EXCHANGE.c.number).where(own)).scalars()):
+        in_session = EXCHANGE.c.session == which
+        for number in list(connection.execute(select(EXCHANGE.c.number).where(in_session)).scalars()):
             records.log(EXCHANGES, number)
         connection.execute(delete(SESSION).where(SESSION.c.number == which))  # and its exchanges
         return
@@ -236,20 +240,23 @@ def take_out(
     if projects:
         query = query.where(SESSION.c.project.in_(projects))
     query = query.order_by(EXCHANGE.c.session, EXCHANGE.c.place).limit(limit)
-    told: list[dict[str, Any]] = []
+    page: list[dict[str, Any]] = []
     reached, chars, session = after, 0, None
     for row in connection.execute(query):
         if session is None or session.number != row.session:
             session = connection.execute(select(SESSION).where(SESSION.c.number == row.session)).one()
             if reached[0] != row.session:
-                told.append(
-                    {"session": {"id": session.id} | {name: getattr(session, name) for name in _KEPT}}
+                page.append(
+                    {
+                        "session": {"id": session.id}
+                        | {name: getattr(session, name) for name in _SESSION_FIELDS}
+                    }
                 )
-        whose = {name: getattr(session, name) for name in ("source_id", "workstation", "project")}
-        said = {name: getattr(row, name) for name in _SAID}
-        told.append({"exchange": {"session": session.id} | whose | said})
+        session_fields = {name: getattr(session, name) for name in ("source_id", "workstation", "project")}
+        exchange_fields = {name: getattr(row, name) for name in _EXCHANGE_FIELDS}
+        page.append({"exchange": {"session": session.id} | session_fields | exchange_fields})
         reached = (row.session, row.place)
         chars += len(row.user_text) + len(row.assistant_text)
         if chars > PAGE_CHARS:
             break
-    return told, reached if told else None
+    return page, reached if page else None

@@ -12,8 +12,8 @@ from cortex.memory.library import Library
 from cortex.memory.store import Store
 from cortex.memory.tables import FOLLOWED, SESSION
 from cortex.memory.transcripts import exchange_search
-from cortex.memory.transcripts.intake import read_taking, take
-from cortex.memory.transcripts.rules import note_down
+from cortex.memory.transcripts.intake import read_incoming_portion, take
+from cortex.memory.transcripts.rules import store_notes
 from cortex.system.errors import BadQuery
 
 
@@ -22,8 +22,10 @@ def search_sessions(library: Library, *, query: str, limit: int = 10, offset: in
     if not query.strip():
         raise BadQuery("The query is empty; say what was spoken of, or list the sessions.")
     memory = library.memory
-    whose = memory.projects.all_of(library.project)
-    return exchange_search.search(memory.store, memory.said, query, whose, limit=limit, offset=offset)
+    projects = memory.projects.all_of(library.project)
+    return exchange_search.search(
+        memory.store, memory.exchange_index, query, projects, limit=limit, offset=offset
+    )
 
 
 def list_sessions(
@@ -31,9 +33,9 @@ def list_sessions(
 ) -> dict[str, Any]:
     """Sessions of the project or of another, the newest first; "all": of all."""
     memory = library.memory
-    named = "" if project_id == "all" else memory.projects.home_of(project_id)
-    whose = memory.projects.all_of(named if project_id else library.project)
-    return exchange_search.listed(memory.store, whose, limit, offset, workstation_id)
+    project = "" if project_id == "all" else memory.projects.home_of(project_id)
+    projects = memory.projects.all_of(project if project_id else library.project)
+    return exchange_search.list_rows(memory.store, projects, limit, offset, workstation_id)
 
 
 def followed(library: Library, *, workstation: str = "") -> Generator[None, None, dict[str, Any]]:
@@ -42,36 +44,36 @@ def followed(library: Library, *, workstation: str = "") -> Generator[None, None
     """
     columns = (SESSION.c.file, SESSION.c.file_offset, SESSION.c.file_size, SESSION.c.file_tail)
     with library.memory.store.database.read() as connection:
-        named = connection.execute(select(FOLLOWED.c.project, FOLLOWED.c.path))
-        projects = {row.project: row.path for row in named}
-        chosen = select(*columns).where(SESSION.c.workstation == workstation)
-        rows = connection.execute(chosen).all() if workstation else []
+        query = connection.execute(select(FOLLOWED.c.project, FOLLOWED.c.path))
+        projects = {row.project: row.path for row in query}
+        files_query = select(*columns).where(SESSION.c.workstation == workstation)
+        rows = connection.execute(files_query).all() if workstation else []
     # who asks this has time: what the index lacks is taken in, between questions
-    yield from library.memory.said.follow()
+    yield from library.memory.exchange_index.follow()
     return {"projects": projects, "files": {row[0]: list(row[1:]) for row in rows if row[0]}}
 
 
 def take_session(library: Library, *, portion: dict[str, Any]) -> Generator[None, None, dict[str, Any]]:
     """Store what was read of a session, in slices; see `intake.take`."""
-    taking, memory = read_taking(portion, library.project), library.memory
-    with memory.store.changing() as records:
+    taking, memory = read_incoming_portion(portion, library.project), library.memory
+    with memory.store.transaction() as records:
         key = memory.store.database.key()
-        told, rows = take(records, taking, key)
-        told["notes"] = 0 if told.get("forgotten") else note_down(records, taking, rows, key)
+        answer, rows = take(records, taking, key)
+        answer["notes"] = 0 if answer.get("forgotten") else store_notes(records, taking, rows, key)
     memory.follow()
     yield
-    yield from memory.said.follow()
-    return told
+    yield from memory.exchange_index.follow()
+    return answer
 
 
-class Following:
+class FollowedProjects:
     """Remembers which projects asked for something of memory, and where they are: their sessions
     are read, and clones of them may want their notes.
     """
 
     def __init__(self) -> None:
         self._store: Store | None = None
-        self._known: dict[str, str] = {}
+        self._folders: dict[str, str] = {}
 
     def remember(self, library: Library, project: str, place: str = "") -> None:
         """One row for each project, once, and again when its folder is not known, or not there."""
@@ -79,19 +81,19 @@ class Following:
         if self._store is not store:
             with store.database.read() as connection:
                 rows = connection.execute(select(FOLLOWED.c.project, FOLLOWED.c.path))
-                self._known = {row.project: row.path for row in rows}
+                self._folders = {row.project: row.path for row in rows}
             self._store = store
-        known = self._known.get(project)
-        if known is None:
+        folder = self._folders.get(project)
+        if folder is None:
             values = {"project": project, "path": place, "created_at": library.memory.now()}
             with store.database.write() as connection:
-                there = select(FOLLOWED.c.project).where(FOLLOWED.c.project == project)
-                if connection.execute(there).first() is None:  # another machine may have told it
+                query = select(FOLLOWED.c.project).where(FOLLOWED.c.project == project)
+                if connection.execute(query).first() is None:  # another machine may have told it
                     connection.execute(insert(FOLLOWED), values)
-        elif place and place != known and not (known and Path(known).is_dir()):
+        elif place and place != folder and not (folder and Path(folder).is_dir()):
             with store.database.write() as connection:
-                own = FOLLOWED.c.project == project
-                connection.execute(update(FOLLOWED).where(own).values(path=place))
+                of_project = FOLLOWED.c.project == project
+                connection.execute(update(FOLLOWED).where(of_project).values(path=place))
         else:
             return
-        self._known[project] = place
+        self._folders[project] = place

@@ -15,7 +15,7 @@ import msgspec
 
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.exchanges import Gathering
-from cortex.memory.transcripts.reader import Place, Portion
+from cortex.memory.transcripts.reader import Portion, Position
 from cortex.memory.transcripts.spool import ENDING
 from cortex.system import files
 from cortex.system.errors import Damaged
@@ -78,33 +78,35 @@ def waiting(
         yield folder / name, int(number) if number.isdecimal() else 0, event if number.isdecimal() else None
 
 
-def portion_of(events: Sequence[tuple[int, Event]], known: Place) -> Portion:
+def portion_of(events: Sequence[tuple[int, Event]], position: Position) -> Portion:
     """The events of one session, by their numbers, after those that are known."""
-    told = Gathering()
+    gathering = Gathering()
     for number, event in events:
-        if number > known.offset:
-            _take(event, told)
+        if number > position.offset:
+            _take(event, gathering)
     last, session = events[-1][0], events[-1][1]
-    parts, _ = remove_secrets_in([asdict(part) for part in told.finish()])
-    about = {
+    parts, _ = remove_secrets_in([asdict(piece) for piece in gathering.finish()])
+    session_fields = {
         "kind": session.agent or NAME,
         "source_id": session.session,
         "project_path": session.cwd,
         "file": FILE + session.session,
-        "started_at": told.first_at,
-        "last_at": told.last_at,
+        "started_at": gathering.first_at,
+        "last_at": gathering.last_at,
     }
-    clean: dict[str, Any] = remove_secrets_in(about)[0]
-    return Portion(known.offset, Place(max(last, known.offset), last), anew=False, parts=parts, session=clean)
+    clean: dict[str, Any] = remove_secrets_in(session_fields)[0]
+    return Portion(
+        position.offset, Position(max(last, position.offset), last), anew=False, parts=parts, session=clean
+    )
 
 
-def _take(event: Event, told: Gathering) -> None:
-    told.note(at=event.at)
+def _take(event: Event, gathering: Gathering) -> None:
+    gathering.note(at=event.at)
     if event.event == "prompt":
-        told.begin(event.text, event.at)
+        gathering.begin(event.text, event.at)
     elif event.event == "tool-use":
-        told.use(event.tool)
+        gathering.use(event.tool)
         for path in event.files:
-            told.handle(path, modified=event.modified)
+            gathering.handle(path, modified=event.modified)
     elif event.event == "stop":
-        told.say(event.text, twice=True)
+        gathering.say(event.text, twice=True)

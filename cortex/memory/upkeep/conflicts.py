@@ -44,8 +44,8 @@ _NEGATION = re.compile(
 )
 #: what is done, and its opposite
 _OPPOSITES = tuple(
-    (re.compile(rf"\b(?:{one})\b"), re.compile(rf"\b(?:{other})\b"))
-    for one, other in (
+    (re.compile(rf"\b(?:{action})\b"), re.compile(rf"\b(?:{other})\b"))
+    for action, other in (
         (r"add(?:s|ed|ing)?|introduc(?:e|es|ed|ing)", r"remov(?:e|es|ed|ing)|delet(?:e|es|ed|ing)|drop(?:s|ped)?"),
         (r"enabl(?:e|es|ed|ing)", r"disabl(?:e|es|ed|ing)"),
         (r"start(?:s|ed|ing)? us(?:ing|es?)|adopt(?:s|ed)?", r"stop(?:s|ped|ping)? us(?:ing|es?)|abandon(?:s|ed)?"),
@@ -75,11 +75,11 @@ def judge(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
     """What the newer note says about the older one, if they contradict each other. A note of one
     who is believed less closes nothing.
     """
-    found = _opposes(newer, older, cosine) or _corrects(newer, older, cosine)
-    if found is None:
+    conflict = _opposes(newer, older, cosine) or _corrects(newer, older, cosine)
+    if conflict is None:
         return _negates(newer, older, cosine)
     closes = newer.trust >= older.trust
-    return Conflict(found.relation if closes else "contradicts", *_told(found), closes)
+    return Conflict(conflict.relation if closes else "contradicts", *_evidence(conflict), closes)
 
 
 def corrects(trait: Trait) -> bool:
@@ -87,41 +87,41 @@ def corrects(trait: Trait) -> bool:
     return bool(_CORRECTION.search(trait.text))
 
 
-def _told(found: Conflict) -> tuple[float, str, str]:
-    return found.confidence, found.detection, found.reason
+def _evidence(conflict: Conflict) -> tuple[float, str, str]:
+    return conflict.confidence, conflict.detection, conflict.reason
 
 
 def _corrects(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
-    said = _CORRECTION.search(newer.text)
-    if said is None or not same_topic(newer, older, cosine) or corrects(older):
+    correction = _CORRECTION.search(newer.text)
+    if correction is None or not same_topic(newer, older, cosine) or corrects(older):
         return None
     return Conflict("contradicts", CORRECTS, "correction", "says that it holds no more")
 
 
 def _opposes(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
-    if not newer.touched & older.touched or not same_topic(newer, older, cosine):
+    if not newer.modified & older.modified or not same_topic(newer, older, cosine):
         return None
     now, then = newer.title.lower(), older.title.lower()
-    for one, other in _OPPOSITES:
-        for first, second in ((one, other), (other, one)):
+    for action, other in _OPPOSITES:
+        for first, second in ((action, other), (other, action)):
             does, did = first.search(now), second.search(then)
             if not does or not did or second.search(now) or first.search(then):
                 continue
             # A file in common is not enough: what was added must be what is removed.
-            if jaccard(newer.titled - stems(does[0]), older.titled - stems(did[0])) >= ONE_THING:
-                told = f"says “{does[0]}” after “{did[0]}” of the same file"
-                return Conflict("supersedes", OPPOSES, "opposition", told)
+            if jaccard(newer.title_words - stems(does[0]), older.title_words - stems(did[0])) >= ONE_THING:
+                reason = f"says “{does[0]}” after “{did[0]}” of the same file"
+                return Conflict("supersedes", OPPOSES, "opposition", reason)
     return None
 
 
 def _negates(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
     alike = cosine >= CONTRADICTS or jaccard(newer.words, older.words) >= CONTRADICTS_WORDS
-    if not alike or _negated(newer) == _negated(older):
+    if not alike or _is_negated(newer) == _is_negated(older):
         return None
     return Conflict(
         "contradicts", round(min(1.0, max(cosine, CONTRADICTS_WORDS)), 4), "negation", "one negates"
     )
 
 
-def _negated(trait: Trait) -> bool:
+def _is_negated(trait: Trait) -> bool:
     return bool(_NEGATION.search(trait.text[:BEGINNING_CHARS]))

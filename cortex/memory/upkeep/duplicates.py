@@ -29,7 +29,7 @@ def groups(traits: Sequence[Trait], cosines: Array, least: float) -> list[Group]
     """
     order = sorted(range(len(traits)), key=lambda at: (-traits[at].importance, -traits[at].moment, at))
     taken: set[int] = set()
-    found: list[Group] = []
+    clusters: list[Group] = []
     for at in order:
         if at in taken:
             continue
@@ -43,5 +43,5 @@ def groups(traits: Sequence[Trait], cosines: Array, least: float) -> list[Group]
         taken |= {at, *others}
         others.sort(key=lambda place: (-float(cosines[at, place]), traits[place].number))
         similar = tuple((traits[place].number, min(1.0, float(cosines[at, place]))) for place in others)
-        found.append(Group(traits[at].number, similar))
-    return sorted(found, key=lambda group: (-len(group.similar), -group.mean, group.primary))
+        clusters.append(Group(traits[at].number, similar))
+    return sorted(clusters, key=lambda group: (-len(group.similar), -group.mean, group.primary))

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, bindparam, case, select, update
 
 from cortex.memory.tables import EDGE, NOTE
 from cortex.memory.upkeep.relations import AUTOMATIC
-from cortex.memory.upkeep.scores import days_between, left_of_edge
+from cortex.memory.upkeep.scores import days_between, remaining_share
 from cortex.memory.upkeep.state import EDGES, write_mark
 from cortex.memory.upkeep.work import Steps, Work
 
@@ -25,22 +25,22 @@ GONE = 0.05
 #: relations that stay as they are: they say which notes hold
 _HOLDING = ("supersedes", "contradicts", "invalidated_by")
 
-_ONE, _OTHER = NOTE.alias("one"), NOTE.alias("other")
+_SOURCE, _TARGET = NOTE.alias("one"), NOTE.alias("other")
 
 
-def _greater(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
+def _sql_max(first: ColumnElement[Any], second: ColumnElement[Any]) -> ColumnElement[Any]:
     """Databases call it max or greatest."""
-    return case((one >= other, one), else_=other)
+    return case((first >= second, first), else_=second)
 
 
 _EDGES = (
     select(
         EDGE,
-        _greater(_ONE.c.importance, _OTHER.c.importance).label("importance"),
-        _greater(EDGE.c.created_at, _greater(_ONE.c.used_at, _OTHER.c.used_at)).label("since"),
+        _sql_max(_SOURCE.c.importance, _TARGET.c.importance).label("importance"),
+        _sql_max(EDGE.c.created_at, _sql_max(_SOURCE.c.used_at, _TARGET.c.used_at)).label("since"),
     )
-    .join(_ONE, _ONE.c.number == EDGE.c.source)
-    .join(_OTHER, _OTHER.c.number == EDGE.c.target)
+    .join(_SOURCE, _SOURCE.c.number == EDGE.c.source)
+    .join(_TARGET, _TARGET.c.number == EDGE.c.target)
     .where(
         EDGE.c.number > bindparam("after"),
         EDGE.c.detection.in_(sorted(AUTOMATIC)),
@@ -52,21 +52,23 @@ _EDGES = (
 _FADE = update(EDGE).where(EDGE.c.number == bindparam("which")).values(faded=bindparam("left"))
 
 
-def weaken(work: Work) -> Steps:
+def fade_edges(work: Work) -> Steps:
     """What is left of each edge that upkeep made; the use of either note begins anew."""
     cursor = work.mark(EDGES).cursor
     while True:
         with work.memory.store.database.read() as connection:
             rows = connection.execute(_EDGES, {"after": cursor}).all()
-        told = [(row, left_of_edge(row.importance, days_between(row.since, work.now))) for row in rows]
-        gone = [row.number for row, left in told if row.weight * left < GONE]
-        new = {row.number: left for row, left in told if left != row.faded and row.weight * left >= GONE}
+        remaining = [
+            (row, remaining_share(row.importance, days_between(row.since, work.now))) for row in rows
+        ]
+        gone = [row.number for row, left in remaining if row.weight * left < GONE]
+        new = {row.number: left for row, left in remaining if left != row.faded and row.weight * left >= GONE}
         cursor = rows[-1].number if len(rows) == LOOKED else 0
         work.counts["looked"] += len(rows)
         work.counts["faded"] += len(new)
         work.counts["removed"] += len(gone)
         if not work.dry_run:
-            _keep(work, new, cursor)
+            _write_fading(work, new, cursor)
             yield
             for at in range(0, len(gone), REMOVED):
                 _remove(work, gone[at : at + REMOVED])
@@ -76,20 +78,20 @@ def weaken(work: Work) -> Steps:
             return
 
 
-def _keep(work: Work, new: dict[int, float], cursor: int) -> None:
+def _write_fading(work: Work, new: dict[int, float], cursor: int) -> None:
     with work.memory.store.database.write() as connection:
         if new:
             rows: list[dict[str, Any]] = [{"which": number, "left": left} for number, left in new.items()]
             connection.execute(_FADE, rows)
         write_mark(connection, EDGES, cursor=cursor, last_run=work.now)
     links = work.memory.links
-    known = {edge.number: edge for edge in links.edges(list(new))}
-    links.take([replace(edge, faded=new[number]) for number, edge in known.items()])
+    edges = {edge.number: edge for edge in links.edges(list(new))}
+    links.take([replace(edge, faded=new[number]) for number, edge in edges.items()])
 
 
 def _remove(work: Work, numbers: Sequence[int]) -> None:
     def carry_out(records: Any) -> None:
         for number in numbers:
-            records.part(number)
+            records.disconnect(number)
 
     work.write(EDGES, carry_out)

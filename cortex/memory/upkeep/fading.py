@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, select, update
 
-from cortex.memory.links import HIDDEN
+from cortex.memory.links import STRENGTH_MIN
 from cortex.memory.note import Note, State
 from cortex.memory.records import Records
 from cortex.memory.tables import NOTE, QUERY_LOG
@@ -45,10 +45,10 @@ def decay(work: Work) -> Steps:
         query = select(*_FADED).where(NOTE.c.number > cursor, NOTE.c.state == "active")
         with work.memory.store.database.read() as connection:
             rows = connection.execute(query.order_by(NOTE.c.number).limit(LOOKED)).all()
-        told = [(row.number, _relevance(work, row)) for row in rows]
+        relevances = [(row.number, _relevance(work, row)) for row in rows]
         new = [
             (number, value)
-            for (number, value), row in zip(told, rows, strict=True)
+            for (number, value), row in zip(relevances, rows, strict=True)
             if abs(value - row.relevance) >= SAME
         ]
         cursor = rows[-1].number if len(rows) == LOOKED else 0
@@ -67,8 +67,8 @@ def decay(work: Work) -> Steps:
 
 def _relevance(work: Work, note: Any) -> float:
     """`note`: one, or its row. An edge that has faded does not count."""
-    found = work.memory.links.of(note.number)
-    edges = [edge for edge in found if edge.relation != "contradicts" and edge.strength >= HIDDEN]
+    links = work.memory.links.of(note.number)
+    edges = [edge for edge in links if edge.relation != "contradicts" and edge.strength >= STRENGTH_MIN]
     mean = sum(edge.weight for edge in edges) / len(edges) if edges else 0.0
     age = days_between(note.updated_at, work.now)
     idle = days_between(note.used_at or note.updated_at, work.now)
@@ -81,29 +81,33 @@ def forget(work: Work) -> Steps:
     """
     if work.dry_run or work.memory.upkeep.settings.forgetting:
         old = (NOTE.c.state == "active") & (NOTE.c.updated_at <= work.now - YOUNG_DAYS * DAY_MS)
-        chosen = old & (NOTE.c.importance < IMPORTANT)
-        yield from _put(work, FORGETTING, "archived", chosen, lambda one: may_be_forgotten(one, work.now))
+        candidates = old & (NOTE.c.importance < IMPORTANT)
+        yield from _set_state(
+            work, FORGETTING, "archived", candidates, lambda standing: may_be_forgotten(standing, work.now)
+        )
 
 
 def retain(work: Work, days: int) -> Steps:
     """Mark as deleted what is older than so many days; 0: nothing."""
     if days:
         old = (NOTE.c.state == "active") & (NOTE.c.updated_at < work.now - days * DAY_MS)
-        yield from _put(work, MAINTENANCE, "deleted", old, lambda one: is_expired(one, work.now, days))
+        yield from _set_state(
+            work, MAINTENANCE, "deleted", old, lambda standing: is_expired(standing, work.now, days)
+        )
 
 
 def clean(work: Work) -> Steps:
     """Mark as deleted what was superseded long ago."""
     old = (NOTE.c.state == "superseded") & (NOTE.c.valid_until < work.now - SUPERSEDED_DAYS * DAY_MS)
-    yield from _put(work, MAINTENANCE, "deleted", old, lambda one: is_past(one, work.now))
+    yield from _set_state(work, MAINTENANCE, "deleted", old, lambda standing: is_past(standing, work.now))
 
 
-def _put(
+def _set_state(
     work: Work,
     name: str,
     state: State,
     old: ColumnElement[bool],
-    chosen: Callable[[Standing], bool],
+    matches: Callable[[Standing], bool],
 ) -> Steps:
     """Put the old notes that are chosen into a state, in slices."""
     last = 0
@@ -115,19 +119,19 @@ def _put(
             return
         last = numbers[-1]
         notes = work.memory.store.notes_by_number(numbers)
-        picked = [note for note in notes if chosen(_standing(work, note))]
+        picked = [note for note in notes if matches(_standing(work, note))]
         for note in picked:
-            work.tell(state, {"id": note.id, "number": note.number, "title": note.title})
+            work.record_detail(state, {"id": note.id, "number": note.number, "title": note.title})
         if picked:
-            work.write(name, lambda records, picked=picked: _in_state(records, picked, state))  # type: ignore[misc]
+            work.write(name, lambda records, picked=picked: _change_state(records, picked, state))  # type: ignore[misc]
         yield
 
 
-def _in_state(records: Records, notes: Sequence[Note], state: State) -> None:
+def _change_state(records: Records, notes: Sequence[Note], state: State) -> None:
     """Those that read as they did when they were chosen: a colleague may have changed one."""
-    there = {note.number: note for note in records.get([note.number for note in notes])}
+    current = {note.number: note for note in records.get([note.number for note in notes])}
     for note in notes:
-        if there.get(note.number) == note:
+        if current.get(note.number) == note:
             records.change(note, replace(note, state=state))
 
 
@@ -139,8 +143,8 @@ def _standing(work: Work, note: Note) -> Standing:
         relevance=_relevance(work, note),
         created_at=note.updated_at,
         used_at=note.used_at,
-        held=any(edge.detection not in AUTOMATIC for edge in edges),
-        liked=note.feedback > 0,
+        is_connected=any(edge.detection not in AUTOMATIC for edge in edges),
+        is_liked=note.feedback > 0,
         valid_until=note.valid_until,
     )
 

@@ -14,7 +14,7 @@ FORGOTTEN_BELOW = 0.1
 #: importance that protects, days that every note stays, and days since it was last used
 IMPORTANT, YOUNG_DAYS, USED_DAYS = 0.7, 90, 30
 #: types that are never forgotten
-KEPT_TYPES = frozenset(("decision", "discovery", "preference", "goal"))
+PERMANENT_TYPES = frozenset(("decision", "discovery", "preference", "goal"))
 #: days that a note stays which another one superseded, where such notes are cleaned up at all
 SUPERSEDED_DAYS = 30
 
@@ -30,31 +30,31 @@ class Standing:
     relevance: float
     created_at: int
     used_at: int
-    held: bool = False
-    liked: bool = False
+    is_connected: bool = False
+    is_liked: bool = False
     valid_until: int = 0
 
 
-def _protected(one: Standing, now: int) -> bool:
-    used = bool(one.used_at) and days_between(one.used_at, now) < USED_DAYS
-    return one.importance >= IMPORTANT or used or one.held or one.liked
+def _is_protected(standing: Standing, now: int) -> bool:
+    used = bool(standing.used_at) and days_between(standing.used_at, now) < USED_DAYS
+    return standing.importance >= IMPORTANT or used or standing.is_connected or standing.is_liked
 
 
-def may_be_forgotten(one: Standing, now: int) -> bool:
+def may_be_forgotten(standing: Standing, now: int) -> bool:
     """Whether it faded, and nothing speaks for it."""
     return (
-        one.relevance < FORGOTTEN_BELOW
-        and one.type not in KEPT_TYPES
-        and days_between(one.created_at, now) >= YOUNG_DAYS
-        and not _protected(one, now)
+        standing.relevance < FORGOTTEN_BELOW
+        and standing.type not in PERMANENT_TYPES
+        and days_between(standing.created_at, now) >= YOUNG_DAYS
+        and not _is_protected(standing, now)
     )
 
 
-def is_expired(one: Standing, now: int, days: int) -> bool:
+def is_expired(standing: Standing, now: int, days: int) -> bool:
     """Whether it is older than so many days, 0 for never, and nothing speaks for it."""
-    return days > 0 and now - one.created_at > days * DAY_MS and not _protected(one, now)
+    return days > 0 and now - standing.created_at > days * DAY_MS and not _is_protected(standing, now)
 
 
-def is_past(one: Standing, now: int) -> bool:
+def is_past(standing: Standing, now: int) -> bool:
     """Whether a note that was superseded has been so for long."""
-    return bool(one.valid_until) and now - one.valid_until > SUPERSEDED_DAYS * DAY_MS
+    return bool(standing.valid_until) and now - standing.valid_until > SUPERSEDED_DAYS * DAY_MS

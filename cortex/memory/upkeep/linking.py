@@ -24,7 +24,7 @@ from cortex.memory.upkeep.relations import (
 )
 from cortex.memory.upkeep.state import ASSOCIATIONS, RELATIONS
 from cortex.memory.upkeep.traits import Trait
-from cortex.memory.upkeep.work import EDGES_MAX, Steps, Work, changed
+from cortex.memory.upkeep.work import EDGES_MAX, Steps, Work, changed_notes
 
 #: neighbours by meaning that a note is compared with; one with more similar ones than GENERIC is
 #: too generic to be similar to any, as is a file that so many notes name
@@ -48,7 +48,7 @@ class _Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Decision:
     """What is to be written for one note: edges to remove, new ones, and the notes that another one
     ends, with what says so.
     """
@@ -58,15 +58,15 @@ class _Found:
     conflicts: tuple[tuple[_Pair, Conflict], ...]
 
 
-def link(work: Work) -> Steps:
+def relate_changed(work: Work) -> Steps:
     """Relations and conflicts between each note that changed and those that it may concern."""
-    for number, change in changed(work, RELATIONS, lambda: work.counts["edges"] >= EDGES_MAX):
-        if not work.holds(number):
+    for number, change in changed_notes(work, RELATIONS, lambda: work.counts["edges"] >= EDGES_MAX):
+        if not work.is_active(number):
             continue
         work.counts["notes"] += 1
-        found = yield from _look(work, number)
-        if found.parted or found.links or found.conflicts:
-            yield from _write(work, number, found, change)
+        decision = yield from _inspect(work, number)
+        if decision.parted or decision.links or decision.conflicts:
+            yield from _write(work, number, decision, change)
             yield
 
 
@@ -79,70 +79,75 @@ def associate_newest(work: Work) -> Steps:
         query = select(NOTE.c.number).where(NOTE.c.state == "active").order_by(NOTE.c.number.desc())
         numbers = list(connection.execute(query.limit(RECENT)).scalars())
     traits = list((yield from work.traits(numbers)).values())
-    told = [trait.number for trait in traits]
-    cosines = work.memory.vectors.against(told, told)
+    trait_numbers = [trait.number for trait in traits]
+    cosines = work.memory.vectors.against(trait_numbers, trait_numbers)
     yield
     by_number = {trait.number: trait for trait in traits}
     work.counts["compared"] = len(traits)
     altered = {trait.number for trait in traits if trait.stamp >= since}
-    found: dict[tuple[int, int], Link] = {}
+    by_pair: dict[tuple[int, int], Link] = {}
     for at in range(0, len(traits), AT_ONCE):
         near = associate(traits, cosines, range(at, min(at + AT_ONCE, len(traits))))
-        found |= {each.pair: each for each in near if not altered.isdisjoint(each.pair)}
+        by_pair |= {candidate.pair: candidate for candidate in near if not altered.isdisjoint(candidate.pair)}
         yield
-    links = _with_room(work, [found[pair] for pair in sorted(found) if _is_new(work, found[pair])])
+    links = _with_room(work, [by_pair[pair] for pair in sorted(by_pair) if _is_new(work, by_pair[pair])])
     for at in range(0, len(links), WRITTEN):
         yield
-        some = [each for each in links[at : at + WRITTEN] if _stand(work, each, by_number)]
-        for each in some:
-            _count(work, each)
+        some = [
+            candidate for candidate in links[at : at + WRITTEN] if _is_current(work, candidate, by_number)
+        ]
+        for candidate in some:
+            _count(work, candidate)
         if some:
             work.write(ASSOCIATIONS, lambda records, some=some: _join(records, some))  # type: ignore[misc]
     work.keep(ASSOCIATIONS, last_run=work.now)
 
 
-def _is_new(work: Work, one: Link) -> bool:
-    if one.pair in work.made:
+def _is_new(work: Work, candidate: Link) -> bool:
+    if candidate.pair in work.related_pairs:
         return False
-    first, second = one.pair
+    first, second = candidate.pair
     return not any(second in (edge.source, edge.target) for edge in work.memory.links.of(first))
 
 
 def _with_room(work: Work, links: Sequence[Link]) -> list[Link]:
     """Those of them, in their order, with which no note has more edges than it may."""
-    held: dict[int, int] = {}
-    kept = []
-    for one in links:
-        counts = {end: held[end] if end in held else _held(work, end) for end in one.pair}
+    edge_counts: dict[int, int] = {}
+    accepted = []
+    for candidate in links:
+        counts = {
+            end: edge_counts[end] if end in edge_counts else _automatic_count(work, end)
+            for end in candidate.pair
+        }
         if max(counts.values()) < EDGES_EACH:
-            held |= {end: count + 1 for end, count in counts.items()}
-            kept.append(one)
-    return kept
+            edge_counts |= {end: count + 1 for end, count in counts.items()}
+            accepted.append(candidate)
+    return accepted
 
 
-def _stand(work: Work, one: Link, traits: dict[int, Trait]) -> bool:
-    return all(work.stands(traits[end]) for end in one.pair)
+def _is_current(work: Work, candidate: Link, traits: dict[int, Trait]) -> bool:
+    return all(work.is_unchanged(traits[end]) for end in candidate.pair)
 
 
-def _look(work: Work, number: int) -> Generator[None, None, _Found]:
+def _inspect(work: Work, number: int) -> Generator[None, None, _Decision]:
     """What there is to say about one note; nothing is written."""
-    there = (yield from work.traits([number])).get(number)
-    if there is None:
-        return _Found((), (), ())
-    near = work.memory.vectors.near(number, work.mask(there), GENERIC + 1)
+    subject = (yield from work.traits([number])).get(number)
+    if subject is None:
+        return _Decision((), (), ())
+    near = work.memory.vectors.near(number, work.mask(subject), GENERIC + 1)
     generic = sum(value >= SIMILAR for _, value in near) > GENERIC
-    numbers = _candidates(work, there, [other for other, _ in near[:NEIGHBOURS]])
+    numbers = _candidates(work, subject, [other for other, _ in near[:NEIGHBOURS]])
     yield
-    others = yield from work.traits([other for other in numbers if work.holds(other)])
+    others = yield from work.traits([other for other in numbers if work.is_active(other)])
     cosines = work.memory.vectors.against([number], list(others))[0]
     pairs = []
     for other, cosine in zip(others.values(), cosines.tolist(), strict=True):
-        if there.meets(other):
-            newer, older = sorted((there, other), key=lambda trait: trait.order, reverse=True)
+        if subject.meets(other):
+            newer, older = sorted((subject, other), key=lambda trait: trait.order, reverse=True)
             pairs.append(_Pair(newer, older, cosine))
     yield
     following = yield from _following(work, number, pairs, near)
-    return _decide(work, there, pairs, following, generic=generic)
+    return _decide(work, subject, pairs, following, generic=generic)
 
 
 def _following(
@@ -151,20 +156,20 @@ def _following(
     """The notes right before and after this one in its session, where the older is among those that
     are nearest in meaning to the newer: of some thousand notes any two are somewhat alike.
     """
-    found = set[int]()
+    followers = set[int]()
     for pair in pairs:
         newer, older = pair.newer, pair.older
-        one = relate(newer, older, pair.cosine, follows=True)
+        relation = relate(newer, older, pair.cosine, follows=True)
         follows = int(work.memory.catalog["before"][newer.number]) == older.number
-        if not follows or one is None or one.detection != "temporal_proximity":
+        if not follows or relation is None or relation.detection != "temporal_proximity":
             continue
         nearest = near
         if newer.number != number:
             nearest = work.memory.vectors.near(newer.number, work.mask(newer), NEIGHBOURS)
             yield
         if older.number in {other for other, _ in nearest[:NEIGHBOURS]}:
-            found.add(_other_of(pair, number))
-    return found
+            followers.add(_other_of(pair, number))
+    return followers
 
 
 def _candidates(work: Work, trait: Trait, near: Sequence[int]) -> list[int]:
@@ -172,80 +177,88 @@ def _candidates(work: Work, trait: Trait, near: Sequence[int]) -> list[int]:
     connected with it before.
     """
     catalog, number = work.memory.catalog, trait.number
-    beside = (int(catalog["before"][number]), int(catalog["after"][number]))
+    adjacent = (int(catalog["before"][number]), int(catalog["after"][number]))
     linked = (end for edge in work.memory.links.of(number) for end in (edge.source, edge.target))
-    found = dict.fromkeys((*near, *beside, *linked, *_by_files(work, trait)))
-    return [other for other in found if other and other != number][:CANDIDATES]
+    numbers = dict.fromkeys((*near, *adjacent, *linked, *_by_files(work, trait)))
+    return [other for other in numbers if other and other != number][:CANDIDATES]
 
 
 def _by_files(work: Work, trait: Trait) -> list[int]:
-    found: list[int] = []
+    numbers: list[int] = []
     with work.memory.store.database.read() as connection:
         for path in sorted(trait.files)[:FILES]:
             query = select(NOTE_FILE.c.note).where(NOTE_FILE.c.path == path).limit(GENERIC + 2)
             notes = list(connection.execute(query).scalars())
-            found += notes if len(notes) <= GENERIC + 1 else ()
-    return found
+            numbers += notes if len(notes) <= GENERIC + 1 else ()
+    return numbers
 
 
 def _decide(
     work: Work, trait: Trait, pairs: Sequence[_Pair], following: Collection[int], *, generic: bool
-) -> _Found:
+) -> _Decision:
     number = trait.number
     edges = work.memory.links.of(number)
-    said = {_other(edge, number) for edge in edges if edge.detection not in AUTOMATIC}
-    conflicts, left = _conflicts([pair for pair in pairs if _other_of(pair, number) not in said], number)
+    manual = {_other(edge, number) for edge in edges if edge.detection not in AUTOMATIC}
+    conflicts, left = _conflicts([pair for pair in pairs if _other_of(pair, number) not in manual], number)
     wanted: dict[int, Link | None] = {}
     for pair in pairs:
         other = _other_of(pair, number)
-        if other in said or other in left:
+        if other in manual or other in left:
             continue
         if other in conflicts:
             wanted[other] = _flag(pair, conflicts[other])
             continue
-        one = relate(pair.newer, pair.older, pair.cosine, follows=other in following)
-        wanted[other] = None if generic and one and one.detection == "embedding_similarity" else one
+        proposal = relate(pair.newer, pair.older, pair.cosine, follows=other in following)
+        wanted[other] = (
+            None if generic and proposal and proposal.detection == "embedding_similarity" else proposal
+        )
     parted = tuple(edge for edge in edges if edge.number not in work.gone and _is_gone(edge, wanted, number))
-    known = {_other(edge, number) for edge in edges if edge not in parted}
-    work.made -= {
+    connected = {_other(edge, number) for edge in edges if edge not in parted}
+    work.related_pairs -= {
         (min(number, other), max(number, other)) for other in {_other(edge, number) for edge in parted}
     }
     links = sorted(
-        (one for other, one in wanted.items() if one and other not in known and one.pair not in work.made),
-        key=lambda one: (-one.confidence, one.pair),
+        (
+            proposal
+            for other, proposal in wanted.items()
+            if proposal and other not in connected and proposal.pair not in work.related_pairs
+        ),
+        key=lambda proposal: (-proposal.confidence, proposal.pair),
     )
     ends = tuple(
         (pair, conflicts[other])
         for pair in pairs
-        if (other := _other_of(pair, number)) in conflicts and conflicts[other].closes and other not in known
+        if (other := _other_of(pair, number)) in conflicts
+        and conflicts[other].closes
+        and other not in connected
     )
-    return _Found(parted, tuple(links), ends)
+    return _Decision(parted, tuple(links), ends)
 
 
 def _conflicts(pairs: Sequence[_Pair], number: int) -> tuple[dict[int, Conflict], set[int]]:
     """Other → conflict; and the others that are left to what they say about this note when they are
     looked at themselves. A correction is about one note: the nearest of the older ones.
     """
-    kept, left, corrected = dict[int, Conflict](), set[int](), list[tuple[_Pair, Conflict]]()
+    conflicts, left, corrected = dict[int, Conflict](), set[int](), list[tuple[_Pair, Conflict]]()
     for pair in pairs:
-        told = judge(pair.newer, pair.older, pair.cosine)
-        if told is None:
+        conflict = judge(pair.newer, pair.older, pair.cosine)
+        if conflict is None:
             continue
-        if told.detection != "negation" and pair.newer.number != number:
+        if conflict.detection != "negation" and pair.newer.number != number:
             left.add(pair.newer.number)
-        elif told.detection == "correction":
-            corrected.append((pair, told))
+        elif conflict.detection == "correction":
+            corrected.append((pair, conflict))
         else:
-            kept[_other_of(pair, number)] = told
+            conflicts[_other_of(pair, number)] = conflict
     if corrected:
-        nearest, told = max(corrected, key=lambda each: (each[0].cosine, each[0].older.order))
-        kept[nearest.older.number] = told
-    return kept, left
+        nearest, conflict = max(corrected, key=lambda entry: (entry[0].cosine, entry[0].older.order))
+        conflicts[nearest.older.number] = conflict
+    return conflicts, left
 
 
-def _flag(pair: _Pair, told: Conflict) -> Link:
+def _flag(pair: _Pair, conflict: Conflict) -> Link:
     ends = pair.newer.number, pair.older.number
-    return Link(*ends, told.relation, told.confidence, told.detection, told.reason)
+    return Link(*ends, conflict.relation, conflict.confidence, conflict.detection, conflict.reason)
 
 
 def _is_gone(edge: Edge, wanted: dict[int, Link | None], number: int) -> bool:
@@ -253,50 +266,64 @@ def _is_gone(edge: Edge, wanted: dict[int, Link | None], number: int) -> bool:
     whatever they say.
     """
     other = _other(edge, number)
-    one = wanted.get(other)
+    proposal = wanted.get(other)
     if edge.detection == ASSOCIATED:
-        return one is not None
+        return proposal is not None
     if edge.detection not in PAIRWISE or other not in wanted:
         return False
-    return one is None or (one.source, one.target, one.relation) != (edge.source, edge.target, edge.relation)
+    return proposal is None or (proposal.source, proposal.target, proposal.relation) != (
+        edge.source,
+        edge.target,
+        edge.relation,
+    )
 
 
-def _write(work: Work, number: int, found: _Found, change: int) -> Steps:
+def _write(work: Work, number: int, decision: _Decision, change: int) -> Steps:
     """All about one note, the cursor with the last of it. What is not as it was when this was found
     is left out: it changed, so it is looked at again.
     """
-    room = min(EDGES_MAX - work.counts["edges"], EDGES_EACH - _held(work, number) + len(found.parted))
-    others = [one for one in found.links if not any(_full(work, end) for end in one.pair if end != number)]
+    room = min(
+        EDGES_MAX - work.counts["edges"], EDGES_EACH - _automatic_count(work, number) + len(decision.parted)
+    )
+    others = [
+        candidate
+        for candidate in decision.links
+        if not any(_is_full(work, end) for end in candidate.pair if end != number)
+    ]
     links = others[: max(0, room)]
     while len(links) > WRITTEN:
-        some, links = _standing(work, links[:WRITTEN]), links[WRITTEN:]
+        some, links = _current_links(work, links[:WRITTEN]), links[WRITTEN:]
         work.write(RELATIONS, lambda records, some=some: _join(records, some))  # type: ignore[misc]
         yield
-    links = _standing(work, links)
-    ends = [each for each in found.conflicts if work.stands(each[0].older) and work.stands(each[0].newer)]
+    links = _current_links(work, links)
+    ends = [
+        entry
+        for entry in decision.conflicts
+        if work.is_unchanged(entry[0].older) and work.is_unchanged(entry[0].newer)
+    ]
 
     def carry_out(records: Records) -> None:
-        for edge in found.parted:
-            records.part(edge.number)
+        for edge in decision.parted:
+            records.disconnect(edge.number)
         _join(records, links)
         for pair, _ in ends:
             _end(records, pair)
 
     work.write(RELATIONS, carry_out, cursor=change)
-    work.counts["removed"] += len(found.parted)
-    work.gone |= {edge.number for edge in found.parted}
-    for pair, told in ends:
+    work.counts["removed"] += len(decision.parted)
+    work.gone |= {edge.number for edge in decision.parted}
+    for pair, conflict in ends:
         work.ended.add(pair.older.number)
-        row = {"id": pair.older.id, "number": pair.older.number, "by": pair.newer.id, "why": told.reason}
-        work.tell("superseded", row)
+        row = {"id": pair.older.id, "number": pair.older.number, "by": pair.newer.id, "why": conflict.reason}
+        work.record_detail("superseded", row)
 
 
-def _standing(work: Work, links: Sequence[Link]) -> list[Link]:
+def _current_links(work: Work, links: Sequence[Link]) -> list[Link]:
     """Those of them whose notes still hold, counted."""
-    kept = [one for one in links if all(work.holds(end) for end in one.pair)]
-    for one in kept:
-        _count(work, one)
-    return kept
+    current = [candidate for candidate in links if all(work.is_active(end) for end in candidate.pair)]
+    for candidate in current:
+        _count(work, candidate)
+    return current
 
 
 def _end(records: Records, pair: _Pair) -> None:
@@ -308,25 +335,32 @@ def _end(records: Records, pair: _Pair) -> None:
 
 
 def _join(records: Records, links: Sequence[Link]) -> None:
-    for one in links:
-        edge = Edge(one.source, one.target, one.relation, one.confidence, one.detection, reason=one.reason)
-        records.join(edge)
+    for candidate in links:
+        edge = Edge(
+            candidate.source,
+            candidate.target,
+            candidate.relation,
+            candidate.confidence,
+            candidate.detection,
+            reason=candidate.reason,
+        )
+        records.connect(edge)
 
 
-def _count(work: Work, one: Link) -> None:
-    work.made.add(one.pair)
+def _count(work: Work, candidate: Link) -> None:
+    work.related_pairs.add(candidate.pair)
     work.counts["edges"] += 1
-    work.counts[one.relation] += 1
-    if one.relation == "contradicts":
+    work.counts[candidate.relation] += 1
+    if candidate.relation == "contradicts":
         work.counts["contradictions"] += 1
 
 
-def _full(work: Work, number: int) -> bool:
+def _is_full(work: Work, number: int) -> bool:
     """Whether a note has as many edges from here as it may."""
-    return _held(work, number) >= EDGES_EACH
+    return _automatic_count(work, number) >= EDGES_EACH
 
 
-def _held(work: Work, number: int) -> int:
+def _automatic_count(work: Work, number: int) -> int:
     return sum(edge.detection in AUTOMATIC for edge in work.memory.links.of(number))
 
 

@@ -8,23 +8,23 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from cortex.memory.answers import told
+from cortex.memory.answers import visible_text
 from cortex.memory.tables import NOTE, PATTERN, PATTERN_NOTE
-from cortex.memory.times import say_moment
+from cortex.memory.times import format_moment
 from cortex.memory.upkeep.patterns import (
     MERGES,
     MERGES_COSINE,
     Pattern,
     adviser,
-    alike,
+    are_alike,
     describe,
-    is_one,
-    joins,
+    fits_signature,
+    is_pattern,
     read_type,
 )
 from cortex.memory.upkeep.state import MERGED, PATTERNS, write_mark
 from cortex.memory.upkeep.traits import Trait, jaccard, stems
-from cortex.memory.upkeep.work import Steps, Work, changed
+from cortex.memory.upkeep.work import Steps, Work, changed_notes
 
 #: neighbours that a note is compared with, and the newest notes of a pattern that describe it
 NEIGHBOURS, DESCRIBING = 20, 50
@@ -34,17 +34,17 @@ _NEW = -1
 Members = dict[int, int]
 
 
-def recur(work: Work) -> Steps:
+def find_patterns(work: Work) -> Steps:
     """Each note that changed joins the pattern that it is like, or makes one with others."""
     foreseen: Members = {}
     looked = set[int]()
-    for number, change in changed(work, PATTERNS, lambda: False):
+    for number, change in changed_notes(work, PATTERNS, lambda: False):
         work.counts["notes"] += 1
         pattern = _pattern_of(work, [number]).get(number)
         if pattern is not None:
             yield from _refresh(work, pattern, (), change)
-        elif work.holds(number):
-            yield from _place(work, number, foreseen, change)
+        elif work.is_active(number):
+            yield from _join_or_make(work, number, foreseen, change)
         looked |= set(_pattern_of(work, [number]).values())
         yield
     for pattern in sorted(looked):
@@ -52,56 +52,58 @@ def recur(work: Work) -> Steps:
         yield
 
 
-def _place(work: Work, number: int, foreseen: Members, change: int) -> Steps:
-    there = (yield from work.traits([number])).get(number)
-    if there is None or number in foreseen:
+def _join_or_make(work: Work, number: int, foreseen: Members, change: int) -> Steps:
+    subject = (yield from work.traits([number])).get(number)
+    if subject is None or number in foreseen:
         return
-    near = dict(work.memory.vectors.near(number, work.mask(there), NEIGHBOURS))
+    near = dict(work.memory.vectors.near(number, work.mask(subject), NEIGHBOURS))
     yield
-    others = yield from work.traits([other for other in near if work.holds(other)])
+    others = yield from work.traits([other for other in near if work.is_active(other)])
     like = [
-        other for other in others.values() if there.meets(other) and alike(there, other, near[other.number])
+        other
+        for other in others.values()
+        if subject.meets(other) and are_alike(subject, other, near[other.number])
     ]
-    known = _pattern_of(work, [other.number for other in like]) | {
+    memberships = _pattern_of(work, [other.number for other in like]) | {
         other.number: foreseen[other.number] for other in like if other.number in foreseen
     }
-    for pattern, _ in Counter(known.values()).most_common():
-        if pattern == _NEW or (yield from _takes(work, pattern, there)):
+    for pattern, _ in Counter(memberships.values()).most_common():
+        if pattern == _NEW or (yield from _accepts(work, pattern, subject)):
             work.counts["joined"] += 1
             foreseen[number] = pattern
             yield from _refresh(work, pattern, (number,), change)
             return
-    group = _of_one_project([there, *(other for other in like if other.number not in known)])
-    if is_one(group) and all(work.stands(trait) for trait in group):
+    group = _same_project([subject, *(other for other in like if other.number not in memberships)])
+    if is_pattern(group) and all(work.is_unchanged(trait) for trait in group):
         foreseen |= dict.fromkeys((trait.number for trait in group), _NEW)
         _make(work, group, change)
 
 
-def _of_one_project(traits: Sequence[Trait]) -> list[Trait]:
+def _same_project(traits: Sequence[Trait]) -> list[Trait]:
     """The first and those that see it, so that no project learns of another's notes."""
-    own = traits[0].project
-    return [trait for trait in traits if trait.everywhere or trait.project == own]
+    project = traits[0].project
+    return [trait for trait in traits if trait.everywhere or trait.project == project]
 
 
-def _takes(work: Work, pattern: int, trait: Trait) -> Generator[None, None, bool]:
+def _accepts(work: Work, pattern: int, trait: Trait) -> Generator[None, None, bool]:
     """Whether the note fits the pattern, and whoever sees one of them sees the other."""
     with work.memory.store.database.read() as connection:
         query = select(PATTERN.c.signature).where(PATTERN.c.number == pattern)
-        known = connection.execute(query).scalar() or ()
+        signature = connection.execute(query).scalar() or ()
         members = _members(connection, pattern)
-    if not joins(trait, known):
+    if not fits_signature(trait, signature):
         return False
-    there = yield from work.traits(members)
-    return all(trait.project == other.project or other.everywhere for other in there.values())
+    member_traits = yield from work.traits(members)
+    return all(trait.project == other.project or other.everywhere for other in member_traits.values())
 
 
 def _make(work: Work, group: Sequence[Trait], change: int) -> None:
     work.counts["patterns"] += 1
     if work.dry_run:
         return
-    made = describe(group, _advice(work, group), len(group))
+    pattern = describe(group, _advice(work, group), len(group))
     with work.memory.store.database.write() as connection:
-        row = _columns(made) | {"created_at": work.now}
+        row = _columns(pattern) | {"created_at": work.now}
         number = connection.execute(insert(PATTERN).values(row)).inserted_primary_key
         rows = [{"pattern": number[0] if number else 0, "note": trait.number} for trait in group]
         connection.execute(insert(PATTERN_NOTE), rows)
@@ -122,7 +124,7 @@ def _refresh(work: Work, pattern: int, new: Sequence[int], change: int) -> Steps
             connection.execute(insert(PATTERN_NOTE), rows)
         before = connection.execute(select(PATTERN).where(PATTERN.c.number == pattern)).one()
         values = {"status": "deprecated"}
-        if is_one(traits):
+        if is_pattern(traits):
             values = _columns(describe(traits, advice, _count(connection, pattern)))
         if any(getattr(before, name) != value for name, value in values.items()):
             work.counts["changed"] += 1
@@ -136,14 +138,14 @@ def _merge(work: Work, pattern: int) -> Steps:
     """
     with work.memory.store.database.read() as connection:
         active = select(PATTERN.c.number, PATTERN.c.signature).where(PATTERN.c.status == "active")
-        known = {row.number: set(row.signature) for row in connection.execute(active)}
-        own = known.pop(pattern, set[str]())
-        alike = [other for other in known if jaccard(own, known[other]) >= MERGES]
-        notes = {one: _told_notes(connection, one) for one in (pattern, *alike)}
+        signatures = {row.number: set(row.signature) for row in connection.execute(active)}
+        words = signatures.pop(pattern, set[str]())
+        alike = [other for other in signatures if jaccard(words, signatures[other]) >= MERGES]
+        notes = {candidate: _active_notes(connection, candidate) for candidate in (pattern, *alike)}
     yield
     for other in alike:
-        if _is_one(work, notes[pattern], notes[other]):
-            stays, goes = sorted((pattern, other), key=lambda one: (-len(notes[one]), one))
+        if _mean_the_same(work, notes[pattern], notes[other]):
+            stays, goes = sorted((pattern, other), key=lambda candidate: (-len(notes[candidate]), candidate))
             work.counts["merged"] += 1
             if not work.dry_run:
                 with work.memory.store.database.write() as connection:
@@ -156,25 +158,25 @@ def _merge(work: Work, pattern: int) -> Steps:
             return
 
 
-def _is_one(work: Work, notes: Sequence[Any], others: Sequence[Any]) -> bool:
+def _mean_the_same(work: Work, notes: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether two patterns that share their words mean the same, and are seen by the same."""
-    seen = [{note.project for note in some if note.scope != "global"} for some in (notes, others)]
-    numbers = [[note.number for note in some[-DESCRIBING:]] for some in (notes, others)]
+    audiences = [{note.project for note in group if note.scope != "global"} for group in (notes, others)]
+    numbers = [[note.number for note in group[-DESCRIBING:]] for group in (notes, others)]
     cosines = work.memory.vectors.against(*numbers)
-    return seen[0] == seen[1] and bool(cosines.size) and float(cosines.mean()) >= MERGES_COSINE
+    return audiences[0] == audiences[1] and bool(cosines.size) and float(cosines.mean()) >= MERGES_COSINE
 
 
-def _columns(one: Pattern) -> dict[str, Any]:
+def _columns(pattern: Pattern) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "kind": one.type,
-        "description": one.description,
-        "recommendation": one.recommendation,
-        "signature": list(one.signature),
-        "status": "active" if one.active else "deprecated",
-        "confidence": one.confidence,
-        "projects": list(one.projects),
-        "last_seen": one.seen,
+        "name": pattern.name,
+        "kind": pattern.type,
+        "description": pattern.description,
+        "recommendation": pattern.recommendation,
+        "signature": list(pattern.signature),
+        "status": "active" if pattern.active else "deprecated",
+        "confidence": pattern.confidence,
+        "projects": list(pattern.projects),
+        "last_seen": pattern.last_seen,
     }
 
 
@@ -194,47 +196,47 @@ def _pattern_of(work: Work, notes: Sequence[int]) -> Members:
         return {row.note: row.pattern for row in connection.execute(query)}
 
 
-def _holding(pattern: int) -> Any:
+def _member_query(pattern: int) -> Any:
     joined = PATTERN_NOTE.join(NOTE, PATTERN_NOTE.c.note == NOTE.c.number)
-    held = (PATTERN_NOTE.c.pattern == pattern) & (NOTE.c.state == "active")
-    return select(NOTE.c.number).select_from(joined).where(held)
+    is_member = (PATTERN_NOTE.c.pattern == pattern) & (NOTE.c.state == "active")
+    return select(NOTE.c.number).select_from(joined).where(is_member)
 
 
 def _members(connection: Connection, pattern: int) -> list[int]:
-    query = _holding(pattern).order_by(NOTE.c.number.desc()).limit(DESCRIBING)
+    query = _member_query(pattern).order_by(NOTE.c.number.desc()).limit(DESCRIBING)
     return list(connection.execute(query).scalars())
 
 
 def _count(connection: Connection, pattern: int) -> int:
     return int(
-        connection.execute(select(func.count()).select_from(_holding(pattern).subquery())).scalar() or 0
+        connection.execute(select(func.count()).select_from(_member_query(pattern).subquery())).scalar() or 0
     )
 
 
-def told_patterns(
+def pattern_rows(
     connection: Connection, *, project: str, kind: str, query: str, status: str
 ) -> list[dict[str, Any]]:
     """The patterns of whose notes the project ("" for all) sees each one, the surest first; with a
     query those that hold most of its words first, and none that holds none.
     """
-    found = []
-    asked = stems(query)
+    matches = []
+    query_words = stems(query)
     for row in connection.execute(select(PATTERN).order_by(PATTERN.c.number)):
-        notes = _told_notes(connection, row.number)
+        notes = _active_notes(connection, row.number)
         hidden = project and any(note.scope != "global" and note.project != project for note in notes)
-        words = len(asked & stems(f"{row.name} {row.description} {' '.join(row.signature)}"))
+        words = len(query_words & stems(f"{row.name} {row.description} {' '.join(row.signature)}"))
         if (
             hidden
             or (kind and row.kind != read_type(kind))
             or (status and row.status != status)
-            or words < bool(asked)
+            or words < bool(query_words)
         ):
             continue
-        found.append((-words, -row.confidence, -row.last_seen, row.number, _row(row, notes)))
-    return [each[-1] for each in sorted(found, key=lambda each: each[:4])]
+        matches.append((-words, -row.confidence, -row.last_seen, row.number, _row(row, notes)))
+    return [entry[-1] for entry in sorted(matches, key=lambda entry: entry[:4])]
 
 
-def _told_notes(connection: Connection, pattern: int) -> list[Any]:
+def _active_notes(connection: Connection, pattern: int) -> list[Any]:
     joined = PATTERN_NOTE.join(NOTE, PATTERN_NOTE.c.note == NOTE.c.number)
     columns = (NOTE.c.number, NOTE.c.project, NOTE.c.scope)
     query = select(*columns).select_from(joined).where(PATTERN_NOTE.c.pattern == pattern)
@@ -244,16 +246,16 @@ def _told_notes(connection: Connection, pattern: int) -> list[Any]:
 def _row(row: Any, notes: Sequence[Any]) -> dict[str, Any]:
     return {
         "id": row.number,
-        "name": told(row.name),
+        "name": visible_text(row.name),
         "type": row.kind,
-        "description": told(row.description),
-        "recommendation": told(row.recommendation),
+        "description": visible_text(row.description),
+        "recommendation": visible_text(row.recommendation),
         "signature": list(row.signature),
         "frequency": len(notes),
         "projects": list(row.projects),
         "observation_ids": [note.number for note in notes],
         "status": row.status,
         "confidence": row.confidence,
-        "last_seen": say_moment(row.last_seen),
-        "created": say_moment(row.created_at),
+        "last_seen": format_moment(row.last_seen),
+        "created": format_moment(row.created_at),
     }

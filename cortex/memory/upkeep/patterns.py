@@ -28,7 +28,7 @@ MERGES, MERGES_COSINE = 0.5, 0.55
 #: characters of a word of a title that counts
 WORD_CHARS = 4
 #: share of the notes that hold a word of the pattern
-HELD_SHARE = 0.5
+COMMON_SHARE = 0.5
 #: confidence: at first, for the notes, of how many; for two projects, and for five
 CONFIDENCE, BY_NOTES, NOTES_MOST, TWO, FIVE = 0.3, 0.4, 10, 0.1, 0.2
 #: characters of a recommendation
@@ -64,36 +64,36 @@ class Pattern:
     active: bool
     confidence: float
     projects: tuple[str, ...]
-    seen: int
+    last_seen: int
 
 
-def read_type(told: str) -> str:
+def read_type(spelling: str) -> str:
     """Both spellings are one: anti-pattern and anti_pattern."""
-    return told.strip().lower().replace("-", "_").replace(" ", "_")
+    return spelling.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def signature(trait: Trait) -> frozenset[str]:
     """The words that a note is known by."""
-    return trait.labels | {word for word in trait.titled if len(word) >= WORD_CHARS}
+    return trait.labels | {word for word in trait.title_words if len(word) >= WORD_CHARS}
 
 
-def alike(one: Trait, other: Trait, cosine: float) -> bool:
+def are_alike(trait: Trait, other: Trait, cosine: float) -> bool:
     """Whether two notes may be of one pattern."""
-    return (jaccard(signature(one), signature(other)) + max(0.0, cosine)) / 2 >= FUSED
+    return (jaccard(signature(trait), signature(other)) + max(0.0, cosine)) / 2 >= FUSED
 
 
-def joins(trait: Trait, known: Iterable[str]) -> bool:
-    return jaccard(signature(trait), set(known)) >= JOINS
+def fits_signature(trait: Trait, words: Iterable[str]) -> bool:
+    return jaccard(signature(trait), set(words)) >= JOINS
 
 
-def sessions(traits: Iterable[Trait]) -> set[str]:
+def distinct_sessions(traits: Iterable[Trait]) -> set[str]:
     """A note without a session belongs to its day."""
     return {trait.session or f"day {trait.moment // DAY_MS}" for trait in traits}
 
 
-def is_one(traits: Sequence[Trait]) -> bool:
+def is_pattern(traits: Sequence[Trait]) -> bool:
     """Whether these notes are a pattern."""
-    return len({trait.number for trait in traits}) >= NOTES and len(sessions(traits)) >= SESSIONS
+    return len({trait.number for trait in traits}) >= NOTES and len(distinct_sessions(traits)) >= SESSIONS
 
 
 def adviser(traits: Sequence[Trait]) -> Trait | None:
@@ -106,31 +106,32 @@ def describe(traits: Sequence[Trait], advice: str, count: int) -> Pattern:
     """What these notes have in common; `advice`: what their adviser says; `count`: how many there
     are in all, of which these are some.
     """
-    known = signature_of(traits)
-    middle = max(traits, key=lambda trait: (jaccard(signature(trait), set(known)), trait.order))
+    words = signature_of(traits)
+    middle = max(traits, key=lambda trait: (jaccard(signature(trait), set(words)), trait.order))
     projects = tuple(sorted({trait.project for trait in traits if trait.project}))
-    labels = [word for word in known if any(word in trait.labels for trait in traits)]
-    told = f"{count} notes of {len(sessions(traits))} sessions" + f", tagged {', '.join(labels)}" * bool(
-        labels
+    labels = [word for word in words if any(word in trait.labels for trait in traits)]
+    summary = (
+        f"{count} notes of {len(distinct_sessions(traits))} sessions"
+        + f", tagged {', '.join(labels)}" * bool(labels)
     )
     return Pattern(
         name=middle.title,
         type=_type(traits),
-        description=f"{told}.",
+        description=f"{summary}.",
         recommendation=advice[:RECOMMENDATION_CHARS],
-        signature=known,
-        active=is_one(traits),
+        signature=words,
+        active=is_pattern(traits),
         confidence=confidence(count, len(projects)),
         projects=projects,
-        seen=max(trait.moment for trait in traits),
+        last_seen=max(trait.moment for trait in traits),
     )
 
 
 def signature_of(traits: Sequence[Trait]) -> tuple[str, ...]:
     """The words that at least half of the notes hold, the most common first."""
-    held = Counter(word for trait in traits for word in signature(trait))
-    kept = [word for word, times in held.items() if times >= HELD_SHARE * len(traits)]
-    return tuple(sorted(kept, key=lambda word: (-held[word], word)))
+    counts = Counter(word for trait in traits for word in signature(trait))
+    common = [word for word, times in counts.items() if times >= COMMON_SHARE * len(traits)]
+    return tuple(sorted(common, key=lambda word: (-counts[word], word)))
 
 
 def confidence(count: int, projects: int) -> float:
@@ -140,10 +141,10 @@ def confidence(count: int, projects: int) -> float:
 
 def _type(traits: Sequence[Trait]) -> Type:
     least = len(traits) / 2
-    for label, told in _BY_LABEL.items():
+    for label, pattern_type in _BY_LABEL.items():
         if sum(1 for trait in traits if label in trait.labels) >= least:
-            return told
-    for name, told in _BY_TYPE.items():
+            return pattern_type
+    for name, pattern_type in _BY_TYPE.items():
         if sum(1 for trait in traits if trait.type == name) >= least:
-            return told
+            return pattern_type
     return "workflow"

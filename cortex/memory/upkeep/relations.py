@@ -46,7 +46,7 @@ SESSION, SESSION_NEAR, SESSION_MS = 0.3, 0.4, 5 * 60_000
 #: of a phrase: at first; then what each adds
 PHRASE = 0.4
 #: share of the words of a title that a sentence holds which names it, and how many at least
-NAMED_SHARE, NAMED_WORDS = 0.6, 2
+TITLE_SHARE, TITLE_WORDS = 0.6, 2
 #: cosine from which on work explains what was found out, and notes share a theme
 EXPLAINS_FROM, THEME_FROM, EXPLAINS = 0.5, 0.7, 0.7
 #: partners of one note by association
@@ -61,7 +61,7 @@ _BY_FILE = {
 }
 #: newer that changed a file after one of its type, about the same topic. Not `supersedes`: what
 #: only looks alike ends nothing
-_AGAIN = ("evolves_from", 0.1)
+_SAME_TYPE = ("evolves_from", 0.1)
 #: (newer, older) → relation, confidence, whether it goes from the older to the newer
 _PROGRESSION = {
     ("bugfix", "discovery"): ("leads_to", 0.6, True),
@@ -126,9 +126,9 @@ def relate(newer: Trait, older: Trait, cosine: float, *, follows: bool = False) 
     the next one of the same session, and no stranger to it. Likeness and nearness count where
     nothing better is seen.
     """
-    found = max(_detected(newer, older, cosine), key=lambda link: link.confidence, default=None)
-    if found is not None and found.confidence >= LEAST:
-        return found
+    detected = max(_detections(newer, older, cosine), key=lambda link: link.confidence, default=None)
+    if detected is not None and detected.confidence >= LEAST:
+        return detected
     weaker = [
         *_similar(newer, older, cosine),
         *(_near(newer, older) if follows and _in_context(newer, older, cosine) else ()),
@@ -146,19 +146,19 @@ def associate(traits: Sequence[Trait], cosines: Array, some: Sequence[int] | Non
     """What work explains what was found out, and notes that share a theme: among all pairs, each
     note (or those at `some` places) with its PARTNERS nearest only. `cosines`: [n, n].
     """
-    found: dict[tuple[int, int], Link] = {}
+    by_pair: dict[tuple[int, int], Link] = {}
     for at in range(len(traits)) if some is None else some:
-        one = traits[at]
+        subject = traits[at]
         near = (int(place) for place in np.argsort(-cosines[at], kind="stable") if place != at)
-        for place in islice((place for place in near if one.meets(traits[place])), PARTNERS):
-            newer, older = sorted((one, traits[place]), key=lambda trait: trait.order, reverse=True)
-            link = _associated(newer, older, float(cosines[at, place]))
+        for place in islice((place for place in near if subject.meets(traits[place])), PARTNERS):
+            newer, older = sorted((subject, traits[place]), key=lambda trait: trait.order, reverse=True)
+            link = _association(newer, older, float(cosines[at, place]))
             if link is not None:
-                found[link.pair] = link
-    return [found[pair] for pair in sorted(found)]
+                by_pair[link.pair] = link
+    return [by_pair[pair] for pair in sorted(by_pair)]
 
 
-def _akin(newer: Trait, older: Trait, cosine: float) -> bool:
+def _are_related(newer: Trait, older: Trait, cosine: float) -> bool:
     """Whether two notes are no strangers."""
     return cosine >= AKIN or bool(newer.labels & older.labels)
 
@@ -167,22 +167,22 @@ def _in_context(newer: Trait, older: Trait, cosine: float) -> bool:
     """Whether two neighbours of a session have more in common than that: their meaning, and beside
     it a tag, a file or some words.
     """
-    beside = bool(newer.labels & older.labels or newer.files & older.files)
-    return cosine >= AKIN and (beside or len(newer.words & older.words) >= NAMED_WORDS)
+    is_connected = bool(newer.labels & older.labels or newer.files & older.files)
+    return cosine >= AKIN and (is_connected or len(newer.words & older.words) >= TITLE_WORDS)
 
 
-def _associated(newer: Trait, older: Trait, cosine: float) -> Link | None:
-    known, work = {"discovery", "bugfix"}, {"refactor", "feature"}
+def _association(newer: Trait, older: Trait, cosine: float) -> Link | None:
+    findings, work = {"discovery", "bugfix"}, {"refactor", "feature"}
     types = {newer.type, older.type}
-    if types & known and types & work and cosine > EXPLAINS_FROM:
-        first, second = (newer, older) if newer.type in known else (older, newer)
+    if types & findings and types & work and cosine > EXPLAINS_FROM:
+        first, second = (newer, older) if newer.type in findings else (older, newer)
         return _link(first, second, "explains", EXPLAINS, ASSOCIATED, f"cosine {cosine:.2f}")
     if cosine > THEME_FROM:
         return _link(newer, older, "shares_theme", cosine, ASSOCIATED, f"cosine {cosine:.2f}")
     return None
 
 
-def _detected(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
+def _detections(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
     yield from _files(newer, older, cosine)
     yield from _labels(newer, older, cosine)
     yield from _progress(newer, older, cosine)
@@ -191,12 +191,12 @@ def _detected(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
 
 def _files(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
     shared = newer.files & older.files
-    if not shared or not _akin(newer, older, cosine):
+    if not shared or not _are_related(newer, older, cosine):
         return
     relation, more = _BY_FILE.get((newer.type, older.type), ("relates_to", 0.0))
-    again = newer.type == older.type and bool(newer.touched & older.touched)
-    if not more and again and same_topic(newer, older, cosine):
-        relation, more = _AGAIN
+    is_repeat = newer.type == older.type and bool(newer.modified & older.modified)
+    if not more and is_repeat and same_topic(newer, older, cosine):
+        relation, more = _SAME_TYPE
     confidence = min(FILES_MOST, FILES + FILE * len(shared) + more)
     reason = f"{len(shared)} shared file{'s' * (len(shared) > 1)}"
     yield _link(newer, older, relation, confidence, "file_overlap", reason)
@@ -213,10 +213,10 @@ def _labels(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
 
 
 def _progress(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:
-    told = _PROGRESSION.get((newer.type, older.type))
-    if told is None or not same_topic(newer, older, cosine):
+    progression = _PROGRESSION.get((newer.type, older.type))
+    if progression is None or not same_topic(newer, older, cosine):
         return
-    relation, confidence, back = told
+    relation, confidence, back = progression
     first, second = (older, newer) if back else (newer, older)
     reason = f"{older.type}, then {newer.type}"
     yield _link(first, second, relation, confidence, "type_progression", reason)
@@ -227,23 +227,23 @@ def _mentions(newer: Trait, older: Trait) -> Iterator[Link]:
     of its title.
     """
     by_number = re.compile(rf"(?:#|\bnote ){older.number}\b|{re.escape(older.id.lower() or '#')}\b")
-    named = older.titled & newer.words
-    enough = len(named) >= max(NAMED_WORDS, NAMED_SHARE * len(older.titled))
+    shared_words = older.title_words & newer.words
+    enough = len(shared_words) >= max(TITLE_WORDS, TITLE_SHARE * len(older.title_words))
     if not enough and not by_number.search(newer.text):
         return
     for sentence in _SENTENCE.split(newer.text):
         if not by_number.search(sentence) and not _names(sentence, older):
             continue
         for phrase, relation, more, back in _PHRASES:
-            if found := phrase.search(sentence):
+            if match := phrase.search(sentence):
                 first, second = (older, newer) if back else (newer, older)
-                reason = f"says “{found[0][:40]}”" if relation != "prefers_over" else "says “prefer”"
+                reason = f"says “{match[0][:40]}”" if relation != "prefers_over" else "says “prefer”"
                 yield _link(first, second, relation, PHRASE + more, "narrative_mention", reason)
 
 
 def _names(sentence: str, older: Trait) -> bool:
-    held = len(older.titled & stems(sentence))
-    return held >= max(NAMED_WORDS, NAMED_SHARE * len(older.titled))
+    shared = len(older.title_words & stems(sentence))
+    return shared >= max(TITLE_WORDS, TITLE_SHARE * len(older.title_words))
 
 
 def _similar(newer: Trait, older: Trait, cosine: float) -> Iterator[Link]:

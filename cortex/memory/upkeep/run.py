@@ -12,18 +12,18 @@ from typing import Any, Literal
 import numpy as np
 from sqlalchemy import select
 
-from cortex.memory.answers import titles_of
+from cortex.memory.answers import title_rows
 from cortex.memory.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.recall import Memory
 from cortex.memory.store import STATES
 from cortex.memory.tables import NOTE
-from cortex.memory.times import say_moment
+from cortex.memory.times import format_moment
 from cortex.memory.upkeep import fading
 from cortex.memory.upkeep.duplicates import groups
-from cortex.memory.upkeep.edge_decay import weaken
-from cortex.memory.upkeep.linking import associate_newest, link
-from cortex.memory.upkeep.pattern_steps import recur, told_patterns
+from cortex.memory.upkeep.edge_decay import fade_edges
+from cortex.memory.upkeep.linking import associate_newest, relate_changed
+from cortex.memory.upkeep.pattern_steps import find_patterns, pattern_rows
 from cortex.memory.upkeep.state import (
     ASSOCIATIONS,
     CYCLE,
@@ -44,10 +44,10 @@ Long = Generator[None, None, dict[str, Any]]
 
 #: step → what it does
 STEPS: Mapping[str, Callable[[Work], Steps]] = {
-    RELATIONS: link,
+    RELATIONS: relate_changed,
     ASSOCIATIONS: associate_newest,
-    PATTERNS: recur,
-    EDGES: weaken,
+    PATTERNS: find_patterns,
+    EDGES: fade_edges,
     DECAY: fading.decay,
     FORGETTING: fading.forget,
 }
@@ -102,14 +102,14 @@ def _cycle(memory: Memory, cycle: str, project: str, *, dry_run: bool) -> Long:
         "changes": _changes(steps),
         "remaining": max(left, default=0),
         "steps": steps,
-        **_told(work, project),
+        **_visible_details(work, project),
     }
 
 
-def _told(work: Work, project: str) -> dict[str, list[dict[str, Any]]]:
+def _visible_details(work: Work, project: str) -> dict[str, list[dict[str, Any]]]:
     """What was done to notes that the project sees, one by one."""
     mask = work.memory.catalog.mask(Selection(project=project, states=STATES))
-    return {what: [row for row in rows if mask[row["number"]]] for what, rows in work.told.items()}
+    return {what: [row for row in rows if mask[row["number"]]] for what, rows in work.details.items()}
 
 
 def _changes(steps: Mapping[str, Mapping[str, int]]) -> int:
@@ -150,24 +150,24 @@ def trigger_maintenance(library: Library, *, dry_run: bool = False) -> Long:
 
 def _maintain(memory: Memory, project: str, *, dry_run: bool, by_clock: bool = False) -> Long:
     settings, began = memory.upkeep.settings, time.monotonic()
-    asked = [settings.retention_days, settings.cleanup_superseded]
+    wanted = [settings.retention_days, settings.cleanup_superseded]
     with _running(memory, MAINTENANCE) as free:
         if not free:
             return _busy(memory)
         work = Work(memory, memory.now(), dry_run)
         state = dict(work.mark(MAINTENANCE).state)
-        shown = state.get("shown") == asked or not any(asked)
-        if shown or not by_clock:
-            deleting = Work(memory, work.now, dry_run=dry_run or not shown)
+        was_shown = state.get("shown") == wanted or not any(wanted)
+        if was_shown or not by_clock:
+            deleting = Work(memory, work.now, dry_run=dry_run or not was_shown)
             yield from fading.retain(deleting, settings.retention_days)
             if settings.cleanup_superseded:
                 yield from fading.clean(deleting)
-            work.counts["deleted"], work.told = deleting.counts["deleted"], deleting.told
+            work.counts["deleted"], work.details = deleting.counts["deleted"], deleting.details
         yield from fading.prune_queries(work)
         yield from fading.optimise(work)
-        done = work.counts["deleted"] if shown and not dry_run else 0
+        done = work.counts["deleted"] if was_shown and not dry_run else 0
         state |= {
-            "shown": asked if not by_clock else state.get("shown", [0, False]),
+            "shown": wanted if not by_clock else state.get("shown", [0, False]),
             "cleaned": state.get("cleaned", 0) + done,
             "optimizes": state.get("optimizes", 0) + 1,
         }
@@ -176,26 +176,26 @@ def _maintain(memory: Memory, project: str, *, dry_run: bool, by_clock: bool = F
             _show(work, state)
         work.keep(MAINTENANCE, state=state, last_run=work.now, last_duration_ms=took)
     return {
-        "status": "completed" if shown and not dry_run else "shown",
-        "message": _say(work, shown=shown, dry_run=dry_run),
-        "dry_run": dry_run or not shown,
+        "status": "completed" if was_shown and not dry_run else "shown",
+        "message": _say(work, was_shown=was_shown, dry_run=dry_run),
+        "dry_run": dry_run or not was_shown,
         "duration_ms": took,
         "deleted_count": work.counts["deleted"],
         "queries_pruned": work.counts["queries"],
-        **_told(work, project),
+        **_visible_details(work, project),
     }
 
 
 def _show(work: Work, state: Mapping[str, Any]) -> None:
     """A dry run writes nothing but that it was seen."""
-    known = dict(work.mark(MAINTENANCE).state) | {"shown": state["shown"]}
+    new_state = dict(work.mark(MAINTENANCE).state) | {"shown": state["shown"]}
     with work.memory.store.database.write() as connection:
-        write_mark(connection, MAINTENANCE, state=known)
+        write_mark(connection, MAINTENANCE, state=new_state)
 
 
-def _say(work: Work, *, shown: bool, dry_run: bool) -> str:
+def _say(work: Work, *, was_shown: bool, dry_run: bool) -> str:
     count = work.counts["deleted"]
-    if dry_run or not shown:
+    if dry_run or not was_shown:
         more = "" if dry_run else " Ask again to do it."
         return f"{count} notes would be marked as deleted.{more}"
     return f"{count} notes were marked as deleted; the store was optimised."
@@ -207,20 +207,20 @@ def get_maintenance_stats(library: Library) -> dict[str, Any]:
     settings = memory.upkeep.settings
     with memory.store.database.read() as connection:
         marks = {name: read_mark(connection, name) for name in (MAINTENANCE, CYCLE)}
-    kept, work = marks[MAINTENANCE], Work(memory, memory.now())
+    mark, work = marks[MAINTENANCE], Work(memory, memory.now())
     return {
         "enabled": settings.upkeep_hours > 0,
         "interval_hours": settings.upkeep_hours,
         "retention_days": settings.retention_days,
         "cleanup_stale": settings.cleanup_superseded,
         "forgetting": settings.forgetting,
-        "last_run": say_moment(kept.last_run) if kept.last_run else None,
-        "last_duration_ms": kept.last_duration_ms,
-        "total_cleaned_obs": kept.state.get("cleaned", 0),
-        "total_optimizes": kept.state.get("optimizes", 0),
+        "last_run": format_moment(mark.last_run) if mark.last_run else None,
+        "last_duration_ms": mark.last_duration_ms,
+        "total_cleaned_obs": mark.state.get("cleaned", 0),
+        "total_optimizes": mark.state.get("optimizes", 0),
         "running": bool(memory.upkeep.running),
         "consolidation": {
-            "last_run": say_moment(marks[CYCLE].last_run) if marks[CYCLE].last_run else None,
+            "last_run": format_moment(marks[CYCLE].last_run) if marks[CYCLE].last_run else None,
             "last_duration_ms": marks[CYCLE].last_duration_ms,
             "remaining": {name: remaining(work, name) for name in _FOLLOWING},
         },
@@ -237,7 +237,7 @@ def suggest_consolidations(
     """
     if not SIMILARITY_MIN <= min_similarity <= SIMILARITY_MAX:
         raise BadRequest(f"min_similarity is {min_similarity}; it must be between {SIMILARITY_MIN} and 1.")
-    _bounded(limit, GROUPS_MAX, offset)
+    _check_page(limit, GROUPS_MAX, offset)
     return _suggest(library.memory, library.project, min_similarity, slice(offset, offset + limit))
 
 
@@ -248,34 +248,40 @@ def _suggest(memory: Memory, project: str, least: float, page: slice) -> Long:
     numbers = [int(number) for number in memory.catalog.in_time(mask)[-COMPARED:]]
     yield
     traits = yield from work.traits(numbers)
-    told, rows = list(traits), []
-    for at in range(0, len(told), ROWS):
-        rows.append(memory.vectors.against(told[at : at + ROWS], told))
+    trait_numbers, rows = list(traits), []
+    for at in range(0, len(trait_numbers), ROWS):
+        rows.append(memory.vectors.against(trait_numbers[at : at + ROWS], trait_numbers))
         yield
-    found = groups(list(traits.values()), np.concatenate(rows), least) if rows else []
+    clusters = groups(list(traits.values()), np.concatenate(rows), least) if rows else []
     yield
-    kept = found[page]
+    page_groups = clusters[page]
     notes = memory.store.notes_by_number(
-        [number for one in kept for number in (one.primary, *(other for other, _ in one.similar))]
+        [
+            number
+            for group in page_groups
+            for number in (group.primary, *(other for other, _ in group.similar))
+        ]
     )
-    titles = {one["number"]: one for one in titles_of(notes)}
+    titles = {title_row["number"]: title_row for title_row in title_rows(notes)}
     return {
         "groups": [
             {
-                "primary": titles[one.primary],
-                "similar": [titles[other] | {"similarity": round(value, 3)} for other, value in one.similar],
-                "avg_similarity": round(one.mean, 3),
-                "reason": f"{len(one.similar) + 1} notes that say nearly the same",
+                "primary": titles[group.primary],
+                "similar": [
+                    titles[other] | {"similarity": round(value, 3)} for other, value in group.similar
+                ],
+                "avg_similarity": round(group.mean, 3),
+                "reason": f"{len(group.similar) + 1} notes that say nearly the same",
             }
-            for one in kept
+            for group in page_groups
         ],
-        "total_analyzed": len(told),
-        "groups_found": len(found),
+        "total_analyzed": len(trait_numbers),
+        "groups_found": len(clusters),
         "min_similarity": least,
         "recommendation": "Look at each group; merge_observations joins two notes and keeps what both say."
-        if found
+        if clusters
         else "No two notes say the same.",
-    } | ({"next_offset": page.stop} if page.stop < len(found) else {})
+    } | ({"next_offset": page.stop} if page.stop < len(clusters) else {})
 
 
 def get_patterns(
@@ -290,22 +296,22 @@ def get_patterns(
     """{"patterns", "count", "total_count", "next_offset" while there are more}: what recurs in at
     least three notes of two sessions; all that is asked for must hold.
     """
-    _bounded(limit, PATTERNS_MAX, offset)
+    _check_page(limit, PATTERNS_MAX, offset)
     with library.memory.store.database.read() as connection:
-        found = told_patterns(connection, project=library.project, kind=type, query=query, status=status)
-    page, reached = found[offset : offset + limit], offset + limit
-    told = {"patterns": page, "count": len(page), "total_count": len(found)}
-    return told | ({"next_offset": reached} if reached < len(found) else {})
+        matching = pattern_rows(connection, project=library.project, kind=type, query=query, status=status)
+    page, reached = matching[offset : offset + limit], offset + limit
+    answer = {"patterns": page, "count": len(page), "total_count": len(matching)}
+    return answer | ({"next_offset": reached} if reached < len(matching) else {})
 
 
-def _bounded(limit: int, most: int, offset: int) -> None:
+def _check_page(limit: int, most: int, offset: int) -> None:
     if not 1 <= limit <= most:
         raise BadRequest(f"limit is {limit}; it must be between 1 and {most}.")
     if offset < 0:
         raise BadRequest(f"offset is {offset}; it is 0 or more.")
 
 
-def due(memory: Memory) -> Long | None:
+def due_upkeep(memory: Memory) -> Long | None:
     """What the clock says is to be done: consolidation when something changed since the last one,
     or a day passed; with it maintenance, once a day. None for nothing.
     """
@@ -313,20 +319,20 @@ def due(memory: Memory) -> Long | None:
     if not settings.upkeep_hours or memory.upkeep.running:
         return None
     with memory.store.database.read() as connection:
-        cycle, kept = read_mark(connection, CYCLE), read_mark(connection, MAINTENANCE)
-        some = connection.execute(select(NOTE.c.number).limit(1)).first() is not None
+        cycle, maintenance = read_mark(connection, CYCLE), read_mark(connection, MAINTENANCE)
+        has_notes = connection.execute(select(NOTE.c.number).limit(1)).first() is not None
     now = memory.now()
     work = Work(memory, now)
     since = now - cycle.last_run
-    if not some or since < min(settings.upkeep_hours * _HOUR_MS, _DAY_MS):
+    if not has_notes or since < min(settings.upkeep_hours * _HOUR_MS, _DAY_MS):
         return None
     if since < _DAY_MS and not remaining(work, RELATIONS):
         return None
-    return _by_clock(memory, maintain=now - kept.last_run >= _DAY_MS)
+    return _by_clock(memory, maintain=now - maintenance.last_run >= _DAY_MS)
 
 
 def _by_clock(memory: Memory, *, maintain: bool) -> Long:
-    told = yield from _cycle(memory, "all", "", dry_run=False)
+    answer = yield from _cycle(memory, "all", "", dry_run=False)
     if maintain:
         yield from _maintain(memory, "", dry_run=False, by_clock=True)
-    return told
+    return answer

@@ -22,7 +22,7 @@ CONFIDENCE = 0.5
 FLOOR, MOST = 0.3, 1.0
 #: what a day takes of an edge that nobody confirmed, and how much less of one between important
 #: notes
-EDGE_RATE, EDGE_HELD = 0.01, 0.8
+EDGE_RATE, EDGE_PROTECTION = 0.01, 0.8
 #: milliseconds of a day
 DAY_MS = 86_400_000
 
@@ -35,17 +35,17 @@ def relevance(
     """
     faded = math.exp(-RATE * max(0.0, age_days))
     used = 1 - IDLE_SHARE + IDLE_SHARE * math.exp(-IDLE_RATE * max(0.0, idle_days))
-    told = confidence if relations else CONFIDENCE
-    sure = (1 - CERTAIN + CERTAIN * told) / (1 - CERTAIN + CERTAIN * CONFIDENCE)
+    certainty = confidence if relations else CONFIDENCE
+    sure = (1 - CERTAIN + CERTAIN * certainty) / (1 - CERTAIN + CERTAIN * CONFIDENCE)
     value = importance * faded * used * (1 + RELATED * math.log1p(relations)) * sure
     return round(min(MOST, max(FLOOR * importance, value)), 4)
 
 
-def left_of_edge(importance: float, days: float) -> float:
+def remaining_share(importance: float, days: float) -> float:
     """The share of an edge's weight that is left after so many days in which neither of its notes
     was used; `importance`: of the more important one.
     """
-    return round(math.exp(-EDGE_RATE * (1 - EDGE_HELD * importance) * max(0.0, days)), 2)
+    return round(math.exp(-EDGE_RATE * (1 - EDGE_PROTECTION * importance) * max(0.0, days)), 2)
 
 
 def days_between(earlier: int, later: int) -> int:

@@ -34,9 +34,9 @@ class Trait:
     moment: int
     labels: frozenset[str]
     files: frozenset[str]
-    touched: frozenset[str]
+    modified: frozenset[str]
     words: frozenset[str]
-    titled: frozenset[str]
+    title_words: frozenset[str]
     title: str
     text: str
     trust: int
@@ -59,23 +59,23 @@ def type_of(note: Note) -> str:
 
 
 def trait_of(note: Note) -> Trait:
-    told = type_of(note)
+    note_type = type_of(note)
     text = f"{note.title}\n{note.body[:BODY_CHARS]}\n" + "\n".join(note.facts)
     silent = set(note.files).difference(note.modified, note.read)
-    touched = {*note.modified, *(silent if told in CHANGES else ())}
+    modified = {*note.modified, *(silent if note_type in CHANGES else ())}
     return Trait(
         number=note.number,
         id=note.id,
-        type=told,
+        type=note_type,
         project=note.project,
         everywhere=note.scope == "global",
         session=note.source.session,
         moment=note.happened_at,
         labels=frozenset(note.labels),
         files=frozenset(note.files),
-        touched=frozenset(touched),
+        modified=frozenset(modified),
         words=stems(text),
-        titled=stems(note.title),
+        title_words=stems(note.title),
         title=note.title,
         text=text.lower(),
         trust=RANK[note.source.trust],

@@ -26,9 +26,9 @@ NOTES_MAX, EDGES_MAX = 500, 2_000
 #: changes that are read at once, and notes
 PAGE, READ = 500, 10
 #: notes after which a cursor is kept though there was nothing to write
-KEPT_EACH = 100
+CURSOR_EACH = 100
 #: what was done that is told one by one
-TOLD_MAX = 20
+DETAILS_MAX = 20
 
 #: long work: a slice of at most 5 ms a step
 Steps = Generator[None, None, None]
@@ -42,10 +42,10 @@ class Work:
     now: int
     dry_run: bool = False
     counts: Counter[str] = field(default_factory=Counter)
-    told: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    details: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     #: notes that hold no more, pairs that are related and edges that are gone, by this run
     ended: set[int] = field(default_factory=set)
-    made: set[tuple[int, int]] = field(default_factory=set)
+    related_pairs: set[tuple[int, int]] = field(default_factory=set)
     gone: set[int] = field(default_factory=set)
     _traits: dict[int, Trait] = field(default_factory=dict)
 
@@ -75,12 +75,12 @@ class Work:
         self.memory.store.once("", UPKEEP, {}, carry_out)
         self.memory.follow()
 
-    def tell(self, what: str, one: dict[str, Any]) -> None:
+    def record_detail(self, what: str, row: dict[str, Any]) -> None:
         self.counts[what] += 1
-        if len(self.told.setdefault(what, [])) < TOLD_MAX:
-            self.told[what].append(one)
+        if len(self.details.setdefault(what, [])) < DETAILS_MAX:
+            self.details[what].append(row)
 
-    def holds(self, number: int) -> bool:
+    def is_active(self, number: int) -> bool:
         """Whether the note is active, as this run leaves it."""
         return number not in self.ended and self.memory.catalog.is_active(number)
 
@@ -88,48 +88,50 @@ class Work:
         """The active notes that who sees this one may see."""
         return self.memory.catalog.mask(Selection(project=trait.project))
 
-    def stands(self, trait: Trait) -> bool:
+    def is_unchanged(self, trait: Trait) -> bool:
         """Whether the note still reads as it did when this was made of it."""
-        return self.holds(trait.number) and int(self.memory.catalog["updated"][trait.number]) == trait.stamp
+        return (
+            self.is_active(trait.number) and int(self.memory.catalog["updated"][trait.number]) == trait.stamp
+        )
 
     def traits(self, numbers: Sequence[int]) -> Generator[None, None, dict[int, Trait]]:
         """Of the notes that are there, read in slices."""
-        new = [number for number in numbers if not self._knows(number)]
+        new = [number for number in numbers if not self._is_cached(number)]
         for at in range(0, len(new), READ):
             for note in self.memory.store.notes_by_number(new[at : at + READ]):
                 self._traits[note.number] = trait_of(note)
             yield
-        return {number: self._traits[number] for number in numbers if self._knows(number)}
+        return {number: self._traits[number] for number in numbers if self._is_cached(number)}
 
-    def _knows(self, number: int) -> bool:
-        known = self._traits.get(number)
-        return known is not None and self.stands(known)
+    def _is_cached(self, number: int) -> bool:
+        trait = self._traits.get(number)
+        return trait is not None and self.is_unchanged(trait)
 
 
-def changed(work: Work, name: str, done: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+def changed_notes(work: Work, name: str, done: Callable[[], bool]) -> Iterator[tuple[int, int]]:
     """(note, the change up to which all is done when this note is) for what changed since the step
     `name` was there, at most NOTES_MAX notes, until `done`. The cursor is kept.
     """
-    start = cursor = kept = work.mark(name).cursor
-    seen = 0
+    start = cursor = saved = work.mark(name).cursor
+    count = 0
     while changes := work.memory.store.changes_after(cursor, PAGE):
         last = {of: change for change, what, of in changes if what == "note"}
-        for number, change in sorted(last.items(), key=lambda each: each[1]):
-            if seen >= NOTES_MAX or done():
-                _keep(work, name, kept, cursor)
+        for number, change in sorted(last.items(), key=lambda pair: pair[1]):
+            if count >= NOTES_MAX or done():
+                _save_cursor(work, name, saved, cursor)
                 return
-            seen += 1
+            count += 1
             yield number, change
             cursor = change
-            if seen % KEPT_EACH == 0:
-                _keep(work, name, kept, cursor)
-                kept = cursor
+            if count % CURSOR_EACH == 0:
+                _save_cursor(work, name, saved, cursor)
+                saved = cursor
         cursor = changes[-1][0]
-    _keep(work, name, max(start, kept), cursor)
+    _save_cursor(work, name, max(start, saved), cursor)
 
 
-def _keep(work: Work, name: str, kept: int, cursor: int) -> None:
-    if cursor > kept:
+def _save_cursor(work: Work, name: str, saved: int, cursor: int) -> None:
+    if cursor > saved:
         work.keep(name, cursor=cursor)
 
 

@@ -59,7 +59,7 @@ def session(town):
         library = town.server.link.memory.library
         reader = MemoryInProcess(library, channel="sessions", trust="user")
         done = await reader.call("take_session", {"portion": portion}, writes=True)
-        library.memory.said.close()  # a worker does by the clock
+        library.memory.exchange_index.close()  # a worker does by the clock
         return done["taken"]
 
     assert asyncio.run_coroutine_threadsafe(take(), town.server.loop).result(BOUND_S)

@@ -9,7 +9,7 @@ from cortex.memory.note import RELATIONS, Note, Source
 from cortex.memory.upkeep.conflicts import judge
 from cortex.memory.upkeep.duplicates import groups
 from cortex.memory.upkeep.forgetting import Standing, is_expired, may_be_forgotten
-from cortex.memory.upkeep.patterns import describe, is_one, read_type
+from cortex.memory.upkeep.patterns import describe, is_pattern, read_type
 from cortex.memory.upkeep.relations import associate, relate
 from cortex.memory.upkeep.scores import DAY_MS, FLOOR, MOST, relevance
 from cortex.memory.upkeep.traits import trait_of
@@ -49,9 +49,9 @@ def pair(first, second, **fields):
     ],
 )
 def test_each_detector_says_what_it_sees(first, second, fields, expected):
-    found = relate(*pair(first, second, **fields), 0.8)
-    assert (found.relation, found.detection) == expected
-    assert 0.5 <= found.confidence <= 1
+    link = relate(*pair(first, second, **fields), 0.8)
+    assert (link.relation, link.detection) == expected
+    assert 0.5 <= link.confidence <= 1
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_each_detector_says_what_it_sees(first, second, fields, expected):
 def test_a_phrase_that_names_another_note_says_how_they_are_related(phrase, relation, back):
     older = trait(1, "Nightly export of invoices")
     for body in (f"{phrase} the nightly export of invoices.", f"{phrase} note 1."):
-        found = relate(trait(2, "Clock drift", body, at=1), older, 0.0)
-        assert (found.relation, found.detection, found.source == 1) == (relation, "narrative_mention", back)
-        assert found.relation in RELATIONS
+        link = relate(trait(2, "Clock drift", body, at=1), older, 0.0)
+        assert (link.relation, link.detection, link.source == 1) == (relation, "narrative_mention", back)
+        assert link.relation in RELATIONS
     other = trait(3, "Clock drift", f"{phrase} something else.\nThe nightly export of invoices is big.", at=1)
     assert relate(other, older, 0.0) is None
 
@@ -126,18 +126,18 @@ def test_neighbours_of_a_session_need_meaning_and_something_beside_it(title, lab
 def test_a_correction_contradicts_what_it_is_about_and_nothing_else():
     older = trait(1, "Sessions are kept in Redis", kind="decision")
     newer = trait(2, "Sessions are no longer kept in Redis", kind="decision", at=1)
-    found = judge(newer, older, 0.65)
-    assert (found.relation, found.detection, found.closes) == ("contradicts", "correction", True)
+    conflict = judge(newer, older, 0.65)
+    assert (conflict.relation, conflict.detection, conflict.closes) == ("contradicts", "correction", True)
     assert judge(newer, trait(3, "Invoices are numbered per year", kind="decision"), 0.1) is None
 
 
 def test_two_decisions_that_have_nothing_in_common_are_no_contradiction():
-    one, other = (
+    older, newer = (
         trait(1, "Use PostgreSQL", kind="decision"),
         trait(2, "Never use tabs", kind="decision", at=1),
     )
-    assert judge(other, one, -0.1) is None
-    assert associate([one, other], np.array([[1, -0.1], [-0.1, 1]])) == []
+    assert judge(newer, older, -0.1) is None
+    assert associate([older, newer], np.array([[1, -0.1], [-0.1, 1]])) == []
 
 
 def test_the_opposite_done_to_the_same_file_ends_what_was_done():
@@ -145,8 +145,8 @@ def test_the_opposite_done_to_the_same_file_ends_what_was_done():
     newer = trait(
         2, "Removed the rate limiter", kind="change", at=1, modified=("limit.py",), files=("limit.py",)
     )
-    found = judge(newer, older, 0.9)
-    assert (found.relation, found.closes) == ("supersedes", True)
+    conflict = judge(newer, older, 0.9)
+    assert (conflict.relation, conflict.closes) == ("supersedes", True)
     elsewhere = trait(3, "Removed the rate limiter", kind="change", at=1, modified=("b.py",), files=("b.py",))
     assert not judge(elsewhere, older, 0.9).closes
 
@@ -155,8 +155,8 @@ def test_the_opposite_done_to_another_thing_of_the_same_file_ends_nothing():
     where = {"modified": ("sums.py",), "files": ("sums.py",)}
     older = trait(1, "The parser splits totals", kind="change", **where)
     newer = trait(2, "The cart merges totals", kind="change", at=1, **where)
-    found = judge(newer, older, 0.9)
-    assert found is None or not found.closes
+    conflict = judge(newer, older, 0.9)
+    assert conflict is None or not conflict.closes
 
 
 def test_who_is_believed_less_ends_nothing():
@@ -169,19 +169,19 @@ def test_who_is_believed_less_ends_nothing():
 def test_a_negation_of_what_is_alike_is_flagged_and_ends_nothing(cosine, expected):
     older = trait(1, "The parser accepts trailing commas in maps")
     newer = trait(2, "Trailing commas: maps in our grammar can not have them", at=1)
-    found = judge(newer, older, cosine)
-    assert (found and found.detection) == expected
-    assert found is None or not found.closes
+    conflict = judge(newer, older, cosine)
+    assert (conflict and conflict.detection) == expected
+    assert conflict is None or not conflict.closes
 
 
 def test_work_explains_what_was_found_out_and_notes_share_a_theme():
     found_out, work = trait(1, "Cookies get lost"), trait(2, "Cookies are kept", kind="feature", at=1)
     theme, far = trait(3, "Cookies of the login", at=2), trait(4, "Colours", at=3)
     cosines = np.eye(4)
-    for one, other, value in ((0, 1, 0.6), (0, 2, 0.72), (1, 2, 0.3), (0, 3, 0.1)):
-        cosines[one, other] = cosines[other, one] = value
-    told = {link.pair: link.relation for link in associate([found_out, work, theme, far], cosines)}
-    assert told == {(1, 2): "explains", (1, 3): "shares_theme"}
+    for row, column, value in ((0, 1, 0.6), (0, 2, 0.72), (1, 2, 0.3), (0, 3, 0.1)):
+        cosines[row, column] = cosines[column, row] = value
+    relations = {link.pair: link.relation for link in associate([found_out, work, theme, far], cosines)}
+    assert relations == {(1, 2): "explains", (1, 3): "shares_theme"}
 
 
 share = st.floats(0, 1)
@@ -225,8 +225,8 @@ FADED = {
         {"type": "decision"},
         {"type": "discovery"},
         {"used_at": NOW - 29 * DAY_MS},
-        {"held": True},
-        {"liked": True},
+        {"is_connected": True},
+        {"is_liked": True},
     ],
 )
 def test_what_something_speaks_for_is_not_forgotten(other):
@@ -236,9 +236,9 @@ def test_what_something_speaks_for_is_not_forgotten(other):
 
 @given(st.integers(1, 3_650), st.integers(0, 4_000))
 def test_retention_counts_days_of_milliseconds(limit, age):
-    one = Standing("change", 0.5, 0.5, NOW - age * DAY_MS, 0)
-    assert is_expired(one, NOW, limit) == (age > limit)
-    assert not is_expired(one, NOW, 0)
+    standing = Standing("change", 0.5, 0.5, NOW - age * DAY_MS, 0)
+    assert is_expired(standing, NOW, limit) == (age > limit)
+    assert not is_expired(standing, NOW, 0)
 
 
 def flaky(number, session, **fields):
@@ -247,15 +247,15 @@ def flaky(number, session, **fields):
 
 def test_a_pattern_needs_three_notes_of_two_sessions_each_counted_once():
     once = flaky(1, "monday")
-    assert not is_one([once] * 5)
-    assert not is_one([flaky(at, "monday") for at in range(5)])
-    assert not is_one([once, flaky(2, "tuesday")])
-    assert not is_one([once, once, flaky(2, "tuesday")])
+    assert not is_pattern([once] * 5)
+    assert not is_pattern([flaky(at, "monday") for at in range(5)])
+    assert not is_pattern([once, flaky(2, "tuesday")])
+    assert not is_pattern([once, once, flaky(2, "tuesday")])
     three = [once, flaky(2, "tuesday"), flaky(3, "monday")]
-    assert is_one(three)
-    told = describe(three, "", 3)
-    assert (told.type, told.confidence, told.active) == ("bug", 0.42, True)
-    assert {"flaki", "midnight"} <= set(told.signature)
+    assert is_pattern(three)
+    pattern = describe(three, "", 3)
+    assert (pattern.type, pattern.confidence, pattern.active) == ("bug", 0.42, True)
+    assert {"flaki", "midnight"} <= set(pattern.signature)
 
 
 def test_both_spellings_of_a_type_are_one():
@@ -265,12 +265,12 @@ def test_both_spellings_of_a_type_are_one():
 @given(st.integers(0, 8), st.randoms(use_true_random=False), st.floats(0.5, 1))
 def test_each_note_is_in_one_group_of_duplicates_at_most(count, random, least):
     cosines = np.eye(count)
-    for one in range(count):
-        for other in range(one):
-            cosines[one, other] = cosines[other, one] = random.random()
-    found = groups([trait(at + 1, f"note {at}") for at in range(count)], cosines, least)
+    for row in range(count):
+        for other in range(row):
+            cosines[row, other] = cosines[other, row] = random.random()
+    clusters = groups([trait(at + 1, f"note {at}") for at in range(count)], cosines, least)
     numbers = [
-        number for group in found for number in (group.primary, *(other for other, _ in group.similar))
+        number for group in clusters for number in (group.primary, *(other for other, _ in group.similar))
     ]
     assert len(numbers) == len(set(numbers))
-    assert all(value >= least for group in found for _, value in group.similar)
+    assert all(value >= least for group in clusters for _, value in group.similar)

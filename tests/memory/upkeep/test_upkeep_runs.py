@@ -74,7 +74,7 @@ def clock():
     return Clock()
 
 
-def opened(data, clock, **settings):
+def open_library(data, clock, **settings):
     memory = Memory(data, open_static(), clock)
     memory.upkeep.settings = Settings(**settings)
     return Library(memory, project="here")
@@ -82,14 +82,14 @@ def opened(data, clock, **settings):
 
 @pytest.fixture
 def memory(data, clock):
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         yield memory
 
 
 def fill(memory, world=WORLD):
-    for session, kind, told, title, body, files in world:
-        of = memory.of(source=Source("agent", session, "mcp"))
-        of.store(title, body, kind=kind, obs_type=told, files=files)
+    for session, kind, note_type, title, body, files in world:
+        view = memory.of(source=Source("agent", session, "mcp"))
+        view.store(title, body, kind=kind, obs_type=note_type, files=files)
 
 
 def run(memory, cycle="all", **arguments):
@@ -131,13 +131,13 @@ EXPECTED = {
 
 def test_what_was_planted_is_found_and_nothing_else(memory):
     fill(memory)
-    told = run(memory)
+    answer = run(memory)
     assert edges(memory) == EXPECTED
     assert [number for number, state in states(memory).items() if state != "active"] == [1, 3]
-    assert (told["status"], told["remaining"]) == ("completed", 0)
-    assert told["steps"]["relations"]["edges"] == len(EXPECTED)
-    assert len(told["superseded"]) == 2
-    assert [found["observation_ids"] for found in patterns(memory)] == [[7, 8, 9]]
+    assert (answer["status"], answer["remaining"]) == ("completed", 0)
+    assert answer["steps"]["relations"]["edges"] == len(EXPECTED)
+    assert len(answer["superseded"]) == 2
+    assert [pattern["observation_ids"] for pattern in patterns(memory)] == [[7, 8, 9]]
 
 
 def test_what_is_superseded_is_kept_with_the_time_until_which_it_was_believed(memory, clock):
@@ -162,13 +162,13 @@ def test_what_was_associated_before_it_was_looked_at_is_ended_and_related_all_th
 
 
 def test_a_second_run_changes_nothing_even_when_it_begins_anew(data, clock):
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         fill(memory)
         run(memory)
         reached = memory.memory.store.reached
         assert run(memory)["changes"] == 0
     reset(data)
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         assert run(memory)["changes"] == 0
         assert memory.memory.store.reached == reached
         assert edges(memory) == EXPECTED
@@ -188,17 +188,17 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(memory):
 
 @pytest.mark.parametrize("slices", [1, 9, 23, 40])
 def test_upkeep_that_is_broken_off_goes_on_where_it_was(data, clock, slices):
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         fill(memory)
         steps = carry_out(memory, "run_consolidation", {})
         for _ in range(slices):
             next(steps)
         steps.close()
         assert memory.memory.upkeep.running == ""
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         run(memory)
         assert edges(memory) == EXPECTED
-        assert [found["frequency"] for found in patterns(memory)] == [3]
+        assert [pattern["frequency"] for pattern in patterns(memory)] == [3]
         assert finish(memory.doctor())["healthy"]
 
 
@@ -262,28 +262,28 @@ def test_a_note_that_is_like_very_many_is_similar_to_none(memory):
     memory.import_records(
         [{"note": {"title": f"Nightly build number {at} passed", "kind": "event"}} for at in range(40)]
     )
-    told = run(memory, "associations")
-    assert "similar_to" not in told["steps"]["relations"]
+    answer = run(memory, "associations")
+    assert "similar_to" not in answer["steps"]["relations"]
 
 
 def test_a_pattern_counts_notes_and_not_how_often_they_were_read(data, clock):
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         fill(memory)
     for _ in range(3):
-        with opened(data, clock) as memory:
+        with open_library(data, clock) as memory:
             run(memory, "associations")
-            assert [found["frequency"] for found in patterns(memory)] == [3]
+            assert [pattern["frequency"] for pattern in patterns(memory)] == [3]
         reset(data)
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         memory.of(source=Source("agent", "d", "mcp")).store(
             "Flaky test around midnight in backups",
             "The clock is not frozen.",
             kind="event",
             obs_type="bugfix",
         )
-        told = run(memory, "associations")
-        assert told["steps"]["patterns"]["joined"] == 1
-        assert [(found["frequency"], found["confidence"]) for found in patterns(memory)] == [(4, 0.46)]
+        answer = run(memory, "associations")
+        assert answer["steps"]["patterns"]["joined"] == 1
+        assert [(pattern["frequency"], pattern["confidence"]) for pattern in patterns(memory)] == [(4, 0.46)]
 
 
 def test_all_that_is_asked_of_patterns_must_hold(memory):
@@ -296,12 +296,12 @@ def test_all_that_is_asked_of_patterns_must_hold(memory):
             tags=["anti-pattern", "retries"],
         )
     run(memory)
-    found = patterns(memory)
-    assert {one["type"] for one in found} == {"bug", "anti_pattern"}
+    rows = patterns(memory)
+    assert {row["type"] for row in rows} == {"bug", "anti_pattern"}
     for spelling in ("anti-pattern", "anti_pattern"):
-        assert [one["type"] for one in patterns(memory, type=spelling)] == ["anti_pattern"]
+        assert [row["type"] for row in patterns(memory, type=spelling)] == ["anti_pattern"]
         assert patterns(memory, type=spelling, query="midnight") == []
-    assert [one["type"] for one in patterns(memory, query="midnight")] == ["bug"]
+    assert [row["type"] for row in patterns(memory, query="midnight")] == ["bug"]
     assert patterns(memory, project="elsewhere") == []
 
 
@@ -313,7 +313,7 @@ def test_a_pattern_without_its_notes_is_none_and_tells_nothing_of_what_was_erase
     memory.forget(9)
     run(memory)
     assert patterns(memory) == []
-    assert [one["status"] for one in patterns(memory, status="deprecated")] == ["deprecated"]
+    assert [row["status"] for row in patterns(memory, status="deprecated")] == ["deprecated"]
     finish(memory.erase([7], back_ups=True))
     assert patterns(memory, status="") == []
     for database in (data / NAME, copy):
@@ -328,9 +328,9 @@ def test_relevance_fades_importance_stays_and_what_faded_comes_after_its_equal(m
     assert memory.memory.store.need(1).relevance == 0.6
     clock.pass_days(300)
     memory.store("Deploys go through the green cluster", importance=0.6)
-    told = run(memory, "decay")
+    answer = run(memory, "decay")
     old = memory.memory.store.need(1)
-    assert told["steps"]["decay"]["faded"] == 1
+    assert answer["steps"]["decay"]["faded"] == 1
     assert (old.importance, old.relevance) == (0.6, pytest.approx(0.18))
     assert run(memory, "decay")["changes"] == 0
     rows = memory.recall("deploys through the cluster", explain=True)
@@ -340,12 +340,12 @@ def test_relevance_fades_importance_stays_and_what_faded_comes_after_its_equal(m
 
 
 def test_relevance_is_as_it_was_after_a_restart(data, clock):
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         memory.store("Deploys go through the blue cluster")
         clock.pass_days(300)
         run(memory, "decay")
         before = memory.recall("deploys", explain=True)
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         assert memory.recall("deploys", explain=True) == before
 
 
@@ -356,14 +356,14 @@ def plant_faded(memory):
 
 
 def test_nothing_is_forgotten_unless_it_was_switched_on_and_then_it_is_archived(data, clock):
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         plant_faded(memory)
         clock.pass_days(400)
-        assert [one["number"] for one in run(memory, "forgetting", dry_run=True)["archived"]] == [1]
+        assert [row["number"] for row in run(memory, "forgetting", dry_run=True)["archived"]] == [1]
         assert run(memory)["steps"]["decay"]["faded"] == 3
         assert set(states(memory).values()) == {"active"}
-    with opened(data, clock, forgetting=True) as memory:
-        assert [one["number"] for one in run(memory, "forgetting")["archived"]] == [1]
+    with open_library(data, clock, forgetting=True) as memory:
+        assert [row["number"] for row in run(memory, "forgetting")["archived"]] == [1]
         assert states(memory) == {1: "archived", 2: "active", 3: "active"}
         assert run(memory, "forgetting")["changes"] == 0
         assert memory.search("renamed a variable", include=["archived"])[0]["number"] == 1
@@ -374,25 +374,25 @@ def maintain(memory, **arguments):
 
 
 def test_nothing_is_deleted_by_its_age_before_it_was_shown(data, clock):
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         plant_faded(memory)
         clock.pass_days(40)
         memory.store("Renamed another variable", kind="event")
         assert maintain(memory)["deleted_count"] == 0
-    with opened(data, clock, retention_days=30) as memory:
-        shown = maintain(memory)
-        assert (shown["status"], shown["deleted_count"]) == ("shown", 2)
+    with open_library(data, clock, retention_days=30) as memory:
+        preview = maintain(memory)
+        assert (preview["status"], preview["deleted_count"]) == ("shown", 2)
         assert set(states(memory).values()) == {"active"}
         assert maintain(memory)["status"] == "completed"
         assert states(memory) == {1: "deleted", 2: "deleted", 3: "active", 4: "active"}
         assert maintain(memory)["deleted_count"] == 0
-        told = carry_out(memory, "get_maintenance_stats", {})
-        assert (told["total_cleaned_obs"], told["retention_days"], told["running"]) == (2, 30, False)
-        assert told["total_optimizes"] == 4
+        stats = carry_out(memory, "get_maintenance_stats", {})
+        assert (stats["total_cleaned_obs"], stats["retention_days"], stats["running"]) == (2, 30, False)
+        assert stats["total_optimizes"] == 4
 
 
 def test_what_was_superseded_long_ago_is_cleaned_up_where_that_is_switched_on(data, clock):
-    with opened(data, clock, cleanup_superseded=True) as memory:
+    with open_library(data, clock, cleanup_superseded=True) as memory:
         fill(memory)
         run(memory)
         maintain(memory)
@@ -403,16 +403,16 @@ def test_what_was_superseded_long_ago_is_cleaned_up_where_that_is_switched_on(da
 
 def test_near_duplicates_are_suggested_and_stay(memory):
     fill(memory)
-    told = finish(carry_out(memory, "suggest_consolidations", {}))
-    groups = [{one["number"] for one in (group["primary"], *group["similar"])} for group in told["groups"]]
+    answer = finish(carry_out(memory, "suggest_consolidations", {}))
+    groups = [{row["number"] for row in (group["primary"], *group["similar"])} for group in answer["groups"]]
     assert {5, 6} in groups
-    assert told["total_analyzed"] == len(WORLD)
+    assert answer["total_analyzed"] == len(WORLD)
     assert set(states(memory).values()) == {"active"}
     assert finish(carry_out(memory, "suggest_consolidations", {"min_similarity": 1.0}))["groups"] == []
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "said"),
+    ("name", "arguments", "sentence"),
     [
         ("run_consolidation", {"cycle": "everything"}, "cycle"),
         ("suggest_consolidations", {"min_similarity": 0.2}, "min_similarity is 0.2; it must be between"),
@@ -420,8 +420,8 @@ def test_near_duplicates_are_suggested_and_stay(memory):
         ("get_patterns", {"limit": 0}, "limit is 0; it must be between 1 and 100"),
     ],
 )
-def test_what_cannot_be_asked_for_is_one_sentence(memory, name, arguments, said):
-    with pytest.raises(BadRequest, match=said):
+def test_what_cannot_be_asked_for_is_one_sentence(memory, name, arguments, sentence):
+    with pytest.raises(BadRequest, match=sentence):
         carry_out(memory, name, arguments)
 
 
@@ -478,7 +478,7 @@ def test_a_note_has_fifty_edges_from_upkeep_at_most(memory):
         ]
     )
     memory.store("All parts", files=files, tags=["parts"])
-    told = run(memory, "associations")
+    answer = run(memory, "associations")
     ends = [end for source, _, target in edges(memory) for end in (source, target)]
     assert max(ends.count(number) for number in set(ends)) == 50
-    assert told["remaining"] == 0
+    assert answer["remaining"] == 0

@@ -8,7 +8,7 @@ import pytest
 from cortex.memory.database import NAME
 from cortex.memory.library import finish
 from cortex.memory.note import Source
-from tests.memory.upkeep.test_upkeep_runs import Clock, edges, fill, opened, patterns, run
+from tests.memory.upkeep.test_upkeep_runs import Clock, edges, fill, open_library, patterns, run
 
 WORDS = (
     "river engine cache window letter garden server bottle number market signal folder teacher planet "
@@ -23,7 +23,7 @@ def clock():
 
 @pytest.fixture
 def memory(data, clock):
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         yield memory
 
 
@@ -33,20 +33,20 @@ def reached(memory, number):
 
 
 def test_an_edge_that_nobody_confirms_leads_nowhere_and_then_goes(data, clock):
-    with opened(data, clock) as memory:
+    with open_library(data, clock) as memory:
         fill(memory)
         memory.relate(10, 5)
         clock.now += 1
         run(memory)
-        found = edges(memory)
+        edges_before = edges(memory)
         assert reached(memory, 5) == {6, 10}
         clock.pass_days(390)
         faded = run(memory, "decay")["steps"]["edges"]
         assert (faded["faded"], faded["removed"]) == (4, 0)
         assert run(memory, "decay")["changes"] == 0
         assert reached(memory, 5) == {10}
-        assert edges(memory) == found
-    with opened(data, clock) as memory:
+        assert edges(memory) == edges_before
+    with open_library(data, clock) as memory:
         assert reached(memory, 5) == {10}
         clock.pass_days(200)
         assert run(memory, "decay")["steps"]["edges"]["removed"] == 4
@@ -86,27 +86,27 @@ def test_fading_in_a_dry_run_changes_nothing(memory, clock):
     assert reached(memory, 5) == {6}
 
 
-def alike_twice(memory):
+def plant_two_patterns(memory):
     """Two patterns, of which the second reads like the first later."""
     fill(memory)
     for session in ("x", "y", "z"):
         of = memory.of(source=Source("agent", session, "mcp"))
         of.store(f"The backup disk is full on Sundays, week {session}", "Old archives stay.", kind="event")
     run(memory)
-    assert sorted(one["frequency"] for one in patterns(memory)) == [3, 3]
+    assert sorted(row["frequency"] for row in patterns(memory)) == [3, 3]
     for number, what in ((11, "payments"), (12, "letters"), (13, "prices")):
         title = f"Flaky test around midnight in {what}"
         memory.edit(number, title=title, body="The clock is not frozen.")
 
 
 def test_two_patterns_that_turn_out_to_be_one_are_one(memory, data):
-    alike_twice(memory)
+    plant_two_patterns(memory)
     foreseen = run(memory, dry_run=True)["steps"]["patterns"].get("merged", 0)
     assert len(patterns(memory)) == 2
-    told = run(memory)
-    assert told["steps"]["patterns"]["merged"] == 1 >= foreseen
-    assert [one["observation_ids"] for one in patterns(memory)] == [[7, 8, 9, 11, 12, 13]]
-    assert sorted(one["status"] for one in patterns(memory, status="")) == ["active", "merged"]
+    answer = run(memory)
+    assert answer["steps"]["patterns"]["merged"] == 1 >= foreseen
+    assert [row["observation_ids"] for row in patterns(memory)] == [[7, 8, 9, 11, 12, 13]]
+    assert sorted(row["status"] for row in patterns(memory, status="")) == ["active", "merged"]
     assert run(memory)["changes"] == 0
     finish(memory.erase([12]))
     with sqlite3.connect(data / NAME) as connection:
@@ -120,7 +120,7 @@ def test_patterns_of_two_projects_stay_two(memory):
             of = memory.of(project=project, source=Source("agent", session, "mcp"))
             of.store(f"Flaky test around midnight, {session}", "The clock is not frozen.", kind="event")
     run(memory)
-    assert [one["status"] for one in patterns(memory, project="all", status="")] == ["active", "active"]
+    assert [row["status"] for row in patterns(memory, project="all", status="")] == ["active", "active"]
 
 
 def test_a_session_is_no_chain_of_notes_that_any_two_of_which_are_as_near(memory, clock):

@@ -13,7 +13,7 @@ from cortex.front.tool import ToolFunction
 from cortex.front.tools.memory.arguments import OperationId
 from cortex.front.tools.memory.fence import fenced, unfenced
 from cortex.front.tools.memory.place_checks import observed
-from cortex.memory.observations.bounds import bounded, size_of
+from cortex.memory.observations.bounds import bound_answer, size_of
 from cortex.terms.observations import PREFIX, REQUIRED, ROWS, fields_of, read_bounds
 
 #: what holds a text that somebody may take for an instruction
@@ -37,7 +37,7 @@ def _tool(name: str) -> ToolFunction:
             return answer
         answer = answer if row.writes else await observed(asking, answer)
         # What was added since memory cut it to its tokens counts as well.
-        return shown(bounded(name, answer, read_bounds(name, given), lambda one: size_of(shown(one))))
+        return shown(bound_answer(name, answer, read_bounds(name, given), lambda one: size_of(shown(one))))
 
     fields = fields_of(name) + ([("operation_id", OperationId, "")] if row.writes else [])
     ask.__name__, ask.__doc__ = name, row.text
