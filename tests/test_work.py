@@ -130,9 +130,9 @@ def test_an_exploration_asks_the_graph_for_what_it_needs_at_once(served):
 
 def test_what_an_exploration_only_looks_for_comes_without_its_chunks(served, monkeypatch):
     told, cut, handlers = [], [], served.workers["text"].handlers
-    search, make = handlers[ExactSearch], snapshot.cut
+    search, make = handlers[ExactSearch], snapshot.cut_chunk
     monkeypatch.setitem(handlers, ExactSearch, lambda asked: told.append(search(asked)) or told[-1])
-    monkeypatch.setattr(snapshot, "cut", lambda *of: cut.append(of) or make(*of))
+    monkeypatch.setattr(snapshot, "cut_chunk", lambda *of: cut.append(of) or make(*of))
     asked(served, "cortex_explore", query="where is `lock_7` taken, and who uses it?")
     assert sum(len(one.hits) for one in told) > 0
     assert not any(one.chunks for one in told)
@@ -194,7 +194,7 @@ def test_a_worker_gives_memory_back_after_questions_that_others_answer_in_it(ser
     given_back = []
     monkeypatch.setattr(serving.allocator, "release_mapped_files", given_back.append)
     text = EngineWorker("text", served.config)
-    text.answer_also({GraphSearch: lambda request: request})
+    text.add_handlers({GraphSearch: lambda request: request})
     text.reload()
     text.reload()
     given_back.clear()
@@ -269,7 +269,7 @@ def publish(builder):
 
 def test_after_a_save_the_words_and_the_order_of_what_stays_are_not_worked_out_again(large, monkeypatch):
     shaped, ids = [], Counter()
-    shapes, cuts = WordTable._shapes, Rows.cuts
+    shapes, cuts = WordTable._term_shapes, Rows.cuts
 
     def shape(table):
         shaped.append(table) if table._cached is None else None
@@ -279,7 +279,7 @@ def test_after_a_save_the_words_and_the_order_of_what_stays_are_not_worked_out_a
         ids[what] += len(ordinals)
         return cuts(rows, what, ordinals)
 
-    monkeypatch.setattr(WordTable, "_shapes", shape)
+    monkeypatch.setattr(WordTable, "_term_shapes", shape)
     monkeypatch.setattr(Rows, "cuts", cut)
     mistyped = ExactSearch("functoin_7", match_type="substring", limit=3)
     frequent = ExactSearch("handler", match_type="substring", limit=3)
@@ -306,9 +306,9 @@ def test_after_a_save_the_words_and_the_order_of_what_stays_are_not_worked_out_a
 def test_where_the_rows_lie_that_a_filter_keeps_is_worked_out_once(large, monkeypatch):
     with contextlib.closing(Builder(large)) as builder:
         publish(builder)
-    worker, looked, near = EngineWorker("vector", large), [], VectorSnapshot._near
+    worker, looked, near = EngineWorker("vector", large), [], VectorSnapshot._plan_scan
     worker.reload()
-    monkeypatch.setattr(VectorSnapshot, "_near", lambda *of: looked.append(len(of[1])) or near(*of))
+    monkeypatch.setattr(VectorSnapshot, "_plan_scan", lambda *of: looked.append(len(of[1])) or near(*of))
     chance, some = np.random.default_rng(7), Filters(paths=("f*1.py",))
     for filters in (Filters(), some, Filters(), some):
         query = chance.standard_normal(384).astype(np.float32)
@@ -469,7 +469,7 @@ def files_looked_at(root, monkeypatch, number):
     for module, name, look in (
         (chunk_files, "files_in", chunk_files.files_in),
         (graph_files, "files_in", graph_files.files_in),
-        (integrity, "look", integrity.look),
+        (integrity, "read_seals", integrity.read_seals),
     ):
 
         def count(about, look=look):

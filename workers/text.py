@@ -12,9 +12,11 @@ from ipc.service import serve
 def make(config: Config) -> EngineWorker:
     worker = EngineWorker("text", config)
     if config.remote:
-        from cortex.engines.milvus.multi_project import Many  # of which no other worker takes anything
+        from cortex.engines.milvus.multi_project import (
+            MultiProjectHandler,  # of which no other worker takes anything
+        )
 
-        worker.answer_also(Many(config).handlers)
+        worker.add_handlers(MultiProjectHandler(config).handlers)
     return worker
 
 

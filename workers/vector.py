@@ -30,9 +30,11 @@ def make(config: Config) -> EngineWorker:
         return VectorSearch(vector, embedder.identity, *options)
 
     if config.remote:
-        from cortex.engines.milvus.multi_project import Many  # of which no other worker takes anything
+        from cortex.engines.milvus.multi_project import (
+            MultiProjectHandler,  # of which no other worker takes anything
+        )
 
-        worker.answer_also(Many(config, to_vector_search).handlers)
+        worker.add_handlers(MultiProjectHandler(config, to_vector_search).handlers)
     if not config.embedding.quick:
         return worker
 

@@ -19,7 +19,7 @@ from cortex import __version__
 from cortex.generation.contract import chunk_folders
 from cortex.generation.current import PRUNE_AFTER_S
 from cortex.publish.builder import Builder
-from cortex.publish.folder_events import BLIND_LOOK_S, LOOK_MAX_S, LOOK_SHARE, Following
+from cortex.publish.folder_events import BLIND_LOOK_S, LOOK_MAX_S, LOOK_SHARE, FolderEvents
 from cortex.settings.config import Config
 from cortex.system.errors import CortexError
 from cortex.system.re_exec import Growth
@@ -69,7 +69,7 @@ class WatcherWorker:
         self._config = config
         self._identity = Identity("watcher", __version__, config.hash())
         self._builder = Builder(config)
-        self._following = Following(config)
+        self._following = FolderEvents(config)
         self._stop = threading.Event()
         self._fault = ""
         #: when a generation was published last (monotonic), or this began: who ended may have
@@ -242,14 +242,14 @@ class WatcherWorker:
         if quiet_s >= QUIET_S and not self._has_released:
             self._has_released = True
             with self._timed_work():
-                self._builder.rest()
+                self._builder.release()
             self._should_restart = (
                 self._may_begin_anew and not self._builder.has_begun() and self._growth.is_large()
             )
         if quiet_s >= SETTLED_S and not self._builder.is_busy():
             self._published_at = 0.0
             with self._timed_work():
-                self._builder.rest(settled=True)
+                self._builder.release(settled=True)
             self._should_restart = self._may_begin_anew and self._growth.is_too_much()
 
     @property
@@ -264,7 +264,7 @@ class WatcherWorker:
         return self._following.changed
 
     def _follow(self) -> None:
-        self._following.touched = False
+        self._following.published_changed = False
         self._following.follow(self._builder.folders)
 
     def _wait_for_change(self) -> None:
@@ -306,17 +306,17 @@ class WatcherWorker:
         one, the run has come to where nothing waits, or the clock says so.
         """
         following = self._following
-        following.heard = 0.0
-        enough, until = max(1.0, self._builder.found * WORTH_SHARE), time.monotonic() + WORTH_S
-        while following.heard < enough and time.monotonic() < until and not following.marked:
-            if following.told or not following.by_events:
-                following.told = False
+        following.change_count = 0.0
+        enough, until = max(1.0, self._builder.file_count * WORTH_SHARE), time.monotonic() + WORTH_S
+        while following.change_count < enough and time.monotonic() < until and not following.has_marks:
+            if following.indexer_reported or not following.by_events:
+                following.indexer_reported = False
                 if not self._builder.is_patient():
                     break
             if self._stop.wait(GATHER_S):
                 break
             following.wait(0.0)
-        following.changed = following.marked = False
+        following.changed = following.has_marks = False
 
     def _has_changed_files(self) -> bool:
         """Whether chunk files have changed; False when the clock says to look, or when something
@@ -347,14 +347,14 @@ class WatcherWorker:
         published was touched by somebody else.
         """
         following = self._following
-        if following.marked:
-            following.marked = False
+        if following.has_marks:
+            following.has_marks = False
             return True
-        if following.told:
-            following.told = False
+        if following.indexer_reported:
+            following.indexer_reported = False
             if self._builder.is_behind():
                 return True
-        if following.touched:  # by this process, mostly
+        if following.published_changed:  # by this process, mostly
             self._follow()
             return self._builder.was_changed()
         return False

@@ -22,7 +22,7 @@ from cortex.generation.contract import chunk_folders
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
 from cortex.generation.damage import UNREADABLE
 from cortex.generation.formats import has_other
-from cortex.generation.manifest import Listing, Seen
+from cortex.generation.manifest import FileState, Listing
 from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
 from cortex.system import files, hosts, path_names
@@ -129,7 +129,7 @@ class Freshness:
         self._root, self._home = str(config.root), config.home
         self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
         self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
-        self._manifest = _Cached[Listing[Seen]](config.manifest, Listing())
+        self._manifest = _Cached[Listing[FileState]](config.manifest, Listing())
         #: what the paths of the manifest are without their endings; None: not made yet
         self._stems: frozenset[str] | None = None
         #: files of the manifest that have no chunks
@@ -275,22 +275,22 @@ class Freshness:
         """Whether there are chunk files that `generation` lacks: they are about to be published."""
         return bool(generation.backlog) or self._seen().sequence > generation.sequence
 
-    def _seen(self) -> Listing[Seen]:
+    def _seen(self) -> Listing[FileState]:
         return self._manifest.get(self._read_manifest)
 
     def _read_state(self) -> IndexerState:
         return msgspec.json.decode(files.read_ours(self._indexer.path, STATE_BYTES_MAX), type=IndexerState)
 
-    def _read_manifest(self) -> Listing[Seen]:
+    def _read_manifest(self) -> Listing[FileState]:
         path = self._manifest.path
         if path.stat().st_size > MANIFEST_BYTES_MAX:
             return self._manifest.empty
-        read = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[Seen])
+        read = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[FileState])
         self._stems = None
         self._nothing_in = sum(not seen.chunks for seen in read.files.values())
         return read
 
-    def _differs(self, path: str, known: Seen) -> bool:
+    def _differs(self, path: str, known: FileState) -> bool:
         if not _below(path):
             return False  # nothing that an index may make us look at
         try:

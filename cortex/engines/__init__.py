@@ -26,7 +26,7 @@ ENGINES = {
 #: those that the watcher builds on this machine, each a worker of its own
 LOCAL = ("text", "vector", "graph")
 #: those of an index that Milvus keeps
-FAR = ("milvus", "graph")
+REMOTE = ("milvus", "graph")
 
 
 def engine_of(worker: str, config: Config) -> str:

@@ -106,7 +106,7 @@ class Engine(Protocol):
         """What a person may want to know of what serves `generation`, JSON-able. Opens nothing."""
         ...
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """Let go of what only `build` needs, which makes it again: nothing is built for a while."""
         ...
 

@@ -13,7 +13,7 @@ from typing import Any
 from cortex import __version__
 from cortex.engines import ENGINES, engine_of, open_engine
 from cortex.engines.protocol import Engine, Handlers
-from cortex.generation.damage import Seal, is_panic, look, mark
+from cortex.generation.damage import Seal, is_panic, read_seals, write_mark
 from cortex.generation.read import Published
 from cortex.generation.snapshots import Snapshots
 from cortex.settings.config import Config
@@ -50,7 +50,7 @@ class EngineWorker:
         self._looked_at = 0.0
         #: whether a question, or a generation, came since the last look, or since memory was given
         #: back
-        self._asked = self._used = False
+        self._was_asked = self._used = False
         #: when somebody asked last, as far as looks tell (monotonic); 0: all is forgotten since
         self._asked_at = 0.0
         self._snapshots: Snapshots[Handlers] = Snapshots(config.index_dir, self._open, self._mark)
@@ -58,12 +58,14 @@ class EngineWorker:
             self._engine.answers, self._answer
         )
 
-    def answer_also(self, handlers: Mapping[type, Callable[[Any], Message]]) -> None:
+    def add_handlers(self, handlers: Mapping[type, Callable[[Any], Message]]) -> None:
         """Answer these messages, too: what they leave in memory is given back as well."""
-        self.handlers |= {kind: functools.partial(self._pass_on, each) for kind, each in handlers.items()}
+        self.handlers |= {
+            kind: functools.partial(self._forward, handler) for kind, handler in handlers.items()
+        }
 
-    def _pass_on(self, handle: Callable[[Any], Message], request: Any) -> Message:
-        self._asked = True
+    def _forward(self, handle: Callable[[Any], Message], request: Any) -> Message:
+        self._was_asked = True
         return handle(request)
 
     def _open(self, published: Published) -> Handlers:
@@ -72,17 +74,17 @@ class EngineWorker:
             raise NotReady(
                 f"The index has nothing of the engine {self._token_name}; it is about to be built anew."
             )
-        self._asked = True
+        self._was_asked = True
         token = tokens.get(self._token_name, "")
-        files = look((*published.files(), *self._engine.files(token)))
+        files = read_seals((*published.files(), *self._engine.files(token)))
         handlers = self._engine.open(token, published)
-        self._files = {number: seen for number, seen in self._files.items() if self._snapshots.has(number)}
+        self._files = {number: seals for number, seals in self._files.items() if self._snapshots.has(number)}
         self._files[published.generation.number] = files
         self._damaged.discard(published.generation.number)
         return handlers
 
     def _answer(self, request: Any) -> Message:
-        self._asked = True
+        self._was_asked = True
         handle = self._snapshots.get(request.generation)[type(request)]
         number = self._snapshots.number_of(request.generation)
         try:
@@ -104,26 +106,26 @@ class EngineWorker:
         if number not in self._damaged and now - self._looked_at >= within_s:
             self._looked_at = now
             files = self._files.get(number, {})
-            if look(files) != files:
+            if read_seals(files) != files:
                 self._damaged.add(number)
                 self._mark(number, "files were changed under a reader")
         if number in self._damaged:
             raise NotReady("The index was damaged and is being made again; ask again in a second.")
 
     def _mark(self, generation: int, why: str) -> None:
-        mark(self._run_dir, self._name, generation, why)
+        write_mark(self._run_dir, self._name, generation, why)
 
     def reload(self) -> bool:
-        self._rest()
+        self._release_idle()
         return self._snapshots.reload()
 
-    def _rest(self) -> None:
+    def _release_idle(self) -> None:
         """Give back what answers have left in memory, when nobody asked between two looks; forget
         what is kept for the next ones when they do not come.
         """
         now = time.monotonic()
-        if self._asked:
-            self._asked, self._used, self._asked_at = False, True, now
+        if self._was_asked:
+            self._was_asked, self._used, self._asked_at = False, True, now
         elif self._used:
             self._used = False
             for folder in self._mapped:

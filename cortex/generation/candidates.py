@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from cortex.generation.read import ABOUT, Rows
+from cortex.generation.read import EXTRA_SIGNALS, Rows
 from cortex.system.arrays import Array
 from ipc.messages import Signals
 from ipc.messages.signals import END, FILE, ID_END, KIND, START
 
 
-def tell(
+def make_signals(
     rows: Rows, ordinals: Array, names: tuple[str, ...], values: Array, stats: dict[str, float]
 ) -> Signals:
     """The signals `names` (`values` [names, m]) of the rows at `ordinals` (i64 [m]), and those of
@@ -20,38 +20,38 @@ def tell(
     """
     columns = rows.columns
     files, file = np.unique(columns["path"][ordinals], return_inverse=True)
-    ids, ends = _ids(rows, ordinals)
-    told = np.empty((5, len(ordinals)), "<u4")
-    told[FILE], told[KIND] = file, columns["type"][ordinals]
-    told[START], told[END] = columns["start_line"][ordinals], columns["end_line"][ordinals]
-    told[ID_END] = ends
+    ids, ends = _concatenate_ids(rows, ordinals)
+    row_table = np.empty((5, len(ordinals)), "<u4")
+    row_table[FILE], row_table[KIND] = file, columns["type"][ordinals]
+    row_table[START], row_table[END] = columns["start_line"][ordinals], columns["end_line"][ordinals]
+    row_table[ID_END] = ends
     return Signals(
         generation=rows.generation,
-        names=(*names, *ABOUT),
-        values=np.vstack((values, rows.about(ordinals)), dtype=np.float32, casting="same_kind"),
+        names=(*names, *EXTRA_SIGNALS),
+        values=np.vstack((values, rows.extra_signals(ordinals)), dtype=np.float32, casting="same_kind"),
         keys=rows.keys[ordinals],
-        rows=told,
+        rows=row_table,
         ids=np.frombuffer(ids, np.uint8),
-        paths=tuple(map(rows.told_names.__getitem__, files.tolist())),
+        paths=tuple(map(rows.hit_paths.__getitem__, files.tolist())),
         kinds=tuple(rows.names["type"]),
         stats=stats,
     )
 
 
-def _ids(rows: Rows, ordinals: Array) -> tuple[bytes, Array]:
+def _concatenate_ids(rows: Rows, ordinals: Array) -> tuple[bytes, Array]:
     """(the ids of the rows, one behind the other; where each ends)"""
     if not (ordinals[1:] > ordinals[:-1]).all():
         ids = rows.cuts("id", ordinals)
-        return b"".join(ids), np.cumsum([len(one) for one in ids])
+        return b"".join(ids), np.cumsum([len(chunk_id) for chunk_id in ids])
     parts: list[memoryview] = []
     begins: list[int] = []
     ends: list[int] = []
     edges = np.searchsorted(ordinals, rows.starts)
     for at, (begin, end) in enumerate(pairwise(edges.tolist())):
         if begin < end:
-            segment, own = rows.segments[at], ordinals[begin:end] - rows.starts[at]
+            segment, segment_rows = rows.segments[at], ordinals[begin:end] - rows.starts[at]
             offsets = segment.arrays["id_offsets"]
-            first, last = offsets[own].tolist(), offsets[own + 1].tolist()
+            first, last = offsets[segment_rows].tolist(), offsets[segment_rows + 1].tolist()
             parts += map(segment.bytes_of("id_bytes").__getitem__, map(slice, first, last))
             begins += first
             ends += last

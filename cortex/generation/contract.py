@@ -70,7 +70,7 @@ def unpack(name: str, raw: bytes, bytes_max: int) -> bytes:
 
 
 @functools.lru_cache(maxsize=4096)
-def _was_ours(path: Path, size: int, mtime_ns: int) -> bool:  # noqa: ARG001 - a changed file is another
+def _is_ours_cached(path: Path, size: int, mtime_ns: int) -> bool:  # noqa: ARG001 - a changed file is another
     return is_ours(path)
 
 
@@ -108,7 +108,7 @@ class Folder:
 
         Raises OSError when it cannot be listed.
         """
-        found: dict[str, os.stat_result] = {}
+        stats: dict[str, os.stat_result] = {}
         try:
             present = files.entries(self.path)
         except OSError as error:
@@ -121,14 +121,14 @@ class Folder:
             if not is_text(name):
                 continue  # CURRENT could not name it
             if not (self.others and self._wrote(name, info)):
-                found[self.prefix + name] = info
-        return dict(sorted(found.items()))
+                stats[self.prefix + name] = info
+        return dict(sorted(stats.items()))
 
     def _endings(self) -> tuple[str, ...]:
         return (PLAIN, PACKED) if self.packed else (PLAIN,)
 
     def _wrote(self, name: str, info: os.stat_result) -> bool:
-        return _was_ours(self.path / name, info.st_size, info.st_mtime_ns)
+        return _is_ours_cached(self.path / name, info.st_size, info.st_mtime_ns)
 
     def place(self, name: str) -> Path:
         return self.path / name.removeprefix(self.prefix)
@@ -149,7 +149,9 @@ def is_text(name: str) -> bool:
 
 def folder_of(folders: Sequence[Folder], name: str) -> Folder:
     """The one of `folders` that a file of this name is in."""
-    return next((one for one in folders if one.prefix and name.startswith(one.prefix)), folders[0])
+    return next(
+        (folder for folder in folders if folder.prefix and name.startswith(folder.prefix)), folders[0]
+    )
 
 
 def files_in(folders: Sequence[Folder]) -> dict[str, os.stat_result]:
@@ -160,7 +162,7 @@ def files_in(folders: Sequence[Folder]) -> dict[str, os.stat_result]:
 def chunk_folders(config: Config) -> tuple[Folder, ...]:
     """Ours first. A folder that `server.chunks_dir` names is the only one."""
     ours = Folder(config.chunks_dir, config.root, packed=chunk_ending(config) == PACKED)
-    return (ours,) if config.server.chunks_dir else (ours, _theirs(config, "chunks"))
+    return (ours,) if config.server.chunks_dir else (ours, _project_folder(config, "chunks"))
 
 
 def chunk_ending(config: Config) -> str:
@@ -169,9 +171,9 @@ def chunk_ending(config: Config) -> str:
 
 
 def graph_folders(config: Config) -> tuple[Folder, ...]:
-    return Folder(config.graph_dir, config.root, packed=True), _theirs(config, "graph")
+    return Folder(config.graph_dir, config.root, packed=True), _project_folder(config, "graph")
 
 
-def _theirs(config: Config, kind: str) -> Folder:
+def _project_folder(config: Config, kind: str) -> Folder:
     path = config.root / PROJECT_FOLDER / kind
     return Folder(path, config.root, f"{PROJECT_FOLDER}/{kind}/", others=True)

@@ -145,9 +145,9 @@ def user_key() -> bytes:
     try:
         files.make_folder(path.parent, anywhere=True)
         if not (key := _key_in(path)):
-            there = os.path.lexists(path)
+            exists = os.path.lexists(path)
             temporary = files.write_new(path.parent, path.name, os.urandom(KEY_BYTES))
-            if there:  # and is no key: a folder moves aside, all else goes
+            if exists:  # and is no key: a folder moves aside, all else goes
                 files.move(temporary, path)
             else:
                 with contextlib.suppress(FileExistsError):
@@ -187,8 +187,10 @@ def number_file(number: int) -> str:
 
 def prune(index_dir: Path, keep: Iterable[Generation], *, older_than_s: float = PRUNE_AFTER_S) -> list[str]:
     """Remove the segments that none of `keep` names, as `prune_folder` does."""
-    named = {name for one in keep for name in (*segment_files(one), number_file(one.number))}
-    return prune_folder(index_dir / "segments", named, older_than_s)
+    names = {
+        name for generation in keep for name in (*segment_files(generation), number_file(generation.number))
+    }
+    return prune_folder(index_dir / "segments", names, older_than_s)
 
 
 def prune_folder(folder: Path, keep: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:

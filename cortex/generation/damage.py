@@ -74,22 +74,22 @@ def seal(info: os.stat_result) -> Seal:
     return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_mode
 
 
-def look(paths: Iterable[Path]) -> dict[Path, Seal | None]:
+def read_seals(paths: Iterable[Path]) -> dict[Path, Seal | None]:
     """What each of `paths` is now; None for what is not there. Files of an index are written once,
     so another answer later means that somebody else was at it.
     """
-    seen: dict[Path, Seal | None] = {}
+    seals: dict[Path, Seal | None] = {}
     for path in paths:
         try:
-            seen[path] = seal(os.lstat(path))  # a third of what the method of the path takes
+            seals[path] = seal(os.lstat(path))  # a third of what the method of the path takes
         except OSError:
-            seen[path] = None
-    return seen
+            seals[path] = None
+    return seals
 
 
-def mark(run_dir: Path, engine: str, generation: int, why: str) -> None:
+def write_mark(run_dir: Path, engine: str, generation: int, why: str) -> None:
     """Tell the writer. One that cannot be written is told with the next failure."""
-    path = _place(run_dir, engine)
+    path = _mark_path(run_dir, engine)
     with contextlib.suppress(OSError):
         if not path.exists():
             files.replace(path, msgspec.json.encode(Mark(generation, why)))
@@ -97,15 +97,15 @@ def mark(run_dir: Path, engine: str, generation: int, why: str) -> None:
 
 def take_marks(run_dir: Path, engines: Iterable[str]) -> dict[str, Mark]:
     """The marks of each engine, which are gone with that."""
-    found: dict[str, Mark] = {}
+    marks: dict[str, Mark] = {}
     for engine in engines:
-        path = _place(run_dir, engine)
+        path = _mark_path(run_dir, engine)
         with contextlib.suppress(OSError, *UNREADABLE):
             raw = files.read_ours(path, _MARK_BYTES_MAX)
             files.remove(path)
-            found[engine] = msgspec.json.decode(raw, type=Mark)
-    return found
+            marks[engine] = msgspec.json.decode(raw, type=Mark)
+    return marks
 
 
-def _place(run_dir: Path, engine: str) -> Path:
+def _mark_path(run_dir: Path, engine: str) -> Path:
     return run_dir / f"damaged-{engine}.json"

@@ -38,43 +38,43 @@ class Masks:
     path_names: list[str]
     columns: Mapping[str, Array]
     names: Mapping[str, list[str]]
-    _kept: dict[Filters, Array] = field(default_factory=dict)
+    _cache: dict[Filters, Array] = field(default_factory=dict)
 
     def mask(self, filters: Filters) -> Array:
         """See `Rows.mask`."""
-        known = self._kept.get(filters)
-        if known is None:
-            known = self._make_mask(filters)
-            known.flags.writeable = False
-            if len(self._kept) >= MASKS_MAX:
-                self._kept.clear()
-            self._kept[filters] = known
-        return known
+        mask = self._cache.get(filters)
+        if mask is None:
+            mask = self._make_mask(filters)
+            mask.flags.writeable = False
+            if len(self._cache) >= MASKS_MAX:
+                self._cache.clear()
+            self._cache[filters] = mask
+        return mask
 
     def paths(self, filters: Filters) -> list[str] | None:
         """See `Rows.paths`."""
         exact = self._split_tags(filters)[1]
         if not (filters.paths or filters.exclude_paths or filters.within or exact):
             return None
-        kept = [path for path in self.path_names if not exact or path in exact]
+        paths = [path for path in self.path_names if not exact or path in exact]
         if filters.within:
-            kept = [path for path in kept if path.startswith(f"{filters.within}/")]
+            paths = [path for path in paths if path.startswith(f"{filters.within}/")]
         if filters.paths:
-            wanted = matching_paths(kept, filters.paths)
-            kept = [path for path in kept if path in wanted]
+            wanted = matching_paths(paths, filters.paths)
+            paths = [path for path in paths if path in wanted]
         if filters.exclude_paths:
             unwanted = matching_paths(self.path_names, filters.exclude_paths)
-            kept = [path for path in kept if path not in unwanted]
-        return kept
+            paths = [path for path in paths if path not in unwanted]
+        return paths
 
     def _make_mask(self, filters: Filters) -> Array:
         mask = self.live.copy()
         if filters.chunk_types:
-            mask &= self._in(self.kinds(filters.chunk_types), "type")
+            mask &= self._rows_with(self.kinds(filters.chunk_types), "type")
         if filters.language:
-            mask &= self._in(self.languages(filters.language), "language")
+            mask &= self._rows_with(self.languages(filters.language), "language")
         for tag in self._split_tags(filters)[0]:
-            mask &= tagged(self.segments, self.starts, same_tags(tag))
+            mask &= rows_with_tags(self.segments, self.starts, same_tags(tag))
         paths = self.paths(filters)
         if paths is not None:
             wanted = set(paths)
@@ -87,12 +87,14 @@ class Masks:
 
         Raises BadRequest for one that neither the rows nor we have.
         """
-        known = sorted({*KINDS, *self.names["type"]})
-        found = {name: [one for one in known if _folded(one) == _folded(name)] for name in wanted}
-        if strange := [name for name, ones in found.items() if not ones]:
-            listed = ", ".join(known)
+        known_kinds = sorted({*KINDS, *self.names["type"]})
+        matches = {
+            name: [kind for kind in known_kinds if _fold_kind(kind) == _fold_kind(name)] for name in wanted
+        }
+        if strange := [name for name, ones in matches.items() if not ones]:
+            listed = ", ".join(known_kinds)
             raise BadRequest(f"There are no chunks of the kind {strange[0]!r} in the index; it has {listed}.")
-        return [one for ones in found.values() for one in ones]
+        return [kind for ones in matches.values() for kind in ones]
 
     def languages(self, name: str) -> list[str]:
         """What the rows call the language `name`; none when no row is in it.
@@ -100,12 +102,16 @@ class Masks:
         Raises BadRequest for a name that neither the rows nor we know.
         """
         wanted = expand_language(name)
-        found = [one for one in self.names["language"] if one and (canonical(one) or one) in wanted]
-        if not found and not canonical(name):
+        names = [
+            language
+            for language in self.names["language"]
+            if language and (canonical(language) or language) in wanted
+        ]
+        if not names and not canonical(name):
             raise BadRequest(f"There is no language {name!r} in the index{hint(nearest_language(name))}.")
-        return found
+        return names
 
-    def _in(self, values: Iterable[str], column: str) -> Array:
+    def _rows_with(self, values: Iterable[str], column: str) -> Array:
         names = self.names[column]
         wanted = [names.index(value) for value in values if value in names]
         return np.isin(self.columns[column], wanted)
@@ -120,11 +126,11 @@ class Masks:
         return frozenset(self.path_names)
 
 
-def _folded(kind: str) -> str:
+def _fold_kind(kind: str) -> str:
     return kind.strip().lower().rstrip("s")
 
 
-def tagged(segments: Sequence[Segment], starts: Array, tags: Iterable[str]) -> Array:
+def rows_with_tags(segments: Sequence[Segment], starts: Array, tags: Iterable[str]) -> Array:
     """Bool [rows]: which rows have any of `tags`; `starts` i64 [segments + 1] as in Rows."""
     out = np.zeros(int(starts[-1]), bool)
     for start, segment in zip(starts, segments, strict=False):

@@ -77,7 +77,7 @@ class _Strings:
 
     def sections(self) -> dict[str, Array]:
         raw = [text.encode("utf-8", "replace") for text in self.numbers]
-        return _packed("string", raw, _STRINGS) | {"string_keys": keys_of(self.numbers)}
+        return _pack_sections("string", raw, _STRINGS) | {"string_keys": keys_of(self.numbers)}
 
 
 def write_graph(path: Path, raw: bytes) -> None:
@@ -103,33 +103,33 @@ def write_graph(path: Path, raw: bytes) -> None:
     sections: dict[str, Array | Packed] = {
         "nodes": Packed(np.array(heads, "<i4").reshape(len(heads), NODE_COLUMNS)),
         "edges": Packed(edges),
-        **_packed("node", [bytes(node) for node in data.nodes], _NODES),
+        **_pack_sections("node", [bytes(node) for node in data.nodes], _NODES),
         **_name_keys(nodes),
         **strings.sections(),
     }
     write_segment(path, sections, {"nodes": len(heads), "edges": len(edges)})
 
 
-def _packed(what: str, parts: Sequence[bytes], size: int) -> dict[str, Array]:
+def _pack_sections(what: str, parts: Sequence[bytes], size: int) -> dict[str, Array]:
     names = (f"{what}_frames", f"{what}_frame_ends", f"{what}_ends")
     return dict(zip(names, packing.pack_frames(parts, size), strict=True))
 
 
 def text_of(segment: Segment, number: int) -> str:
     """A string of a segment. Raises Damaged."""
-    return _frames(segment, "string", _STRINGS).one(number).decode()
+    return _frames(segment, "string", _STRINGS).read_row(number).decode()
 
 
 def texts_of(segment: Segment, numbers: Array) -> list[str]:
     """The strings with these numbers (i64 [m]) of a segment, in their order. Raises Damaged."""
-    return [raw.decode() for raw in _frames(segment, "string", _STRINGS).read(numbers)]
+    return [raw.decode() for raw in _frames(segment, "string", _STRINGS).read_rows(numbers)]
 
 
 def nodes_of(segment: Segment, rows: Array) -> list[bytes]:
     """The JSON of the nodes in these rows (i64 [m]) of a segment, in their order. Raises
     Damaged.
     """
-    return _frames(segment, "node", _NODES).read(rows)
+    return _frames(segment, "node", _NODES).read_rows(rows)
 
 
 def _frames(segment: Segment, what: str, size: int) -> packing.Frames:
@@ -171,8 +171,8 @@ def _name_keys(nodes: list[_Node]) -> dict[str, Array]:
     parts = [split_id(node.id) for node in nodes]
     short = [split_short(node.id) for node in nodes]
     return {
-        "last_keys": keys_of("".join(one[-1:]) for one in parts),
-        "second_keys": keys_of("".join(one[-2:-1]) for one in parts),
-        "short_keys": keys_of("".join(one[-2:-1]) for one in short),
+        "last_keys": keys_of("".join(name_parts[-1:]) for name_parts in parts),
+        "second_keys": keys_of("".join(name_parts[-2:-1]) for name_parts in parts),
+        "short_keys": keys_of("".join(name_parts[-2:-1]) for name_parts in short),
         "above_keys": keys_of("" if node.kind == "package" else enclosing_id(node.id) for node in nodes),
     }

@@ -35,7 +35,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     remarks: tuple[str, ...] = ()
 
 
-class Seen(msgspec.Struct, frozen=True):
+class FileState(msgspec.Struct, frozen=True):
     """Of an Entry, what tells whether the file is still as it was indexed, and whether there is
     anything of it to be searched.
     """
@@ -45,7 +45,7 @@ class Seen(msgspec.Struct, frozen=True):
     chunks: int = 0
 
 
-class Noted(msgspec.Struct, frozen=True):
+class FileRemarks(msgspec.Struct, frozen=True):
     """Of an Entry, what was said about the file, and whether there is anything of it."""
 
     chunks: int = 0

@@ -41,22 +41,22 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
         np.repeat(np.arange(len(segments)), [int(keep.sum()) for keep in live])[by_key],
         np.concatenate([np.flatnonzero(keep) for keep in live])[by_key],
     )
-    has_vector = order.small("has_vector")
+    has_vector = order.small_column("has_vector")
     meta: dict[str, Any] = {"dimensions": rows.dimensions}
     lean = any("text_bytes" not in segment.arrays for segment in segments)
     sections: dict[str, Array | Blocks] = {
         "keys": keys[by_key],
-        **({} if lean else {"vectors": order.large("vectors")}),
+        **({} if lean else {"vectors": order.large_column("vectors")}),
         "has_vector": has_vector,
-        **{name: order.small(name) for name in ("digests", "start_line", "end_line")},
+        **{name: order.small_column(name) for name in ("digests", "start_line", "end_line")},
     }
     for column in ("path", "type", "language", "chunk_file", "model"):
         ordinals, meta[f"{column}_names"] = _merge_names(segments, live, column)
         sections[column] = ordinals[by_key]
     if not lean:
-        sections["text_sizes"] = order.small("text_sizes")
+        sections["text_sizes"] = order.small_column("text_sizes")
     for what in ("id",) if lean else ("chunk", "text", "id"):
-        sections |= order.ragged(f"{what}_offsets", f"{what}_bytes")
+        sections |= order.ragged_column(f"{what}_offsets", f"{what}_bytes")
     tags, meta["tag_names"] = order.tags()
     sections |= tags | _merge_tables(segments, live, places, lean=lean)
     write_segment(path, sections, meta)
@@ -83,14 +83,14 @@ class _Order:
             for start in range(0, end - first, PORTION_ROWS):
                 yield segment, row + start, row + min(start + PORTION_ROWS, end - first)
 
-    def small(self, name: str) -> Array:
+    def small_column(self, name: str) -> Array:
         return np.concatenate([segment.arrays[name][first:end] for segment, first, end in self.runs()])
 
-    def large(self, name: str) -> Blocks:
+    def large_column(self, name: str) -> Blocks:
         like = self.segments[0].arrays[name]
         return Blocks(like.dtype.str, (len(self.rows), *like.shape[1:]), self._portions(name))
 
-    def ragged(self, offsets: str, data: str) -> dict[str, Array | Blocks]:
+    def ragged_column(self, offsets: str, data: str) -> dict[str, Array | Blocks]:
         """Offsets and bytes of a column whose rows differ in length."""
         ends = self._ends(offsets)
         return {offsets: ends, data: Blocks("|u1", (int(ends[-1]),), self._portions(data, offsets))}
@@ -99,17 +99,18 @@ class _Order:
         """The tags of each row, as ordinals in one table of their names, and that."""
         table: dict[str, int] = {}
         local = {
-            id(one): np.array([table.setdefault(n, len(table)) for n in one.meta["tag_names"]], "<u4")
-            for one in self.segments
+            id(segment): np.array([table.setdefault(n, len(table)) for n in segment.meta["tag_names"]], "<u4")
+            for segment in self.segments
         }
         parts = [
-            local[id(one)][_cut(one, "tags", "tag_offsets", first, end)] for one, first, end in self.runs()
+            local[id(segment)][_cut(segment, "tags", "tag_offsets", first, end)]
+            for segment, first, end in self.runs()
         ]
         tags = np.concatenate(parts).astype("<u4")
         return {"tags": tags, "tag_offsets": self._ends("tag_offsets")}, list(table)
 
     def _ends(self, offsets: str) -> Array:
-        sizes = [np.diff(one.arrays[offsets][first : end + 1]) for one, first, end in self.runs()]
+        sizes = [np.diff(segment.arrays[offsets][first : end + 1]) for segment, first, end in self.runs()]
         return postings.ends_of(np.concatenate(sizes))
 
     def _portions(self, name: str, offsets: str = "") -> Iterator[Array]:
@@ -120,8 +121,8 @@ class _Order:
             read += end - first
             if read >= PORTION_ROWS:
                 read = 0
-                for one in self.segments:
-                    one.let_go()
+                for mapped in self.segments:
+                    mapped.let_go()
 
 
 def _cut(segment: Segment, name: str, offsets: str, first: int, end: int) -> Array:
@@ -138,13 +139,13 @@ def _merge_tables(
     sources, first = [], 0
     for segment, keep in zip(segments, live, strict=True):
         rows = np.full(len(keep), -1, np.int64)
-        kept = int(keep.sum())
-        rows[keep] = places[first : first + kept]
-        first += kept
+        live_count = int(keep.sum())
+        rows[keep] = places[first : first + live_count]
+        first += live_count
         sources.append((segment.arrays, rows))
     grams: dict[str, Array] = {}
     if not lean:
-        grams = postings.merge("gram", [postings.Source(*source) for source in sources], len(places))
+        grams = postings.merge("gram", [postings.MergeSource(*source) for source in sources], len(places))
     return grams | words.merge_sections(sources, len(places))
 
 

@@ -60,28 +60,28 @@ class Frames:
     ends: Array  #: u32 [n]: where each string ends among all, unpacked
     size: int  #: strings in a frame
 
-    def one(self, row: int) -> bytes:
+    def read_row(self, row: int) -> bytes:
         """The string at `row`. Raises Damaged."""
         block = row // self.size
         first = block * self.size
         begin, end = (int(self.frames[block - 1]) if block else 0), int(self.frames[block])
-        (found,) = unpack(self.path, (self.data[begin:end],))
+        (unpacked,) = unpack(self.path, (self.data[begin:end],))
         start = int(self.ends[first - 1]) if first else 0
-        return found[(int(self.ends[row - 1]) if row else 0) - start : int(self.ends[row]) - start]
+        return unpacked[(int(self.ends[row - 1]) if row else 0) - start : int(self.ends[row]) - start]
 
-    def read(self, rows: Array) -> list[bytes]:
+    def read_rows(self, rows: Array) -> list[bytes]:
         """The strings at `rows` (i64 [m]), in their order; a frame is unpacked once. Raises
         Damaged.
         """
         blocks, places = np.unique(rows // self.size, return_inverse=True)
         begins = np.where(blocks > 0, self.frames[blocks - 1], 0).tolist()
         frames = map(self.data.__getitem__, map(slice, begins, self.frames[blocks].tolist()))
-        found = unpack(self.path, frames)
+        unpacked = unpack(self.path, frames)
         firsts = blocks * self.size
         starts = np.where(firsts > 0, self.ends[firsts - 1], 0)[places]
         cuts = (np.where(rows > 0, self.ends[rows - 1], 0) - starts).tolist()
         ends = (self.ends[rows] - starts).tolist()
-        return [found[block][a:b] for block, a, b in zip(places.tolist(), cuts, ends, strict=True)]
+        return [unpacked[block][a:b] for block, a, b in zip(places.tolist(), cuts, ends, strict=True)]
 
 
 def pack_frames(parts: Sequence[bytes], size: int) -> tuple[Array, Array, Array]:

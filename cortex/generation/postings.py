@@ -78,7 +78,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MergeSource:
     """A table that goes into another:
     row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]` (None: stays j).
     """
@@ -97,14 +97,14 @@ def ends_of(sizes: Array) -> Array:
     return ends if int(ends[-1]) >> 32 else ends.astype("<u4")
 
 
-def merge(prefix: str, sources: Sequence[Source], count: int) -> dict[str, Array]:
+def merge(prefix: str, sources: Sequence[MergeSource], count: int) -> dict[str, Array]:
     """The sections of one table with `count` rows made of several,
     block by block and some codes at a time to be sparing with memory.
     """
     return pack(prefix, (_merge_block(prefix, sources, first) for first in range(0, count, BLOCK)))
 
 
-def _merge_block(prefix: str, sources: Sequence[Source], first: int) -> Iterator[Array]:
+def _merge_block(prefix: str, sources: Sequence[MergeSource], first: int) -> Iterator[Array]:
     parts = []
     for source in sources:
         for block in blocks_of(prefix, source.sections):
@@ -115,7 +115,7 @@ def _merge_block(prefix: str, sources: Sequence[Source], first: int) -> Iterator
         yield _merge_codes(parts)
         return
     size = sum(int(block.starts[-1] - block.starts[0]) for block, _, _ in parts)
-    largest = max(parts, key=lambda part: len(part[0].codes), default=None)
+    largest = max(parts, key=lambda entry: len(entry[0].codes), default=None)
     if largest is None:
         return
     codes = largest[0].codes
@@ -134,8 +134,8 @@ def _merge_codes(parts: Sequence[tuple[Block, Array, Array | None]]) -> Array:
     out = [np.zeros(0, np.uint64)]
     for block, place, names in parts:
         codes, rows = block.pairs()
-        kept = ((place >= 0) & (place < BLOCK))[rows]
-        codes, rows = codes[kept], rows[kept]
+        inside = ((place >= 0) & (place < BLOCK))[rows]
+        codes, rows = codes[inside], rows[inside]
         if names is not None:
             codes = names[codes]
         out.append(codes << np.uint64(ROW_BITS) | place[rows].astype(np.uint64))
@@ -194,10 +194,10 @@ def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
     pairs = np.empty((len(rows), 2), np.uint8)
     pairs[:, 0] = (gaps >> np.uint16(7)) | np.uint16(128)
     pairs[:, 1] = gaps & np.uint16(127)
-    kept = np.ones((len(rows), 2), bool)
-    kept[:, 0] = large
+    used = np.ones((len(rows), 2), bool)
+    used[:, 0] = large
     lengths = np.diff(np.append(first, len(rows))) + np.add.reduceat(large.astype(np.int64), first)
-    return pairs[kept], lengths
+    return pairs[used], lengths
 
 
 def _decode(data: Array, edges: Array | None = None) -> Array:

@@ -18,7 +18,7 @@ import orjson
 
 from cortex.generation import packing
 from cortex.generation.current import Generation, segment_files
-from cortex.generation.filters import Masks, tagged
+from cortex.generation.filters import Masks, rows_with_tags
 from cortex.generation.references import COUNTS, count_rows
 from cortex.generation.segment import Segment, open_segment
 from cortex.system.arrays import Array
@@ -27,7 +27,7 @@ from ipc.messages import Filters, Hit
 
 #: the columns that the engines tell of each hit beside their own signals: who refers to it
 #: (references.py), and whether its tags say that nobody of the project wrote it by hand
-ABOUT = (*COUNTS, "foreign")
+EXTRA_SIGNALS = (*COUNTS, "foreign")
 
 
 @dataclass(frozen=True)
@@ -66,37 +66,37 @@ class Rows:
         return Masks(self.segments, self.starts, self.live, self.path_names, self.columns, self.names)
 
     @property
-    def told_names(self) -> list[str]:
+    def hit_paths(self) -> list[str]:
         """The paths as hits tell them."""
         return self.path_names
 
     @cached_property
-    def files_called(self) -> dict[str, list[int]]:
+    def files_by_name(self) -> dict[str, list[int]]:
         """The last part of a path, in small letters → the ordinals of the paths that end so."""
-        found: dict[str, list[int]] = {}
+        files: dict[str, list[int]] = {}
         for file, path in enumerate(self.path_names):
-            found.setdefault(path.rpartition("/")[2].lower(), []).append(file)
-        return found
+            files.setdefault(path.rpartition("/")[2].lower(), []).append(file)
+        return files
 
     def locate(self, keys: Array) -> Array:
         """u64 [m] row keys → i64 [m] ordinals, -1 where a key is absent or deleted."""
         if not len(self.keys):
             return np.full(len(keys), -1, np.int64)
-        known, order = self._by_key
-        at = np.searchsorted(known, keys)
+        sorted_keys, order = self._by_key
+        at = np.searchsorted(sorted_keys, keys)
         at[at == len(self.keys)] = 0
         ordinals = order[at]
-        found = (known[at] == keys) & self.live[ordinals]
-        return np.where(found, ordinals, -1)
+        matches = (sorted_keys[at] == keys) & self.live[ordinals]
+        return np.where(matches, ordinals, -1)
 
     def hit(self, ordinal: int) -> Hit:
         return self.hits(np.array([ordinal]))[0]
 
     def hits(self, ordinals: Array) -> tuple[Hit, ...]:
         """The rows at `ordinals` (i64 [m]) as hits: columns are read once for all."""
-        table, types, told = self.columns, self.names["type"], self.told_names
+        table, types, paths = self.columns, self.names["type"], self.hit_paths
         return tuple(
-            Hit(key, name, types[kind], told[path], start, end)
+            Hit(key, name, types[kind], paths[path], start, end)
             for key, name, kind, path, start, end in zip(
                 self.keys[ordinals].tolist(),
                 self.ids(ordinals),
@@ -105,9 +105,9 @@ class Rows:
             )
         )
 
-    def about(self, ordinals: Array) -> Array:
+    def extra_signals(self, ordinals: Array) -> Array:
         """float32 [len(ABOUT), m]: what is known of the rows at `ordinals` whatever was asked."""
-        return np.array([self.columns[name][ordinals] for name in ABOUT], np.float32)
+        return np.array([self.columns[name][ordinals] for name in EXTRA_SIGNALS], np.float32)
 
     def ids(self, ordinals: Array) -> list[str]:
         """The chunk ids of the rows at `ordinals`, in their order."""
@@ -119,7 +119,7 @@ class Rows:
         Its `text` is looked up if it is not given.
         """
         text = self.text(ordinal) if text is None else text
-        return join_chunk(self._unpacked(ordinal, "chunk"), text)
+        return join_chunk(self._read_packed(ordinal, "chunk"), text)
 
     def text(self, ordinal: int) -> str:
         """The text of the chunk."""
@@ -127,7 +127,7 @@ class Rows:
 
     def raw_text(self, ordinal: int) -> bytes:
         """The text of the chunk as it is stored: UTF-8, and a line feed."""
-        return self._unpacked(ordinal, "text")
+        return self._read_packed(ordinal, "text")
 
     def cuts(self, what: Literal["chunk", "id", "text"], ordinals: Array) -> list[bytes]:
         """Of many rows, in their order: `raw_text`, the id, or the JSON of the chunk without its
@@ -136,42 +136,42 @@ class Rows:
         out = [b""] * len(ordinals)
         of_row = np.searchsorted(self.starts, ordinals, side="right") - 1
         for at in set(of_row.tolist()):
-            segment, here = self.segments[at], np.flatnonzero(of_row == at)
+            segment, positions = self.segments[at], np.flatnonzero(of_row == at)
             arrays = segment.arrays
-            rows, data = ordinals[here] - self.starts[at], memoryview(arrays[f"{what}_bytes"])
+            rows, data = ordinals[positions] - self.starts[at], memoryview(arrays[f"{what}_bytes"])
             edges = (arrays[f"{what}_offsets"][rows + after].tolist() for after in (0, 1))
             parts = [data[begin:end] for begin, end in zip(*edges, strict=True)]
-            found = map(bytes, parts) if what == "id" else packing.unpack(segment.path, parts)
-            for place, one in zip(here.tolist(), found, strict=True):
-                out[place] = one
+            bodies = map(bytes, parts) if what == "id" else packing.unpack(segment.path, parts)
+            for place, body in zip(positions.tolist(), bodies, strict=True):
+                out[place] = body
         return out
 
-    def _unpacked(self, ordinal: int, what: str) -> bytes:
+    def _read_packed(self, ordinal: int, what: str) -> bytes:
         """What of a row lies packed in its segment."""
         at = int(np.searchsorted(self.starts, ordinal, side="right")) - 1
         segment = self.segments[at]
         row = ordinal - int(self.starts[at])
         begin, end = segment.arrays[f"{what}_offsets"][row : row + 2].tolist()
-        (found,) = packing.unpack(segment.path, [segment.bytes_of(f"{what}_bytes")[begin:end]])
-        return found
+        (body,) = packing.unpack(segment.path, [segment.bytes_of(f"{what}_bytes")[begin:end]])
+        return body
 
     def lines_of(self, file: int) -> Array:
         """I64: the live rows that together hold each line of the file with the ordinal `file` among
         the paths, in the order of their lines.
         """
-        order, starts = self._files
+        order, starts = self._file_rows
         return order[starts[file] : starts[file + 1]]
 
     @cached_property
-    def _files(self) -> tuple[Array, Array]:
+    def _file_rows(self) -> tuple[Array, Array]:
         """(the rows of `lines_of`, those of one file together; where each file begins among them);
         some 10 ms for 100 000 rows.
         """
         kinds = [at for at, name in enumerate(self.names["type"]) if covers(name)]
-        own = np.flatnonzero(self.live & np.isin(self.columns["type"], kinds))
-        paths = self.columns["path"][own]
-        order = np.lexsort((self.columns["start_line"][own], paths))
-        return own[order], np.searchsorted(paths[order], np.arange(len(self.path_names) + 1))
+        covering = np.flatnonzero(self.live & np.isin(self.columns["type"], kinds))
+        paths = self.columns["path"][covering]
+        order = np.lexsort((self.columns["start_line"][covering], paths))
+        return covering[order], np.searchsorted(paths[order], np.arange(len(self.path_names) + 1))
 
     def column(self, name: str) -> Array:
         """Column `name` of all rows, concatenated over the segments."""
@@ -184,8 +184,8 @@ class Rows:
         out = np.zeros((len(ordinals), self.dimensions), np.float16)
         at = np.searchsorted(self.starts, ordinals, side="right") - 1
         for index in set(at.tolist()):
-            here = np.flatnonzero(at == index)
-            out[here] = self.segments[index].arrays["vectors"][ordinals[here] - self.starts[index]]
+            positions = np.flatnonzero(at == index)
+            out[positions] = self.segments[index].arrays["vectors"][ordinals[positions] - self.starts[index]]
         return out
 
     def mask(self, filters: Filters) -> Array:
@@ -288,7 +288,7 @@ def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, 
             np.concatenate([s.arrays[column] for s in segments]) if segments else np.zeros(0, "<u4")
         )
     columns |= {name: np.zeros(len(keys), "<u4") for name in COUNTS}
-    columns["foreign"] = tagged(segments, starts, (GENERATED, VENDORED))
+    columns["foreign"] = rows_with_tags(segments, starts, (GENERATED, VENDORED))
     names["tag"] = sorted({tag for segment in segments for tag in segment.meta["tag_names"]})
     path_names = names.pop("path")
     return Rows(

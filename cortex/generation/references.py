@@ -28,14 +28,14 @@ COUNTS = ("references", "file_references")
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _FileReferences:
     """What counting needs of one graph file. `definitions`: keys of id and file; `pairs`: keys of a
     file and an id that it refers to, each pair once.
     """
 
     definitions: Array
     lines: Array
-    whole: Array
+    is_whole: Array
     pairs: Array
 
 
@@ -48,7 +48,7 @@ class References:
     def __init__(self, folder: Path) -> None:
         """`folder`: where the segments are."""
         self._folder = folder
-        self._parts: dict[str, _Part] = {}
+        self._parts: dict[str, _FileReferences] = {}
 
     def write(self, name: str, segments: Collection[str]) -> None:
         """Count over the graph `segments` and write the segment `name`.
@@ -56,48 +56,49 @@ class References:
         Raises NotFound, Damaged or OSError.
         """
         self._parts = {
-            one: self._parts.get(one) or _read(open_segment(self._folder / one)) for one in segments
+            segment: self._parts.get(segment) or _read_references(open_segment(self._folder / segment))
+            for segment in segments
         }
-        write_segment(self._folder / name, _count(list(self._parts.values())), {})
+        write_segment(self._folder / name, _count_references(list(self._parts.values())), {})
 
 
-def _read(segment: Segment) -> _Part:
+def _read_references(segment: Segment) -> _FileReferences:
     keys, nodes, edges = segment.arrays["string_keys"], segment.unpacked("nodes"), segment.unpacked("edges")
     sure = edges[(edges[:, 7] == 0) & (edges[:, 2] != _MENTIONED)]
     pairs = _distinct(sure[:, 4], sure[:, 1])
     kinds = np.unique(nodes[:, 1])
-    whole = kinds[[kind in WHOLE_KINDS for kind in texts_of(segment, kinds)]]
-    return _Part(
+    whole_kinds = kinds[[kind in WHOLE_KINDS for kind in texts_of(segment, kinds)]]
+    return _FileReferences(
         definitions=keys[nodes[:, (0, 2)]],
         lines=nodes[:, 3].copy(),
-        whole=np.isin(nodes[:, 1], whole),
+        is_whole=np.isin(nodes[:, 1], whole_kinds),
         pairs=keys[pairs],
     )
 
 
-def _distinct(one: Array, other: Array) -> Array:
+def _distinct(first: Array, other: Array) -> Array:
     """The distinct pairs of two columns of numbers, i64 [m, 2]."""
     width = int(other.max(initial=0)) + 1
-    return np.column_stack(np.divmod(np.unique(one.astype("<i8") * width + other), width))
+    return np.column_stack(np.divmod(np.unique(first.astype("<i8") * width + other), width))
 
 
-def _count(parts: Sequence[_Part]) -> dict[str, Array]:
-    definitions = np.concatenate([np.zeros((0, 2), "<u8"), *(part.definitions for part in parts)])
-    lines = np.concatenate([np.zeros(0, "<i4"), *(part.lines for part in parts)])
-    whole = np.concatenate([np.zeros(0, bool), *(part.whole for part in parts)])
-    pairs = np.concatenate([np.zeros((0, 2), "<u8"), *(part.pairs for part in parts)])
+def _count_references(parts: Sequence[_FileReferences]) -> dict[str, Array]:
+    definitions = np.concatenate([np.zeros((0, 2), "<u8"), *(table.definitions for table in parts)])
+    lines = np.concatenate([np.zeros(0, "<i4"), *(table.lines for table in parts)])
+    is_whole = np.concatenate([np.zeros(0, bool), *(table.is_whole for table in parts)])
+    pairs = np.concatenate([np.zeros((0, 2), "<u8"), *(table.pairs for table in parts)])
     ids, first = np.unique(definitions[:, 0], return_index=True)
     if not len(ids):
         pairs = pairs[:0]
     at = np.minimum(np.searchsorted(ids, pairs[:, 1]), max(len(ids) - 1, 0))
-    known = ids[at] == pairs[:, 1] if len(ids) else np.zeros(0, bool)
-    referring, target = pairs[known, 0], first[at[known]]
+    is_defined = ids[at] == pairs[:, 1] if len(ids) else np.zeros(0, bool)
+    referring, target = pairs[is_defined, 0], first[at[is_defined]]
     other = referring != definitions[target, 1]
     referring, target = referring[other], target[other]
-    named, numbers = np.unique(np.concatenate((referring, definitions[target, 1])), return_inverse=True)
+    file_keys, numbers = np.unique(np.concatenate((referring, definitions[target, 1])), return_inverse=True)
     between = _distinct(*np.split(numbers.ravel(), 2))
-    files, file_counts = np.unique(named[between[:, 1]], return_counts=True)
-    target = target[~whole[target]]
+    files, file_counts = np.unique(file_keys[between[:, 1]], return_counts=True)
+    target = target[~is_whole[target]]
     symbols, counts = np.unique(target, return_counts=True)
     order = np.lexsort((lines[symbols], definitions[symbols, 1]))
     return {
@@ -118,12 +119,12 @@ def count_rows(segment: Segment, paths: Sequence[str], columns: Mapping[str, Arr
     arrays = segment.arrays
     keys = keys_of(paths) if paths else np.zeros(0, "<u8")
     # The place of a row's file among those that something refers to, -1 when nothing does.
-    whole = _found(arrays["files"], keys)[path]
-    by_file = np.where(whole >= 0, arrays["file_counts"][whole] if len(arrays["files"]) else 0, 0)
-    named, starts = np.unique(arrays["symbol_files"], return_index=True)
-    place = _found(named, keys)[path]
+    file_places = _find_places(arrays["files"], keys)[path]
+    by_file = np.where(file_places >= 0, arrays["file_counts"][file_places] if len(arrays["files"]) else 0, 0)
+    file_keys, starts = np.unique(arrays["symbol_files"], return_index=True)
+    place = _find_places(file_keys, keys)[path]
     # One ascending number for each definition: its file's place, then its line.
-    ranks = np.repeat(np.arange(len(named)), np.diff([*starts, len(arrays["symbol_files"])]))
+    ranks = np.repeat(np.arange(len(file_keys)), np.diff([*starts, len(arrays["symbol_files"])]))
     at = (ranks << 32) + arrays["symbol_lines"]
     begin = np.searchsorted(at, (place << 32) + columns["start_line"])
     end = np.searchsorted(at, (place << 32) + columns["end_line"], side="right")
@@ -136,7 +137,7 @@ def count_rows(segment: Segment, paths: Sequence[str], columns: Mapping[str, Arr
     return dict(zip(COUNTS, (by_row, by_file.astype("<u4")), strict=True))
 
 
-def _found(keys: Array, wanted: Array) -> Array:
+def _find_places(keys: Array, wanted: Array) -> Array:
     """Where each of `wanted` is among the ascending `keys`; -1 for those that are not."""
     if not len(keys):
         return np.full(len(wanted), -1)

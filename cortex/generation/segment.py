@@ -30,7 +30,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import orjson
 
-from cortex.generation.damage import Seal, look, seal
+from cortex.generation.damage import Seal, read_seals, seal
 from cortex.system import files, zstd
 from cortex.system.arrays import Array
 from cortex.system.errors import Damaged, NotFound
@@ -67,7 +67,7 @@ class Segment:
 
     def is_there(self) -> bool:
         """Whether the file at `path` is still the one that was opened, untouched."""
-        return look([self.path])[self.path] == self._opened
+        return read_seals([self.path])[self.path] == self._opened
 
     def let_go(self) -> None:
         """Have the pages that were read count as this process's no more: they stay in the system's
@@ -130,13 +130,13 @@ def write_segment(path: Path, arrays: Mapping[str, Array | Blocks | Packed], met
         plain = _blocks(name, array.array if isinstance(array, Packed) else array)
         sections[name] = _blocks(name, array.frame()) if isinstance(array, Packed) else plain
         layout[name] = [0, sections[name].nbytes, _LARGEST, plain.dtype, list(plain.shape), is_packed]
-    length = len(_place(path.name, layout, meta))
+    length = len(_place_sections(path.name, layout, meta))
     with files.replacing(path, sync=True) as file:
         file.write(b"\0" * (_PREFIX + length))
-        for name, one in sections.items():
+        for name, section in sections.items():
             file.write(b"\0" * (layout[name][0] - file.tell()))
-            layout[name][2] = _write(file, one)
-            if file.tell() != layout[name][0] + one.nbytes:
+            layout[name][2] = _write_section(file, section)
+            if file.tell() != layout[name][0] + section.nbytes:
                 raise ValueError(f"section {name!r} does not have the size of its shape")
         header = _header(path.name, layout, meta, file.tell()).ljust(length)
         file.seek(0)
@@ -152,18 +152,18 @@ def _blocks(name: str, array: Array | Blocks) -> Blocks:
     return array
 
 
-def _write(file: BinaryIO, section: Blocks) -> int:
+def _write_section(file: BinaryIO, section: Blocks) -> int:
     """Write a section; its checksum."""
     checksum = 0
-    for part in section.parts:
-        if part.size:
-            data = np.ascontiguousarray(part, section.dtype).data
+    for array in section.parts:
+        if array.size:
+            data = np.ascontiguousarray(array, section.dtype).data
             checksum = zlib.crc32(data, checksum)
             file.write(data)
     return checksum
 
 
-def _place(name: str, layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:
+def _place_sections(name: str, layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:
     """Fill in the offsets and return the header.
 
     The header's length moves them, so they are placed until it holds.
@@ -204,7 +204,7 @@ def open_segment(path: Path) -> Segment:
     packed: dict[str, tuple[memoryview, str, list[int]]] = {}
     end = _PREFIX + int.from_bytes(mapped[8:12], "little")
     for name, entry in header["sections"].items():
-        offset, length, checksum, dtype, shape, is_packed = _checked(path, name, entry)
+        offset, length, checksum, dtype, shape, is_packed = _check_entry(path, name, entry)
         if offset < end or offset + length > size or any(mapped[end:offset]):
             raise Damaged(f"{path}: section {name!r} lies outside the file or behind stray bytes.")
         data = memoryview(mapped)[offset : offset + length]
@@ -239,7 +239,7 @@ def _read_header(path: Path, mapped: mmap.mmap, size: int) -> dict[str, Any]:
     return header
 
 
-def _checked(path: Path, name: str, entry: list[Any]) -> tuple[int, int, int, str, list[int], bool]:
+def _check_entry(path: Path, name: str, entry: list[Any]) -> tuple[int, int, int, str, list[int], bool]:
     offset, length, checksum, dtype, shape, packed = entry
     if dtype not in _DTYPES or not (packed or math.prod(shape) * np.dtype(dtype).itemsize == length):
         raise Damaged(f"{path}: section {name!r} does not have the size of its shape.")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
-from cortex.generation.damage import Seal, is_damage, look
+from cortex.generation.damage import Seal, is_damage, read_seals
 from cortex.generation.read import Published
 from cortex.system.errors import CortexError, NotFound, NotReady
 
@@ -47,7 +47,7 @@ class Snapshots(Generic[S]):
         self._on_damage = on_damage
         self._opened: dict[int, tuple[Published, S]] = {}
         #: CURRENT as it was before it was read; None: it is to be read
-        self._read: Seal | None = None
+        self._read_seal: Seal | None = None
         self._swapped_at = self._looked_at = 0.0
         self.generation = EMPTY
         #: why the published generation is not served, in one sentence; "" when it is
@@ -61,15 +61,15 @@ class Snapshots(Generic[S]):
         self._close_old()
         self._looked_at = time.monotonic()
         # CURRENT is replaced, and names each file: to read that of a large project takes 3 ms.
-        (now,) = look([self._dir / CURRENT]).values()
-        if now is not None and now == self._read:
+        (now,) = read_seals([self._dir / CURRENT]).values()
+        if now is not None and now == self._read_seal:
             return False
-        self._read, number = None, 0
+        self._read_seal, number = None, 0
         try:
             for left in reversed(range(TRIES)):
                 published = read_current(self._dir)
-                if _names_the_same(published, self.generation):
-                    self.generation, self.fault, self._read = published, "", now
+                if _has_same_content(published, self.generation):
+                    self.generation, self.fault, self._read_seal = published, "", now
                     return False
                 number = published.number
                 try:
@@ -78,7 +78,7 @@ class Snapshots(Generic[S]):
                     if left:
                         continue  # pruned between reading CURRENT and opening: read it again
                     raise
-                self.fault, self._read = "", now
+                self.fault, self._read_seal = "", now
                 return True
         except (CortexError, OSError, ValueError) as error:
             damaged = number and is_damage(error)
@@ -95,8 +95,8 @@ class Snapshots(Generic[S]):
         shared = self._opened[before][0].opened if before in self._opened else None
         published = Published(generation, self._dir, shared)
         opened = {number: (published, self._open(published))}
-        kept = {before: self._opened[before]} if before in self._opened else {}
-        self._opened = kept | opened
+        previous = {before: self._opened[before]} if before in self._opened else {}
+        self._opened = previous | opened
         self.generation = generation
         self._swapped_at = time.monotonic()
 
@@ -138,8 +138,13 @@ class Snapshots(Generic[S]):
         return self._opened[number][1]
 
 
-def _names_the_same(one: Generation, other: Generation) -> bool:
+def _has_same_content(generation: Generation, other: Generation) -> bool:
     """Whether a reader of one has the other open: they differ in counts and times at most."""
-    return (one.number, one.segments, one.deleted, one.references, one.tokens, one.graph_files) == (
-        (other.number, other.segments, other.deleted, other.references, other.tokens, other.graph_files)
-    )
+    return (
+        generation.number,
+        generation.segments,
+        generation.deleted,
+        generation.references,
+        generation.tokens,
+        generation.graph_files,
+    ) == ((other.number, other.segments, other.deleted, other.references, other.tokens, other.graph_files))

@@ -68,14 +68,14 @@ def find_rows(sections: Mapping[str, Array], needs: Needs) -> Array | None:
     and perhaps a few more; None: all rows.
     """
     if isinstance(needs, Either):
-        found = [find_rows(sections, part) for part in needs.parts]
-        kept = [rows for rows in found if rows is not None]
-        return np.flatnonzero(_mask(np.concatenate(kept))) if len(kept) == len(found) else None
+        row_sets = [find_rows(sections, need) for need in needs.parts]
+        limited = [rows for rows in row_sets if rows is not None]
+        return np.flatnonzero(_mask(np.concatenate(limited))) if len(limited) == len(row_sets) else None
     out = _rows_of_all(sections, needs.trigrams) if needs.trigrams else None
-    for part in needs.parts:
+    for need in needs.parts:
         if out is not None and not len(out):
             break
-        rows = find_rows(sections, part)
+        rows = find_rows(sections, need)
         if rows is not None:
             out = rows if out is None else out[_mask(rows, int(out[-1]))[out]]
     return out
@@ -97,15 +97,15 @@ def _rows_of_all(sections: Mapping[str, Array], trigrams: Sequence[bytes]) -> Ar
             continue
         sizes = (block.starts[at + 1] - block.starts[at]).astype(np.int64)
         rows: Array | None = None
-        for one in np.argsort(sizes).tolist():
-            if rows is not None and (len(rows) < _FEW or sizes[one] > _WORTH * len(rows)):
+        for index in np.argsort(sizes).tolist():
+            if rows is not None and (len(rows) < _FEW or sizes[index] > _WORTH * len(rows)):
                 break
-            found = block.rows(int(at[one]))
+            matching = block.rows(int(at[index]))
             if rows is not None:
-                held = np.zeros(BLOCK, bool)
-                held[found] = True
-                found = rows[held[rows]]
-            rows = found
+                mask = np.zeros(BLOCK, bool)
+                mask[matching] = True
+                matching = rows[mask[rows]]
+            rows = matching
         if rows is not None and len(rows):
             out.append(rows + block.first_row)
     return np.concatenate(out) if out else np.zeros(0, np.int64)

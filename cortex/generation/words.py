@@ -16,7 +16,7 @@ from itertools import islice
 
 import numpy as np
 
-from cortex.generation.postings import BLOCK, ROW_BITS, Block, Source, blocks_of, merge, pack
+from cortex.generation.postings import BLOCK, ROW_BITS, Block, MergeSource, blocks_of, merge, pack
 from cortex.system.arrays import Array
 from cortex.terms import tokens
 from cortex.terms.edits import edits, edits_of
@@ -43,11 +43,11 @@ def make_sections(texts: Iterable[str]) -> dict[str, Array]:
     number = numbers.__getitem__
     rows = iter(texts)
     while some := list(islice(rows, BLOCK)):
-        found, ends = list[int](), [0]
+        word_numbers, ends = list[int](), [0]
         for text in some:
-            found += map(number, set(tokens.words(text)))
-            ends.append(len(found))
-        blocks.append((np.array(found, np.uint32), np.array(ends)))
+            word_numbers += map(number, set(tokens.words(text)))
+            ends.append(len(word_numbers))
+        blocks.append((np.array(word_numbers, np.uint32), np.array(ends)))
     terms, of_words, edges = _Numbers(), list[int](), [0]
     term = terms.__getitem__
     for word in numbers:
@@ -56,8 +56,8 @@ def make_sections(texts: Iterable[str]) -> dict[str, Array]:
     names = sorted(terms)
     codes = np.zeros(len(names), np.uint64)
     codes[[terms[name] for name in names]] = np.arange(len(names), dtype=np.uint64)
-    each, starts = codes[np.array(of_words, np.int64)], np.array(edges)
-    return _vocabulary(names) | pack("word", ([_pairs(*block, each, starts)] for block in blocks))
+    term_codes, starts = codes[np.array(of_words, np.int64)], np.array(edges)
+    return _vocabulary(names) | pack("word", ([_pairs(*block, term_codes, starts)] for block in blocks))
 
 
 def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: int) -> dict[str, Array]:
@@ -77,7 +77,7 @@ def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: 
     names = sorted({every[at] for every, used in vocabularies for at in np.flatnonzero(used).tolist()})
     numbers = {name: at for at, name in enumerate(names)}
     merged = [
-        Source(sections, rows, np.array([numbers.get(term, 0) for term in every], np.uint64))
+        MergeSource(sections, rows, np.array([numbers.get(term, 0) for term in every], np.uint64))
         for (sections, rows), (every, _) in zip(sources, vocabularies, strict=True)
     ]
     return _vocabulary(names) | merge("word", merged, count)
@@ -93,15 +93,15 @@ def _vocabulary(names: Sequence[str]) -> dict[str, Array]:
     return {"word_offsets": offsets, "word_bytes": np.frombuffer(b"".join(encoded), "|u1")}
 
 
-def _pairs(found: Array, ends: Array, codes: Array, edges: Array) -> Array:
+def _pairs(word_numbers: Array, ends: Array, codes: Array, edges: Array) -> Array:
     """U64 [p], ascending: term << ROW_BITS | row, each pair once.
 
     Row i has the words `found[ends[i]:ends[i + 1]]`, word j the terms `codes[edges[j]:edges[j +
     1]]`.
     """
-    sizes = np.diff(edges)[found]
+    sizes = np.diff(edges)[word_numbers]
     rows = np.repeat(np.repeat(np.arange(len(ends) - 1, dtype=np.uint64), np.diff(ends)), sizes)
-    at = np.repeat(edges[found] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(rows))
+    at = np.repeat(edges[word_numbers] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(rows))
     pairs = codes[at] << np.uint64(ROW_BITS) | rows
     pairs.sort()
     return pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] if len(pairs) else pairs
@@ -129,11 +129,11 @@ class WordTable:
         parts = [block.rows_of(block.places(codes)) + block.first_row for block in self._blocks]
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
-    def codes_of(self, terms: Iterable[str], *, whole: bool = False) -> Array:
+    def codes_of(self, terms: Iterable[str], *, words_only: bool = False) -> Array:
         """I64, ascending: the codes of those of `terms` that occur, as words, parts or joined
         forms; `whole`: as words alone.
         """
-        marks = ("",) if whole else ("", tokens.DERIVED)
+        marks = ("",) if words_only else ("", tokens.DERIVED)
         wanted = [(mark + term).encode() for term in terms for mark in marks]
         places = [(self._place(term), term) for term in wanted]
         count = len(self._offsets) - 1
@@ -165,16 +165,16 @@ class WordTable:
         raw, offsets = text.encode(), self._offsets
         base = int(offsets[self._place((tokens.ODD + "\x7f").encode())])
         places = [match.start() + base for match in re.finditer(re.escape(raw), self._data[base:])]
-        at = self._with_hidden(np.array(places, np.int64), raw)
+        at = self._add_overlapping(np.array(places, np.int64), raw)
         codes = np.searchsorted(offsets, at, side="right") - 1
         end = at + len(raw)
         first, last = at == offsets[codes], end == offsets[codes + 1]
-        kept = (end <= offsets[codes + 1]) & (first | (not begins)) & (last | (not ends))
-        codes, edges = codes[kept], (first.astype(np.uint8) + last)[kept]
+        fits = (end <= offsets[codes + 1]) & (first | (not begins)) & (last | (not ends))
+        codes, edges = codes[fits], (first.astype(np.uint8) + last)[fits]
         new = np.flatnonzero(np.diff(codes, prepend=-1))  # a word may hold it twice
         return codes[new], np.maximum.reduceat(edges, new) if len(new) else edges
 
-    def _with_hidden(self, at: Array, raw: bytes) -> Array:
+    def _add_overlapping(self, at: Array, raw: bytes) -> Array:
         """`at`, where `raw` was found one after the other, and, ascending, those that begin inside
         one that is of two words: behind `tex` it is found before the word `text` begins.
         """
@@ -193,19 +193,19 @@ class WordTable:
 
         A swap of neighbours is one edit.
         """
-        sizes, letters, wide = self._shapes()
+        sizes, letters, wide = self._term_shapes()
         codes = np.flatnonzero((sizes >= max(len(word) - distance, 1)) & (sizes <= len(word) + distance))
         # An edit of one-byte letters takes away one kind of letter at most, and adds one.
         if word.isascii():
             mine, theirs = _letters_of(word.encode()), letters[codes]
             less, more = np.bitwise_count(mine & ~theirs), np.bitwise_count(theirs & ~mine)
             codes = codes[(np.maximum(less, more) <= distance) | wide[codes]]
-        found = np.empty(len(codes), np.int64)
+        distances = np.empty(len(codes), np.int64)
         some = wide[codes]
-        found[some] = edits(word, self.terms(codes[some]))
-        found[~some] = self._edits_of_ascii(word, codes[~some])
-        kept = found <= distance
-        return codes[kept], found[kept]
+        distances[some] = edits(word, self.terms(codes[some]))
+        distances[~some] = self._edits_of_ascii(word, codes[~some])
+        is_near = distances <= distance
+        return codes[is_near], distances[is_near]
 
     def _edits_of_ascii(self, word: str, codes: Array) -> Array:
         """As `edits`, of terms that are ASCII, without a string for each."""
@@ -233,7 +233,7 @@ class WordTable:
         data[ends - 1] = ord("\n")
         return data.tobytes().decode().split("\n")[:-1]
 
-    def _shapes(self) -> tuple[Array, Array, Array]:
+    def _term_shapes(self) -> tuple[Array, Array, Array]:
         """Of each term without its mark: u16 characters (0 for odd words, which match no fuzzy
         term), u64 its letters as a set, bool whether it is not ASCII.
         """
@@ -246,12 +246,12 @@ class WordTable:
                 edges = self._offsets[first : last + 1].astype(np.int64)
                 data, starts = self._bytes[edges[0] : edges[-1]], edges[:-1] - edges[0]
                 letters[first:last] = np.bitwise_or.reduceat(_LETTERS[data], starts)
-                own = np.maximum.reduceat(data, starts) >= 128
-                wide[first:last] = own
-                told = np.diff(edges) - (data[starts] < ord(" "))
-                if own.any():
-                    told -= np.add.reduceat((data & 0xC0) == 0x80, starts, dtype=np.int64)
-                sizes[first:last] = told
+                has_wide = np.maximum.reduceat(data, starts) >= 128
+                wide[first:last] = has_wide
+                lengths = np.diff(edges) - (data[starts] < ord(" "))
+                if has_wide.any():
+                    lengths -= np.add.reduceat((data & 0xC0) == 0x80, starts, dtype=np.int64)
+                sizes[first:last] = lengths
             self._cached = sizes, letters, wide
         return self._cached
 

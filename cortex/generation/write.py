@@ -92,7 +92,7 @@ def _tables(texts: Sequence[bytes], types: Array, meta: dict[str, Any], *, lean:
 
 
 def _offsets(parts: Sequence[bytes]) -> Array:
-    return postings.ends_of(np.array([len(part) for part in parts], np.int64))
+    return postings.ends_of(np.array([len(body) for body in parts], np.int64))
 
 
 class _Tables:

@@ -33,7 +33,7 @@ from cortex.generation.write import Row, write_rows
 from cortex.publish.chunk_files import ChunkManager, Reading
 from cortex.publish.graph_files import GraphFiles
 from cortex.publish.indexer_progress import completed, read_state
-from cortex.publish.integrity import Intact, rows_of, without_damaged
+from cortex.publish.integrity import IntegrityMonitor, rows_of, without_damaged
 from cortex.publish.merging import Limits, deleted_keys, is_crowded, merge, write_deleted
 from cortex.publish.vectors import VectorMaker
 from cortex.publish.writer_lock import take_lock
@@ -80,7 +80,7 @@ class Builder:
         self.current = EMPTY
         #: what the next generation is built upon: `current`, or what was prepared since
         self._built = EMPTY
-        self._intact = Intact(self._dir, config.run_dir, self._engines)
+        self._integrity = IntegrityMonitor(self._dir, config.run_dir, self._engines)
         #: whether `current`, the engines and the chunk files known are those that are published
         self._taken_up = False
         #: whether something was made again, which no published generation names yet
@@ -120,11 +120,11 @@ class Builder:
     @property
     def folders(self) -> frozenset[Path]:
         """Those that hold the files of what is published."""
-        return self._intact.folders
+        return self._integrity.folders
 
     def was_changed(self) -> bool:
         """Whether what is published was changed. Raises OSError that says nothing about a file."""
-        return self._lock.lost or bool(self._intact.changed())
+        return self._lock.lost or bool(self._integrity.changed())
 
     def is_behind(self) -> bool:
         """Whether the indexer is further than what is published."""
@@ -136,11 +136,13 @@ class Builder:
         """
         if self.has_begun() or is_crowded(self.current, self._limits):
             return True
-        return self._intact.pauses
+        return self._integrity.pauses
 
     def has_begun(self) -> bool:
         """Whether something is under way that a new process would have to begin again."""
-        return self.is_waiting() or any(getattr(one, "building", False) for one in self._engines.values())
+        return self.is_waiting() or any(
+            getattr(engine, "building", False) for engine in self._engines.values()
+        )
 
     def is_waiting(self) -> bool:
         """Whether something has changed that waits for more of a long run."""
@@ -154,9 +156,9 @@ class Builder:
         return indexer.remaining_share > 0 if self._manager.waits else indexer.is_long
 
     @property
-    def found(self) -> int:
+    def file_count(self) -> int:
         """How many files the last look at the sources went over."""
-        return self._manager.found + self._graph.found
+        return self._manager.file_count + self._graph.file_count
 
     @property
     def generators(self) -> dict[str, str]:
@@ -169,15 +171,15 @@ class Builder:
         `current.backlog` tells whether more waits. Raises OSError or Damaged (disk full, read-only)
         with the old generation still current; what was read is then read again.
         """
-        return self._upon_published(self._refresh)
+        return self._run_on_published(self._refresh)
 
     def prepare(self) -> Generation | None:
         """Build what has changed on disk, for the next `refresh` to publish it with what will have
         changed until then; None when nothing has. A crash forgets it. Raises as `refresh` does.
         """
-        return self._upon_published(lambda: self._advance(read_state(self._config)))
+        return self._run_on_published(lambda: self._advance(read_state(self._config)))
 
-    def _upon_published(self, work: Callable[[], Generation | None]) -> Generation | None:
+    def _run_on_published(self, work: Callable[[], Generation | None]) -> Generation | None:
         try:
             # Each chunk is some thirty objects: the collector would walk over all of them again and
             # again.
@@ -280,7 +282,7 @@ class Builder:
             deleted, count = write_deleted(self._segments, number, deleted_keys(self._segments, state), gone)
             state = dataclasses.replace(state, deleted=deleted, deleted_count=count)
         change = Change(number, rows, gone, state.graph)
-        tokens = {engine: each.build(change) for engine, each in self._engines.items()}
+        tokens = {engine: instance.build(change) for engine, instance in self._engines.items()}
         if written is not None:
             segment = SegmentRef(name, len(rows), written.result())
             state = dataclasses.replace(state, segments=(*state.segments, segment))
@@ -316,14 +318,14 @@ class Builder:
         if not self._untidy:
             return
         self._untidy = False
-        self._intact.take_in(self.current)
+        self._integrity.take_in(self.current)
         self._prune()
 
-    def rest(self, *, settled: bool = False) -> None:
+    def release(self, *, settled: bool = False) -> None:
         """Give back what only building needs, and `settled` what only the last generation needs."""
         for engine in self._engines.values():
-            engine.rest()
-        self._vectors.rest()
+            engine.release()
+        self._vectors.release()
         gc.collect()
         allocator.trim()
         if settled:
@@ -333,10 +335,10 @@ class Builder:
             self._prune()
 
     def _prune(self) -> None:
-        kept = (self.current, self._previous)
-        generations.prune(self._dir, kept)
+        retained = (self.current, self._previous)
+        generations.prune(self._dir, retained)
         for name, engine in self._engines.items():
-            engine.prune({one.tokens.get(name, "") for one in kept})
+            engine.prune({generation.tokens.get(name, "") for generation in retained})
         prune_others(self._dir)
 
     def _upkeep(self, served: int, *, under_way: bool) -> Generation | None:
@@ -360,7 +362,7 @@ class Builder:
 
     def _take_up(self) -> None:
         """Take up what is published where that is still to be done, or is no longer as it was."""
-        changed, marked = self._intact.changed(), self._intact.marked(self.current)
+        changed, marked = self._integrity.changed(), self._integrity.read_marks(self.current)
         if not (changed or marked) and self._taken_up:
             return
         for path in changed:
@@ -381,10 +383,10 @@ class Builder:
             if path.is_file():  # in the place of a folder of ours
                 files.remove(path)
         published = self.current = self._read_current()
-        if not published.number or not self._fits(published):
+        if not published.number or not self._fits_config(published):
             self._begin_anew(wipe=True)
             return
-        self._intact.take_in(published)
+        self._integrity.take_in(published)
         try:
             self.current = without_damaged(published, self._segments)
             self._mended |= self.current != published
@@ -412,7 +414,7 @@ class Builder:
         self._mended = self.current.number > 0
         return self.current
 
-    def _fits(self, published: Generation) -> bool:
+    def _fits_config(self, published: Generation) -> bool:
         """Whether what is published fits the configuration and the engines; says why not."""
         wanted = self._config.embedding.dimensions
         new = [name for name in self._engines if name not in published.tokens]
@@ -463,7 +465,7 @@ class Builder:
         for engine in self._engines.values():
             engine.resume("")
         self._manager, self._graph = self._new_manager(), self._new_graph()
-        self._intact.take_in(EMPTY)
+        self._integrity.take_in(EMPTY)
 
     def _wipe(self) -> None:
         files.remove_tree(self._dir / generations.CURRENT)

@@ -69,7 +69,7 @@ class ChunkFile:
     generator: str
     model: str = ""
     warnings: tuple[str, ...] = ()
-    kept: dict[str, msgspec.Raw] = field(default_factory=dict)
+    unchanged: dict[str, msgspec.Raw] = field(default_factory=dict)
     #: as `read_chunk_file` has it
     timeless: bool = False
     #: whether vectors were left out that the model makes again
@@ -77,11 +77,11 @@ class ChunkFile:
 
     @property
     def ids(self) -> set[str]:
-        return {*self.chunks, *self.kept}
+        return {*self.chunks, *self.unchanged}
 
-    def read_kept(self, chunk_id: str, dimensions: int) -> FiledChunk:
+    def read_unchanged(self, chunk_id: str, dimensions: int) -> FiledChunk:
         """One of `kept`, read after all."""
-        raw = self.kept[chunk_id]
+        raw = self.unchanged[chunk_id]
         digest = _digest(raw, self.model, timeless=self.timeless)
         return _check_chunk(self.name, 0, raw, model=self.model, dimensions=dimensions, digest=digest)
 
@@ -96,7 +96,7 @@ class _Parts(msgspec.Struct):
 def read_chunk_file(
     path: Path,
     dimensions: int,
-    known: Mapping[bytes, str] = MappingProxyType({}),
+    known_digests: Mapping[bytes, str] = MappingProxyType({}),
     *,
     name: str = "",
     timeless: bool = False,
@@ -110,13 +110,13 @@ def read_chunk_file(
     field; OSError when the file cannot be read.
     """
     name = name or path.name
-    ref, raw = _read(path, name)
+    ref, raw = _read_bytes(path, name)
     metadata, chunks = _split(name, raw)
     declared = metadata.get("dimensions")
     if declared is not None and declared != dimensions:
         raise Damaged(f"{name}: its vectors have {declared} dimensions, the embedder has {dimensions}.")
     sequence = metadata.get("sequence")
-    made = ChunkFile(
+    chunk_file = ChunkFile(
         name=name,
         ref=ref,
         chunks={},
@@ -126,10 +126,10 @@ def read_chunk_file(
         from_text=metadata.get("embeddings") == FROM_TEXT,
         timeless=timeless,
     )
-    return _filled(made, chunks, dimensions, known)
+    return _fill_chunks(chunk_file, chunks, dimensions, known_digests)
 
 
-def _read(path: Path, name: str) -> tuple[FileRef, bytes]:
+def _read_bytes(path: Path, name: str) -> tuple[FileRef, bytes]:
     """(which file it is, its bytes). Raises Damaged, OSError."""
     with files.open_plain(path) as file:
         info = os.fstat(file.fileno())
@@ -144,32 +144,34 @@ def _read(path: Path, name: str) -> tuple[FileRef, bytes]:
     return FileRef(size=info.st_size, mtime_ns=info.st_mtime_ns, sha256=""), raw
 
 
-def _filled(
-    made: ChunkFile, chunks: list[msgspec.Raw], dimensions: int, known: Mapping[bytes, str]
+def _fill_chunks(
+    chunk_file: ChunkFile, chunks: list[msgspec.Raw], dimensions: int, known_digests: Mapping[bytes, str]
 ) -> ChunkFile:
     """`made` with its chunks; of those with the same id the newest. Raises Damaged."""
-    out, kept = dict[str, FiledChunk](), dict[str, msgspec.Raw]()
+    out, unchanged = dict[str, FiledChunk](), dict[str, msgspec.Raw]()
     warnings: list[str] = []
 
     def read(at: int, chunk: msgspec.Raw, digest: bytes) -> FiledChunk:
-        return _check_chunk(made.name, at, chunk, model=made.model, dimensions=dimensions, digest=digest)
+        return _check_chunk(
+            chunk_file.name, at, chunk, model=chunk_file.model, dimensions=dimensions, digest=digest
+        )
 
     for at, chunk in enumerate(chunks):
-        digest = _digest(chunk, made.model, timeless=made.timeless)
-        same = known.get(digest)
-        if same is not None and same not in out and same not in kept:
-            kept[same] = chunk
+        digest = _digest(chunk, chunk_file.model, timeless=chunk_file.timeless)
+        same = known_digests.get(digest)
+        if same is not None and same not in out and same not in unchanged:
+            unchanged[same] = chunk
             continue
         filed = read(at, chunk, digest)
-        if filed.id in kept:
-            before = kept.pop(filed.id)
-            out[filed.id] = read(at, before, _digest(before, made.model, timeless=made.timeless))
+        if filed.id in unchanged:
+            before = unchanged.pop(filed.id)
+            out[filed.id] = read(at, before, _digest(before, chunk_file.model, timeless=chunk_file.timeless))
         if filed.id in out:
-            warnings.append(f"{made.name}: chunk id {filed.id!r} stands twice; the newest is used.")
+            warnings.append(f"{chunk_file.name}: chunk id {filed.id!r} stands twice; the newest is used.")
             if out[filed.id].updated_at > filed.updated_at:
                 continue
         out[filed.id] = filed
-    return replace(made, chunks=out, kept=kept, warnings=tuple(warnings))
+    return replace(chunk_file, chunks=out, unchanged=unchanged, warnings=tuple(warnings))
 
 
 def _split(name: str, raw: bytes) -> tuple[dict[str, Any], list[msgspec.Raw]]:
@@ -197,19 +199,19 @@ def _read_whole(name: str, raw: bytes) -> _Parts:
     return _Parts([msgspec.Raw(orjson.dumps(chunk)) for chunk in chunks], metadata)
 
 
-def _person(model: str) -> bytes:
+def _digest_person(model: str) -> bytes:
     """What makes digests of two models differ."""
     return model.encode()[-16:]
 
 
 def _digest(raw: msgspec.Raw, model: str, *, timeless: bool) -> bytes:
     """What tells a chunk as it stands in its file from another, or from an older one."""
-    told: bytes | msgspec.Raw = raw
+    content: bytes | msgspec.Raw = raw
     if timeless:
         with contextlib.suppress(orjson.JSONDecodeError, AttributeError):  # told when it is checked
             chunk = orjson.loads(memoryview(raw))
-            told = orjson.dumps({key: value for key, value in chunk.items() if key not in _TIMES})
-    return hashlib.blake2b(told, digest_size=DIGEST_BYTES, person=_person(model)).digest()
+            content = orjson.dumps({key: value for key, value in chunk.items() if key not in _TIMES})
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES, person=_digest_person(model)).digest()
 
 
 def _check_chunk(

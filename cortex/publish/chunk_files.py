@@ -16,7 +16,7 @@ from cortex.generation.contract import Folder, bytes_in, files_in, folder_of
 from cortex.generation.current import FileRef
 from cortex.generation.read import Rows
 from cortex.publish.chunk_file_reader import ChunkFile, FiledChunk, read_chunk_file
-from cortex.publish.served_chunks import Chunk, Served
+from cortex.publish.served_chunks import Chunk, ServedChunks
 from cortex.system.errors import Damaged
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class ChunkManager:
     wait_s: float = WAIT_S
     #: as `read_chunk_file` has it
     timeless: bool = False
-    served: Served = field(default_factory=Served)
+    served: ServedChunks = field(default_factory=ServedChunks)
     files: dict[str, FileRef] = field(default_factory=dict)
     #: chunk file → ids in it that a newer chunk of another file hides
     hidden: dict[str, set[str]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class ChunkManager:
     #: chunk file → `_metadata.generator`
     generators: dict[str, str] = field(default_factory=dict)
     #: files that the last look found
-    found: int = 0
+    file_count: int = 0
     #: since when (monotonic, seconds) changes wait that are too little; 0: none do
     _waiting: float = 0.0
 
@@ -80,7 +80,7 @@ class ChunkManager:
         """Take a published generation as what is known;
         nothing is read again that has not changed.
         """
-        self.served = Served()
+        self.served = ServedChunks()
         self.served.add_rows(rows)
         self.files = dict(files)
 
@@ -93,19 +93,19 @@ class ChunkManager:
         at most. Each generation costs its readers, and rows that came in small portions are merged;
         what is left for the end of the run is what a user waits for.
         """
-        here = self._scan()
-        removed = [name for name in {*self.served.files, *self.files} if name not in here]
-        changed = [name for name, stat in here.items() if self._differs(name, stat)]
+        present = self._scan()
+        removed = [name for name in {*self.served.files, *self.files} if name not in present]
+        changed = [name for name, stat in present.items() if self._differs(name, stat)]
         if not changed and not removed:
             self._waiting = 0.0
             return None
-        if to_come and not removed and self._is_little(changed, here, batch_bytes, to_come):
+        if to_come and not removed and self._is_too_little(changed, present, batch_bytes, to_come):
             return None
         self._waiting = 0.0
         share = min(BATCH_BYTES_MAX, int(BATCH_SHARE * self._served_bytes()))
-        batch = _batch(changed, here, max(batch_bytes, share))
+        batch = _take_batch(changed, present, max(batch_bytes, share))
         loaded = self._load(batch)
-        loaded = self._load_contested(loaded, set(removed), here)
+        loaded = self._load_contested(loaded, set(removed), present)
         return self._diff(loaded, removed, len(changed) - len(batch))
 
     @property
@@ -113,14 +113,14 @@ class ChunkManager:
         """Whether `read` has left something for later."""
         return self._waiting > 0
 
-    def _is_little(
-        self, changed: Iterable[str], here: Mapping[str, os.stat_result], enough: int, to_come: float
+    def _is_too_little(
+        self, changed: Iterable[str], present: Mapping[str, os.stat_result], enough: int, to_come: float
     ) -> bool:
         """Whether `changed` is not worth a generation yet."""
         now = time.monotonic()
         self._waiting = self._waiting or now
         served = self._served_bytes()
-        size = sum(bytes_in(name, here[name].st_size) for name in changed)
+        size = sum(bytes_in(name, present[name].st_size) for name in changed)
         if to_come < 1:
             enough = min(enough, max(LEAST_BYTES, int((served + size) * to_come / (1 - to_come))))
         return size < min(served, enough) and now - self._waiting < self.wait_s
@@ -131,23 +131,27 @@ class ChunkManager:
     def accept(self, change: Reading, keys: Iterable[int]) -> None:
         """The change is published; `keys` are the row keys of `change.added`, in order."""
         gone = dict(change.deleted)
-        held = {
-            name: {i: one for i, one in self.served.of(name).items() if gone.get(i) != one.key}
+        chunks_by_file = {
+            name: {
+                i: served_chunk
+                for i, served_chunk in self.served.of(name).items()
+                if gone.get(i) != served_chunk.key
+            }
             for name in {*change.loaded, *self.served.owners(gone).values()}
         }
         for chunk, key in zip(change.added, keys, strict=True):
-            held[chunk.file][chunk.id] = Chunk(key, chunk.digest, chunk.source)
+            chunks_by_file[chunk.file][chunk.id] = Chunk(key, chunk.digest, chunk.source)
         dropped = [
             name for name in self.served.files if name not in change.files and name not in self.damaged
         ]
         for name in dropped:
-            held[name] = {}
+            chunks_by_file[name] = {}
             self.hidden.pop(name, None)
             self.generators.pop(name, None)
-        self.served.take(held)
+        self.served.take(chunks_by_file)
         for name, file in change.loaded.items():
             self.hidden.pop(name, None)
-            if hidden := file.ids.difference(held[name]):
+            if hidden := file.ids.difference(chunks_by_file[name]):
                 self.hidden[name] = hidden
             self.generators[name] = file.generator
         self.files = dict(change.files)
@@ -162,10 +166,10 @@ class ChunkManager:
         return tuple(sentence for _, sentence in self.damaged.values())
 
     def _scan(self) -> dict[str, os.stat_result]:
-        found = files_in(self.folders)
-        self.found = len(found)
-        self.damaged = {name: fault for name, fault in self.damaged.items() if name in found}
-        return found
+        present = files_in(self.folders)
+        self.file_count = len(present)
+        self.damaged = {name: fault for name, fault in self.damaged.items() if name in present}
+        return present
 
     def _differs(self, name: str, stat: os.stat_result) -> bool:
         ref = self.damaged[name][0] if name in self.damaged else self.files.get(name)
@@ -176,7 +180,7 @@ class ChunkManager:
         for name in names:
             path = folder_of(self.folders, name).place(name)
             try:
-                same = {one.digest: chunk_id for chunk_id, one in self.served.of(name).items()}
+                same = {chunk.digest: chunk_id for chunk_id, chunk in self.served.of(name).items()}
                 loaded[name] = read_chunk_file(path, self.dimensions, same, name=name, timeless=self.timeless)
                 self.damaged.pop(name, None)
             except FileNotFoundError:
@@ -191,7 +195,7 @@ class ChunkManager:
         return loaded
 
     def _load_contested(
-        self, loaded: dict[str, ChunkFile], removed: set[str], here: dict[str, os.stat_result]
+        self, loaded: dict[str, ChunkFile], removed: set[str], present: dict[str, os.stat_result]
     ) -> dict[str, ChunkFile]:
         """Load also the unchanged files that hold an id which a loaded file claims, openly or
         hidden, or one that has become free.
@@ -204,7 +208,7 @@ class ChunkManager:
             freed = {i for name in {*loaded, *removed} for i in self.served.ids(name)} - claimed
             wanted |= {name for name, ids in self.hidden.items() if ids & (freed | claimed)}
             wanted = {
-                name for name in wanted if name in here and name not in loaded and name not in self.damaged
+                name for name in wanted if name in present and name not in loaded and name not in self.damaged
             }
             more = self._load(wanted)
             if not more:
@@ -213,14 +217,17 @@ class ChunkManager:
 
     def _diff(self, loaded: dict[str, ChunkFile], removed: list[str], backlog: int) -> Reading:
         warnings = [warning for file in loaded.values() for warning in file.warnings]
-        seen, twice = set[str](), set[str]()
+        loaded_ids, twice = set[str](), set[str]()
         for file in loaded.values():
-            twice |= seen & file.ids
-            seen |= file.ids
+            twice |= loaded_ids & file.ids
+            loaded_ids |= file.ids
         winners: dict[str, FiledChunk] = {}
         for file in loaded.values():
-            again = (file.read_kept(chunk_id, self.dimensions) for chunk_id in twice.intersection(file.kept))
-            for chunk in (*file.chunks.values(), *again):
+            reread = (
+                file.read_unchanged(chunk_id, self.dimensions)
+                for chunk_id in twice.intersection(file.unchanged)
+            )
+            for chunk in (*file.chunks.values(), *reread):
                 other = winners.get(chunk.id)
                 if other is not None:
                     warnings.append(
@@ -231,15 +238,19 @@ class ChunkManager:
         added: list[FiledChunk] = []
         deleted: list[tuple[str, int]] = []
         owners = self.served.owners(winners)
-        held = {name: self.served.of(name) for name in {*loaded, *removed, *owners.values()}}
+        chunks_by_file = {name: self.served.of(name) for name in {*loaded, *removed, *owners.values()}}
         for chunk_id, chunk in winners.items():
             owner = owners.get(chunk_id, "")
-            before = held[owner][chunk_id] if owner else None
+            before = chunks_by_file[owner][chunk_id] if owner else None
             if before is None or (before.digest, owner) != (chunk.digest, chunk.file):
                 added.append(chunk)
                 deleted.extend([(chunk_id, before.key)] if before else [])
         for name in {*loaded, *removed}:
-            deleted.extend((i, one.key) for i, one in held[name].items() if i not in seen)
+            deleted.extend(
+                (i, served_chunk.key)
+                for i, served_chunk in chunks_by_file[name].items()
+                if i not in loaded_ids
+            )
         for warning in warnings:
             log.warning("%s", warning)
         files = {name: ref for name, ref in self.files.items() if name not in removed}
@@ -255,11 +266,11 @@ class ChunkManager:
         )
 
 
-def _batch(changed: list[str], here: dict[str, os.stat_result], limit: int) -> list[str]:
+def _take_batch(changed: list[str], present: dict[str, os.stat_result], limit: int) -> list[str]:
     """The first of `changed` that together have at most `limit` bytes unpacked, at least one."""
     total = 0
     for at, name in enumerate(changed):
-        total += bytes_in(name, here[name].st_size)
+        total += bytes_in(name, present[name].st_size)
         if total > limit and at:
             return changed[:at]
     return changed

@@ -32,7 +32,7 @@ LOOK_SHARE, LOOK_MAX_S = 1 / 2000, 60.0
 APPEARS = CREATED | MOVED_TO | ITSELF
 
 
-class Following:
+class FolderEvents:
     """Use it in one thread; `stop` may be called by any."""
 
     def __init__(self, config: Config) -> None:
@@ -40,13 +40,13 @@ class Following:
         #: whether chunk files or graph files changed, and when the last one did (monotonic)
         self.changed, self.changed_at = False, 0.0
         #: how often chunk files or graph files changed since who uses this set it to 0
-        self.heard = 0.0
+        self.change_count = 0.0
         #: whether something happened to what is published
-        self.touched = False
+        self.published_changed = False
         #: whether a reader calls something damaged
-        self.marked = False
+        self.has_marks = False
         #: whether the indexer has said how far it is
-        self.told = False
+        self.indexer_reported = False
         self._notices: Notices | None = None
         #: what is watched → its device and inode, and the bits that were asked for
         self._watched: dict[Path, tuple[int, int, int]] = {}
@@ -57,7 +57,7 @@ class Following:
         #: what the system refused to watch, as it was
         self._refused: dict[Path, tuple[int, int, int]] = {}
         self._foreign = False
-        self._ended, self._end = socketpair()
+        self._stop_reader, self._stop_writer = socketpair()
 
     @property
     def by_events(self) -> bool:
@@ -74,27 +74,29 @@ class Following:
         in one that is heard of from now on, is told as a change.
         """
         sources = [*chunk_folders(self._config), *graph_folders(self._config)]
-        self._sources = frozenset(one.path for one in sources if not is_linked(one.path, one.root))
+        self._sources = frozenset(
+            folder.path for folder in sources if not is_linked(folder.path, folder.root)
+        )
         self._published, self._awaited = frozenset(published), set()
         wanted: dict[Path, int] = {}
         for path in (*self._sources, *self._published, self._config.run_dir):
-            self._want(wanted, path)
-        found: dict[Path, tuple[int, int, int]] = {}
+            self._plan_watch(wanted, path)
+        watches: dict[Path, tuple[int, int, int]] = {}
         for path, bits in wanted.items():
             with contextlib.suppress(OSError):
                 info = path.stat()
-                found[path] = info.st_dev, info.st_ino, bits
-        if found == self._refused:
+                watches[path] = info.st_dev, info.st_ino, bits
+        if watches == self._refused:
             return
         try:
-            self._watch(found)
+            self._watch(watches)
             self._refused = {}
         except OSError as error:
             log.warning("cannot watch the folders by events (%s); looking by the clock", error)
-            self._refused = found
+            self._refused = watches
             self.close()
 
-    def _want(self, wanted: dict[Path, int], path: Path) -> None:
+    def _plan_watch(self, wanted: dict[Path, int], path: Path) -> None:
         """Have `path` be watched; where it is not there, the folder in which it is to appear."""
         bits = INSIDE if path != self._config.run_dir else APPEARS
         while not os.path.isdir(path) and path != path.parent:
@@ -102,57 +104,57 @@ class Following:
             path, bits = path.parent, APPEARS
         wanted[path] = wanted.get(path, 0) | bits
 
-    def _watch(self, found: dict[Path, tuple[int, int, int]]) -> None:
+    def _watch(self, watches: dict[Path, tuple[int, int, int]]) -> None:
         self._notices = notices = self._notices or Notices()
-        for path, known in list(self._watched.items()):
-            if found.get(path, ())[:2] != known[:2] or os.fspath(path) not in notices.paths:
+        for path, watch in list(self._watched.items()):
+            if watches.get(path, ())[:2] != watch[:2] or os.fspath(path) not in notices.paths:
                 del self._watched[path]
                 notices.unwatch(path)
-        for path, known in found.items():
+        for path, watch in watches.items():
             before = self._watched.get(path)
-            if before == known:
+            if before == watch:
                 continue
             try:
-                notices.watch(path, known[2])
+                notices.watch(path, watch[2])
             except (FileNotFoundError, NotADirectoryError):
-                self.touched = True  # it went meanwhile
+                self.published_changed = True  # it went meanwhile
                 continue
-            self._watched[path] = known
+            self._watched[path] = watch
             if before is None:
                 self._foreign = self._foreign or file_system(path) in FOREIGN
-                self.touched = True
+                self.published_changed = True
                 if path in self._sources:
                     self.changed, self.changed_at = True, time.monotonic()
 
     def wait(self, seconds: float) -> None:
         """Take in what happened, at most so long after now; returns with the first of it."""
         with selectors.DefaultSelector() as selector:
-            selector.register(self._ended, selectors.EVENT_READ)
+            selector.register(self._stop_reader, selectors.EVENT_READ)
             if self._notices is not None:
                 selector.register(self._notices, selectors.EVENT_READ)
             selector.select(max(0.0, seconds))
         for notice in self._notices.take() if self._notices is not None else ():
-            self._take(notice)
+            self._handle_notice(notice)
 
-    def _take(self, notice: Notice) -> None:
+    def _handle_notice(self, notice: Notice) -> None:
         path = Path(notice.path)
         if not notice.path:  # more happened than the system could keep
             self.changed, self.changed_at = True, time.monotonic()
-            self.heard = math.inf
-            self.touched = self.marked = self.told = True
+            self.change_count = math.inf
+            self.published_changed = self.has_marks = self.indexer_reported = True
         elif path == self._config.run_dir and notice.name:
-            self.marked = self.marked or MARK.fullmatch(notice.name) is not None
-            self.told = self.told or notice.name == self._config.indexer_state.name
+            self.has_marks = self.has_marks or MARK.fullmatch(notice.name) is not None
+            self.indexer_reported = self.indexer_reported or notice.name == self._config.indexer_state.name
         elif path in self._sources and notice.name:
             if notice.name.endswith((PLAIN, PACKED)) and not notice.name.startswith("."):
                 self.changed, self.changed_at = True, time.monotonic() - _age(path, notice.name)
-                self.heard += 1
+                self.change_count += 1
         elif not notice.name or path in self._published or path / notice.name in self._awaited:
-            self.touched = True
+            self.published_changed = True
 
     def stop(self) -> None:
         """End a `wait`, also the next one."""
-        self._end.send(b"x")
+        self._stop_writer.send(b"x")
 
     def close(self) -> None:
         """Hear of nothing any more; safe to call twice."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cortex.generation.contract import GRAPH_BYTES_MAX, Folder, files_in, folder_of, unpack
 from cortex.generation.current import FileRef, graph_segment
-from cortex.generation.damage import look
+from cortex.generation.damage import read_seals
 from cortex.generation.graph import write_graph
 from cortex.system.errors import Damaged
 
@@ -39,7 +39,7 @@ class GraphFiles:
         #: files that wait, whose segments are written already; pruning leaves what is young
         self._ahead: dict[str, FileRef] = {}
         #: files that the last look found
-        self.found = 0
+        self.file_count = 0
 
     def warnings(self) -> tuple[str, ...]:
         return tuple(text for _, (_, text) in sorted(self._faults.items()))
@@ -57,9 +57,9 @@ class GraphFiles:
         for longer; segments are written meanwhile, so that at the end there is only to name them.
         """
         present = self._present()
-        self.found = len(present)
-        files = self._written(present, served)
-        if patient and self._is_to_wait(present, served):
+        self.file_count = len(present)
+        files = self._write_changed(present, served)
+        if patient and self._should_wait(present, served):
             self._ahead = {name: ref for name, ref in files.items() if ref != served.get(name)}
             return None
         self._waiting, self._ahead = 0.0, {}
@@ -70,7 +70,7 @@ class GraphFiles:
         self._times += patient
         return files
 
-    def _written(
+    def _write_changed(
         self, present: Mapping[str, tuple[int, int]], served: Mapping[str, FileRef]
     ) -> dict[str, FileRef]:
         """What is served of `present` and is as it was, and what has changed, each with its segment
@@ -79,8 +79,8 @@ class GraphFiles:
         self._faults = {name: fault for name, fault in self._faults.items() if name in present}
         files = {name: ref for name, ref in served.items() if name in present}
         for name, (size, mtime_ns) in present.items():
-            seen = (files.get(name), self._touched.get(name), self._faults.get(name, (None, ""))[0])
-            if any(ref is not None and (ref.size, ref.mtime_ns) == (size, mtime_ns) for ref in seen):
+            known_refs = (files.get(name), self._touched.get(name), self._faults.get(name, (None, ""))[0])
+            if any(ref is not None and (ref.size, ref.mtime_ns) == (size, mtime_ns) for ref in known_refs):
                 continue
             ahead = self._ahead.get(name)
             if (
@@ -90,7 +90,7 @@ class GraphFiles:
             ):
                 files[name] = ahead
                 continue
-            read = self._read(name)
+            read = self._read_file(name)
             if read is None:
                 continue
             raw, ref = read
@@ -111,9 +111,9 @@ class GraphFiles:
         been pruned.
         """
         path = self._segments / graph_segment(ref.sha256)
-        return look([path])[path] is not None
+        return read_seals([path])[path] is not None
 
-    def _is_to_wait(self, present: Mapping[str, tuple[int, int]], served: Mapping[str, FileRef]) -> bool:
+    def _should_wait(self, present: Mapping[str, tuple[int, int]], served: Mapping[str, FileRef]) -> bool:
         if present == {name: (ref.size, ref.mtime_ns) for name, ref in served.items()}:
             return False
         now = time.monotonic()
@@ -126,7 +126,7 @@ class GraphFiles:
         except OSError:
             return {}
 
-    def _read(self, name: str) -> tuple[bytes, FileRef] | None:
+    def _read_file(self, name: str) -> tuple[bytes, FileRef] | None:
         """(bytes, what the file was) or None when it has gone;
         too large or not a plain file is a fault.
         """

@@ -17,7 +17,7 @@ import orjson
 
 from cortex.engines import Engine
 from cortex.generation.current import CURRENT, Generation, graph_segment, read_current, segment_files
-from cortex.generation.damage import Seal, is_damage, look, take_marks
+from cortex.generation.damage import Seal, is_damage, read_seals, take_marks
 from cortex.generation.read import Rows
 from cortex.generation.segment import open_segment
 from cortex.generation.write import DIGEST_BYTES, Row
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 PAUSE_S, PAUSE_MAX_S = 1.0, 60.0
 
 
-class Intact:
+class IntegrityMonitor:
     """Knows how the files of the current generation were; asked before each look at the sources."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Intact:
         self._dir = index_dir
         self._run_dir = run_dir
         self._engines = engines
-        self._seen: dict[Path, Seal | None] = {}
+        self._seals: dict[Path, Seal | None] = {}
         #: those that hold the files which are to stay as they are
         self.folders = frozenset((index_dir,))
         self._current: Generation | None = None
@@ -50,8 +50,8 @@ class Intact:
         """From here on the files of `generation` are to stay as they are, CURRENT among them;
         nothing, when it is EMPTY.
         """
-        self._seen = look(self._files(generation))
-        self.folders = frozenset((self._dir, *(path.parent for path in self._seen)))
+        self._seals = read_seals(self._files(generation))
+        self.folders = frozenset((self._dir, *(path.parent for path in self._seals)))
         self._current = generation if generation.number else None
 
     def _files(self, generation: Generation) -> Iterator[Path]:
@@ -63,9 +63,9 @@ class Intact:
         """The files that are not as they were. Raises OSError when CURRENT cannot be read for a
         reason that says nothing about it.
         """
-        now = look(self._seen)
-        found = [path for path, seen in self._seen.items() if now[path] != seen]
-        return found if self._is_current() else [self._dir / CURRENT, *found]
+        now = read_seals(self._seals)
+        paths = [path for path, seal in self._seals.items() if now[path] != seal]
+        return paths if self._is_current() else [self._dir / CURRENT, *paths]
 
     def _is_current(self) -> bool:
         try:
@@ -80,18 +80,18 @@ class Intact:
         """Whether marks are left alone; they are looked at soon afterwards."""
         return time.monotonic() < self._quiet_until + self._usual_pause_s
 
-    def marked(self, generation: Generation) -> dict[str, str]:
+    def read_marks(self, generation: Generation) -> dict[str, str]:
         """Engine → why a reader says that it cannot read what was built for `generation`."""
         now = time.monotonic()
         if now < self._quiet_until:
             return {}
         marks = take_marks(self._run_dir, self._engines)
-        found = {name: one.why for name, one in marks.items() if one.generation == generation.number}
-        if found:
-            again = now - self._quiet_until < PAUSE_MAX_S
-            self._pause_s = min(2 * self._pause_s, PAUSE_MAX_S) if again else self._usual_pause_s
+        faults = {name: mark.why for name, mark in marks.items() if mark.generation == generation.number}
+        if faults:
+            is_repeated = now - self._quiet_until < PAUSE_MAX_S
+            self._pause_s = min(2 * self._pause_s, PAUSE_MAX_S) if is_repeated else self._usual_pause_s
             self._quiet_until = now + self._pause_s
-        return found
+        return faults
 
 
 def without_damaged(generation: Generation, segments: Path) -> Generation:
@@ -101,17 +101,17 @@ def without_damaged(generation: Generation, segments: Path) -> Generation:
     graph = {
         name: ref
         for name, ref in generation.graph_files.items()
-        if _reads(segments / graph_segment(ref.sha256))
+        if _is_readable(segments / graph_segment(ref.sha256))
     }
     references = generation.references
-    if references and not _reads(segments / references):
+    if references and not _is_readable(segments / references):
         references = ""
     if references == generation.references and len(graph) == len(generation.graph_files):
         return generation
     return dataclasses.replace(generation, graph_files=graph, references=references)
 
 
-def _reads(segment: Path) -> bool:
+def _is_readable(segment: Path) -> bool:
     try:
         open_segment(segment)
     except Exception as error:
@@ -127,10 +127,10 @@ def rows_of(rows: Rows, at: int) -> list[Row]:
     segment, start = rows.segments[at], int(rows.starts[at])
     arrays, names = segment.arrays, segment.meta["chunk_file_names"]
     digests, models = segment.bytes_of("digests"), segment.meta["model_names"]
-    found = []
+    out = []
     for row in np.flatnonzero(rows.live[start : start + len(arrays["keys"])]).tolist():
         vector = arrays["vectors"][row].astype(np.float32) if arrays["has_vector"][row] else None
-        found.append(
+        out.append(
             Row(
                 key=int(arrays["keys"][row]),
                 chunk=orjson.loads(rows.chunk(start + row)),
@@ -140,4 +140,4 @@ def rows_of(rows: Rows, at: int) -> list[Row]:
                 model=models[arrays["model"][row]],
             )
         )
-    return found
+    return out

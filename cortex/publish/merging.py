@@ -55,8 +55,8 @@ def merge(
         number += 1
         # Those that stay are not even opened: to check a large one takes as long as to merge the
         # rest.
-        part = dataclasses.replace(generation, segments=tuple(group), references="")
-        rows = open_rows(part, index_dir)
+        selection = dataclasses.replace(generation, segments=tuple(group), references="")
+        rows = open_rows(selection, index_dir)
         name = f"rows-{number:08d}.seg"
         count, vectors = merge_rows(segments / name, rows, range(len(group)))
         refs = [ref for ref in refs if ref not in group]
@@ -86,7 +86,7 @@ def _due(generation: Generation, limits: Limits, *, under_way: bool) -> list[lis
     small = _small(refs, limits)
     if len(small) <= (limits.segments_under_way_max if under_way else limits.segments_max):
         return []
-    return [_small_ones(small, limits)]
+    return [_choose_small(small, limits)]
 
 
 def _portions(refs: Sequence[SegmentRef], rows_max: int) -> list[list[SegmentRef]]:
@@ -121,15 +121,15 @@ def write_deleted(segments: Path, number: int, keys: Array, more: Sequence[int] 
     return name, len(every)
 
 
-def _small_ones(refs: Sequence[SegmentRef], limits: Limits) -> list[SegmentRef]:
+def _choose_small(refs: Sequence[SegmentRef], limits: Limits) -> list[SegmentRef]:
     """The segments to merge, in their order: from the smallest up, while one is not far larger than
     all before it.
     """
-    total, chosen = 0, list[SegmentRef]()
+    total, selected = 0, list[SegmentRef]()
     for ref in sorted(refs, key=lambda ref: ref.rows):
         large = ref.rows > limits.merge_ratio * total or total + ref.rows > limits.rows_max
-        if len(chosen) >= 2 and large:
+        if len(selected) >= 2 and large:
             break
-        chosen.append(ref)
+        selected.append(ref)
         total += ref.rows
-    return [ref for ref in refs if ref in chosen]
+    return [ref for ref in refs if ref in selected]

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 import orjson
 
-from cortex.engines import ENGINES, FAR, open_engine
+from cortex.engines import ENGINES, REMOTE, open_engine
 from cortex.engines.milvus.collection import SCHEMA, WRITE_S, Collection
 from cortex.engines.milvus.documents import (
     KEPT_TIMES,
@@ -61,7 +61,7 @@ def writing(config: Config) -> Iterator[Callable[[], Generation]]:
     prune_places(config.index_dir)
     try:
         with lease(collection.place, config.milvus) as check:
-            collection.make()
+            collection.create_collections()
             current = pull(config.index_dir, collection) or generations.EMPTY
             # of a first publishing that ended too early no token tells, and numbers begin again
             drop_rows(collection, f"born > {current.number}")
@@ -71,7 +71,7 @@ def writing(config: Config) -> Iterator[Callable[[], Generation]]:
 
 
 def _publish(config: Config, collection: Collection, check: Callable[[], None]) -> Generation:
-    engines = {name: open_engine(ENGINES[name], config) for name in FAR}
+    engines = {name: open_engine(ENGINES[name], config) for name in REMOTE}
     builder = Builder(config, engines=engines, lean=True)
     try:
         while builder.refresh() is not None:
@@ -87,21 +87,21 @@ def push(index_dir: Path, generation: Generation, collection: Collection, check:
     do so is lost.
     """
     before = read_document(collection)
-    known = fetch_body(collection, before.body) if before else Body({}, {})
+    known_body = fetch_body(collection, before.body) if before else Body({}, {})
     if before is not None and before.generation == generation.number:
         return
-    there = collection.count(collection.at(generation.number))
-    if there != generation.rows:
+    row_count = collection.count(collection.at(generation.number))
+    if row_count != generation.rows:
         raise Damaged(
-            f"Milvus has {there} rows of generation {generation.number}, and {generation.rows} were written; run "
+            f"Milvus has {row_count} rows of generation {generation.number}, and {generation.rows} were written; run "
             "`cortex index --to milvus` again."
         )
-    by_content = {ref.sha256: ref for ref in known.files.values()}
-    named: dict[str, Ref] = {}
+    by_content = {ref.sha256: ref for ref in known_body.files.values()}
+    refs: dict[str, Ref] = {}
     for name in segment_files(generation):
         data = files.read_ours(index_dir / "segments" / name, FILE_BYTES_MAX)
-        named[name] = by_content.get(hashlib.sha256(data).hexdigest()) or put(collection, data)
-    body = Body(orjson.loads(orjson.dumps(generation)), named)
+        refs[name] = by_content.get(hashlib.sha256(data).hexdigest()) or put(collection, data)
+    body = Body(orjson.loads(orjson.dumps(generation)), refs)
     ref = put_body(collection, body)
     times = dict(sorted((before.published if before else {}).items())[-KEPT_TIMES + 1 :])
     document = Document(
@@ -114,8 +114,8 @@ def push(index_dir: Path, generation: Generation, collection: Collection, check:
     )
     check()
     write_document(collection, document)
-    kept = [(ref, body), *([(before.body, known)] if before else [])]
-    sweep(collection, kept)
+    bodies = [(ref, body), *([(before.body, known_body)] if before else [])]
+    sweep(collection, bodies)
     purge(collection, document)
 
 
@@ -159,12 +159,12 @@ def _pull(index_dir: Path, collection: Collection, document: Document) -> Genera
     wanted = [(project, segments / name, ref) for name, ref in all_files(body, generation).items()]
     if gone := bring_files(collection, wanted, sync=True):
         raise gone[project]
-    if _current(index_dir) != generation:
+    if _read_local_current(index_dir) != generation:
         generations.publish(index_dir, generation)
     return generation
 
 
-def _current(index_dir: Path) -> Generation | None:
+def _read_local_current(index_dir: Path) -> Generation | None:
     try:
         return generations.read_current(index_dir)
     except (CortexError, OSError):
@@ -175,15 +175,15 @@ def prune_places(index_dir: Path) -> None:
     """Remove what was brought of the project from elsewhere, or by another name, and what stood
     here before there was a folder for each. What is being written stays.
     """
-    own = index_dir.parent
+    own_folder = index_dir.parent
     names: list[str] = []
     with contextlib.suppress(OSError):
-        names = files.names(own.parent)
+        names = files.names(own_folder.parent)
     for name in names:
-        if name == own.name or _is_written(own.parent / name):
+        if name == own_folder.name or _is_written(own_folder.parent / name):
             continue
         with contextlib.suppress(OSError):  # one that cannot be removed keeps no other
-            files.remove_tree(own.parent / name)
+            files.remove_tree(own_folder.parent / name)
 
 
 def _is_written(place: Path) -> bool:
@@ -193,7 +193,9 @@ def _is_written(place: Path) -> bool:
     formats: list[str] = []
     with contextlib.suppress(OSError):
         formats = files.names(place)
-    return any(holder_of(one / LOCK) is not None for one in (place, *(place / name for name in formats)))
+    return any(
+        holder_of(folder / LOCK) is not None for folder in (place, *(place / name for name in formats))
+    )
 
 
 class Mirror:
@@ -204,8 +206,8 @@ class Mirror:
         self._collection = Collection(milvus_place(config))
         prune_places(self._dir)
         #: what was brought last
-        self.current = _current(self._dir) or generations.EMPTY
-        self._seen: Document | None = None
+        self.current = _read_local_current(self._dir) or generations.EMPTY
+        self._document: Document | None = None
         #: what is wrong although Milvus answers
         self.fault = ""
 
@@ -215,10 +217,10 @@ class Mirror:
         self.fault = "" if document else self._collection.place.missing_message
         # who serves another place of the project removes what is brought from this one
         is_here = (self._dir / generations.CURRENT).exists()
-        if document is None or (document == self._seen and is_here):
+        if document is None or (document == self._document and is_here):
             return False
         before, brought = self.current, pull(self._dir, self._collection)
-        self._seen = document
+        self._document = document
         if brought is None:
             return False
         self.current = brought

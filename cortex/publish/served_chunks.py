@@ -49,14 +49,14 @@ class _Columns:
     @classmethod
     def of_chunks(cls, chunks: Mapping[str, Chunk]) -> _Columns:
         sources: dict[str, int] = {}
-        of = [sources.setdefault(one.source, len(sources)) for one in chunks.values()]
-        keys = np.array([one.key for one in chunks.values()], np.uint64)
-        digests = b"".join(one.digest for one in chunks.values())
+        of = [sources.setdefault(chunk.source, len(sources)) for chunk in chunks.values()]
+        keys = np.array([chunk.key for chunk in chunks.values()], np.uint64)
+        digests = b"".join(chunk.digest for chunk in chunks.values())
         return cls(list(chunks), list(sources), keys, np.array(of, np.uint32), digests)
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _PackedColumns:
     """Columns as they are kept: `names` are ids and sources, packed JSON."""
 
     names: bytes
@@ -65,7 +65,7 @@ class _Held:
     of: bytes
 
     @classmethod
-    def pack(cls, columns: _Columns) -> _Held:
+    def pack(cls, columns: _Columns) -> _PackedColumns:
         names = zstd.pack(msgspec.json.encode((columns.ids, columns.sources)))
         keys, of = columns.keys.astype("<u8").tobytes(), columns.of.astype("<u4").tobytes()
         return cls(names, keys, columns.digests, of)
@@ -84,11 +84,11 @@ class _Held:
         }
 
 
-class Served:
+class ServedChunks:
     """Used by one thread. An id is in one chunk file at most."""
 
     def __init__(self) -> None:
-        self._held: dict[str, _Held] = {}
+        self._packed: dict[str, _PackedColumns] = {}
         #: the numbers of chunk files; those of files that are gone are kept
         self._numbers: dict[str, int] = {}
         #: i64, ascending: hashes of all ids; i32: the numbers of the files that these are in
@@ -102,27 +102,27 @@ class Served:
     @property
     def files(self) -> Collection[str]:
         """The chunk files that have chunks which are served."""
-        return self._held.keys()
+        return self._packed.keys()
 
     def of(self, file: str) -> dict[str, Chunk]:
         """The chunks of a chunk file, by id."""
-        held = self._held.get(file)
-        return {} if held is None else held.read()
+        packed = self._packed.get(file)
+        return {} if packed is None else packed.read()
 
     def ids(self, file: str) -> list[str]:
         """Those of the chunks of a chunk file."""
-        held = self._held.get(file)
-        return [] if held is None else held.read_names()[0]
+        packed = self._packed.get(file)
+        return [] if packed is None else packed.read_names()[0]
 
     def owners(self, ids: Iterable[str]) -> dict[str, str]:
         """Those of `ids` that are served, each with its chunk file."""
-        asked = list(ids)
-        hashes = _hashed(asked)
+        wanted_ids = list(ids)
+        hashes = _hash_ids(wanted_ids)
         first, end = (np.searchsorted(self._hashes, hashes, side) for side in ("left", "right"))
         wanted: dict[int, set[str]] = {}
         for at in np.flatnonzero(end > first).tolist():
             for number in self._files[first[at] : end[at]].tolist():
-                wanted.setdefault(number, set()).add(asked[at])
+                wanted.setdefault(number, set()).add(wanted_ids[at])
         names = list(self._numbers) if wanted else []
         return {
             name: names[number]
@@ -132,30 +132,30 @@ class Served:
 
     def take(self, files: Mapping[str, Mapping[str, Chunk]]) -> None:
         """Take these as all the chunks of the chunk files `files`."""
-        self._put((file, _Columns.of_chunks(chunks)) for file, chunks in files.items())
+        self._replace((file, _Columns.of_chunks(chunks)) for file, chunks in files.items())
 
     def add_rows(self, rows: Rows) -> None:
         """Take the live ones of `rows` as all the chunks of their chunk files."""
-        self._put(_columns_in(rows))
+        self._replace(_read_columns(rows))
 
-    def _put(self, files: Iterable[tuple[str, _Columns]]) -> None:
+    def _replace(self, files: Iterable[tuple[str, _Columns]]) -> None:
         gone: list[int] = []
         hashes, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
         for file, columns in files:
             number = self._numbers.setdefault(file, len(self._numbers))
-            if (before := self._held.pop(file, None)) is not None:
+            if (before := self._packed.pop(file, None)) is not None:
                 gone.append(number)
                 self._count(before.read_names()[1], -1)
             if columns.ids:
-                self._held[file] = _Held.pack(columns)
-                hashes.append(_hashed(columns.ids))
+                self._packed[file] = _PackedColumns.pack(columns)
+                hashes.append(_hash_ids(columns.ids))
                 numbers.append(np.full(len(columns.ids), number, np.int32))
                 self._count(columns.sources, 1)
-        kept = ~np.isin(self._files, gone)
-        together = np.concatenate((self._hashes[kept], *hashes))
+        remaining = ~np.isin(self._files, gone)
+        together = np.concatenate((self._hashes[remaining], *hashes))
         order = np.argsort(together, kind="stable")
         self._hashes = together[order]
-        self._files = np.concatenate((self._files[kept], *numbers))[order]
+        self._files = np.concatenate((self._files[remaining], *numbers))[order]
 
     def _count(self, sources: Iterable[str], by: int) -> None:
         for source in filter(None, sources):
@@ -164,13 +164,13 @@ class Served:
                 del self.sources[source]
 
 
-def _columns_in(rows: Rows) -> Iterator[tuple[str, _Columns]]:
+def _read_columns(rows: Rows) -> Iterator[tuple[str, _Columns]]:
     """Of each chunk file what `rows` hold."""
     numbers: dict[str, int] = {}
     files = [np.zeros(0, np.int64)]
     for segment in rows.segments:
-        own = [numbers.setdefault(name, len(numbers)) for name in segment.meta["chunk_file_names"]]
-        files.append(np.array(own, np.int64)[segment.arrays["chunk_file"]])
+        file_numbers = [numbers.setdefault(name, len(numbers)) for name in segment.meta["chunk_file_names"]]
+        files.append(np.array(file_numbers, np.int64)[segment.arrays["chunk_file"]])
     live = np.flatnonzero(rows.live)
     file = np.concatenate(files)[live]
     order = np.argsort(file, kind="stable")
@@ -181,10 +181,10 @@ def _columns_in(rows: Rows) -> Iterator[tuple[str, _Columns]]:
             ordinals = live[order[begin:end]]
             sources, of = np.unique(rows.columns["path"][ordinals], return_inverse=True)
             paths = [rows.path_names[path] for path in sources.tolist()]
-            made = digests[ordinals].tobytes()
-            yield name, _Columns(rows.ids(ordinals), paths, rows.keys[ordinals], of, made)
+            digest_bytes = digests[ordinals].tobytes()
+            yield name, _Columns(rows.ids(ordinals), paths, rows.keys[ordinals], of, digest_bytes)
 
 
-def _hashed(ids: Collection[str]) -> Array:
+def _hash_ids(ids: Collection[str]) -> Array:
     """i64 [n]: of this process alone."""
     return np.fromiter(map(hash, ids), np.int64, len(ids))

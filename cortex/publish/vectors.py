@@ -31,31 +31,31 @@ class VectorMaker:
         """What was added, as rows with these keys. Vectors of another model than the one that is
         configured are not made: the indexer makes those chunks anew.
         """
-        found = [
-            Row(key, one.body, one.file, one.digest, one.vector, one.model)
-            for key, one in zip(keys, reading.added, strict=True)
+        rows = [
+            Row(key, chunk.body, chunk.file, chunk.digest, chunk.vector, chunk.model)
+            for key, chunk in zip(keys, reading.added, strict=True)
         ]
         unmade = {name for name, file in reading.loaded.items() if file.from_text}
         if unmade and self._config.embedding.provider == "static":
-            self._complete(found, unmade)
-        return found
+            self._complete(rows, unmade)
+        return rows
 
-    def _complete(self, found: list[Row], unmade: Collection[str]) -> None:
+    def _complete(self, rows: list[Row], unmade: Collection[str]) -> None:
         embedder = self._embedder = self._embedder or open_configured(self._config)
         wanted = [
             at
-            for at, row in enumerate(found)
+            for at, row in enumerate(rows)
             if row.vector is None and row.chunk_file in unmade and row.model == embedder.identity
         ]
         for start in range(0, len(wanted), EMBED_TEXTS):
             some = wanted[start : start + EMBED_TEXTS]
-            chunks = [found[at].chunk for at in some]
+            chunks = [rows[at].chunk for at in some]
             texts = [embed_text(chunk.get("metadata") or {}, chunk["text"]) for chunk in chunks]
             for at, vector in zip(some, embedder.embed(texts).astype("<f2"), strict=True):
-                unit = of_unit_length(found[at].chunk_file, vector.astype(np.float32))
-                found[at] = dataclasses.replace(found[at], vector=unit)
+                unit = of_unit_length(rows[at].chunk_file, vector.astype(np.float32))
+                rows[at] = dataclasses.replace(rows[at], vector=unit)
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """Let go of the model's words."""
         if self._embedder is not None:
             self._embedder = None

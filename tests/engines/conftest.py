@@ -28,6 +28,6 @@ def config(tmp_path):
 def worker(config):
     write_graph(config)
     publish(config)
-    made = EngineWorker("graph", config)
-    made.reload()
-    return made
+    engine_worker = EngineWorker("graph", config)
+    engine_worker.reload()
+    return engine_worker

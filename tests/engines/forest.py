@@ -58,8 +58,10 @@ class PlainEngine:
         self._graph = tuple(change.graph)
         if not (change.added or change.deleted):
             return self._token
-        kept = {key: words for key, words in self._words.items() if int(key) not in set(change.deleted)}
-        self._words = kept | {str(row.key): re.findall(r"\w+", row.chunk["text"]) for row in change.added}
+        remaining = {key: words for key, words in self._words.items() if int(key) not in set(change.deleted)}
+        self._words = remaining | {
+            str(row.key): re.findall(r"\w+", row.chunk["text"]) for row in change.added
+        }
         self._folder.mkdir(exist_ok=True)
         self._token = f"{change.number}.json"
         files.replace(self._folder / self._token, orjson.dumps(self._words))
@@ -76,8 +78,8 @@ class PlainEngine:
                 if sign in request.query:
                     raise BadRequest(f"This engine has no {feature}.")
             keys = np.array([int(key) for key, words in table.items() if request.query in words], "<u8")
-            found = rows.locate(keys)
-            hits = rows.hits(found[rows.mask(request.filters)[found]])
+            ordinals = rows.locate(keys)
+            hits = rows.hits(ordinals[rows.mask(request.filters)[ordinals]])
             return ExactHits(published.generation.number, hits=hits, total_found=len(hits))
 
         return {ExactSearch: search, **chunk_handlers(rows)}
@@ -88,7 +90,7 @@ class PlainEngine:
     def status(self, token, generation):  # noqa: ARG002
         return {"rows": generation.rows, "graph_files": list(self._graph)}
 
-    def rest(self):
+    def release(self):
         """Nothing: a change is built upon all words."""
 
     def close(self):
@@ -179,8 +181,8 @@ class World:
         self.builder = None
 
     def make(self):
-        made = self.maker
-        return open_engine(made, self.config) if isinstance(made, str) else made(self.config)
+        maker = self.maker
+        return open_engine(maker, self.config) if isinstance(maker, str) else maker(self.config)
 
     def start(self, **options):
         self.builder = Builder(self.config, engines={"tested": self.make()}, **options)

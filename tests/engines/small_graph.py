@@ -52,7 +52,7 @@ def ids(worker, operation, target, **more):
     return [result["node"]["id"] for result in ask(worker, operation, target, **more)[1]]
 
 
-def served(config, nodes, edges=()):
+def serve_graph(config, nodes, edges=()):
     """A worker over a graph of another program:
     nodes are (id, kind, file), edges (from, to, type) or with the file where they are, too.
     """
@@ -60,12 +60,12 @@ def served(config, nodes, edges=()):
     graph = {
         "nodes": [{"id": name, "kind": kind, "file": file, "start_line": 1} for name, kind, file in nodes],
         "edges": [
-            {"from": one, "to": to, "type": kind, "location": {"file": "".join(file) or "x"}}
-            for one, to, kind, *file in edges
+            {"from": source, "to": to, "type": kind, "location": {"file": "".join(file) or "x"}}
+            for source, to, kind, *file in edges
         ],
     }
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(graph))
     publish(config)
-    made = EngineWorker("graph", config)
-    made.reload()
-    return made
+    engine_worker = EngineWorker("graph", config)
+    engine_worker.reload()
+    return engine_worker

@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.chunks.fetch import SNIPPET_LINES, best_window, words_held
+from cortex.engines.chunks.fetch import SNIPPET_LINES, best_window, word_masker
 from cortex.terms.tokens import CAMEL
 
 WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
@@ -22,21 +22,23 @@ def words(text):
 @settings(max_examples=150, deadline=None)
 @given(lines, queries)
 def test_a_line_holds_the_words_that_a_search_of_the_whole_line_finds(text, query):
-    held = words_held(query)("\n".join(text))
+    masks = word_masker(query)("\n".join(text))
     wanted = sorted(words(query))
-    told = [{word for at, word in enumerate(wanted) if bits >> at & 1} for bits in held]
-    assert told == [words(query) & words(line) for line in text]
+    line_words = [{word for at, word in enumerate(wanted) if bits >> at & 1} for bits in masks]
+    assert line_words == [words(query) & words(line) for line in text]
 
 
 @settings(max_examples=150, deadline=None)
 @given(lines, queries)
 def test_a_snippet_is_the_first_window_that_holds_the_most_words_with_a_line_before_it(text, query):
-    first = best_window("\n".join(text), len(text), words_held(query))
-    held = [words(query) & words(line) for line in text]
+    first = best_window("\n".join(text), len(text), word_masker(query))
+    line_words = [words(query) & words(line) for line in text]
     if len(text) <= SNIPPET_LINES:
         assert first == 0
         return
-    counts = [len(set().union(*held[at : at + SNIPPET_LINES])) for at in range(len(text) - SNIPPET_LINES + 1)]
+    counts = [
+        len(set().union(*line_words[at : at + SNIPPET_LINES])) for at in range(len(text) - SNIPPET_LINES + 1)
+    ]
     earliest = counts.index(max(counts))
     assert counts[first] == max(counts)
-    assert first == earliest or not any(held[earliest:first])
+    assert first == earliest or not any(line_words[earliest:first])

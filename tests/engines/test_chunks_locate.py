@@ -48,8 +48,12 @@ def rows(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rows")
     (folder / "segments").mkdir()
     refs = []
-    for name, part in (("a", ROWS[:2]), ("b", ROWS[2:])):
-        refs.append(SegmentRef(name, len(part), write_rows(folder / "segments" / name, part, DIMENSIONS)))
+    for name, segment_rows in (("a", ROWS[:2]), ("b", ROWS[2:])):
+        refs.append(
+            SegmentRef(
+                name, len(segment_rows), write_rows(folder / "segments" / name, segment_rows, DIMENSIONS)
+            )
+        )
     write_segment(folder / "segments" / "deleted", {"keys": np.array([6], "<u8")}, {})
     return open_rows(
         Generation(1, tuple(refs), deleted="deleted", model="m@1", dimensions=DIMENSIONS), folder
@@ -97,7 +101,7 @@ def test_a_file_of_views_only_is_known_by_them(rows):
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("path", "expected"),
     [
         ("src/auth/session.py", [1]),
         ("auth/session.py", [1]),
@@ -111,8 +115,8 @@ def test_a_file_of_views_only_is_known_by_them(rows):
         ("/", []),
     ],
 )
-def test_a_path_means_the_files_that_share_most_of_its_end(rows, path, found):
-    assert keys(rows, Place(path)) == found
+def test_a_path_means_the_files_that_share_most_of_its_end(rows, path, expected):
+    assert keys(rows, Place(path)) == expected
 
 
 def test_of_a_name_that_many_files_have_only_the_first_are_returned(rows):
@@ -127,9 +131,9 @@ def test_an_id_is_found_whole_in_any_segment_and_only_while_it_is_live(rows):
 
 
 def test_places_are_answered_in_their_order_each_with_its_number(rows):
-    found = spots(rows, Place("views.py"), Place("nowhere.py"), Place("web/session.py", 3))
-    assert [(spot.place, spot.hit.key) for spot in found] == [(0, 5), (2, 4)]
-    assert [(spot.shared, spot.whole) for spot in found] == [(1, True), (2, True)]
+    answers = spots(rows, Place("views.py"), Place("nowhere.py"), Place("web/session.py", 3))
+    assert [(spot.place, spot.hit.key) for spot in answers] == [(0, 5), (2, 4)]
+    assert [(spot.shared, spot.whole) for spot in answers] == [(1, True), (2, True)]
 
 
 def test_no_places_have_no_spots(rows):
@@ -144,7 +148,7 @@ def test_bare_spots_are_the_same_without_names_and_vectors(rows):
         Place("session.py"),
         Place(id="code-views.py~5"),
     )
-    told, bare = (locate(rows, Locate(places, bare=bare)) for bare in (False, True))
-    assert any(spot.symbols for spot in told.spots)
-    assert [replace(spot, symbols=()) for spot in told.spots] == list(bare.spots)
-    assert (len(told.vectors), len(bare.vectors)) == (len(told.spots), 0)
+    full, bare = (locate(rows, Locate(places, bare=bare)) for bare in (False, True))
+    assert any(spot.symbols for spot in full.spots)
+    assert [replace(spot, symbols=()) for spot in full.spots] == list(bare.spots)
+    assert (len(full.vectors), len(bare.vectors)) == (len(full.spots), 0)

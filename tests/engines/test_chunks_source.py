@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cortex.ask.freshness import Freshness
-from cortex.engines.chunks.callees import _called_by
-from cortex.engines.chunks.line_scores import Judged
+from cortex.engines.chunks.callees import _called_names
+from cortex.engines.chunks.line_scores import ScoredUnit
 from cortex.engines.chunks.source import Lines, Source, Unit, read_source
 from cortex.engines.text.kinds import KINDS, find_kinds
 from cortex.engines.text.line_matches import Body, join_texts, marked_lines
@@ -37,8 +37,8 @@ def test_a_file_is_put_together_from_its_chunks_as_it_was_indexed(sample, name):
     text = (sample.config.root / name).read_text().split("\n")
     assert [source.lines[at] for at in range(1, source.lines.last + 1)] == text[: source.lines.last]
     assert not any(text[source.lines.last :])
-    for one, other in zip(source.units, source.units[1:], strict=False):
-        assert one.start <= one.end < other.start
+    for unit, other in zip(source.units, source.units[1:], strict=False):
+        assert unit.start <= unit.end < other.start
 
 
 def test_each_line_of_a_file_is_marked_once_with_its_number_and_kind():
@@ -53,8 +53,12 @@ def test_each_line_of_a_file_is_marked_once_with_its_number_and_kind():
     marked = marked_lines(body, [(at, at + 4) for at in places])
     assert marked.chunks.tolist() == [0, 0, 0, 1, 2]
     assert marked.numbers.tolist() == [10, 11, 12, 0, 13]  # a view's line is none of the file's
-    about = [b'{"metadata":{"definitions":[{"name":"find","start_line":5,"end_line":11}]}}', b"{}", b"{}"]
-    kinds = [KINDS[at] for at in find_kinds(body, marked, about).tolist()]
+    raw_chunks = [
+        b'{"metadata":{"definitions":[{"name":"find","start_line":5,"end_line":11}]}}',
+        b"{}",
+        b"{}",
+    ]
+    kinds = [KINDS[at] for at in find_kinds(body, marked, raw_chunks).tolist()]
     assert kinds == ["definition", "call", "text", "text", "comment"]
 
 
@@ -66,4 +70,4 @@ def test_letters_between_words_are_blank_one_by_one(text):
 def test_what_is_called_is_found_once_each_and_to_the_end_of_its_name():
     unit = Unit(1, 1, 1, "own", "function")
     source = Source.of("a.py", Lines.of("own(save(disk), x.size, 9ab(c), y.2d, plain word)", 1), [unit])
-    assert _called_by(Judged(source, unit)) == {"save", "size", "ab"}
+    assert _called_names(ScoredUnit(source, unit)) == {"save", "size", "ab"}

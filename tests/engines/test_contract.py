@@ -50,9 +50,9 @@ ROOT = Path(__file__).parents[2]
 
 def pytest_generate_tests(metafunc):
     if "maker" in metafunc.fixturenames:
-        asked = metafunc.config.getoption("--engine")
+        engine_name = metafunc.config.getoption("--engine")
         ours = ENGINES | {"milvus": LiteEngine, "hnsw": HnswEngine, "plain": PlainEngine}
-        makers = {asked: asked} if asked else ours
+        makers = {engine_name: engine_name} if engine_name else ours
         metafunc.parametrize("maker", makers.values(), ids=makers)
 
 
@@ -60,8 +60,8 @@ def pytest_generate_tests(metafunc):
 def world(request, tmp_path, maker):
     if maker is LiteEngine:
         request.getfixturevalue("milvus")
-    with contextlib.closing(World(tmp_path / "project", maker)) as made:
-        yield made
+    with contextlib.closing(World(tmp_path / "project", maker)) as tested_world:
+        yield tested_world
 
 
 #: message → a question for the file of a tree
@@ -86,7 +86,7 @@ def paths(reply):
     return [hit.path for hit in reply.hits]
 
 
-def found(handlers, tree):
+def answering_kinds(handlers, tree):
     """The messages of `handlers` whose answer to a question for `tree` is its file;
     Fetch is asked elsewhere.
     """
@@ -109,7 +109,7 @@ def test_a_snapshot_answers_what_the_engine_says_that_it_answers(world):
     assert set(handlers) == set(world.make().answers)
     assert set(handlers) <= {*QUESTIONS, CountWords, Fetch, Show}
     for tree in TREES:
-        assert found(handlers, tree) == all_of(handlers)
+        assert answering_kinds(handlers, tree) == all_of(handlers)
     for kind in all_of(handlers):
         assert handlers[kind](QUESTIONS[kind]("oak")).generation == generation.number
 
@@ -122,7 +122,7 @@ def test_chunks_come_back_by_their_keys_as_they_were_written(world):
         return
     keys = (world.key("maple"), 1, world.key("birch"))
     first, none, last = handlers[Fetch](Fetch(keys)).chunks
-    assert [orjson.loads(one)["text"] for one in (first, last)] == [text("maple"), text("birch")]
+    assert [orjson.loads(raw)["text"] for raw in (first, last)] == [text("maple"), text("birch")]
     assert none == b""
 
 
@@ -152,14 +152,14 @@ def test_before_anything_is_published_a_worker_says_that_it_is_not_ready(world):
             worker.handlers[kind](QUESTIONS[kind]("oak"))
     world.publish("oak")
     assert worker.reload()
-    assert found(worker.handlers, "oak") == all_of(worker.handlers)
+    assert answering_kinds(worker.handlers, "oak") == all_of(worker.handlers)
 
 
 def test_a_generation_without_rows_finds_nothing(world):
     world.publish("oak")
     world.publish()
     handlers = world.open()
-    assert found(handlers, "oak") == set()
+    assert answering_kinds(handlers, "oak") == set()
 
 
 def test_a_change_is_followed_and_a_snapshot_stays_as_it_is(world):
@@ -168,12 +168,12 @@ def test_a_change_is_followed_and_a_snapshot_stays_as_it_is(world):
     before = world.open(reader)
     world.publish("birch", "cedar")
     after = world.open(reader)
-    assert found(after, "cedar") == found(after, "birch") == all_of(after)
-    assert found(after, "oak") == set()
+    assert answering_kinds(after, "cedar") == answering_kinds(after, "birch") == all_of(after)
+    assert answering_kinds(after, "oak") == set()
     # PatternSearch reads the sources as they are now, within the files that its generation knows.
     old = all_of(before) - {PatternSearch}
-    assert found(before, "oak") - {PatternSearch} == old
-    assert found(before, "cedar") == set()
+    assert answering_kinds(before, "oak") - {PatternSearch} == old
+    assert answering_kinds(before, "cedar") == set()
 
 
 def test_a_worker_swaps_and_answers_for_both_generations_for_a_moment(world):
@@ -186,11 +186,11 @@ def test_a_worker_swaps_and_answers_for_both_generations_for_a_moment(world):
     for kind in all_of(worker.handlers):
         fields = QUESTIONS[kind]("oak")
         for number in (first, second):
-            asked = type(fields)(
+            request = type(fields)(
                 **{name: getattr(fields, name) for name in fields.__dataclass_fields__}
                 | {"generation": number}
             )
-            assert worker.handlers[kind](asked).generation == number
+            assert worker.handlers[kind](request).generation == number
 
 
 def test_what_a_generation_opened_goes_with_its_snapshot_not_with_the_next_look_for_garbage(world):
@@ -231,7 +231,7 @@ def test_merging_segments_changes_no_answer_and_no_token(world):
     assert len(generation.segments) == 1
     handlers = world.open()
     for tree in TREES:
-        assert found(handlers, tree) == all_of(handlers)
+        assert answering_kinds(handlers, tree) == all_of(handlers)
 
 
 def test_what_was_built_and_never_published_is_forgotten(world):
@@ -243,23 +243,23 @@ def test_what_was_built_and_never_published_is_forgotten(world):
         engine.resume(generation.tokens["tested"])
         engine.build(Change(generation.number + 1, (lost,), (world.key("oak"),), generation.graph))
     world.start()
-    assert found(world.open(), "oak") == all_of(world.open())
+    assert answering_kinds(world.open(), "oak") == all_of(world.open())
     world.publish("oak", "maple")
     handlers = world.open()
-    assert found(handlers, "oak") == found(handlers, "maple") == all_of(handlers)
-    assert found(handlers, "cedar") == set()
+    assert answering_kinds(handlers, "oak") == answering_kinds(handlers, "maple") == all_of(handlers)
+    assert answering_kinds(handlers, "cedar") == set()
 
 
 def test_pruning_keeps_what_is_named_and_what_is_young(world):
     world.publish("birch", "oak")
-    kept = world.publish("birch", "cedar").tokens["tested"]
+    current_token = world.publish("birch", "cedar").tokens["tested"]
     engine = world.make()
-    assert engine.prune({kept}) == []
-    assert kept not in engine.prune({kept}, older_than_s=-1)
+    assert engine.prune({current_token}) == []
+    assert current_token not in engine.prune({current_token}, older_than_s=-1)
     handlers = world.open(engine)
-    assert found(handlers, "cedar") == found(handlers, "birch") == all_of(handlers)
+    assert answering_kinds(handlers, "cedar") == answering_kinds(handlers, "birch") == all_of(handlers)
     world.publish("birch", "cedar", "maple")
-    assert found(world.open(engine), "maple") == all_of(handlers)
+    assert answering_kinds(world.open(engine), "maple") == all_of(handlers)
 
 
 def test_a_token_that_names_nothing_is_refused_or_done_without(world):
@@ -269,7 +269,7 @@ def test_a_token_that_names_nothing_is_refused_or_done_without(world):
         handlers = engine.open("nothing", world.published())
     except (NotFound, Damaged):
         return
-    assert found(handlers, "oak") == all_of(handlers)
+    assert answering_kinds(handlers, "oak") == all_of(handlers)
 
 
 def test_an_engine_whose_token_is_lost_says_so_or_begins_again_by_itself(world):
@@ -282,20 +282,20 @@ def test_an_engine_whose_token_is_lost_says_so_or_begins_again_by_itself(world):
             return
         engine.build(Change(generation.number + 1, graph=generation.graph))
         token = engine.upkeep(world.published())
-        assert found(engine.open(token, world.published()), "oak") == all_of(world.open())
+        assert answering_kinds(engine.open(token, world.published()), "oak") == all_of(world.open())
 
 
 def test_a_missing_or_empty_file_is_refused_or_done_without_and_the_index_heals(world):
     world.publish("birch", "oak")
     world.builder.close()
-    own = [
+    engine_files = [
         path
         for path in world.config.index_dir.rglob("*")
         if path.is_file()
         and path.parent.name not in ("segments", "writer")
         and path.parent != world.config.index_dir
     ]
-    for path in own:
+    for path in engine_files:
         content = path.read_bytes()
         for damage in (None, b""):
             path.unlink(missing_ok=True)
@@ -303,14 +303,14 @@ def test_a_missing_or_empty_file_is_refused_or_done_without_and_the_index_heals(
                 path.write_bytes(damage)
             with contextlib.suppress(CortexError):
                 handlers = world.open()
-                assert found(handlers, "oak") == all_of(handlers), path
+                assert answering_kinds(handlers, "oak") == all_of(handlers), path
         path.write_bytes(content)
-    for path in own:
+    for path in engine_files:
         path.unlink()
     world.start()
     world.publish("birch", "oak", "maple")
     for tree in ("birch", "oak", "maple"):
-        assert found(world.open(), tree) == all_of(world.open())
+        assert answering_kinds(world.open(), tree) == all_of(world.open())
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_a_feature_is_there_or_is_refused_by_its_name(world, feature, query):
         assert paths(handlers[ExactSearch](ExactSearch(query))) == ["oak.py"]
 
 
-def test_what_it_lacks_is_a_feature_that_there_is_and_status_says_it(world):
+def test_lacking_features_are_known_and_reported_by_status(world):
     engine = world.make()
     assert engine.lacks <= set(get_args(Feature))
     assert world.worker().status().info.get("lacks", []) == sorted(engine.lacks)
@@ -362,10 +362,10 @@ def test_closing_twice_does_no_harm_and_it_can_be_taken_up_again(world):
         engine.close()
     world.start()
     world.publish("oak", "birch")
-    assert found(world.open(), "birch") == all_of(world.open())
+    assert answering_kinds(world.open(), "birch") == all_of(world.open())
 
 
-def test_every_engine_that_is_listed_is_told_of_rows_and_graph(tmp_path):
+def test_every_listed_engine_receives_rows_and_graph(tmp_path):
     world = World(tmp_path / "project", PlainEngine)
     plain = world.make()
     others = {name: open_engine(ENGINES[name], world.config) for name in LOCAL}
@@ -374,10 +374,10 @@ def test_every_engine_that_is_listed_is_told_of_rows_and_graph(tmp_path):
         generation = world.publish(*TREES)
         assert set(generation.tokens) == {*LOCAL, "tested"}
         assert plain.status("", generation)["graph_files"] == list(generation.graph) == ["graph.json"]
-        assert found(world.open(), "oak") == {ExactSearch, Locate}
+        assert answering_kinds(world.open(), "oak") == {ExactSearch, Locate}
         worker = EngineWorker("text", world.config)
         worker.reload()
-        assert found(worker.handlers, "oak") == {ExactSearch, TextSignals, Locate}
+        assert answering_kinds(worker.handlers, "oak") == {ExactSearch, TextSignals, Locate}
 
 
 #: a package that only one engine needs

@@ -13,13 +13,13 @@ from cortex.engines.graph.sources import Sources
 from cortex.engines.graph.targets import Targets
 from cortex.engines.serving import EngineWorker
 from cortex.system.errors import BadRequest
-from tests.engines.small_graph import ask, ids, publish, served, write_graph
+from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
 
 
 def test_overloads_of_one_thing_are_not_unsure(config):
     nodes = [("a:f", "function", "a.cs"), ("a:f~2", "function", "a.cs"), ("b:f", "function", "b.cs")]
     nodes += [("c:one", "function", "c.cs"), ("c:two", "function", "c.cs")]
-    served(config, nodes)
+    serve_graph(config, nodes)
     data = orjson.loads((config.graph_dir / "code-graph.json").read_bytes())
     place = {"file": "c.cs", "line": 1, "column": 0}
     data["edges"] = [
@@ -36,18 +36,18 @@ def test_overloads_of_one_thing_are_not_unsure(config):
     assert results[0]["candidates"] == ["a:f", "a:f~2"]
 
 
-def test_what_ruby_opens_again_in_other_files_is_one_thing(config):
+def test_a_ruby_class_reopened_in_other_files_is_one_target(config):
     files = ["lib/a.rb", "lib/b.rb"]
     nodes = [(f"{file[:-3]}:Shop.Store", "class", file) for file in files]
     nodes += [("lib/c:Disk", "class", "lib/c.rb"), ("lib/d:Tape", "class", "lib/d.rb")]
     edges = [("lib/c:Disk", "lib/a:Shop.Store", "extends"), ("lib/d:Tape", "lib/b:Shop.Store", "extends")]
-    assert sorted(ids(served(config, nodes, edges), "implementations", "Shop::Store")) == [
+    assert sorted(ids(serve_graph(config, nodes, edges), "implementations", "Shop::Store")) == [
         "lib/c:Disk",
         "lib/d:Tape",
     ]
 
 
-def test_what_csharp_writes_in_parts_is_one_thing_in_its_folder(config):
+def test_partial_csharp_types_are_one_target_in_a_folder(config):
     files = ["Shop/Store.cs", "Shop/Store.Async.cs"]
     nodes = [(f"{file[:-3]}:Store", "class", file) for file in files]
     nodes += [(f"{file[:-3]}:Store.Save", "method", file) for file in files]
@@ -55,7 +55,7 @@ def test_what_csharp_writes_in_parts_is_one_thing_in_its_folder(config):
     nodes += [("c:Disk", "class", "c.cs"), ("d:Tape", "class", "d.cs"), ("d:Tape.Go", "method", "d.cs")]
     edges = [("c:Disk", "Shop/Store:Store", "extends"), ("d:Tape", "Shop/Store.Async:Store", "extends")]
     edges += [("d:Tape.Go", f"{file[:-3]}:Store.Save", "calls") for file in files]
-    worker = served(config, nodes, edges)
+    worker = serve_graph(config, nodes, edges)
     hits, _ = ask(worker, "implementations", "Store")
     assert hits.candidates == ("Other:Store", "Shop:Store")
     assert sorted(ids(worker, "implementations", "Shop:Store")) == ["c:Disk", "d:Tape"]
@@ -65,7 +65,7 @@ def test_what_csharp_writes_in_parts_is_one_thing_in_its_folder(config):
 
 def test_names_of_ruby_that_end_in_a_mark_are_targets(config):
     nodes = [(f"lib/a:Store.{name}", "method", "lib/a.rb") for name in ("save", "save!", "full?", "name=")]
-    worker = served(config, nodes)
+    worker = serve_graph(config, nodes)
     for name in ("save!", "full?"):
         for target in (
             name,
@@ -78,24 +78,24 @@ def test_names_of_ruby_that_end_in_a_mark_are_targets(config):
             assert ask(worker, "callers", target)[0].target == f"lib/a:Store.{name}", target
 
 
-def test_who_asks_for_callers_of_a_type_is_told_what_finds_its_users(config):
-    worker = served(config, [("a:Store", "struct", "a.go"), ("a:run", "function", "a.go")])
+def test_callers_of_a_type_suggest_the_operation_for_its_users(config):
+    worker = serve_graph(config, [("a:Store", "struct", "a.go"), ("a:run", "function", "a.go")])
     assert "type_usages finds who names it" in ask(worker, "callers", "Store")[0].suggestion
     assert "type_usages" not in ask(worker, "callers", "run")[0].suggestion
 
 
-def test_who_passes_a_function_on_comes_after_who_calls_it(config):
+def test_callers_come_before_functions_that_pass_it_on(config):
     nodes = [(f"a:{name}", "function", "a.py") for name in ("early", "late", "made")]
     edges = [("a:early", "a:made", "references"), ("a:late", "a:made", "calls")]
-    worker = served(config, nodes, edges)
+    worker = serve_graph(config, nodes, edges)
     _, results = ask(worker, "callers", "made")
-    assert [(one["node"]["id"], one["edge"]) for one in results] == [
+    assert [(row["node"]["id"], row["edge"]) for row in results] == [
         ("a:late", "calls"),
         ("a:early", "references"),
     ]
     assert ids(worker, "dependents", "made") == ["a:late", "a:early"]
     _, results = ask(worker, "impact", "made")
-    assert [(one["impact_type"], one["severity"]) for one in results] == [
+    assert [(row["impact_type"], row["severity"]) for row in results] == [
         ("caller", "high"),
         ("reference", "medium"),
     ]
@@ -109,7 +109,7 @@ def test_a_go_package_is_its_own_files_and_not_those_below_it(config):
         ("doc/b", "module", "doc/b.go"),
         ("doc/b:Make", "function", "doc/b.go"),
     ]
-    worker = served(config, nodes, [("doc/b", ".", "imports"), ("doc/b:Make", "a:Run", "calls")])
+    worker = serve_graph(config, nodes, [("doc/b", ".", "imports"), ("doc/b:Make", "a:Run", "calls")])
     location = "doc/b.go"
     data = orjson.loads((config.graph_dir / "code-graph.json").read_bytes())
     data["edges"] = [edge | {"location": {"file": location, "line": 3}} for edge in data["edges"]]
@@ -151,7 +151,7 @@ def test_depth_follows_levels_and_cycles_end(worker):
     assert (hits.total_found, hits.truncated) == (5, False)
 
 
-def test_what_is_farther_away_says_what_it_was_reached_through(worker):
+def test_a_distant_result_names_its_intermediate_step(worker):
     _, results = ask(worker, "callers", "check", depth=10)
     assert {r["node"]["id"]: r.get("via") for r in results} == {
         "app/main:main": None,
@@ -195,31 +195,31 @@ def test_paths_are_shortest_and_need_an_end(worker):
 
 def test_impact_says_what_kind_and_how_bad(worker):
     hits, results = ask(worker, "impact", "app/store:Store", depth=2)
-    found = {r["node"]["id"]: (r["impact_type"], r["severity"], r["depth"]) for r in results}
-    assert found["app/store:Disk"] == ("subtype", "high", 1)
-    assert found["app/main:main"] == ("caller", "medium", 2)
+    by_id = {r["node"]["id"]: (r["impact_type"], r["severity"], r["depth"]) for r in results}
+    assert by_id["app/store:Disk"] == ("subtype", "high", 1)
+    assert by_id["app/main:main"] == ("caller", "medium", 2)
     assert hits.summary["by_severity"]["high"] >= 1
 
 
 def test_an_impact_counts_everything_and_shows_the_worst(worker):
-    whole, _ = ask(worker, "impact", "app/store:check", depth=3)
-    assert whole.total_found == whole.summary["affected"] > 2
+    full, _ = ask(worker, "impact", "app/store:check", depth=3)
+    assert full.total_found == full.summary["affected"] > 2
     for limits in ({"max_results": 1}, {"max_per_level": 1}, {"max_results": 2}):
         cut, results = ask(worker, "impact", "app/store:check", depth=3, **limits)
-        assert (cut.total_found, cut.summary) == (whole.total_found, whole.summary)
+        assert (cut.total_found, cut.summary) == (full.total_found, full.summary)
         assert cut.truncated
-        assert len(results) < whole.total_found
+        assert len(results) < full.total_found
         assert results[0]["severity"] == "high"
 
 
 def test_an_impact_without_end_is_walked_to_a_bound_and_says_so(worker, monkeypatch):
-    whole, _ = ask(worker, "impact", "app/store:check", depth=3)
+    full, _ = ask(worker, "impact", "app/store:check", depth=3)
     monkeypatch.setattr(walks, "WALKED_MAX", 2)
     ended, results = ask(worker, "impact", "app/store:check", depth=3)
     assert (ended.truncated, ended.summary["complete"], ended.summary["affected"]) == (True, False, 2)
     assert "ended after 2 definitions" in ended.suggestion
     assert len(results) == 2
-    assert "complete" not in whole.summary
+    assert "complete" not in full.summary
 
 
 def test_a_scope_looks_at_each_file_once_however_many_definitions_it_has(config, monkeypatch):
@@ -230,8 +230,10 @@ def test_a_scope_looks_at_each_file_once_however_many_definitions_it_has(config,
     worker = EngineWorker("graph", config)
     worker.reload()
     looked: list[str] = []
-    look = walks.Scope._file
-    monkeypatch.setattr(walks.Scope, "_file", lambda scope, path: (looked.append(path), look(scope, path))[1])
+    look = walks.WalkScope._file_flags
+    monkeypatch.setattr(
+        walks.WalkScope, "_file_flags", lambda scope, path: (looked.append(path), look(scope, path))[1]
+    )
     hits, _ = ask(worker, "callers", "lonely:hub", scope="*.py", depth=5)
     assert hits.total_found == 300
     assert 0 < len(looked) < 20
@@ -241,9 +243,9 @@ def test_a_target_of_several_questions_in_a_row_is_looked_for_once(worker, monke
     looked: list[str] = []
     find = Targets.find
 
-    def counted(self, target, *rest):
+    def counted(self, target, *extra):
         looked.append(target)
-        return find(self, target, *rest)
+        return find(self, target, *extra)
 
     monkeypatch.setattr(Targets, "find", counted)
     for operation in ("callees", "callers", "implementations"):
@@ -305,7 +307,7 @@ def _overridden(config):
     nodes = [("a:Saver", "interface", "a.go"), ("a:Saver.save", "method", "a.go")]
     nodes += [("b:Disk", "struct", "b.go"), ("b:Disk.save", "method", "b.go"), ("c:run", "function", "c.go")]
     edges = [("b:Disk", "a:Saver", "implements"), ("c:run", "a:Saver.save", "calls")]
-    return served(config, nodes, edges)
+    return serve_graph(config, nodes, edges)
 
 
 def test_a_method_that_is_called_through_an_interface_lists_those_calls(config):
@@ -324,12 +326,12 @@ def test_calls_by_dispatch_come_after_the_direct_ones_without_those_of_other_ove
     edges += [(f"b:{name}.save", "a:Saver.save", "calls") for name in ("Disk", "Tape")]  # super().save()
     edges += [("c:any", "a:Saver.save", "calls"), ("c:both", "a:Saver.save", "calls")]
     edges += [("c:both", "b:Disk.save", "calls"), ("c:direct", "b:Disk.save", "calls")]
-    worker = served(config, nodes, edges)
+    worker = serve_graph(config, nodes, edges)
     hits, results = ask(worker, "callers", "Disk.save")
-    found = [(one["node"]["id"], one.get("via", "")) for one in results]
-    assert found == [("c:both", ""), ("c:direct", ""), ("c:any", "a:Saver.save")]
+    callers = [(row["node"]["id"], row.get("via", "")) for row in results]
+    assert callers == [("c:both", ""), ("c:direct", ""), ("c:any", "a:Saver.save")]
     pages = [ask(worker, "callers", "Disk.save", max_results=1, offset=at) for at in range(3)]
-    assert [one["node"]["id"] for _, (one,) in pages] == [name for name, _ in found]
+    assert [row["node"]["id"] for _, (row,) in pages] == [name for name, _ in callers]
     assert [page.next_offset for page, _ in pages] == [1, 2, 0]
     assert {page.total_found for page, _ in pages} == {hits.total_found} == {3}
     assert ask(worker, "callers", "Disk.save", scope="b.py")[1] == []
@@ -339,23 +341,23 @@ def test_calls_by_dispatch_come_after_the_direct_ones_without_those_of_other_ove
     ("kind", "edge", "name"), [("struct", "embeds", "save"), ("class", "extends", "__init__")]
 )
 def test_embedded_structs_and_constructors_are_not_called_by_dispatch(config, kind, edge, name):
-    nodes = [(f"a:{one}", kind, "a.py") for one in ("Upper", "Lower")]
-    nodes += [(f"a:{one}.{name}", "method", "a.py") for one in ("Upper", "Lower")]
+    nodes = [(f"a:{type_name}", kind, "a.py") for type_name in ("Upper", "Lower")]
+    nodes += [(f"a:{type_name}.{name}", "method", "a.py") for type_name in ("Upper", "Lower")]
     nodes += [("c:run", "function", "c.py")]
-    worker = served(config, nodes, [("a:Lower", "a:Upper", edge), ("c:run", f"a:Upper.{name}", "calls")])
+    worker = serve_graph(config, nodes, [("a:Lower", "a:Upper", edge), ("c:run", f"a:Upper.{name}", "calls")])
     hits, results = ask(worker, "callers", f"Lower.{name}")
     assert results == []
     assert "dispatch" not in hits.suggestion
 
 
 @pytest.mark.parametrize(("target", "other"), [("Disk.save", "a:Saver.save"), ("Saver.save", "b:Disk.save")])
-def test_an_impact_reaches_what_a_method_overrides_and_what_overrides_it(config, target, other):
+def test_an_impact_reaches_overridden_and_overriding_methods(config, target, other):
     hits, results = ask(_overridden(config), "impact", target)
     assert (results[0]["node"]["id"], results[0]["impact_type"]) == (other, "override")
     assert hits.summary["by_type"]["override"] == 1
 
 
-def test_what_overrides_a_method_is_shown_where_it_is_written(config):
+def test_an_overriding_method_is_shown_at_its_definition(config):
     worker = _overridden(config)
     (config.root / "b.go").write_text("def save(self): ...\n")
     _, results = ask(worker, "impact", "Saver.save", include_context=True, context_lines=0)
@@ -369,5 +371,5 @@ def test_implementations_are_of_the_type_before_a_method_of_its_name(config):
         ("b:Disk.Saver", "method", "b.go"),
         ("b:Disk", "struct", "b.go"),
     ]
-    worker = served(config, nodes, [("b:Disk", "a:Saver", "implements")])
+    worker = serve_graph(config, nodes, [("b:Disk", "a:Saver", "implements")])
     assert ids(worker, "implementations", "Saver") == ["b:Disk"]

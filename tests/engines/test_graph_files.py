@@ -127,5 +127,5 @@ def test_a_damaged_graph_segment_is_made_again_with_the_counts(config, worker):
     assert after.number > before.number
     assert before.references
     assert after.references
-    made = (config.index_dir / "segments" / after.graph["other.json"]).read_bytes()
-    assert made != b"no segment"
+    rebuilt = (config.index_dir / "segments" / after.graph["other.json"]).read_bytes()
+    assert rebuilt != b"no segment"

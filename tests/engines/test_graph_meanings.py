@@ -4,16 +4,21 @@ import orjson
 import pytest
 
 from cortex.engines.serving import EngineWorker
-from tests.engines.small_graph import ask, ids, publish, served, write_graph
+from tests.engines.small_graph import ask, ids, publish, serve_graph, write_graph
 
 
-def _linked(config, nodes, edges):
+def _serve_calls(config, nodes, edges):
     """A worker over a graph whose edges are (from, to, line of calls.c)."""
-    served(config, nodes)
+    serve_graph(config, nodes)
     data = orjson.loads((config.graph_dir / "code-graph.json").read_bytes())
     data["edges"] = [
-        {"from": one, "to": to, "type": "calls", "location": {"file": "calls.c", "line": line, "column": 4}}
-        for one, to, line in edges
+        {
+            "from": caller,
+            "to": to,
+            "type": "calls",
+            "location": {"file": "calls.c", "line": line, "column": 4},
+        }
+        for caller, to, line in edges
     ]
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
     publish(config)
@@ -31,16 +36,16 @@ TWINS = [
 ]
 
 
-def test_what_one_call_is_a_call_of_each_of_is_one_target(config):
+def test_definitions_that_share_one_call_are_one_target(config):
     edges = [("calls:run", "unix/x:start", 3), ("calls:run", "win/x:start", 3)]
-    hits, results = ask(_linked(config, TWINS[:4], edges), "callers", "start")
-    assert [one["node"]["id"] for one in results] == ["calls:run"]
+    hits, results = ask(_serve_calls(config, TWINS[:4], edges), "callers", "start")
+    assert [row["node"]["id"] for row in results] == ["calls:run"]
     assert (hits.candidates, hits.suggestion) == ((), "")
 
 
-def test_functions_of_one_name_that_are_called_apart_stay_several(config):
+def test_functions_of_one_name_with_separate_callers_stay_separate(config):
     edges = [("calls:run", "unix/x:start", 3), ("calls:run", "win/x:start", 4)]
-    hits, results = ask(_linked(config, TWINS[:4], edges), "callers", "start")
+    hits, results = ask(_serve_calls(config, TWINS[:4], edges), "callers", "start")
     assert (results, hits.candidates) == ([], ("unix/x:start", "win/x:start"))
 
 
@@ -56,16 +61,16 @@ def _calls(folder):
 
 
 @pytest.mark.parametrize("operation", ["callers", "impact"])
-def test_what_files_for_several_systems_keep_to_themselves_is_one_target(config, operation):
-    worker = served(config, SYSTEMS, [_calls("unix"), _calls("win"), _calls("test")])
+def test_private_functions_of_files_for_several_systems_are_one_target(config, operation):
+    worker = serve_graph(config, SYSTEMS, [_calls("unix"), _calls("win"), _calls("test")])
     hits, results = ask(worker, operation, "step")
-    assert [one["node"]["id"] for one in results] == ["unix/x:start", "win/x:start"]
+    assert [row["node"]["id"] for row in results] == ["unix/x:start", "win/x:start"]
     assert hits.suggestion == "Also called 'step': test/x:step."
     assert ids(worker, "callees", "start") == ["unix/x:step", "win/x:step"]
 
 
 @pytest.mark.parametrize(("taken", "count"), [("int a", 2), ("char *a", 0)])
-def test_what_takes_the_same_is_one_target(config, taken, count):
+def test_functions_with_the_same_parameters_are_one_target(config, taken, count):
     for folder, text in (("unix", "int own"), ("win", taken)):
         (config.root / folder).mkdir()
         body = f"static int step({text}) {{ return 1; }}\nint start(void) {{ return step(1); }}\n"
@@ -82,20 +87,21 @@ def test_what_takes_the_same_is_one_target(config, taken, count):
     ["win/y.c", "win/x.py", "mine/x.c"],
     ids=["a file of another name", "another language", "a file that defines other things"],
 )
-def test_what_other_files_keep_to_themselves_stays_several(config, other):
-    stem, own = other.rpartition(".")[0], ["step", *(f"own{at}" for at in range(9))]
+def test_private_functions_of_unrelated_files_stay_separate(config, other):
+    stem, local_names = other.rpartition(".")[0], ["step", *(f"own{at}" for at in range(9))]
     nodes = [
-        (f"{stem}:{name}", "function", other) for name in (own if "mine" in other else ("start", "step"))
+        (f"{stem}:{name}", "function", other)
+        for name in (local_names if "mine" in other else ("start", "step"))
     ]
     first = [(f"unix/x:{name}", "function", "unix/x.c") for name in ("start", "step", "a", "b", "c")]
-    hits, results = ask(served(config, [*first, *nodes]), "callers", "step")
+    hits, results = ask(serve_graph(config, [*first, *nodes]), "callers", "step")
     assert (results, len(hits.candidates)) == ([], 2)
 
 
 def test_a_third_function_beside_twins_is_still_another(config):
     edges = [("calls:run", "unix/x:start", 3), ("calls:run", "win/x:start", 3)]
     hits, results = ask(
-        _linked(config, TWINS, [*edges, ("calls:stop", "test/y:start", 9)]), "callers", "start"
+        _serve_calls(config, TWINS, [*edges, ("calls:stop", "test/y:start", 9)]), "callers", "start"
     )
     assert results == []
     assert hits.candidates == ("test/y:start", "unix/x:start")
@@ -104,21 +110,21 @@ def test_a_third_function_beside_twins_is_still_another(config):
 def test_overloads_are_one_target(config):
     nodes = [*TWINS[:3], ("unix/x:start~2", "function", "unix/x.c")]
     edges = [("calls:run", "unix/x:start", 3), ("calls:stop", "unix/x:start~2", 4)]
-    hits, results = ask(_linked(config, nodes, edges), "callers", "start")
-    assert [one["node"]["id"] for one in results] == ["calls:run", "calls:stop"]
+    hits, results = ask(_serve_calls(config, nodes, edges), "callers", "start")
+    assert [row["node"]["id"] for row in results] == ["calls:run", "calls:stop"]
     assert hits.candidates == ()
 
 
-@pytest.mark.parametrize("beside", ["method", "impl", "function"])
-def test_types_come_before_methods_and_impl_blocks_of_their_name(config, beside):
+@pytest.mark.parametrize("kind", ["method", "impl", "function"])
+def test_types_come_before_methods_and_impl_blocks_of_their_name(config, kind):
     nodes = [
         ("a:Saver", "trait", "a.rs"),
-        ("b:Disk.Saver", beside, "b.rs"),
+        ("b:Disk.Saver", kind, "b.rs"),
         ("b:Disk", "struct", "b.rs"),
         ("c:run", "function", "c.rs"),
     ]
     edges = [("b:Disk", "a:Saver", "implements"), ("c:run", "a:Saver", "uses_type")]
-    worker = served(config, nodes, edges)
+    worker = serve_graph(config, nodes, edges)
     assert ids(worker, "implementations", "Saver") == ["b:Disk"]
     assert set(ids(worker, "type_usages", "Saver")) == {"b:Disk", "c:run"}
 

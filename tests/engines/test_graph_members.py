@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engines.small_graph import ask, ids, served
+from tests.engines.small_graph import ask, ids, serve_graph
 
 SPREAD = [
     ("base:Saver", "interface", "base.go"),
@@ -22,7 +22,7 @@ SPREAD_EDGES = [
 
 
 @pytest.mark.parametrize(
-    ("operation", "target", "found"),
+    ("operation", "target", "expected"),
     [
         ("callers", "Disk.save", ["run:run"]),
         ("implementations", "Saver.save", ["more:Disk.save"]),
@@ -33,12 +33,14 @@ SPREAD_EDGES = [
         ("callees", "disk.go", []),
     ],
 )
-def test_a_method_in_another_file_than_its_type_belongs_to_it(config, operation, target, found):
-    assert ids(served(config, SPREAD, SPREAD_EDGES), operation, target) == found
+def test_a_method_in_another_file_than_its_type_belongs_to_it(config, operation, target, expected):
+    assert ids(serve_graph(config, SPREAD, SPREAD_EDGES), operation, target) == expected
 
 
-@pytest.mark.parametrize(("handle", "found"), [("b/h:Handle", ["e:end"]), ("a/h:Handle", []), ("d:Gone", [])])
-def test_a_method_is_of_the_type_that_its_file_refers_to_and_else_of_none(config, handle, found):
+@pytest.mark.parametrize(
+    ("handle", "expected"), [("b/h:Handle", ["e:end"]), ("a/h:Handle", []), ("d:Gone", [])]
+)
+def test_a_method_is_of_the_type_that_its_file_refers_to_and_else_of_none(config, handle, expected):
     nodes = [
         ("a/h:Handle", "struct", "a/h.rs"),
         ("b/h:Handle", "struct", "b/h.rs"),
@@ -54,17 +56,17 @@ def test_a_method_is_of_the_type_that_its_file_refers_to_and_else_of_none(config
         ("f:Handle.halt", "e:close", "calls"),
         ("c", "b/h:Handle", "imports", "c.rs"),
     ]
-    assert ids(served(config, nodes, edges), "callees", handle) == found
+    assert ids(serve_graph(config, nodes, edges), "callees", handle) == expected
 
 
-def test_an_overload_of_what_a_method_overrides_is_called_by_dispatch_too(config):
+def test_overloads_of_an_overridden_method_are_called_by_dispatch_too(config):
     nodes = [(f"a:{name}", "class", "a.java") for name in ("Base", "Disk")]
     nodes += [(f"a:{name}", "method", "a.java") for name in ("Base.save", "Base.save~2", "Disk.save")]
     nodes += [("c:one", "function", "c.java"), ("c:two", "function", "c.java")]
     edges = [("a:Disk", "a:Base", "extends")]
     edges += [("c:one", "a:Base.save", "calls"), ("c:two", "a:Base.save~2", "calls")]
-    hits, results = ask(served(config, nodes, edges), "callers", "Disk.save")
-    assert [(one["node"]["id"], one["via"]) for one in results] == [
+    hits, results = ask(serve_graph(config, nodes, edges), "callers", "Disk.save")
+    assert [(row["node"]["id"], row["via"]) for row in results] == [
         ("c:one", "a:Base.save"),
         ("c:two", "a:Base.save"),
     ]
@@ -72,13 +74,13 @@ def test_an_overload_of_what_a_method_overrides_is_called_by_dispatch_too(config
 
 
 @pytest.mark.parametrize(("kind", "edge"), [("trait", "implements"), ("interface", "implements")])
-def test_who_implements_an_interface_and_calls_it_calls_another_one(config, kind, edge):
+def test_an_implementer_that_calls_its_interface_calls_another_implementation(config, kind, edge):
     nodes = [("a:Read", kind, "a.rs"), ("a:Read.poll", "method", "a.rs")]
     nodes += [(f"b:{name}", "struct", "b.rs") for name in ("Disk", "Buffered")]
     nodes += [(f"b:{name}.poll", "method", "b.rs") for name in ("Disk", "Buffered")]
     edges = [(f"b:{name}", "a:Read", edge) for name in ("Disk", "Buffered")]
     edges += [("b:Buffered.poll", "a:Read.poll", "calls")]  # self.inner.poll()
-    worker = served(config, nodes, edges)
+    worker = serve_graph(config, nodes, edges)
     assert ids(worker, "callers", "Disk.poll") == ["b:Buffered.poll"]
 
 
@@ -101,7 +103,7 @@ def test_the_declaration_and_the_definition_of_a_method_are_one_target(config, t
         ("src/run:check", f"src/disk.h:{scope}.save", "calls"),
         ("src/disk", "src/disk.h", "imports", "src/disk.cc"),
     ]
-    hits, _ = ask(worker := served(config, nodes, edges), "callers", target)
+    hits, _ = ask(worker := serve_graph(config, nodes, edges), "callers", target)
     assert ids(worker, "callers", target) == ["src/run:run", "src/run:check"]
     assert not hits.candidates
 
@@ -116,4 +118,4 @@ def test_a_call_of_a_base_that_is_defined_outside_of_its_type_may_reach_what_ove
         ("run:run", "function", "run.cc"),
     ]
     edges = [("disk.h:Disk", "base.h:Base", "extends"), ("run:run", "base:Base.save", "calls")]
-    assert ids(served(config, nodes, edges), "callers", "Disk::save") == ["run:run"]
+    assert ids(serve_graph(config, nodes, edges), "callers", "Disk::save") == ["run:run"]

@@ -57,8 +57,10 @@ def test_a_pattern_finds_shapes_and_their_variables(worker):
 def test_of_many_matches_on_one_line_only_those_shown_are_located(worker, config, monkeypatch):
     (config.root / "lonely.py").write_text(f"x = [{', '.join('check(1)' for _ in range(5_000))}]\n")
     located: list[object] = []
-    shown = pattern_search._shown
-    monkeypatch.setattr(pattern_search, "_shown", lambda *match: (located.append(match), shown(*match))[1])
+    match_json = pattern_search._match_json
+    monkeypatch.setattr(
+        pattern_search, "_match_json", lambda *match: (located.append(match), match_json(*match))[1]
+    )
     hits, results = pattern(worker, "check($A)", paths=("lonely.py",), limit=10)
     assert (hits.total_found, hits.truncated, len(results), len(located)) == (5_000, True, 10, 10)
 

@@ -5,7 +5,7 @@ import pytest
 
 from cortex.engines.serving import EngineWorker
 from cortex.terms.ids import key_of
-from tests.engines.small_graph import ask, ids, publish, served
+from tests.engines.small_graph import ask, ids, publish, serve_graph
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_file_is_a_target_by_its_path(worker):
 
 
 def test_of_several_meanings_the_one_in_main_code_is_meant_and_the_others_are_named(config):
-    worker = served(
+    worker = serve_graph(
         config,
         [
             ("src/echo", "module", "src/echo.py"),
@@ -87,7 +87,7 @@ def test_odd_targets_are_answered_with_a_sentence(worker, target):
 def test_a_name_in_another_case_is_found_and_the_answer_says_so(worker):
     for target in ("disk.Save", "DISK.SAVE", "disk.save"):
         hits, results = ask(worker, "callers", target)
-        assert [one["node"]["id"] for one in results] == ["app/main:main"]
+        assert [row["node"]["id"] for row in results] == ["app/main:main"]
         assert hits.target == "app/store:Disk.save"
         assert f"There is no {target!r}; read as app/store:Disk.save" in hits.suggestion
 
@@ -162,7 +162,7 @@ def test_a_function_is_meant_before_the_file_of_its_name_but_where_files_are_ask
     config, operation, meant
 ):
     nodes = [("disk", "module", "disk.py"), ("disk:disk", "function", "disk.py")]
-    assert ask(served(config, nodes), operation, "disk")[0].target == meant
+    assert ask(serve_graph(config, nodes), operation, "disk")[0].target == meant
 
 
 @pytest.fixture
@@ -200,11 +200,11 @@ def test_a_method_beside_a_function_of_its_name_is_listed_although_its_type_is_e
 
 
 @pytest.mark.parametrize("target", ["#mark", ".mark", "#mark(a, b)", "Disk#mark"])
-def test_what_is_written_as_a_member_is_a_method_rather_than_a_function(apart, target):
+def test_a_target_written_as_a_member_prefers_methods(apart, target):
     assert ask(apart, "callers", target)[0].target == "db/flags:Disk.mark"
 
 
-def test_a_line_is_of_the_file_that_is_so_long_and_is_listed_with_the_others(apart):
+def test_a_line_number_selects_the_files_that_are_long_enough(apart):
     hits, _ = ask(apart, "callers", "store.go:75")
     assert hits.candidates == ("one/store.go:75", "two/store.go:75")
     assert ask(apart, "callers", hits.candidates[1])[0].target == "two/store:late"

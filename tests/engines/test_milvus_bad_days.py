@@ -72,9 +72,9 @@ class Machine:
         self._worker.reload()
         return sorted({hit.path for hit in self._worker.handlers[ExactSearch](ExactSearch(query)).hits})
 
-    def told(self) -> dict[str, list[str]]:
+    def paths_by_word(self) -> dict[str, list[str]]:
         words = ("harbour", "orchard", "lagoon", "meadow")
-        return {word: found for word in words if (found := self.find(word))}
+        return {word: paths for word in words if (paths := self.find(word))}
 
     def forget(self) -> None:
         """As a machine that was never here."""
@@ -108,9 +108,9 @@ class Lite:
     def _answers(self) -> bool:
         with (
             contextlib.suppress(CortexError),
-            contextlib.closing(Collection(milvus_place(self._config))) as asked,
+            contextlib.closing(Collection(milvus_place(self._config))) as collection,
         ):
-            asked.make()
+            collection.create_collections()
             return True
         return False
 
@@ -141,7 +141,7 @@ def runtime():
 
 
 @pytest.fixture(scope="module")
-def kept(runtime, tmp_path_factory):
+def shared_file(runtime, tmp_path_factory):
     """The file of tests that leave its process alone."""
     folder = tmp_path_factory.mktemp("kept")
     machine = Machine(folder / "first", folder / "index.db")
@@ -151,7 +151,7 @@ def kept(runtime, tmp_path_factory):
 
 
 @pytest.fixture
-def own(runtime, tmp_path):
+def own_process(runtime, tmp_path):
     """(a machine, the process of its file) for a test that stops it."""
     machine = Machine(tmp_path / "own", tmp_path / "own.db")
     process = Lite(machine.config)
@@ -161,32 +161,34 @@ def own(runtime, tmp_path):
 
 
 @pytest.fixture
-def machine(kept, tmp_path, request):
+def machine(shared_file, tmp_path, request):
     """A machine with a project that no other test has."""
-    made = Machine(tmp_path / "here", kept, project=request.node.name[:80].replace("[", "-").replace("]", ""))
-    yield made
-    made.close()
+    fresh = Machine(
+        tmp_path / "here", shared_file, project=request.node.name[:80].replace("[", "-").replace("]", "")
+    )
+    yield fresh
+    fresh.close()
 
 
 @pytest.fixture
-def other(machine, kept, tmp_path):
+def other(machine, shared_file, tmp_path):
     """Another machine with the same project."""
-    made = Machine(tmp_path / "there", kept, project=machine.config.milvus.project)
-    yield made
-    made.close()
+    fresh = Machine(tmp_path / "there", shared_file, project=machine.config.milvus.project)
+    yield fresh
+    fresh.close()
 
 
-def test_what_one_machine_published_another_serves_and_goes_on_with(machine, other):
+def test_one_machine_serves_and_continues_the_index_of_another(machine, other):
     machine.save(FIRST)
     first = machine.publish()
-    assert other.told() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
+    assert other.paths_by_word() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
     other.save(SECOND)
     assert other.publish() > first
-    assert machine.told() == other.told() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+    assert machine.paths_by_word() == other.paths_by_word() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
 
 
-def test_an_engine_that_is_away_is_a_sentence_and_answers_again_without_a_restart(own):
-    machine, process = own
+def test_an_unreachable_engine_is_reported_and_answers_again_without_a_restart(own_process):
+    machine, process = own_process
     machine.save(FIRST)
     machine.publish()
     assert machine.find("harbour") == ["boat.py"]
@@ -197,14 +199,14 @@ def test_an_engine_that_is_away_is_a_sentence_and_answers_again_without_a_restar
         machine.publish()
     process.start()
     assert machine.ask("orchard") == ["tree.py"]
-    assert machine.told() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
+    assert machine.paths_by_word() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
     machine.save(SECOND)
     machine.publish()
-    assert machine.told() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+    assert machine.paths_by_word() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
 
 
-def test_an_engine_that_is_away_at_the_start_is_a_sentence_and_is_served_when_it_is_there(own):
-    machine, process = own
+def test_an_engine_unreachable_at_the_start_is_reported_and_served_later(own_process):
+    machine, process = own_process
     machine.save(FIRST)
     machine.publish()
     machine.forget()
@@ -215,8 +217,8 @@ def test_an_engine_that_is_away_at_the_start_is_a_sentence_and_is_served_when_it
     assert machine.find("harbour") == ["boat.py"]
 
 
-def test_an_engine_that_does_not_answer_is_a_sentence_after_its_deadline(own, monkeypatch):
-    machine, process = own
+def test_a_silent_engine_is_reported_after_its_deadline(own_process, monkeypatch):
+    machine, process = own_process
     machine.save(FIRST)
     machine.publish()
     assert machine.find("harbour") == ["boat.py"]
@@ -243,7 +245,7 @@ def test_a_publish_that_was_killed_at_any_stage_shows_nothing_of_itself_and_the_
 ):
     machine.save(FIRST)
     machine.publish()
-    before, after = machine.told(), {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+    before, after = machine.paths_by_word(), {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
     plain, left = Collection._do, 0
 
     def killed(self, what, ask):
@@ -266,10 +268,10 @@ def test_a_publish_that_was_killed_at_any_stage_shows_nothing_of_itself_and_the_
             died = True
         monkeypatch.setattr(Collection, "_do", plain)
         other.forget()
-        found = other.told()
-        assert found in (before, after), f"after {writes} writes"
+        answers = other.paths_by_word()
+        assert answers in (before, after), f"after {writes} writes"
         if not died:
-            assert found == after
+            assert answers == after
             break
         stages += 1
         machine.save(FIRST)  # the next job begins with what is there, whatever the killed one left
@@ -277,13 +279,15 @@ def test_a_publish_that_was_killed_at_any_stage_shows_nothing_of_itself_and_the_
             shutil.rmtree(machine.writer.home, ignore_errors=True)
         machine.publish()
         other.forget()
-        assert other.told() == before, f"mended after {writes} writes"
+        assert other.paths_by_word() == before, f"mended after {writes} writes"
     assert stages > 3  # rows, what dies, files, the document
 
 
 @pytest.mark.parametrize("writes", [0, 3])
-def test_an_engine_that_dies_while_it_is_published_to_has_the_old_or_the_new(own, monkeypatch, writes):
-    machine, process = own
+def test_an_engine_that_dies_while_it_is_published_to_has_the_old_or_the_new(
+    own_process, monkeypatch, writes
+):
+    machine, process = own_process
     plain, left = Collection._do, writes
 
     def dying(self, what, ask):
@@ -296,16 +300,16 @@ def test_an_engine_that_dies_while_it_is_published_to_has_the_old_or_the_new(own
 
     machine.save(FIRST)
     machine.publish()
-    before, after = machine.told(), {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+    before, after = machine.paths_by_word(), {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
     machine.save(SECOND)
     monkeypatch.setattr(Collection, "_do", dying)
     with pytest.raises(Unavailable, match=r"Milvus at .*own\.db cannot be asked to"):
         machine.publish()
     monkeypatch.setattr(Collection, "_do", plain)
     process.start()
-    assert machine.told() in (before, after)
+    assert machine.paths_by_word() in (before, after)
     machine.publish()
-    assert machine.told() == after
+    assert machine.paths_by_word() == after
 
 
 def test_of_two_indexers_of_one_project_one_wins_and_the_other_says_so(machine, other):
@@ -322,9 +326,9 @@ def test_of_two_indexers_of_one_project_one_wins_and_the_other_says_so(machine, 
         assert "is being indexed by process" in ran.stderr, ran.stderr
         index(machine.writer)
         publish()
-    assert machine.told() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
+    assert machine.paths_by_word() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
     other.publish()
-    assert machine.told() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+    assert machine.paths_by_word() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
 
 
 SECOND_INDEXER = """
@@ -350,8 +354,8 @@ def test_a_row_of_a_generation_that_died_is_there_and_is_never_shown(machine):
     assert machine.find("harbour") == ["boat.py"]
     machine.save(SECOND)
     machine.publish()
-    with contextlib.closing(Collection(milvus_place(machine.config))) as asked:
-        assert asked.count(f"{asked.project} and died < {FOREVER}") > 0
+    with contextlib.closing(Collection(milvus_place(machine.config))) as collection:
+        assert collection.count(f"{collection.project} and died < {FOREVER}") > 0
     assert machine.find("harbour") == []
     assert machine._worker is not None
     ranked = machine._worker.handlers[TextSignals](TextSignals("harbour orchard anchor", 10))
@@ -362,24 +366,24 @@ def test_a_row_of_a_generation_that_died_is_there_and_is_never_shown(machine):
 def test_an_index_of_another_version_is_refused_by_a_sentence_that_says_what_to_do(machine):
     machine.save(FIRST)
     machine.publish()
-    with contextlib.closing(Collection(milvus_place(machine.config))) as asked:
-        document = read_document(asked)
+    with contextlib.closing(Collection(milvus_place(machine.config))) as collection:
+        document = read_document(collection)
         assert document is not None
-        write_document(asked, msgspec.structs.replace(document, schema=document.schema + 1))
+        write_document(collection, msgspec.structs.replace(document, schema=document.schema + 1))
         for ask in (machine.publish, lambda: machine.find("harbour")):
             with pytest.raises(
                 Misconfigured, match=r"this version of Cortex reads .*install the version|index it again"
             ):
                 ask()
-        write_document(asked, document)
+        write_document(collection, document)
     assert machine.find("harbour") == ["boat.py"]
 
 
 def test_rows_that_somebody_removed_are_noticed_and_never_an_answer_with_fewer(machine):
     machine.save(FIRST)
     machine.publish()
-    with contextlib.closing(Collection(milvus_place(machine.config))) as asked:
-        asked.delete(f'{asked.project} and path == "boat.py"')
+    with contextlib.closing(Collection(milvus_place(machine.config))) as collection:
+        collection.delete(f'{collection.project} and path == "boat.py"')
     with pytest.raises(NotReady, match=r"rows of generation .*: run `cortex index --to milvus`"):
         machine.find("harbour")
     machine.publish()
@@ -394,11 +398,13 @@ def test_a_generation_whose_rows_are_gone_says_that_it_moved_on(machine, other):
     machine.save(FIRST)
     machine.publish()
     assert other.find("harbour") == ["boat.py"]
-    with contextlib.closing(Collection(milvus_place(machine.config))) as asked:
+    with contextlib.closing(Collection(milvus_place(machine.config))) as collection:
         for text in ("one", "two", "three"):
             machine.save(FIRST | {"more.py": f"def more():\n    return '{text}'\n"})
             machine.publish()
-        asked.delete(f"{asked.project} and died < {FOREVER}")  # what the clock does sixty seconds later
+        collection.delete(
+            f"{collection.project} and died < {FOREVER}"
+        )  # what the clock does sixty seconds later
     assert other._worker is not None
     asking = other._worker.handlers[ExactSearch]
     with contextlib.suppress(NotReady):
@@ -406,12 +412,12 @@ def test_a_generation_whose_rows_are_gone_says_that_it_moved_on(machine, other):
     assert other.find("three") == ["more.py"]
 
 
-def test_a_project_sees_nothing_of_another_one_of_the_same_collection(machine, kept, tmp_path):
+def test_a_project_sees_nothing_of_another_one_of_the_same_collection(machine, shared_file, tmp_path):
     machine.save(FIRST)
     machine.publish()
-    neighbour = Machine(tmp_path / "neighbour", kept, project=f"{machine.config.milvus.project}-2")
+    neighbour = Machine(tmp_path / "neighbour", shared_file, project=f"{machine.config.milvus.project}-2")
     neighbour.save(SECOND)
     neighbour.publish()
-    assert machine.told() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
-    assert neighbour.told() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
+    assert machine.paths_by_word() == {"harbour": ["boat.py"], "orchard": ["tree.py"]}
+    assert neighbour.paths_by_word() == {"lagoon": ["boat.py"], "meadow": ["cart.py"]}
     neighbour.close()

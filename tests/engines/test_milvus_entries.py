@@ -3,7 +3,7 @@
 import orjson
 
 from cortex.engines.milvus.collection import FIELDS, VIEWS, Collection
-from cortex.engines.milvus.entries import entry
+from cortex.engines.milvus.entries import make_entry
 from cortex.generation.write import Row
 from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
@@ -12,14 +12,14 @@ from tests.milvus_lite import far
 TEXT = "def tie(rope):\n    return knot(rope)\n"
 
 
-def kept(kind):
-    about = {"file_path": "port/harbour.py", "start_line": 1, "end_line": 2}
-    body = {"id": "a", "chunk_type": kind, "text": TEXT, "metadata": about}
-    return entry("p", Row(1, body, "a.json", b"0" * 32, None, ""), 1, 4)
+def entry_of_kind(kind):
+    metadata = {"file_path": "port/harbour.py", "start_line": 1, "end_line": 2}
+    body = {"id": "a", "chunk_type": kind, "text": TEXT, "metadata": metadata}
+    return make_entry("p", Row(1, body, "a.json", b"0" * 32, None, ""), 1, 4)
 
 
 def test_the_lanes_hold_words_of_chunks_that_cover_lines_alone_so_that_their_mean_lengths_are_right():
-    covering, view = kept("code"), kept("definitions")
+    covering, view = entry_of_kind("code"), entry_of_kind("definitions")
     assert {"rope", "knot"} <= set(covering["body"].split())
     assert covering[VIEWS] == ""
     assert {name: view[name] for name in FIELDS.values()} == dict.fromkeys(FIELDS.values(), "")
@@ -27,20 +27,22 @@ def test_the_lanes_hold_words_of_chunks_that_cover_lines_alone_so_that_their_mea
 
 
 def test_a_word_of_a_view_says_in_which_of_its_fields_it_is():
-    words = kept("definitions")[VIEWS].split()
+    words = entry_of_kind("definitions")[VIEWS].split()
     assert words.count("brope") == 2
     assert "pharbour" in words
     assert "prope" not in words
 
 
 def test_a_row_comes_back_as_it_was_whatever_letters_are_in_it(milvus, tmp_path):
-    about = {"file_path": "x\0y\u00e9.py", "symbols": ["s\0t"], "start_line": 1, "end_line": 1}
-    body = {"id": "a\0b", "chunk_type": "code", "text": 't\0e \U0001f600 \\ "', "metadata": about}
+    metadata = {"file_path": "x\0y\u00e9.py", "symbols": ["s\0t"], "start_line": 1, "end_line": 1}
+    body = {"id": "a\0b", "chunk_type": "code", "text": 't\0e \U0001f600 \\ "', "metadata": metadata}
     collection = Collection(milvus_place(far(Config(root=tmp_path), milvus)))
-    collection.make()
-    collection.insert([entry(collection.place.project, Row(1, body, "a.json", b"0" * 32, None, ""), 1, 384)])
-    (found,) = collection.find(collection.at(1), ["chunk", "path", "id", "symbols"])
+    collection.create_collections()
+    collection.insert(
+        [make_entry(collection.place.project, Row(1, body, "a.json", b"0" * 32, None, ""), 1, 384)]
+    )
+    (row,) = collection.find(collection.at(1), ["chunk", "path", "id", "symbols"])
     collection.delete(collection.project)
     collection.close()
-    assert orjson.loads(found["chunk"]) == body
-    assert (found["path"], found["id"], found["symbols"]) == ("x\0y\u00e9.py", "a\0b", ["s\0t"])
+    assert orjson.loads(row["chunk"]) == body
+    assert (row["path"], row["id"], row["symbols"]) == ("x\0y\u00e9.py", "a\0b", ["s\0t"])

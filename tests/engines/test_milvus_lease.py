@@ -38,11 +38,11 @@ def test_of_two_indexers_one_has_the_lease_and_another_project_is_free(settings)
         with lease(dataclasses.replace(PLACE, project="other"), settings) as other:
             other()
         check()
-    with lease(PLACE, settings) as again:
-        again()
+    with lease(PLACE, settings) as renewed:
+        renewed()
 
 
-def test_whose_connection_was_ended_has_the_lease_no_more_and_is_told_before_it_publishes(server, settings):
+def test_a_closed_connection_loses_the_lease_and_is_refused_before_it_publishes(server, settings):
     with lease(PLACE, settings) as check:
         with server.asking() as connection:
             connection.execute(
@@ -56,13 +56,13 @@ def test_whose_connection_was_ended_has_the_lease_no_more_and_is_told_before_it_
             check()
 
 
-def test_a_server_of_leases_that_hangs_is_told_in_time(server, settings, monkeypatch):
+def test_a_hanging_lease_server_is_reported_in_time(server, settings, monkeypatch):
     monkeypatch.setattr("cortex.engines.milvus.lease.ANSWER_S", 0.5)
     with lease(PLACE, settings) as check:
         check()
         with server.asking() as connection:
-            held = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
-            (backend,) = connection.execute(text(held)).scalars()
+            backend_query = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
+            (backend,) = connection.execute(text(backend_query)).scalars()
         os.kill(backend, signal.SIGSTOP)
         try:
             with pytest.raises(Occupied, match="perhaps another indexer"):
@@ -71,14 +71,14 @@ def test_a_server_of_leases_that_hangs_is_told_in_time(server, settings, monkeyp
             os.kill(backend, signal.SIGCONT)
 
 
-def test_a_server_of_leases_that_is_away_is_a_sentence_without_its_password():
+def test_an_unreachable_lease_server_is_reported_without_its_password():
     settings = Milvus(uri=PLACE.address, lease="postgresql://ada:secret@127.0.0.1:1/locks")
-    with pytest.raises(Unavailable, match=r"milvus\.lease cannot be asked") as told, lease(PLACE, settings):
+    with pytest.raises(Unavailable, match=r"milvus\.lease cannot be asked") as raised, lease(PLACE, settings):
         pass
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(raised.value)
 
 
-def test_an_address_of_leases_that_is_none_is_a_sentence_without_its_password():
+def test_an_invalid_lease_address_is_reported_without_its_password():
     with (
         pytest.raises(Misconfigured, match=r"milvus\.lease is no address") as refused,
         lease(PLACE, Milvus(lease="postgresql:/ada:secret@db")),

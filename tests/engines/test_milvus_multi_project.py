@@ -9,7 +9,7 @@ import pytest
 
 from cortex.engines.milvus.collection import Collection
 from cortex.engines.milvus.engine import MilvusEngine
-from cortex.engines.milvus.entries import entry
+from cortex.engines.milvus.entries import make_entry
 from cortex.engines.vector.usearch import KEPT_MAX
 from cortex.generation.write import Row
 from cortex.ranking import rank, weigh
@@ -34,7 +34,7 @@ def neighbours(count):
     for number in range(count):
         tree = TREES[number % len(TREES)]
         body = {name: value for name, value in chunk(tree).items() if name != "embedding"}
-        yield entry(
+        yield make_entry(
             f"crowd-{number:04}", Row(1, body, "chunks.json", b"x", vector(tree), "m@1"), 1, DIMENSIONS
         )
 
@@ -44,15 +44,15 @@ def worlds(milvus, tmp_path_factory):
     """Two projects among a thousand: one has all trees, one the oak alone."""
     folder = tmp_path_factory.mktemp("crowd")
     with contextlib.ExitStack() as stack:
-        made = [stack.enter_context(contextlib.closing(World(folder / name, Crowded))) for name in "ab"]
-        made[0].publish(*TREES)
-        collection = Collection(milvus_place(made[0].make()._config))
+        created = [stack.enter_context(contextlib.closing(World(folder / name, Crowded))) for name in "ab"]
+        created[0].publish(*TREES)
+        collection = Collection(milvus_place(created[0].make()._config))
         stack.callback(collection.close)
-        collection.insert(neighbours(PROJECTS - len(made)))
-        made[1].publish("oak")
+        collection.insert(neighbours(PROJECTS - len(created)))
+        created[1].publish("oak")
         # its own alone: made a second time, the collection holds two worlds of before as well
-        assert collection.count('project like "crowd-%"') == PROJECTS - len(made)
-        yield made
+        assert collection.count('project like "crowd-%"') == PROJECTS - len(created)
+        yield created
 
 
 @pytest.fixture(scope="module")
@@ -71,19 +71,19 @@ QUESTIONS = {
 def test_among_a_thousand_projects_each_finds_its_own_rows_alone(opened, kind):
     for handlers, trees in zip(opened, (TREES, ("oak",)), strict=True):
         for tree in trees:
-            asked = QUESTIONS[kind](tree)
-            hits = handlers[type(asked)](asked).hits
+            request = QUESTIONS[kind](tree)
+            hits = handlers[type(request)](request).hits
             assert hits[0].path == f"{tree}.py"
-            assert {hit.path for hit in hits} <= {f"{one}.py" for one in trees}
+            assert {hit.path for hit in hits} <= {f"{name}.py" for name in trees}
             assert len(hits) == len({hit.key for hit in hits}) <= len(trees)
 
 
-def test_what_filters_keep_is_remembered_for_the_last_few_of_them(opened):
+def test_rows_of_the_last_few_filters_are_remembered(opened):
     search = opened[0][VectorSearch]
     for number in range(2 * KEPT_MAX):
         filters = Filters(exclude_paths=(f"{number}.py",))
         assert search(VectorSearch(vector("oak"), "m@1", 10, filters)).hits[0].path == "oak.py"
-    assert 0 < len(search.__self__.known) <= KEPT_MAX
+    assert 0 < len(search.__self__.filter_cache) <= KEPT_MAX
 
 
 def test_a_change_of_one_project_among_a_thousand_is_seen_by_it_alone(worlds, opened):
@@ -98,14 +98,17 @@ def test_a_change_of_one_project_among_a_thousand_is_seen_by_it_alone(worlds, op
 
 
 def test_two_of_a_thousand_that_are_asked_together_are_ranked_once(opened):
-    text = {number: one[TextSignals](TextSignals("oak", 90)) for number, one in enumerate(opened)}
+    text = {number: answering[TextSignals](TextSignals("oak", 90)) for number, answering in enumerate(opened)}
     near = {
-        number: one[VectorSearch](VectorSearch(vector("oak"), "m@1", 45)) for number, one in enumerate(opened)
+        number: answering[VectorSearch](VectorSearch(vector("oak"), "m@1", 45))
+        for number, answering in enumerate(opened)
     }
-    found = rank("oak", join_words(text, 90), join_meaning(near, 45), weigh(vectors=True), 2)
-    assert {(told_by(one.hit)[0], told_by(one.hit)[1].path) for one in found} == {
+    ranking = rank("oak", join_words(text, 90), join_meaning(near, 45), weigh(vectors=True), 2)
+    assert {(told_by(ranked.hit)[0], told_by(ranked.hit)[1].path) for ranked in ranking} == {
         (0, "oak.py"),
         (1, "oak.py"),
     }
     # the meaning is the same; how rare a word is, milvus-lite tells of each project alone
-    assert found[0].values[found[0].names.index("smax")] == found[1].values[found[1].names.index("smax")]
+    assert (
+        ranking[0].values[ranking[0].names.index("smax")] == ranking[1].values[ranking[1].names.index("smax")]
+    )

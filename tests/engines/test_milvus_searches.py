@@ -35,29 +35,31 @@ def direction(number):
 
 def body(number):
     path = f"{'deep' if number >= ROWS - 3 else 'flat'}/{number}.py"
-    about = {"file_path": path, "language": "python", "start_line": 1, "end_line": 1}
+    metadata = {"file_path": path, "language": "python", "start_line": 1, "end_line": 1}
     words = "meadow " + "grass " * number
-    told = {"id": f"code-{path}~1", "chunk_type": "code", "text": words, "metadata": about}
-    return told | {"embedding": direction(number).tolist()}
+    fields = {"id": f"code-{path}~1", "chunk_type": "code", "text": words, "metadata": metadata}
+    return fields | {"embedding": direction(number).tolist()}
 
 
 @pytest.fixture(scope="module")
 def handlers(milvus, tmp_path_factory):
     with contextlib.closing(World(tmp_path_factory.mktemp("deep") / "project", LiteEngine)) as world:
         world.start()
-        told = {"_metadata": {"model": "m@1"}, "chunks": [body(number) for number in range(ROWS)]}
-        files.replace(world.config.chunks_dir / "chunks.json", orjson.dumps(told))
+        chunk_file = {"_metadata": {"model": "m@1"}, "chunks": [body(number) for number in range(ROWS)]}
+        files.replace(world.config.chunks_dir / "chunks.json", orjson.dumps(chunk_file))
         while world.builder.refresh() is not None:
             pass
         yield world.open()
 
 
-@pytest.mark.parametrize(("limit", "most", "named"), [(3, 16_384, 2_000), (3, 4, 2), (3, 4, 1), (1, 5, 2)])
+@pytest.mark.parametrize(
+    ("limit", "most", "named_max"), [(3, 16_384, 2_000), (3, 4, 2), (3, 4, 1), (1, 5, 2)]
+)
 def test_as_many_hits_as_asked_for_are_found_behind_a_filter_however_few_milvus_gives_at_once(
-    handlers, monkeypatch, limit, most, named
+    handlers, monkeypatch, limit, most, named_max
 ):
     monkeypatch.setattr(searches, "HITS_MAX", most)
-    monkeypatch.setattr(searches, "NAMED_MAX", named)
+    monkeypatch.setattr(searches, "NAMED_MAX", named_max)
     near = handlers[VectorSearch](VectorSearch(direction(0), "m@1", limit, DEEP))
     assert [hit.path for hit in near.hits] == ["deep/9.py", "deep/10.py", "deep/11.py"][:limit]
     worded = handlers[TextSignals](TextSignals("meadow", limit, DEEP))
@@ -81,7 +83,7 @@ def opened(tmp_path, monkeypatch):
     server.start()
     place = MilvusPlace("unix:s.sock", "", "cortex", "shop", 2, tmp_path / "lite.db")
     with contextlib.closing(Collection(place)) as collection:
-        collection.make()
+        collection.create_collections()
         yield database, collection
     server.stop(0).wait()
     database.close()
@@ -92,8 +94,8 @@ def row(key, born, died=FOREVER):
     texts = dict.fromkeys(("model", "path", "type", "language", "id", "hash", "chunk"), "x")
     lanes = dict.fromkeys(("body", "path_words", "defs", "comments", "views"), "meadow")
     many = {"tags": ["a"], "symbols": [], "defined": ["a"]}
-    named = {"pk": f"shop:{key}", "project": "shop", "key": key, "born": born, "died": died}
-    return named | numbers | texts | lanes | many | {"vector": [1.0, float(key)]}
+    identity = {"pk": f"shop:{key}", "project": "shop", "key": key, "born": born, "died": died}
+    return identity | numbers | texts | lanes | many | {"vector": [1.0, float(key)]}
 
 
 def test_rows_of_milvus_lite_are_counted_without_being_made(opened):
@@ -102,11 +104,11 @@ def test_rows_of_milvus_lite_are_counted_without_being_made(opened):
 
     def agree():
         inside = database.get_collection(collection.rows)
-        counted = [lite.count_rows(inside, one) for one in filters]
+        counted = [lite.count_rows(inside, clause) for clause in filters]
         assert (
             counted
-            == [len(collection.keys(one)) for one in filters]
-            == [collection.count(one) for one in filters]
+            == [len(collection.keys(clause)) for clause in filters]
+            == [collection.count(clause) for clause in filters]
         )
         return counted
 

@@ -29,8 +29,8 @@ class Server(services.MilvusServiceServicer):
         if not sent:
             context.abort(grpc.StatusCode.UNAUTHENTICATED, "missing authorization in header")
         if sent != "YWRhOnNlY3JldA==":  # ada:secret
-            told = "auth check failure, please check username and password are correct"
-            context.abort(grpc.StatusCode.UNAUTHENTICATED, told)
+            reason = "auth check failure, please check username and password are correct"
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, reason)
         return messages.ConnectResponse(
             server_info=messages.common__pb2.ServerInfo(build_tags=self._version), identifier=1
         )
@@ -55,68 +55,68 @@ def listening(version: str):
         server.stop(0).wait()
 
 
-def asked(address: str, token: str) -> Collection:
+def connect(address: str, token: str) -> Collection:
     return Collection(MilvusPlace(address, token, "cortex", "shop", 4))
 
 
 @pytest.mark.parametrize("token", ["", "ada:wrong"])
-def test_a_token_that_a_server_refuses_is_told_as_that_and_not_as_a_server_that_is_away(token):
+def test_a_refused_token_is_not_reported_as_an_unreachable_server(token):
     with (
         listening("v2.6.1") as address,
-        contextlib.closing(asked(address, token)) as there,
-        pytest.raises(Misconfigured, match=r"refuses the token of milvus\.token for shop") as told,
+        contextlib.closing(connect(address, token)) as collection,
+        pytest.raises(Misconfigured, match=r"refuses the token of milvus\.token for shop") as raised,
     ):
-        there.count(there.project)
-    assert "wrong" not in str(told.value)
+        collection.count(collection.project)
+    assert "wrong" not in str(raised.value)
 
 
-def test_a_token_without_the_right_to_a_collection_is_told_with_the_right_that_it_lacks():
+def test_a_token_without_a_right_is_reported_with_the_missing_right():
     with (
         listening("v2.6.1") as address,
-        contextlib.closing(asked(address, "ada:secret")) as there,
+        contextlib.closing(connect(address, "ada:secret")) as collection,
         pytest.raises(Misconfigured, match="PrivilegeLoad: permission deny to ada"),
     ):
-        there.count(there.project)
+        collection.count(collection.project)
 
 
 @pytest.mark.parametrize("version", ["v2.3.5-lite", "2.5.12"])
-def test_a_server_that_is_too_old_is_told_before_anything_is_made_there(version):
+def test_a_server_that_is_too_old_is_reported_before_anything_is_created(version):
     with (
         listening(version) as address,
-        contextlib.closing(asked(address, "ada:secret")) as there,
+        contextlib.closing(connect(address, "ada:secret")) as collection,
         pytest.raises(Misconfigured, match=rf"is {version}, and Cortex needs 2\.6 or later"),
     ):
-        there.make()
+        collection.create_collections()
 
 
 @pytest.mark.parametrize("version", ["v2.6.0", "v3.0.1", "master-20261101-1a2b3c4d"])
-def test_a_server_of_a_later_version_or_of_none_that_can_be_read_is_taken(version):
+def test_a_server_of_a_later_or_unreadable_version_is_accepted(version):
     with (
         listening(version) as address,
-        contextlib.closing(asked(address, "ada:secret")) as there,
+        contextlib.closing(connect(address, "ada:secret")) as collection,
         pytest.raises(Misconfigured, match="permission deny"),
     ):
-        there.make()
+        collection.create_collections()
 
 
-def test_an_address_where_nothing_listens_is_told_as_unavailable():
+def test_an_address_where_nothing_listens_is_reported_as_unavailable():
     with listening("v2.6.0") as address:
         pass
     with (
-        contextlib.closing(asked(address, "ada:secret")) as there,
+        contextlib.closing(connect(address, "ada:secret")) as collection,
         pytest.raises(Unavailable, match=r"start it, or correct milvus\.uri"),
     ):
-        there.count(there.project)
+        collection.count(collection.project)
 
 
-def test_a_server_that_refuses_without_a_word_is_told_by_the_code_that_it_answers(monkeypatch):
+def test_a_server_that_refuses_without_a_message_is_reported_by_its_code(monkeypatch):
     def refuse(_self, _request, context):
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "")
 
     monkeypatch.setattr(Server, "GetVersion", refuse)
     with (
         listening("v2.6.0") as address,
-        contextlib.closing(asked(address, "ada:secret")) as there,
+        contextlib.closing(connect(address, "ada:secret")) as collection,
         pytest.raises(Unavailable, match=r"it answers UNIMPLEMENTED\): start it, or correct milvus\.uri"),
     ):
-        there.count(there.project)
+        collection.count(collection.project)

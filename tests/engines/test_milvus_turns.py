@@ -25,14 +25,14 @@ def test_two_read_at_the_same_time():
     assert not both.broken
 
 
-def test_who_writes_waits_for_those_who_read_and_is_not_overtaken():
+def test_a_writer_waits_for_readers_and_is_not_overtaken():
     turns, order = Turns(), list[str]()
-    reading, asked = threading.Event(), threading.Event()
+    reading, may_finish = threading.Event(), threading.Event()
 
     def read_first():
         with turns.read():
             reading.set()
-            assert asked.wait(WAIT_S)
+            assert may_finish.wait(WAIT_S)
             order.append("first reader")
 
     def write():
@@ -43,15 +43,15 @@ def test_who_writes_waits_for_those_who_read_and_is_not_overtaken():
         with turns.read():
             order.append("later reader")
 
-    first, writer, later = (threading.Thread(target=one) for one in (read_first, write, read_later))
+    first, writer, later = (threading.Thread(target=target) for target in (read_first, write, read_later))
     first.start()
     assert reading.wait(WAIT_S)
     writer.start()
     until(lambda: turns.is_taken, "the writer's turn")
     later.start()
-    asked.set()
-    for one in (first, writer, later):
-        one.join(WAIT_S)
+    may_finish.set()
+    for thread in (first, writer, later):
+        thread.join(WAIT_S)
     assert order == ["first reader", "writer", "later reader"]
 
 

@@ -13,9 +13,9 @@ def test_a_worker_that_nobody_asks_gives_back_what_answers_have_left_in_memory(s
     worker.reload()
     answer = worker.handlers[TextSignals](TextSignals("SessionStore", 10))
     segments = [path for path in worker._files[answer.generation] if path.parent.name == "segments"]
-    held = sum(map(resident, segments))
+    resident_bytes = sum(map(resident, segments))
     worker.reload()
-    assert sum(map(resident, segments)) == held > 0  # it was asked since the look before
+    assert sum(map(resident, segments)) == resident_bytes > 0  # it was asked since the look before
     worker.reload()
-    assert sum(map(resident, segments)) < held
+    assert sum(map(resident, segments)) < resident_bytes
     assert worker.handlers[TextSignals](TextSignals("SessionStore", 10)).hits == answer.hits

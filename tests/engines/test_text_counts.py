@@ -32,7 +32,7 @@ def index(folder, numbers):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def complete(tmp_path_factory):
     return index(tmp_path_factory.mktemp("whole"), range(24))
 
 
@@ -47,47 +47,50 @@ def halves(tmp_path_factory):
 def scores(*replies):
     """Path → value of the body lane."""
     return {
-        one.hit(at).path: value
-        for one in replies
-        for at, value in enumerate(one.row("body").tolist())
+        reply.hit(at).path: value
+        for reply in replies
+        for at, value in enumerate(reply.row("body").tolist())
         if value
     }
 
 
-def asked(snapshot, question=QUESTION, **more):
+def ask_signals(snapshot, question=QUESTION, **more):
     return snapshot.signals(TextSignals(question, 90, **more))
 
 
-def test_halves_that_know_how_rare_words_are_in_both_score_as_the_whole(whole, halves):
+def test_halves_with_joint_word_counts_score_like_the_complete_index(complete, halves):
     counts = add_counts([half.count_words(CountWords(QUESTION)) for half in halves])
-    assert counts.chunks == whole.count_words(CountWords(QUESTION)).chunks
-    assert counts.holding == whole.count_words(CountWords(QUESTION)).holding
-    one = scores(asked(whole))
-    assert scores(*(asked(half, counts=counts) for half in halves)) == pytest.approx(one, rel=1e-5)
-    apart = scores(*(asked(half) for half in halves))
-    assert any(abs(apart[path] - value) > 0.1 * value for path, value in one.items())
+    assert counts.chunks == complete.count_words(CountWords(QUESTION)).chunks
+    assert counts.holding == complete.count_words(CountWords(QUESTION)).holding
+    expected = scores(ask_signals(complete))
+    assert scores(*(ask_signals(half, counts=counts) for half in halves)) == pytest.approx(expected, rel=1e-5)
+    apart = scores(*(ask_signals(half) for half in halves))
+    assert any(abs(apart[path] - value) > 0.1 * value for path, value in expected.items())
 
 
-def test_what_an_index_counts_of_itself_changes_no_bit(whole):
-    own = whole.count_words(CountWords(QUESTION))
-    assert np.array_equal(asked(whole).values, asked(whole, counts=own).values)
+def test_counts_of_the_index_itself_change_no_score(complete):
+    own_counts = complete.count_words(CountWords(QUESTION))
+    assert np.array_equal(ask_signals(complete).values, ask_signals(complete, counts=own_counts).values)
 
 
-def test_a_word_that_another_project_alone_holds_is_no_harm(whole):
-    counts = add_counts([whole.count_words(CountWords("apple kiwi"))])
+def test_a_word_that_another_project_alone_holds_is_no_harm(complete):
+    counts = add_counts([complete.count_words(CountWords("apple kiwi"))])
     counts.holding["lane_body kiwi"] = 7
-    assert scores(asked(whole, "apple kiwi", counts=counts)).keys() == scores(asked(whole, "apple")).keys()
+    assert (
+        scores(ask_signals(complete, "apple kiwi", counts=counts)).keys()
+        == scores(ask_signals(complete, "apple")).keys()
+    )
 
 
-def test_a_question_without_words_is_refused(whole):
+def test_a_question_without_words_is_refused(complete):
     with pytest.raises(BadQuery):
-        whole.count_words(CountWords("  "))
+        complete.count_words(CountWords("  "))
 
 
 @pytest.fixture(scope="module")
 def thinned(tmp_path_factory):
     """Two indexes of the same texts, of which two thirds were deleted and are not merged away."""
-    made = []
+    snapshots = []
     for place in ("one", "two"):
         folder = tmp_path_factory.mktemp(place)
         rows = [
@@ -101,15 +104,15 @@ def thinned(tmp_path_factory):
         writer.build(1, ((row.key, row.chunk) for row in rows), [])
         name = writer.build(2, (), gone)
         writer.close()
-        made.append(open_text(folder / "text" / name, opened))
-    return made
+        snapshots.append(open_text(folder / "text" / name, opened))
+    return snapshots
 
 
 def test_chunks_that_were_deleted_and_are_still_there_make_no_word_rarer_among_several(thinned):
-    counts = add_counts([one.count_words(CountWords(QUESTION)) for one in thinned])
+    counts = add_counts([snapshot.count_words(CountWords(QUESTION)) for snapshot in thinned])
     assert counts.chunks == 48  # as tantivy counts them, which counts the same ones for each word
-    for one in thinned:
-        alone, among = scores(asked(one)), scores(asked(one, counts=counts))
+    for snapshot in thinned:
+        alone, among = scores(ask_signals(snapshot)), scores(ask_signals(snapshot, counts=counts))
         # twice the same is as rare as once: idf differs by its two halves alone
         assert among == pytest.approx(alone, rel=0.1, abs=0.02)
         assert len(alone) == 8
@@ -130,17 +133,17 @@ KEYWORDS = (
 
 def pages(*replies):
     """Hits of one page, and their scores: of all as the answer of several projects has them."""
-    found = [
+    ranked = [
         (-round(score, EQUAL_DIGITS), hit.id)
-        for one in replies
-        for hit, score in zip(one.hits, one.scores, strict=True)
+        for reply in replies
+        for hit, score in zip(reply.hits, reply.scores, strict=True)
     ]
-    return [name for _, name in sorted(found)], [-score for score, _ in sorted(found)]
+    return [name for _, name in sorted(ranked)], [-score for score, _ in sorted(ranked)]
 
 
 @settings(max_examples=6, deadline=None)
 @given(mine=st.sets(st.integers(0, 23), min_size=4, max_size=20))
-def test_chunks_of_a_project_that_is_split_stand_in_the_order_of_the_one(whole, tmp_path_factory, mine):
+def test_chunks_of_a_split_project_rank_in_the_order_of_the_complete_one(complete, tmp_path_factory, mine):
     parts = [
         index(tmp_path_factory.mktemp("part"), [at for at in range(24) if (at in mine) is inside])
         for inside in (True, False)
@@ -148,14 +151,14 @@ def test_chunks_of_a_project_that_is_split_stand_in_the_order_of_the_one(whole, 
     for query in KEYWORDS:
         request = ExactSearch(query, "boolean", limit=24)
         count = CountWords(query, keywords=True, match_type="boolean")
-        counts = add_counts([part.count_words(count) for part in parts])
-        assert counts.holding == whole.count_words(count).holding
-        names, scores = pages(*(part.search(replace(request, counts=counts)) for part in parts))
-        one, known = pages(whole.search(request))
-        assert (names, scores) == (one, pytest.approx(known, abs=2e-6)), query
+        counts = add_counts([half.count_words(count) for half in parts])
+        assert counts.holding == complete.count_words(count).holding
+        names, scores = pages(*(half.search(replace(request, counts=counts)) for half in parts))
+        expected_names, expected_scores = pages(complete.search(request))
+        assert (names, scores) == (expected_names, pytest.approx(expected_scores, abs=2e-6)), query
         assert names
 
 
-def test_without_counts_of_all_a_rare_word_weighs_in_each_part_what_it_weighs_there(whole, halves):
+def test_without_joint_counts_each_half_weighs_rare_words_by_itself(complete, halves):
     request = ExactSearch("apple OR rare", "boolean", limit=24)
-    assert pages(*(half.search(request) for half in halves))[0] != pages(whole.search(request))[0]
+    assert pages(*(half.search(request) for half in halves))[0] != pages(complete.search(request))[0]

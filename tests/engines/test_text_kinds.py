@@ -16,10 +16,10 @@ def kinds_of(path, text, word, **definitions):
     """The kinds of the lines of a file in which `word` stands; definitions as name=(kind, line)."""
     hit = Hit(1, "a", "code", path, 1, text.count("\n") + 1)
     body = Body(join_texts([text]), [hit], [0.9], np.arange(1))
-    spans = [found.span() for found in re.finditer(re.escape(word), text)]
-    named = [{"name": name, "kind": kind, "start_line": at} for name, (kind, at) in definitions.items()]
-    about = [orjson.dumps({"metadata": {"definitions": named}})]
-    return [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), about).tolist()]
+    spans = [match.span() for match in re.finditer(re.escape(word), text)]
+    entries = [{"name": name, "kind": kind, "start_line": at} for name, (kind, at) in definitions.items()]
+    raw_chunks = [orjson.dumps({"metadata": {"definitions": entries}})]
+    return [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), raw_chunks).tolist()]
 
 
 @pytest.mark.parametrize(
@@ -48,26 +48,28 @@ def kinds_of(path, text, word, **definitions):
         ("a.c", "--find;", "find", ["text"]),
     ],
 )
-def test_a_line_is_what_the_word_is_in_it(path, text, word, kinds):
+def test_a_line_has_the_kind_of_its_matched_word(path, text, word, kinds):
     assert kinds_of(path, text, word) == kinds
 
 
-def test_lines_of_tests_and_documents_are_not_looked_at_and_those_of_code_are_what_they_are_alone(
+def test_lines_of_tests_and_documents_are_not_inspected(
     monkeypatch,
 ):
     text = "find(1)\nx = Find\n"
     chunks = [("tests/test_a.py", "code"), ("a.py", "code"), ("docs/a.md", "documentation"), ("b.py", "code")]
     hits = [Hit(at, f"{at}", kind, path, 1, 3) for at, (path, kind) in enumerate(chunks)]
     body = Body(join_texts([text] * 4), hits, [0.9] * 4, np.arange(4))
-    spans = [found.span() for found in re.finditer("find", body.text, re.IGNORECASE)]
-    looked, ends = [], kinds_module._Look._ends
-    monkeypatch.setattr(kinds_module._Look, "_ends", lambda *of: looked.append(of[1:]) or ends(*of))
-    found = [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), [b"{}"] * 4).tolist()]
-    assert found == ["test", "test", "call", "type", "text", "text", "call", "type"]
+    spans = [match.span() for match in re.finditer("find", body.text, re.IGNORECASE)]
+    looked, ends = [], kinds_module._LineClassifier._word_bounds
+    monkeypatch.setattr(
+        kinds_module._LineClassifier, "_word_bounds", lambda *of: looked.append(of[1:]) or ends(*of)
+    )
+    kinds = [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), [b"{}"] * 4).tolist()]
+    assert kinds == ["test", "test", "call", "type", "text", "text", "call", "type"]
     assert looked == [spans[at] for at in (2, 3, 6, 7)]
 
 
-def test_what_the_tree_knows_decides_what_a_name_is():
+def test_the_syntax_tree_decides_the_kind_of_a_name():
     text = "class store:\n    pass\n\n\nkept: store\n"
     assert kinds_of("a.py", text, "store", store=("class", 1)) == ["definition", "type"]
     text = "def Store():\n    pass\n\n\nmade = map(Store, x)\n"
@@ -88,7 +90,7 @@ def test_a_line_that_is_a_definition_in_one_file_is_one_in_its_copy():
     text = "var isSame = ok ? 1 : 2;"
     hits = [Hit(1, "a", "code", "a.js", 1, 1), Hit(2, "b", "code", "b.js", 1, 1)]
     body = Body(join_texts([text, "  " + text]), hits, [0.9, 0.8], np.arange(2))
-    spans = [found.span() for found in re.finditer("isSame", body.text)]
-    about = [b'{"metadata":{"definitions":[{"name":"isSame","kind":"variable","start_line":1}]}}', b"{}"]
-    kinds = [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), about).tolist()]
+    spans = [match.span() for match in re.finditer("isSame", body.text)]
+    raw_chunks = [b'{"metadata":{"definitions":[{"name":"isSame","kind":"variable","start_line":1}]}}', b"{}"]
+    kinds = [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), raw_chunks).tolist()]
     assert kinds == ["definition", "definition"]

@@ -14,10 +14,10 @@ from cortex.engines.text import scan as text_scan
 from cortex.engines.text.compile import Target, compile_query
 from cortex.engines.text.limits import LIMITS, Limits
 from cortex.engines.text.matching import Matching
-from cortex.engines.text.overlaps import Places
+from cortex.engines.text.overlaps import KeyIndex
 from cortex.engines.text.snapshot import TextWriter, open_text
 from cortex.engines.text.verify import (
-    Body,
+    RowTexts,
     all_matches,
     compile_expression,
     cut_batches,
@@ -44,11 +44,11 @@ def build_parts(folder, *parts, keys=None, deleted=()):
     """The folder of a text index, and its rows: one segment for each of `parts`."""
     segments, rows, writer = [], [], TextWriter(folder / "text", "")
     numbers = iter(keys or range(1, 10_000))
-    for at, part in enumerate(parts):
-        made = [Row(next(numbers), one, "f.json", bytes(16), None, "m") for one in part]
-        write_rows(folder / f"{at}.seg", made, 4)
+    for at, chunks in enumerate(parts):
+        segment_rows = [Row(next(numbers), body, "f.json", bytes(16), None, "m") for body in chunks]
+        write_rows(folder / f"{at}.seg", segment_rows, 4)
         segments.append(open_segment(folder / f"{at}.seg"))
-        rows += made
+        rows += segment_rows
     name = writer.build(1, ((row.key, row.chunk) for row in rows), [])
     if deleted:
         name = writer.build(2, (), deleted)
@@ -81,7 +81,7 @@ def pieces(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("query", "match_type", "found"),
+    ("query", "match_type", "expected"),
     [
         ("middle of", "substring", ["body-p1"]),
         ("long.*tail", "regex", ["body-p1"]),
@@ -94,9 +94,9 @@ def pieces(tmp_path):
         (r"tail of it\nlast", "regex", ["body-p2"]),
     ],
 )
-def test_a_line_in_pieces_is_searched_as_one(pieces, query, match_type, found):
+def test_a_line_in_pieces_is_searched_as_one(pieces, query, match_type, expected):
     answer = pieces.search(ExactSearch(query, match_type))
-    assert ids(answer) == found
+    assert ids(answer) == expected
     assert all(answer.highlights)
 
 
@@ -140,7 +140,7 @@ def test_much_text_is_searched_in_several_batches(tmp_path):
 def test_batches_are_of_their_size_and_no_line_is_cut(pieces, joined):
     raws = [b"x" * size + (b"\n" if ends or not joined else b"y") for size, ends in pieces]
     raws[-1] = b"x\n"
-    body = Body.of(raws, np.arange(len(raws)))
+    body = RowTexts.of(raws, np.arange(len(raws)))
     if not joined:
         body = replace(body, joined=None)
     batches = cut_batches(body, 100)
@@ -166,7 +166,7 @@ def test_plain_text_is_found_where_the_expression_finds_it(texts, wanted, case, 
     assert expression.plain is not None
     raw = [f"{text}\n".encode() for text in texts]
     ends = np.cumsum([len(text) for text in raw])
-    body = Body(np.arange(len(raw)), ends, lambda first, stop: b"".join(raw[first:stop]))
+    body = RowTexts(np.arange(len(raw)), ends, lambda first, stop: b"".join(raw[first:stop]))
     if not is_plain(expression, body):
         return
     batches = cut_batches(body, LIMITS.batch_bytes)
@@ -191,7 +191,7 @@ def test_texts_side_by_side_have_the_matches_that_each_has_alone(texts, pattern,
     assert expression.by_lines
     raws = [f"{text}\n".encode() for text in texts]
     ends = np.cumsum([len(raw) for raw in raws])
-    found = all_matches(expression, b"".join(raws), ends, most).tolist()
+    together = all_matches(expression, b"".join(raws), ends, most).tolist()
     alone = []
     for raw, end in zip(raws, ends.tolist(), strict=True):
         spans = [match.span() for match in islice(expression.compiled.finditer(raw[:-1].decode()), most)]
@@ -200,7 +200,7 @@ def test_texts_side_by_side_have_the_matches_that_each_has_alone(texts, pattern,
             if first < last:
                 text = raw.decode()
                 alone.append([begin + len(text[:first].encode()), begin + len(text[:last].encode())])
-    assert found == alone
+    assert together == alone
 
 
 @pytest.mark.parametrize("pattern", [r"\Aab", r"ab\z", "(?-m)^a", r"a\nb"])
@@ -270,7 +270,7 @@ def test_a_set_of_rows_is_the_same_through_bits_and_through_hits(tmp_path_factor
     index = open_index(folder)
     matching = Matching(index.schema, index.searcher(), rows, Words(rows))
     query = compile_query(Term("text", "even"), Target(index.schema))
-    mask = matching.every(query)
+    mask = matching.rows_of_query(query)
     best, count = matching.best(query, 1000)
     assert np.flatnonzero(mask).tolist() == sorted(best.ordinals.tolist())
     assert count == mask.sum()
@@ -283,7 +283,7 @@ def test_keys_are_found_in_a_table_where_they_are_dense_and_by_search_where_not(
         opened = assemble(
             1, "m", 4, (open_segment(tmp_path / f"{keys[-1]}.seg"),), np.array(keys[1:2], "<u8")
         )
-        places = Places(opened)
+        places = KeyIndex(opened)
         assert places.locate(np.array([5, keys[1], keys[2], 7, 1], "<u8")).tolist() == [0, -1, 2, -1, -1]
         assert places.mask(np.array([keys[2], 7], "<u8")).tolist() == [False, False, True]
 
@@ -299,12 +299,12 @@ def test_pages_of_many_equal_scores_are_complete_whatever_is_fetched_at_first(tm
         ("alpha beta", 120),
         ("alpha OR alphabet", 150),
     ):
-        found = []
+        collected = []
         for offset in range(0, total, 7):
             answer = snapshot.search(ExactSearch(query, limit=7, offset=offset))
             assert answer.total_found == total
-            found += [hit.id for hit in answer.hits]
-        assert found == [one["id"] for one in chunks][:total]
+            collected += [hit.id for hit in answer.hits]
+        assert collected == [body["id"] for body in chunks][:total]
 
 
 @pytest.mark.parametrize(
@@ -330,12 +330,12 @@ def test_a_query_finds_the_same_with_and_without_remembered_sets(tmp_path, query
     assert warm.total_found == len(warm.hits)
 
 
-def test_what_there_is_no_time_to_mark_is_found_all_the_same(tmp_path):
+def test_matches_are_found_although_there_is_no_time_to_mark_them(tmp_path):
     parts = [chunk(f"c{at}", "one word\nanother word", path=f"{at}.py", end=2) for at in range(3)]
     snapshot = open_parts(tmp_path, parts, limits=Limits(mark_s=0.0))
-    whole = snapshot.search(ExactSearch("word"))
-    assert (len(whole.hits), whole.truncated) == (3, False)
-    assert whole.highlights == ((), (), ())
+    answer = snapshot.search(ExactSearch("word"))
+    assert (len(answer.hits), answer.truncated) == (3, False)
+    assert answer.highlights == ((), (), ())
     lines = snapshot.search(ExactSearch("word", lines=100))
     assert (len(lines.hits), lines.truncated) == (1, True)
     assert open_parts(tmp_path / "unhurried", parts).search(ExactSearch("word", lines=100)).total_found == 6

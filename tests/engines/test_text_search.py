@@ -38,7 +38,7 @@ def chunk(
 
 
 def open_chunks(folder, chunks):
-    rows = [Row(at, one, "f.json", bytes(16), None, "m") for at, one in enumerate(chunks, 1)]
+    rows = [Row(at, body, "f.json", bytes(16), None, "m") for at, body in enumerate(chunks, 1)]
     write_rows(folder / "1.seg", rows, 4)
     opened = assemble(1, "m", 4, (open_segment(folder / "1.seg"),), np.zeros(0, "<u8"))
     writer = TextWriter(folder / "text", "")
@@ -94,7 +94,7 @@ def ids(snapshot, query, **more):
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "expected"),
     [
         ("getUserById", {"handler", "snake"}),
         ("get_user_by_id", {"handler", "snake"}),
@@ -131,8 +131,8 @@ def ids(snapshot, query, **more):
         ("controller -file_path:test", {"type"}),
     ],
 )
-def test_a_query_finds(sample, query, found):
-    assert set(ids(sample, query)) == found
+def test_a_query_finds(sample, query, expected):
+    assert set(ids(sample, query)) == expected
 
 
 def test_the_whole_identifier_ranks_above_its_parts(tmp_path):
@@ -166,7 +166,7 @@ def test_views_are_folded_into_the_chunks_that_hold_the_same_lines(sample):
 
 
 @pytest.mark.parametrize(
-    ("filters", "found"),
+    ("filters", "expected"),
     [
         (Filters(chunk_types=("symbols", "data")), {"overview"}),
         (Filters(tags=("GO", "code"), paths=("*_test.go",)), {"test"}),
@@ -175,11 +175,11 @@ def test_views_are_folded_into_the_chunks_that_hold_the_same_lines(sample):
         (Filters(language="Go", paths=("internal/**",)), {"handler", "type", "test"}),
     ],
 )
-def test_filters_are_applied_inside_the_search(sample, filters, found):
+def test_filters_are_applied_inside_the_search(sample, filters, expected):
     query = "handler" if "symbols" not in filters.chunk_types else "AuthHandler"
     answer = sample.search(ExactSearch(query, filters=filters))
-    assert {hit.id for hit in answer.hits} == found
-    assert found or "filters leave nothing" in answer.suggestion
+    assert {hit.id for hit in answer.hits} == expected
+    assert expected or "filters leave nothing" in answer.suggestion
 
 
 def test_filters_inside_the_search_and_in_the_mask_agree(tmp_path):
@@ -270,7 +270,7 @@ def test_at_most_three_lines_are_shown_and_those_with_more_terms_are_preferred(t
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "reason"),
     [
         ("Providr", "did you mean `Provider`"),
         ("handler zzyzx", "Nothing matches `zzyzx`. Joined by OR the query has 5 matches"),
@@ -288,14 +288,14 @@ def test_at_most_three_lines_are_shown_and_those_with_more_terms_are_preferred(t
         ("/qqq+/", "No line of code"),
     ],
 )
-def test_an_empty_answer_says_why(sample, query, said):
+def test_an_empty_answer_says_why(sample, query, reason):
     answer = sample.search(ExactSearch(query))
     assert (answer.total_found, answer.hits) == (0, ())
-    assert said in answer.suggestion
+    assert reason in answer.suggestion
 
 
 @pytest.mark.parametrize(
-    ("query", "match_type", "found"),
+    ("query", "match_type", "expected"),
     [
         ("get.*Id", "regex", {"handler", "snake"}),
         ("(?-i)get.*ById", "regex", {"handler"}),
@@ -319,10 +319,10 @@ def test_an_empty_answer_says_why(sample, query, said):
         ("getUser* case:yes", None, {"handler"}),
     ],
 )
-def test_expressions_and_substrings_find(sample, query, match_type, found):
+def test_expressions_and_substrings_find(sample, query, match_type, expected):
     answer = sample.search(ExactSearch(query, match_type))
-    assert {hit.id for hit in answer.hits} == found
-    assert answer.total_found == len(found)
+    assert {hit.id for hit in answer.hits} == expected
+    assert answer.total_found == len(expected)
 
 
 def test_a_match_over_two_chunks_is_found_once_and_marked_where_it_begins(sample):
@@ -352,12 +352,12 @@ def test_catastrophic_expressions_end(tmp_path):
 def test_the_answer_is_cut_to_its_detail_and_bytes(sample):
     full = sample.search(ExactSearch("handler OR id"))
     assert not full.truncated
-    assert all("text" in orjson.loads(one) for one in full.chunks)
+    assert all("text" in orjson.loads(raw) for raw in full.chunks)
     short = sample.search(ExactSearch("handler OR id", max_bytes=500))
     assert short.truncated
     assert len(short.hits) == len(full.hits)
     bare = sample.search(ExactSearch("handler OR id", detail="location"))
-    assert not any("text" in orjson.loads(one) for one in bare.chunks)
+    assert not any("text" in orjson.loads(raw) for raw in bare.chunks)
     assert bare.highlights == full.highlights
 
 
@@ -373,10 +373,10 @@ def test_a_snippet_holds_the_lines_that_match_with_their_number(tmp_path):
         ("def same_origin", "substring"),
         ("same_ori.in", "regex"),
     ):
-        shown = orjson.loads(snapshot.search(ExactSearch(query, match_type, detail="snippet")).chunks[0])
-        first = shown["metadata"]["snippet_start_line"]
-        assert shown["text"].split("\n")[120 - first] == "def same_origin(url):", query
-        assert shown["text"].count("\n") == 9
+        snippet = orjson.loads(snapshot.search(ExactSearch(query, match_type, detail="snippet")).chunks[0])
+        first = snippet["metadata"]["snippet_start_line"]
+        assert snippet["text"].split("\n")[120 - first] == "def same_origin(url):", query
+        assert snippet["text"].count("\n") == 9
 
 
 def test_a_chunk_is_ranked_by_what_encloses_it_too_but_not_found_by_it(tmp_path):
@@ -399,8 +399,8 @@ def test_a_chunk_is_ranked_by_what_encloses_it_too_but_not_found_by_it(tmp_path)
 
 def test_signals_hold_the_best_chunks_of_each_lane_aligned(sample):
     signals = sample.signals(TextSignals("how to get the user by id", 10))
-    about = ("references", "file_references", "foreign")
-    assert signals.names == ("body", "path", "defs", "comments", "defx", *about)
+    extra_names = ("references", "file_references", "foreign")
+    assert signals.names == ("body", "path", "defs", "comments", "defx", *extra_names)
     assert signals.values.shape == (8, len(signals.hits))
     by_id = {hit.id: signals.values[:, at] for at, hit in enumerate(signals.hits)}
     assert by_id["handler"][0] > 0 < by_id["handler"][2]
@@ -420,8 +420,8 @@ def test_signals_hold_the_best_chunks_of_each_lane_aligned(sample):
 )
 def test_defx_is_for_questions_of_one_identifier(sample, question, values):
     signals = sample.signals(TextSignals(question, 10))
-    found = {hit.id: signals.values[4, at] for at, hit in enumerate(signals.hits) if signals.values[4, at]}
-    assert found == pytest.approx(values)
+    defined = {hit.id: signals.values[4, at] for at, hit in enumerate(signals.hits) if signals.values[4, at]}
+    assert defined == pytest.approx(values)
 
 
 def test_a_lane_holds_no_more_than_its_limit(tmp_path):
@@ -486,7 +486,7 @@ def test_any_input_gets_an_answer_or_a_bad_request(sample, query, match_type):
 
 
 def test_hits_whose_chunks_nobody_reads_are_the_same_without_them(sample):
-    asked = ExactSearch("handler OR id", detail="location")
-    full, bare = sample.search(asked), sample.search(replace(asked, bare=True))
+    request = ExactSearch("handler OR id", detail="location")
+    full, bare = sample.search(request), sample.search(replace(request, bare=True))
     assert len(full.chunks) == len(full.hits) > 0
     assert bare == replace(full, chunks=())

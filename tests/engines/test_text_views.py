@@ -14,7 +14,7 @@ from cortex.settings import config as configuration
 from ipc.messages import Filters, TextSignals
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "indexer"
-MADE = [one for path in sorted(GOLDEN.glob("*.json")) for one in json.loads(path.read_text())]
+GOLDEN_CHUNKS = [entry for path in sorted(GOLDEN.glob("*.json")) for entry in json.loads(path.read_text())]
 
 
 def chunk(kind, name, text):
@@ -66,8 +66,8 @@ COVERING = [
 
 
 def test_a_filter_for_views_alone_ranks_by_words(signals):
-    found = signals(VIEWS + COVERING, "session store", chunk_types=("symbols", "definitions"))
-    assert found == {"symbols-auth/session.go", "definitions-auth/session.go"}
+    ids = signals(VIEWS + COVERING, "session store", chunk_types=("symbols", "definitions"))
+    assert ids == {"symbols-auth/session.go", "definitions-auth/session.go"}
 
 
 def test_chunk_files_that_hold_only_views_rank_by_words(signals):
@@ -81,16 +81,16 @@ def test_covering_chunks_speak_for_their_file_where_there_are_any(signals):
 @pytest.mark.parametrize("kind", ["definitions", "data"])
 def test_a_line_of_a_view_has_the_number_of_that_line_of_the_file_or_none(kind):
     numbered = 0
-    for one in (one for one in MADE if one["chunk_type"] == kind):
-        source = (GOLDEN / "files" / one["metadata"]["file_path"]).read_text().split("\n")
-        lines = one["text"].split("\n")
-        numbers = line_numbers(one["text"], kind, one["metadata"]["start_line"])
+    for entry in (entry for entry in GOLDEN_CHUNKS if entry["chunk_type"] == kind):
+        source = (GOLDEN / "files" / entry["metadata"]["file_path"]).read_text().split("\n")
+        lines = entry["text"].split("\n")
+        numbers = line_numbers(entry["text"], kind, entry["metadata"]["start_line"])
         for line, number in zip(lines, numbers, strict=True):
             if number:
                 numbered += 1
-                assert line.strip() in source[number - 1], (one["id"], number)
+                assert line.strip() in source[number - 1], (entry["id"], number)
             else:
-                assert not line.strip() or line.startswith(("#", "//", "--")), (one["id"], line)
+                assert not line.strip() or line.startswith(("#", "//", "--")), (entry["id"], line)
     assert numbered > 100
 
 

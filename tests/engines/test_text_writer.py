@@ -64,9 +64,9 @@ def keys(snapshot, query):
 
 @pytest.fixture
 def index(tmp_path):
-    made = Index(tmp_path)
-    yield made
-    made.writer.close()
+    text_index = Index(tmp_path)
+    yield text_index
+    text_index.writer.close()
 
 
 def test_a_generation_holds_what_was_added_and_not_deleted(index):
@@ -100,18 +100,18 @@ def test_what_was_never_published_is_forgotten(index, tmp_path):
     index.build(1, [(1, "alpha")])
     index.build(2, [(2, "alpha")])
     index.writer.close()
-    again = TextWriter(tmp_path / "text", "1")  # generation 2 was built, its publishing failed
-    again.build(3, [(3, chunk(3, "alpha"))], [])
-    again.close()
+    restarted = TextWriter(tmp_path / "text", "1")  # generation 2 was built, its publishing failed
+    restarted.build(3, [(3, chunk(3, "alpha"))], [])
+    restarted.close()
     assert keys(index.open("3", {1: "alpha", 3: "alpha"}), "alpha") == {1, 3}
 
 
 def test_a_writer_that_starts_with_nothing_published_starts_empty(index, tmp_path):
     index.build(1, [(1, "alpha")])
     index.writer.close()
-    again = TextWriter(tmp_path / "text", "")
-    again.build(2, [(2, chunk(2, "alpha"))], [])
-    again.close()
+    restarted = TextWriter(tmp_path / "text", "")
+    restarted.build(2, [(2, chunk(2, "alpha"))], [])
+    restarted.close()
     assert keys(index.open("2", {2: "alpha"}), "alpha") == {2}
 
 
@@ -144,7 +144,7 @@ PARTS = ("idx", "pos", "term", "store", "fast", "fieldnorm")
 
 
 #: what tantivy opens by itself in the writer's folder while it commits
-OPENED = [".tantivy-meta.lock", *(f"*.{part}" for part in PARTS)]
+OPENED = [".tantivy-meta.lock", *(f"*.{suffix}" for suffix in PARTS)]
 
 
 @pytest.mark.parametrize("pattern", OPENED)
@@ -169,15 +169,15 @@ def test_a_writer_keeps_nothing_mapped_of_what_it_wrote(index, tmp_path):
         assert not [line for line in maps if str(tmp_path / "text" / WRITER) in line]
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_whole_file_of_one_segment_in_the_place_of_anothers_is_damage(index, tmp_path, part):
+@pytest.mark.parametrize("suffix", PARTS)
+def test_a_whole_file_of_one_segment_in_the_place_of_anothers_is_damage(index, tmp_path, suffix):
     index.build(1, [(1, "alpha")])
     index.build(2, [(2, "beta gamma delta"), (3, "beta")])
     index.writer.close()
-    one, other = sorted((tmp_path / "text" / "2").glob(f"*.{part}"))
-    made = other.with_name("made")
-    shutil.copyfile(one, made)
-    made.replace(other)
+    source, other = sorted((tmp_path / "text" / "2").glob(f"*.{suffix}"))
+    copied = other.with_name("made")
+    shutil.copyfile(source, copied)
+    copied.replace(other)
     with pytest.raises(Damaged, match=f"{other.name} is not the file that was written"):
         TextWriter(tmp_path / "text", "2")
 
@@ -202,16 +202,16 @@ def test_a_panic_of_tantivy_means_a_damaged_index(index, tmp_path):
     causes = set()
     for victim, other in itertools.permutations(PARTS, 2):
         files = {path.suffix[1:]: path for path in folder.iterdir() if path.suffix[1:] in PARTS}
-        kept = files[victim].read_bytes()
-        made = folder / "made"
-        shutil.copyfile(files[other], made)
-        made.replace(files[victim])
+        content = files[victim].read_bytes()
+        copied = folder / "made"
+        shutil.copyfile(files[other], copied)
+        copied.replace(files[victim])
         try:
             open_index(folder).reload()
         except Damaged as error:
             causes.add(type(error.__cause__).__name__)
-        made.write_bytes(kept)
-        made.replace(files[victim])
+        copied.write_bytes(content)
+        copied.replace(files[victim])
     assert "PanicException" in causes
 
 
@@ -255,10 +255,10 @@ def test_what_was_merged_since_is_served_in_fewer_files(index):
     for number in range(1, 9):  # so many of one size are merged, behind what is served
         index.build(number, [(number, f"alpha word{number}")])
     until(lambda: segments_of(text / WRITER) < 8)
-    merged = index.writer.take_merged(9)
+    merged = index.writer.publish_merged(9)
     assert segments_of(text / merged) == segments_of(text / WRITER)
     assert keys(index.open(merged, index.live), "alpha") == set(range(1, 9))
-    assert index.writer.take_merged(10) == merged
+    assert index.writer.publish_merged(10) == merged
     index.build(11, [(11, "beta")], deleted=[1])
     assert keys(index.open("11", index.live), "alpha") == set(range(2, 9))
 
@@ -312,7 +312,7 @@ def test_whatever_a_foreign_chunk_holds_becomes_a_document(foreign):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("class Foo(Bar):\n    def bar_baz(self): pass", [("Foo", True), ("bar_baz", False)]),
         ("func (s *Server) Run() {}\ntype Server struct{}", [("Run", False), ("Server", True)]),
@@ -321,8 +321,8 @@ def test_whatever_a_foreign_chunk_holds_becomes_a_document(foreign):
         ("x = class_of(1)", []),
     ],
 )
-def test_definitions_are_derived_from_the_text_when_the_metadata_has_none(text, found):
-    assert text_schema.definitions_of({}, text) == found
+def test_definitions_are_derived_from_the_text_when_the_metadata_has_none(text, expected):
+    assert text_schema.definitions_of({}, text) == expected
 
 
 def test_comments_are_derived_from_the_text_when_the_metadata_has_none():

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.engines.vector import file_centroids, usearch
-from cortex.engines.vector.quantized import Coarse
+from cortex.engines.vector.quantized import QuantizedVectors
 from cortex.engines.vector.usearch import Limits, build_vectors, highest, open_vectors, same_model
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
@@ -47,9 +47,13 @@ def publish(folder, vectors, *, cut=None, first=1, model="m@1", paths=()):
     ]
     cut = cut or len(rows)
     refs = []
-    for name, part in (("a", rows[:cut]), ("b", rows[cut:])):
-        if part:
-            refs.append(SegmentRef(name, len(part), write_rows(folder / "segments" / name, part, DIMENSIONS)))
+    for name, segment_rows in (("a", rows[:cut]), ("b", rows[cut:])):
+        if segment_rows:
+            refs.append(
+                SegmentRef(
+                    name, len(segment_rows), write_rows(folder / "segments" / name, segment_rows, DIMENSIONS)
+                )
+            )
     return open_rows(Generation(1, tuple(refs), model="m@1", dimensions=DIMENSIONS), folder)
 
 
@@ -65,9 +69,7 @@ def unit(seed, count):
     limit=st.integers(1, 30),
     chunk_types=st.sampled_from([(), ("code",)]),
 )
-def test_what_bytes_propose_holds_all_that_comparing_each_row_finds(
-    tmp_path_factory, seed, spread, limit, chunk_types
-):
+def test_quantized_candidates_hold_the_exact_results(tmp_path_factory, seed, spread, limit, chunk_types):
     """Also where rows are so near to one another that bytes cannot tell them apart."""
     vectors = unit(seed, 1) + spread * unit(seed + 1, 300)
     rows = publish(tmp_path_factory.mktemp("v"), vectors, cut=200)
@@ -82,30 +84,30 @@ def test_what_bytes_propose_holds_all_that_comparing_each_row_finds(
     assert answer.values[0].tolist() == [-cosine for cosine, _ in best]
 
 
-def test_bytes_are_never_further_from_a_cosine_than_they_say(tmp_path):
+def test_quantized_cosines_stay_within_their_error_bound(tmp_path):
     vectors = unit(1, 400)
     vectors[7] = 0
     rows = publish(tmp_path, vectors, cut=100)
     for query in unit(2, 20):
-        told, off = Coarse(rows.segments).nearness(query, [0, 1])
+        estimates, off = QuantizedVectors(rows.segments).estimate_cosines(query, [0, 1])
         exact = rows.vectors(np.arange(len(rows))).astype(np.float32) @ query
-        assert np.abs(told - exact).max() <= off < 0.1
+        assert np.abs(estimates - exact).max() <= off < 0.1
 
 
 def test_the_bytes_of_a_segment_that_stays_are_not_made_again(tmp_path):
     rows = publish(tmp_path, unit(1, 40), cut=20)
-    first = open_vectors(rows, tmp_path).coarse
-    assert open_vectors(rows, tmp_path, reuse=first).coarse.tables == first.tables
+    first = open_vectors(rows, tmp_path).quantized
+    assert open_vectors(rows, tmp_path, reuse=first).quantized.tables == first.tables
     assert all(first.tables)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what is mapped")
-def test_at_rest_the_bytes_of_vectors_count_as_no_memory_and_answers_stay(tmp_path, monkeypatch):
+def test_idle_quantized_vectors_take_no_memory_and_answers_stay_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(allocator, "ASIDE_BYTES", 1)
     rows = publish(tmp_path, unit(1, 2000), cut=2000)
-    snapshot, asked = open_vectors(rows, tmp_path), VectorSearch(unit(2, 1)[0], "m@1", 9)
-    first = snapshot.search(asked)
-    (table,) = snapshot.coarse.tables
+    snapshot, request = open_vectors(rows, tmp_path), VectorSearch(unit(2, 1)[0], "m@1", 9)
+    first = snapshot.search(request)
+    (table,) = snapshot.quantized.tables
     place = f"{table.numbers.ctypes.data:x}-"
 
     def resident():
@@ -116,8 +118,8 @@ def test_at_rest_the_bytes_of_vectors_count_as_no_memory_and_answers_stay(tmp_pa
     assert resident() >= table.numbers.nbytes
     allocator.release_mapped_files(rows.segments[0].path.parent)
     assert resident() == 0
-    again = snapshot.search(asked)
-    assert ([hit.id for hit in again.hits], again.values[0].tolist()) == (
+    second = snapshot.search(request)
+    assert ([hit.id for hit in second.hits], second.values[0].tolist()) == (
         [hit.id for hit in first.hits],
         first.values[0].tolist(),
     )
@@ -200,13 +202,13 @@ class Counting:
     """The HNSW index, with how much it was asked for."""
 
     def __init__(self, index):
-        self.index, self.asked = index, []
+        self.index, self.counts = index, []
 
     def __len__(self):
         return len(self.index)
 
     def search(self, query, count):
-        self.asked.append(count)
+        self.counts.append(count)
         return self.index.search(query, count)
 
 
@@ -223,7 +225,7 @@ def test_where_a_filter_keeps_what_is_far_away_hnsw_is_not_walked_to_its_end(tmp
     counting = Counting(snapshot.hnsw)
     request = VectorSearch(query, "m@1", 10, Filters(chunk_types=("code",)))
     answer = dataclasses.replace(snapshot, hnsw=counting).search(request)
-    assert counting.asked == [64, 128]
+    assert counting.counts == [64, 128]
     assert answer.hits == open_vectors(rows, tmp_path).search(request).hits
     assert len(answer.hits) == 10
 
@@ -251,16 +253,16 @@ def test_hnsw_with_later_rows_answers_as_the_scan_does(tmp_path, filters):
 
 def mixed(rows, ordinals, query):
     """The cosines of `query` with each row and what its file is about, one after the other."""
-    found = []
+    cosines = []
     for ordinal in ordinals:
         path = rows.columns["path"][ordinal]
-        own = [at for at in rows.lines_of(path) if rows.column("has_vector")[at]]
+        file_rows = [at for at in rows.lines_of(path) if rows.column("has_vector")[at]]
         vector = rows.vectors(np.array([ordinal]))[0].astype(np.float32)
         if rows.path_names[path]:
-            middle = rows.vectors(np.array(own)).astype(np.float32).sum(axis=0)
+            middle = rows.vectors(np.array(file_rows)).astype(np.float32).sum(axis=0)
             vector = vector + file_centroids.SHARE * middle / np.linalg.norm(middle)
-        found.append(vector @ query / np.linalg.norm(vector))
-    return found
+        cosines.append(vector @ query / np.linalg.norm(vector))
+    return cosines
 
 
 def of_files(count):
@@ -268,7 +270,7 @@ def of_files(count):
 
 
 @pytest.mark.parametrize("limits", [Limits(), Limits(scan_rows_max=100)], ids=["scan", "hnsw"])
-def test_asked_alone_the_nearest_rows_come_by_what_their_files_are_about_as_well(tmp_path, limits):
+def test_a_vector_search_alone_ranks_by_file_centroids_too(tmp_path, limits):
     near = unit(11, 1)[0] + unit(12, 1999)
     vectors = [None, *(near / np.linalg.norm(near, axis=1, keepdims=True))]
     rows = publish(tmp_path, vectors, cut=900, paths=of_files(len(vectors)))
@@ -286,17 +288,15 @@ def test_asked_alone_the_nearest_rows_come_by_what_their_files_are_about_as_well
         assert alone.stats == plain.stats
 
 
-def test_what_files_are_about_is_kept_for_so_many_of_them_and_worked_out_again_for_others(
-    tmp_path, monkeypatch
-):
+def test_file_centroids_are_cached_up_to_a_bound_and_computed_again(tmp_path, monkeypatch):
     monkeypatch.setattr(file_centroids, "FILES_MAX", 8)
     rows = publish(tmp_path, unit(14, 400), paths=of_files(400))
-    snapshot, kept = open_vectors(rows, tmp_path), open_vectors(rows, tmp_path)
+    snapshot, unbounded = open_vectors(rows, tmp_path), open_vectors(rows, tmp_path)
     requests = [VectorSearch(query, "m@1", 20, alone=True) for query in unit(15, 8)]
     for request in (*requests, *reversed(requests)):
-        again = snapshot.search(request)
-        assert again.hits == kept.search(request).hits
-        assert len(snapshot.middles["m@1"]) <= 20  # those of one question stay together
+        answer = snapshot.search(request)
+        assert answer.hits == unbounded.search(request).hits
+        assert len(snapshot.centroids["m@1"]) <= 20  # those of one question stay together
 
 
 def test_asked_alone_an_empty_index_and_one_chunk_to_a_file_answer_as_ever(tmp_path):

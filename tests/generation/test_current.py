@@ -59,12 +59,12 @@ def test_an_index_of_another_format_counts_as_none(tmp_path, monkeypatch):
 
 
 def test_pruning_keeps_what_is_named_and_what_is_young(tmp_path):
-    kept = {"rows-3.seg", "deleted-3.seg", "references-3.seg", "graph-0123456789abcdef01234567.seg"}
-    assert set(GENERATION.graph.values()) <= kept
+    expected = {"rows-3.seg", "deleted-3.seg", "references-3.seg", "graph-0123456789abcdef01234567.seg"}
+    assert set(GENERATION.graph.values()) <= expected
     (tmp_path / "segments").mkdir()
-    for name in (*kept, "old.seg"):
+    for name in (*expected, "old.seg"):
         (tmp_path / "segments" / name).touch()
     (tmp_path / "segments" / "folder").mkdir()
     assert prune(tmp_path, [GENERATION]) == []
     assert sorted(prune(tmp_path, [GENERATION, EMPTY], older_than_s=-1)) == ["folder", "old.seg"]
-    assert {path.name for path in (tmp_path / "segments").iterdir()} == kept
+    assert {path.name for path in (tmp_path / "segments").iterdir()} == expected

@@ -23,9 +23,9 @@ def ours(tmp_path):
 def place(ours, name):
     """The folder of an index of another format, with what an older version writes in it."""
     folder = ours.parent / name
-    for part in ("segments", "text", "vectors", "graph"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-        (folder / part / "file").touch()
+    for entry in ("segments", "text", "vectors", "graph"):
+        (folder / entry).mkdir(parents=True, exist_ok=True)
+        (folder / entry / "file").touch()
     publish(folder, Generation(9))
     (folder / LOCK).touch()
     return folder
@@ -52,12 +52,12 @@ def test_another_format_goes_when_nothing_was_written_in_it_for_a_week(ours, nam
     assert read_current(ours).number == 1
 
 
-@pytest.mark.parametrize("part", ["CURRENT", "segments", "text"])
+@pytest.mark.parametrize("entry", ["CURRENT", "segments", "text"])
 @pytest.mark.parametrize("name", [".", "5"])
-def test_one_young_file_keeps_all_of_it(ours, name, part):
+def test_one_young_file_keeps_all_of_it(ours, name, entry):
     other = place(ours, name)
     age(other, UNUSED_S + 3600)
-    os.utime(other / part)
+    os.utime(other / entry)
     assert prune_others(ours) == []
     assert read_current(other).number == 9
 

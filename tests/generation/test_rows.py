@@ -72,23 +72,25 @@ def test_rows_are_found_by_key_and_deleted_ones_are_not(tmp_path):
     assert rows.live_count == 6
 
 
-def test_a_path_that_no_file_can_have_is_told_as_one_when_projects_are_asked_together(tmp_path):
+def test_a_path_that_no_file_can_have_is_cleaned_for_several_projects(tmp_path):
     rows = open_rows(publish(tmp_path, [row(1, path="a\0b.go"), row(2, path="5\0b.go")]), tmp_path)
-    told = [told_as(3, rows.hit(ordinal)) for ordinal in range(2)]
-    assert [parted(hit.path) for hit in told] == [("3", "ab.go"), ("3", "5b.go")]
+    hits = [told_as(3, rows.hit(ordinal)) for ordinal in range(2)]
+    assert [parted(hit.path) for hit in hits] == [("3", "ab.go"), ("3", "5b.go")]
 
 
 def test_the_json_of_chunks_lies_packed_and_comes_back_as_it_was(tmp_path):
     written = [row(key, text=f"func F{key}()") for key in range(1, 200)]
     generation = publish(tmp_path, written)
     rows = open_rows(generation, tmp_path)
-    assert [orjson.loads(rows.chunk(at)) for at in range(len(rows))] == [one.chunk for one in written]
+    assert [orjson.loads(rows.chunk(at)) for at in range(len(rows))] == [
+        source_row.chunk for source_row in written
+    ]
     alone = [rows.chunk(at) for at in (7, 3)]
     assert [
-        b'%b,"text":' % about[:-1] in whole
-        for about, whole in zip(rows.cuts("chunk", np.array([7, 3])), alone, strict=True)
+        b'%b,"text":' % head[:-1] in chunk_json
+        for head, chunk_json in zip(rows.cuts("chunk", np.array([7, 3])), alone, strict=True)
     ] == [True, True]
-    plain = sum(len(orjson.dumps({**one.chunk, "text": ""})) for one in written)
+    plain = sum(len(orjson.dumps({**source_row.chunk, "text": ""})) for source_row in written)
     assert len(rows.segments[0].bytes_of("chunk_bytes")) < 0.4 * plain
 
 
@@ -107,9 +109,9 @@ def test_texts_lie_packed_and_come_back_as_they_were_alone_and_side_by_side(tmp_
     arrays = rows.segments[0].arrays
     data, offsets, sizes = (arrays[f"text_{what}"] for what in ("bytes", "offsets", "sizes"))
     some = np.array([0, 2, 3, 62])
-    there = (data.data, offsets[some], offsets[some + 1], sizes[some])
-    assert packing.join(tmp_path, *there) == b"".join(raws[at] for at in some)
-    assert packing.join(tmp_path, data.data, *[one[:0] for one in there[1:]]) == b""
+    frames = (data.data, offsets[some], offsets[some + 1], sizes[some])
+    assert packing.join(tmp_path, *frames) == b"".join(raws[at] for at in some)
+    assert packing.join(tmp_path, data.data, *[column[:0] for column in frames[1:]]) == b""
     with pytest.raises(Damaged, match="No whole zstd frame"):
         packing.join(tmp_path, data.data, offsets[some], offsets[some + 1], sizes[some] - 1)
     assert data.nbytes < 0.4 * sum(map(len, raws))
@@ -150,18 +152,18 @@ def test_filters_combine_and_a_tag_that_is_a_path_acts_as_one(tmp_path):
         tmp_path,
     )
 
-    def found(**filters):
+    def matching_keys(**filters):
         return {int(rows.keys[o]) for o in np.flatnonzero(rows.mask(Filters(**filters)))}
 
-    assert found() == {1, 2, 3, 4, 5}
-    assert found(chunk_types=("symbols", "definitions")) == {2}
-    assert found(tags=("GO", "test")) == {3, 4}
-    assert found(tags=("go", "nowhere")) == set()
-    assert found(tags=("tests/a_test.go",)) == {4}
-    assert found(tags=("tests/a_test.go", "b.py")) == {4, 5}
-    assert found(paths=("src/**",)) == {1, 2, 3}
-    assert found(paths=("*.go",), exclude_paths=("tests/",)) == {1, 2, 3}
-    assert found(language="Python") == {5}
+    assert matching_keys() == {1, 2, 3, 4, 5}
+    assert matching_keys(chunk_types=("symbols", "definitions")) == {2}
+    assert matching_keys(tags=("GO", "test")) == {3, 4}
+    assert matching_keys(tags=("go", "nowhere")) == set()
+    assert matching_keys(tags=("tests/a_test.go",)) == {4}
+    assert matching_keys(tags=("tests/a_test.go", "b.py")) == {4, 5}
+    assert matching_keys(paths=("src/**",)) == {1, 2, 3}
+    assert matching_keys(paths=("*.go",), exclude_paths=("tests/",)) == {1, 2, 3}
+    assert matching_keys(language="Python") == {5}
 
 
 def test_a_glob_that_cannot_be_read_is_a_bad_request(tmp_path):
@@ -213,9 +215,9 @@ def test_merging_keeps_every_live_row_as_it_was(tmp_path_factory, data):
     parts = [
         [
             row(k, tags=("go", f"t{k % 4}"), text=f"getUser{k} of w{k % 5}é", kind=("code", "symbols")[k % 2])
-            for k in sorted(part)
+            for k in sorted(subset)
         ]
-        for part in (keys[:split], keys[split:])
+        for subset in (keys[:split], keys[split:])
     ]
     before = open_rows(publish(folder, *parts, deleted=deleted), folder)
     with pytest.MonkeyPatch.context() as patch:
@@ -233,8 +235,16 @@ def test_merging_keeps_every_live_row_as_it_was(tmp_path_factory, data):
         assert after.chunk(at) == before.chunk(was)
         assert after.hit(at) == before.hit(was)
         assert np.array_equal(after.vectors(np.array([at])), before.vectors(np.array([was])))
-    again = sorted((one for part in parts for one in part if one.key not in deleted), key=lambda one: one.key)
-    write_rows(folder / "segments" / "again", again, DIMENSIONS)
+    expected = sorted(
+        (
+            source_row
+            for segment_rows in parts
+            for source_row in segment_rows
+            if source_row.key not in deleted
+        ),
+        key=lambda source_row: source_row.key,
+    )
+    write_rows(folder / "segments" / "again", expected, DIMENSIONS)
     anew, merged = open_segment(folder / "segments" / "again").arrays, after.segments[0].arrays
     for name in [name for name in anew if name.startswith("word_")]:
         assert np.array_equal(merged[name], anew[name]), name

@@ -45,9 +45,9 @@ def test_what_is_written_is_read(tmp_path, arrays, packed, meta):
         assert read.tobytes() == array.tobytes()
 
 
-@pytest.mark.parametrize("held", [b"", b"1234", b"123456789"])
-def test_a_packed_section_of_another_size_is_damage(tmp_path, monkeypatch, held):
-    monkeypatch.setattr(segments.zstd, "pack", lambda _raw, pack=zstd.pack: pack(held))
+@pytest.mark.parametrize("payload", [b"", b"1234", b"123456789"])
+def test_a_packed_section_of_another_size_is_damage(tmp_path, monkeypatch, payload):
+    monkeypatch.setattr(segments.zstd, "pack", lambda _raw, pack=zstd.pack: pack(payload))
     write_segment(tmp_path / "s", {"edges": Packed(np.zeros(2, "<i4"))}, {})
     segment = open_segment(tmp_path / "s")
     with pytest.raises(Damaged, match="'edges' cannot be unpacked"):
@@ -59,8 +59,8 @@ def test_strings_in_common_frames_are_read_in_any_order(parts, size, chance):
     data, frames, ends = pack_frames(parts, size)
     rows = Frames("a segment", data.data if len(data) else memoryview(b""), frames, ends, size)
     wanted = [chance.randrange(len(parts)) for _ in range(10)] if parts else []
-    assert rows.read(np.array(wanted, np.int64)) == [parts[at] for at in wanted]
-    assert [rows.one(at) for at in range(len(parts))] == parts
+    assert rows.read_rows(np.array(wanted, np.int64)) == [parts[at] for at in wanted]
+    assert [rows.read_row(at) for at in range(len(parts))] == parts
 
 
 def test_every_flipped_byte_is_refused(tmp_path):
@@ -92,16 +92,16 @@ def test_every_truncation_is_refused(tmp_path):
 
 def test_a_section_in_parts_is_the_same_section(tmp_path):
     write_segment(tmp_path / "s", ARRAYS, {"a": 1})
-    whole = (tmp_path / "s").read_bytes()
+    content = (tmp_path / "s").read_bytes()
     in_parts = {
         name: Blocks(array.dtype.str, array.shape, tuple(array[at : at + 1] for at in range(len(array))))
         for name, array in ARRAYS.items()
     }
     write_segment(tmp_path / "s", in_parts, {"a": 1})
-    assert (tmp_path / "s").read_bytes() == whole
+    assert (tmp_path / "s").read_bytes() == content
     with pytest.raises(ValueError, match="shape"):
         write_segment(tmp_path / "s", {"x": Blocks("<u4", (3,), (np.zeros(2, "<u4"),))}, {})
-    assert (tmp_path / "s").read_bytes() == whole
+    assert (tmp_path / "s").read_bytes() == content
 
 
 def test_a_missing_segment_is_not_found(tmp_path):

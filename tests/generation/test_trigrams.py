@@ -27,12 +27,12 @@ def grams(text):
 def test_rows_are_those_that_hold_every_trigram_or_a_few_more(texts, wanted):
     sections = make_sections([None if text is None else text.encode() for text in texts])
     needs = tuple(dict.fromkeys(text.encode() for text in wanted))
-    found = find_rows(sections, Every(needs)).tolist()
+    matching = find_rows(sections, Every(needs)).tolist()
     holding = [at for at, text in enumerate(texts) if text is not None and set(needs) <= grams(text)]
-    assert set(holding) <= set(found) <= {at for at, text in enumerate(texts) if text is not None}
-    assert found == sorted(set(found))
+    assert set(holding) <= set(matching) <= {at for at, text in enumerate(texts) if text is not None}
+    assert matching == sorted(set(matching))
     if len(needs) == 1:
-        assert found == holding
+        assert matching == holding
 
 
 def test_many_rows_go_into_several_blocks():

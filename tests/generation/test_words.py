@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from cortex.engines.text.compile import Target, compile_query, find_known
+from cortex.engines.text.compile import Target, compile_query, find_table_query
 from cortex.engines.text.matching import Matching
 from cortex.engines.text.schema import make_schema
 from cortex.engines.text.words import Words
@@ -125,10 +125,10 @@ def matching(tmp_path_factory):
 )  # fmt: skip
 def test_the_table_finds_what_tantivy_finds(matching, query):
     node = parse(query, "").node
-    known = matching.known(node)
-    assert known is not None
-    found = matching.every(compile_query(node, Target(make_schema())))
-    assert known.tolist() == found.tolist()
+    from_table = matching.rows_from_table(node)
+    assert from_table is not None
+    from_tantivy = matching.rows_of_query(compile_query(node, Target(make_schema())))
+    assert from_table.tolist() == from_tantivy.tolist()
 
 
 @pytest.mark.parametrize(
@@ -146,19 +146,19 @@ def test_the_table_finds_what_tantivy_finds(matching, query):
         "a" * 250,
     ],
 )
-def test_what_the_table_cannot_tell_is_left_to_tantivy(query):
-    assert find_known(parse(query, "").node) is None
+def test_queries_that_the_table_cannot_answer_are_left_to_tantivy(query):
+    assert find_table_query(parse(query, "").node) is None
 
 
 def test_merged_tables_of_many_rows_are_those_made_anew():
     texts = [f"word{at % 7} Common{at % 3}Part" for at in range(2 * BLOCK + 50)]
     half = len(texts) // 2 + 3
-    kept = np.arange(len(texts)) % 5 > 0
+    keep_mask = np.arange(len(texts)) % 5 > 0
     rows = np.full(len(texts), -1)
-    rows[kept] = np.arange(int(kept.sum()))
+    rows[keep_mask] = np.arange(int(keep_mask.sum()))
     sources = [(make_sections(texts[:half]), rows[:half]), (make_sections(texts[half:]), rows[half:])]
-    merged = merge_sections(sources, int(kept.sum()))
-    anew = make_sections([text for text, keep in zip(texts, kept, strict=True) if keep])
-    assert {name: one.tolist() for name, one in merged.items()} == {
-        name: one.tolist() for name, one in anew.items()
+    merged = merge_sections(sources, int(keep_mask.sum()))
+    anew = make_sections([text for text, keep in zip(texts, keep_mask, strict=True) if keep])
+    assert {name: array.tolist() for name, array in merged.items()} == {
+        name: array.tolist() for name, array in anew.items()
     }

@@ -18,6 +18,6 @@ def config(tmp_path):
 
 @pytest.fixture
 def builder(config):
-    made = Builder(config)
-    yield made
-    made.close()
+    created = Builder(config)
+    yield created
+    created.close()

@@ -52,8 +52,8 @@ class Reader:
 
     def exact(self, query, generation=0):
         self.texts.reload()
-        found = self.texts.handlers[ExactSearch](ExactSearch(query, generation=generation))
-        return sorted(hit.id for hit in found.hits)
+        answer = self.texts.handlers[ExactSearch](ExactSearch(query, generation=generation))
+        return sorted(hit.id for hit in answer.hits)
 
     def nearest(self, at):
         self.vectors.reload()

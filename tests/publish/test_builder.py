@@ -62,16 +62,16 @@ def test_a_change_writes_only_its_own_rows(config, builder):
     assert second.rows == 200
 
 
-def test_who_starts_with_what_is_published_knows_what_each_chunk_file_holds(config, builder):
+def test_a_new_builder_knows_the_published_chunks_of_each_file(config, builder):
     write(config, "a.json", [chunk(at) for at in range(200)])
     write(config, "b.json", [chunk(at) for at in range(200, 210)])
     drain(builder)
     builder.close()
     (config.chunks_dir / "b.json").unlink()
     write(config, "a.json", [chunk(at, "new text" if at < 5 else "") for at in range(201)])
-    again = Builder(config)
-    changed = drain(again)
-    again.close()
+    restarted = Builder(config)
+    changed = drain(restarted)
+    restarted.close()
     assert [ref.rows for ref in changed.segments] == [210, 6]
     assert (changed.deleted_count, changed.rows, changed.sources) == (15, 201, 201)
     assert Reader(config).exact("handler_200") == ["code-f200.py#f200~1"]
@@ -83,17 +83,17 @@ def test_a_restart_reads_nothing_again_and_goes_on(config, builder, monkeypatch)
     builder.close()
     read = []
     monkeypatch.setattr("cortex.publish.chunk_files.read_chunk_file", lambda *a: read.append(a))
-    again = Builder(config)
+    restarted = Builder(config)
     try:
-        assert again.refresh() is None
+        assert restarted.refresh() is None
         assert read == []
-        assert again.current == before
+        assert restarted.current == before
         monkeypatch.undo()
         write(config, "a.json", [chunk(at) for at in range(11)])
-        assert drain(again).rows == 11
+        assert drain(restarted).rows == 11
         assert len(Reader(config).exact("function_10")) == 1
     finally:
-        again.close()
+        restarted.close()
 
 
 def test_many_small_changes_are_merged_and_answers_stay(config, builder):
@@ -143,7 +143,7 @@ def test_no_merge_makes_a_segment_of_more_rows_than_it_may_hold_in_memory(config
     assert reader.exact("function_42") == []
 
 
-def test_what_waits_for_the_end_of_a_long_run_is_not_said_to_be_served(config, builder):
+def test_changes_that_wait_for_a_long_run_are_not_reported_as_served(config, builder):
     write(config, "a.json", [chunk(at) for at in range(20)])
     drain(builder)
     tell(config, "indexing", done=100, total=1000, sequence=7)
@@ -156,9 +156,9 @@ def test_what_waits_for_the_end_of_a_long_run_is_not_said_to_be_served(config, b
 
 def tell(config, state, done, total, sequence=1):
     """What the indexer says of itself."""
-    said = IndexerState(state, done, total, sequence, time.time(), os.getpid())
+    record = IndexerState(state, done, total, sequence, time.time(), os.getpid())
     config.indexer_state.parent.mkdir(parents=True, exist_ok=True)
-    config.indexer_state.write_bytes(msgspec.json.encode(said))
+    config.indexer_state.write_bytes(msgspec.json.encode(record))
 
 
 def test_deleted_rows_are_thrown_out_when_they_are_many(config):
@@ -189,12 +189,12 @@ def test_above_the_bound_an_hnsw_index_appears_and_answers(config):
     assert reader.vectors.status().info["hnsw"] == builder.current.tokens["vector"]
 
 
-def test_no_hnsw_index_is_built_of_what_a_long_run_is_about_to_add_to(config):
+def test_no_hnsw_index_is_built_while_a_long_run_adds_rows(config):
     engines = {"vector": VectorEngine(config, vector_engine.Limits(scan_rows_max=50))}
     with contextlib.closing(Builder(config, engines=engines)) as builder:
         for at in range(3):
             tell(config, "indexing", done=100 + at, total=1000)
-            write(config, f"{at}.json", [chunk(100 * at + each) for each in range(60)])
+            write(config, f"{at}.json", [chunk(100 * at + number) for number in range(60)])
             drain(builder)
             assert not engines["vector"].building
         tell(config, "idle", done=1000, total=1000)
@@ -205,16 +205,16 @@ def test_no_hnsw_index_is_built_of_what_a_long_run_is_about_to_add_to(config):
     assert Reader(config).nearest(233) == "code-f233.py#f233~1"
 
 
-def test_that_all_is_served_is_said_before_segments_are_merged(config):
+def test_the_final_sequence_is_published_before_segments_are_merged(config):
     with contextlib.closing(Builder(config, limits=Limits(segments_max=2))) as builder:
         for at in range(4):
             tell(config, "indexing", done=100 + at, total=1000)
-            write(config, f"{at}.json", [chunk(100 * at + each) for each in range(3**at)])
+            write(config, f"{at}.json", [chunk(100 * at + number) for number in range(3**at)])
             drain(builder)
         assert len(builder.current.segments) == 4
         tell(config, "idle", done=1000, total=1000, sequence=7)
-        said = builder.refresh()
-        assert (said.sequence, len(said.segments)) == (7, 4)
+        published = builder.refresh()
+        assert (published.sequence, len(published.segments)) == (7, 4)
         assert len(drain(builder).segments) <= 2
 
 
@@ -267,15 +267,15 @@ def test_a_kill_in_the_middle_of_a_publish_is_repaired_by_the_next_start(config,
     assert killed.returncode == -signal.SIGKILL
     assert generations.read_current(config.index_dir) == before
     assert Reader(config).exact("function_1") == ["code-f1.py#f1~1"]
-    again = Builder(config)
+    restarted = Builder(config)
     try:
-        drain(again)
+        drain(restarted)
         reader = Reader(config)
         assert reader.exact("function_1") == []
         assert reader.exact("function_2") == ["code-f2.py#f2~1"]
-        assert again.current.rows == 1
+        assert restarted.current.rows == 1
     finally:
-        again.close()
+        restarted.close()
 
 
 def test_a_damaged_generation_leaves_the_old_one_serving_and_is_built_anew(config, builder):
@@ -294,14 +294,14 @@ def test_a_damaged_generation_leaves_the_old_one_serving_and_is_built_anew(confi
     assert reader.fault
     assert reader.exact("function_1")
     builder.close()
-    again = Builder(config)
+    restarted = Builder(config)
     try:
-        drain(again)
-        assert again.current.number > generation.number
+        drain(restarted)
+        assert restarted.current.number > generation.number
         assert reader.exact("function_2") == ["code-f2.py#f2~1"]
         assert reader.fault == ""
     finally:
-        again.close()
+        restarted.close()
 
 
 def test_removing_the_folder_under_a_builder_begins_anew(config, builder):
@@ -351,12 +351,12 @@ def test_an_index_from_elsewhere_is_thrown_away(config, builder, tmp_path):
     (config.chunks_dir / "a.json").unlink()
     reader = Reader(config)
     assert reader.reload() == (False, False)
-    again = Builder(config)
+    restarted = Builder(config)
     try:
-        drain(again)
-        assert again.current.rows == 0
+        drain(restarted)
+        assert restarted.current.rows == 0
     finally:
-        again.close()
+        restarted.close()
 
 
 def test_a_second_writer_is_refused(config, builder):
@@ -421,11 +421,11 @@ def test_versions_of_two_formats_build_and_serve_beside_each_other(config, build
     other = Other(root=config.root)
     write(config, "a.json", [chunk(1)])
     drain(builder)
-    with contextlib.closing(Builder(other)) as beside:
-        drain(beside)
+    with contextlib.closing(Builder(other)) as other_builder:
+        drain(other_builder)
         mine, its = Reader(config), Reader(other)
         write(config, "a.json", [chunk(2)])
-        assert drain(beside).rows == 1
+        assert drain(other_builder).rows == 1
         assert (mine.exact("function_1"), its.exact("function_1")) == (["code-f1.py#f1~1"], [])
         drain(builder)
         assert mine.exact("function_2") == its.exact("function_2") == ["code-f2.py#f2~1"]

@@ -52,7 +52,7 @@ def test_a_packed_file_is_read_and_a_damaged_one_is_one_sentence(tmp_path, monke
         read_chunk_file(packed, DIMENSIONS)
 
 
-class Served:
+class ServedState:
     """What a watcher would serve: applies each change and gives out keys."""
 
     def __init__(self, folder):
@@ -140,7 +140,7 @@ def test_a_fault_names_file_chunk_and_field(tmp_path, content, sentence):
 
 
 def test_a_damaged_file_keeps_its_old_chunks_and_everything_else_goes_on(tmp_path):
-    served = Served(tmp_path)
+    served = ServedState(tmp_path)
     write(tmp_path, "a.json", [chunk("a")])
     write(tmp_path, "b.json", [chunk("b")])
     served.refresh()
@@ -157,7 +157,7 @@ def test_a_damaged_file_keeps_its_old_chunks_and_everything_else_goes_on(tmp_pat
 
 
 def test_an_unchanged_chunk_is_not_written_again(tmp_path):
-    served = Served(tmp_path)
+    served = ServedState(tmp_path)
     write(tmp_path, "a.json", [chunk("a"), chunk("b"), chunk("c")], model="m", sequence=1)
     served.refresh()
     write(tmp_path, "a.json", [chunk("a"), chunk("b", "new"), chunk("d")], model="m", sequence=2)
@@ -168,7 +168,7 @@ def test_an_unchanged_chunk_is_not_written_again(tmp_path):
 
 
 def test_an_unchanged_chunk_is_not_read_again(tmp_path, monkeypatch):
-    served = Served(tmp_path)
+    served = ServedState(tmp_path)
     write(tmp_path, "a.json", [chunk(f"c{at}") for at in range(50)], model="m")
     served.refresh()
     read = []
@@ -178,13 +178,13 @@ def test_an_unchanged_chunk_is_not_read_again(tmp_path, monkeypatch):
     )
     write(tmp_path, "a.json", [chunk(f"c{at}", "new" if at == 7 else "text") for at in range(50)], model="m")
     served.refresh()
-    assert [one.id for one in read] == ["c7"]
+    assert [filed.id for filed in read] == ["c7"]
     write(tmp_path, "a.json", [chunk(f"c{at}", "new" if at == 7 else "text") for at in range(50)], model="n")
     assert len(served.refresh().added) == 50  # of another model everything is another
 
 
 def test_of_two_chunks_in_one_file_with_one_id_the_newest_is_used_and_both_are_named(tmp_path):
-    served = Served(tmp_path)
+    served = ServedState(tmp_path)
     old, new = chunk("x", "old", "2026-01-01T00:00:00Z"), chunk("x", "new", "2026-02-01T00:00:00Z")
     write(tmp_path, "a.json", [old])
     served.refresh()
@@ -196,7 +196,7 @@ def test_of_two_chunks_in_one_file_with_one_id_the_newest_is_used_and_both_are_n
 
 
 def test_of_two_chunks_with_one_id_the_newest_wins_and_the_other_comes_back(tmp_path):
-    served = Served(tmp_path)
+    served = ServedState(tmp_path)
     write(tmp_path, "a.json", [chunk("x", "old", "2026-01-01T00:00:00Z")])
     write(tmp_path, "b.json", [chunk("x", "new", "2026-02-01T00:00:00Z")])
     change = served.refresh()
@@ -209,7 +209,7 @@ def test_of_two_chunks_with_one_id_the_newest_wins_and_the_other_comes_back(tmp_
 
 
 def test_a_large_backlog_comes_in_parts(tmp_path):
-    served = Served(tmp_path)
+    served = ServedState(tmp_path)
     for at in range(6):
         write(tmp_path, f"{at}.json", [chunk(f"c{at}", "x" * 1000)])
     change = served.manager.read(batch_bytes=2500)
@@ -218,7 +218,7 @@ def test_a_large_backlog_comes_in_parts(tmp_path):
 
 
 def test_where_much_is_served_parts_are_larger(tmp_path):
-    served = Served(tmp_path)
+    served = ServedState(tmp_path)
     write(tmp_path, "a.json", [chunk(f"a{at}", "x" * 1000) for at in range(60)])
     served.refresh()
     for at in range(6):
@@ -279,7 +279,7 @@ steps = st.lists(st.tuples(names, contents | st.none() | st.just("damage")), max
 @example(steps=[("a.json", {"p": ("one", 2)}), ("b.json", {"p": ("one", 1)}), ("a.json", {"p": ("two", 1)})])
 def test_any_sequence_of_changes_ends_as_a_fresh_reading_does(tmp_path_factory, steps):
     folder = tmp_path_factory.mktemp("chunks")
-    served = Served(folder)
+    served = ServedState(folder)
     for name, content in steps:
         if content is None:
             (folder / name).unlink(missing_ok=True)
@@ -297,6 +297,6 @@ def test_any_sequence_of_changes_ends_as_a_fresh_reading_does(tmp_path_factory, 
                 [chunk(i, text, f"2026-01-0{day}T00:00:00Z") for i, (text, day) in content.items()],
             )
         served.refresh()
-    fresh = Served(folder)
+    fresh = ServedState(folder)
     fresh.refresh()
     assert served.texts() == fresh.texts()

@@ -20,7 +20,7 @@ from cortex.ask.freshness import Freshness
 from cortex.engines import serving
 from cortex.engines.graph.engine import GraphEngine
 from cortex.engines.serving import EngineWorker
-from cortex.engines.text.checksums import META, SUMS, Whole
+from cortex.engines.text.checksums import META, SUMS, IntegrityChecker
 from cortex.engines.text.engine import TextEngine
 from cortex.engines.vector.engine import VectorEngine
 from cortex.engines.vector.usearch import Limits as VectorLimits
@@ -28,11 +28,11 @@ from cortex.engines.vector.usearch import check_vectors
 from cortex.generation import current as generations
 from cortex.generation import snapshots
 from cortex.generation.current import EMPTY, KEY_BYTES
-from cortex.generation.damage import mark, take_marks
+from cortex.generation.damage import take_marks, write_mark
 from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment
 from cortex.publish.builder import Builder
-from cortex.publish.integrity import Intact
+from cortex.publish.integrity import IntegrityMonitor
 from cortex.settings import config as configuration
 from cortex.system import files
 from cortex.system.errors import BadQuery, NotReady, Unavailable
@@ -122,8 +122,8 @@ class Index:
         self.read()
 
     def ask(self):
-        found = self.workers["text"].handlers[ExactSearch](ExactSearch("handler_7"))
-        assert [hit.id for hit in found.hits] == [chunk(7)["id"]]
+        answer = self.workers["text"].handlers[ExactSearch](ExactSearch("handler_7"))
+        assert [hit.id for hit in answer.hits] == [chunk(7)["id"]]
         near = self.workers["vector"].handlers[VectorSearch](VectorSearch(vector(7), "m@1", 1))
         assert [hit.id for hit in near.hits] == [chunk(7)["id"]]
         callers = self.workers["graph"].handlers[GraphSearch](GraphSearch("callers", "function_1"))
@@ -138,7 +138,7 @@ class Index:
             open_segment(self.config.index_dir / "segments" / name)
         files = TextEngine(self.config).files(current.tokens["text"])
         assert len(files) > 3
-        Whole().check(files[0].parent)
+        IntegrityChecker().check(files[0].parent)
         check_vectors(self.config.index_dir / "vector" / current.tokens["vector"])
 
     def file(self, kind):
@@ -176,11 +176,11 @@ def damage(path, how):
             file.write(bytes([byte ^ 0x55]))
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # a disk does not tell
     elif how == "other":
-        others = sorted(one for one in path.parent.iterdir() if one.is_file() and one != path)
-        alike = [one for one in others if one.suffix == path.suffix]
-        made = path.with_name("made")
-        made.write_bytes((alike or others or [path])[0].read_bytes())
-        made.replace(path)
+        others = sorted(sibling for sibling in path.parent.iterdir() if sibling.is_file() and sibling != path)
+        alike = [sibling for sibling in others if sibling.suffix == path.suffix]
+        copied = path.with_name("made")
+        copied.write_bytes((alike or others or [path])[0].read_bytes())
+        copied.replace(path)
     else:
         path.unlink()
         if how == "folder":
@@ -201,14 +201,14 @@ def config(tmp_path):
 
 @pytest.fixture
 def index(config):
-    made = Index(config)
-    made.look()
+    created = Index(config)
+    created.look()
     write(config)  # one chunk less: there is a segment of deleted rows
-    made.look()
-    made.ask()
-    made.check()
-    yield made
-    made.builder.close()
+    created.look()
+    created.ask()
+    created.check()
+    yield created
+    created.builder.close()
 
 
 def restore_deleted(index):
@@ -292,7 +292,7 @@ def test_a_key_that_is_lost_under_a_writer_leaves_no_reader_behind(index, cache,
     assert len(files.read_ours(cache / "origin.key", KEY_BYTES)) == KEY_BYTES
 
 
-def test_what_only_a_reader_sees_is_told_by_a_mark_and_made_again(index):
+def test_damage_seen_only_by_a_reader_is_marked_and_repaired(index):
     path, number = index.file("term"), index.builder.current.number
     damage(path, "flip")
     index.read()
@@ -336,19 +336,19 @@ def test_a_panic_of_a_library_over_damaged_files_does_not_end_the_worker(index):
 
 def test_a_mark_for_another_generation_changes_nothing(index):
     number = index.builder.current.number
-    mark(index.config.run_dir, "text", number - 1, "of old")
+    write_mark(index.config.run_dir, "text", number - 1, "of old")
     index.look()
     assert index.builder.current.number == number
     assert take_marks(index.config.run_dir, ["text"]) == {}
 
 
 def test_marks_that_go_on_do_not_make_the_writer_build_without_end(index):
-    intact = Intact(index.config.index_dir, index.config.run_dir, {"text": None}, pause_s=600.0)
+    intact = IntegrityMonitor(index.config.index_dir, index.config.run_dir, {"text": None}, pause_s=600.0)
     current = index.builder.current
-    mark(index.config.run_dir, "text", current.number, "Bad bytes.")
-    assert intact.marked(current) == {"text": "Bad bytes."}
-    mark(index.config.run_dir, "text", current.number, "Bad bytes.")
-    assert intact.marked(current) == {}
+    write_mark(index.config.run_dir, "text", current.number, "Bad bytes.")
+    assert intact.read_marks(current) == {"text": "Bad bytes."}
+    write_mark(index.config.run_dir, "text", current.number, "Bad bytes.")
+    assert intact.read_marks(current) == {}
 
 
 @contextlib.contextmanager
@@ -361,7 +361,7 @@ def without_descriptors():
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_a_publish_and_a_taking_up_that_fail_for_want_of_descriptors_throw_nothing_away(index):
+def test_running_out_of_descriptors_discards_nothing(index):
     before = index.builder.current
     write(index.config, CHUNKS + 1)
     with without_descriptors():
@@ -409,7 +409,7 @@ def full(config):
     subprocess.run(["umount", "--lazy", config.home], check=True)
 
 
-def test_a_first_start_on_a_full_disk_is_told_and_tried_again(config, full):
+def test_a_first_start_on_a_full_disk_is_reported_and_tried_again(config, full):
     for name in ("chunks_dir", "graph_dir", "run_dir"):
         getattr(config, name).mkdir(exist_ok=True)
     with pytest.raises((Unavailable, OSError), match="No space left"):
@@ -482,11 +482,11 @@ def test_a_reader_takes_up_another_generation_of_the_same_number(index):
             index.config.index_dir, dataclasses.replace(builder.current, number=current.number)
         )
     index.workers["text"].reload()
-    found = index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7", generation=current.number))
-    assert found.hits == ()
+    answer = index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7", generation=current.number))
+    assert answer.hits == ()
 
 
-def test_a_reader_to_whom_no_event_came_looks_when_it_is_asked_for_the_newest(index, monkeypatch):
+def test_a_reader_without_events_looks_when_the_newest_generation_is_requested(index, monkeypatch):
     monkeypatch.setattr(snapshots, "AGAIN_S", 0.0)
     index.ask()
     write(index.config, 3)
@@ -495,7 +495,7 @@ def test_a_reader_to_whom_no_event_came_looks_when_it_is_asked_for_the_newest(in
     assert index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7")).hits == ()
 
 
-def test_a_reader_is_in_no_hurry_but_while_something_waits_for_its_next_look(index, monkeypatch):
+def test_a_reader_reloads_soon_only_while_something_is_pending(index, monkeypatch):
     worker = index.workers["text"]
     with monkeypatch.context() as patch:
         patch.setattr(snapshots, "KEEP_S", 0.0)

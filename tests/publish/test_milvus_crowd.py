@@ -37,13 +37,13 @@ ALL = Bearer("everybody", "read")
 SPECIAL = {"lib/zebra.py": "def zebra_crossing(street):\n    return street.stripes\n"}
 
 
-class Served:
+class InProcessLink:
     """As a Link; the workers are in this process."""
 
-    made = []  # noqa: RUF012 - of all that are made
+    instances = []  # noqa: RUF012 - of all that are made
 
     def __init__(self, config):
-        Served.made.append(self)
+        InProcessLink.instances.append(self)
         self.config, self.freshness = config, Freshness(config)
         self.workers = {"text": make_text(config), "vector": make_vector(config)}
 
@@ -67,16 +67,18 @@ class Served:
 
 def copy_project(collection, names):
     """All that Milvus has of the collection's project once more, under each of `names`."""
-    own, place = collection.project, collection.place.project
-    fields = [one["name"] for one in collection._connected().describe_collection(collection.rows)["fields"]]
-    rows = collection.find(own, [name for name in fields if not name.endswith("_bm25")])
+    project_filter, place = collection.project, collection.place.project
+    fields = [
+        field["name"] for field in collection._connected().describe_collection(collection.rows)["fields"]
+    ]
+    rows = collection.find(project_filter, [name for name in fields if not name.endswith("_bm25")])
     parts = collection.parts_like('pk != ""', ["pk", "content"])
 
     def renamed(some, name):
-        return ({**one, "project": name, "pk": one["pk"].replace(place, name, 1)} for one in some)
+        return ({**row, "project": name, "pk": row["pk"].replace(place, name, 1)} for row in some)
 
-    collection.insert(one for name in names for one in renamed(rows, name))
-    collection.insert_parts(one for name in names for one in renamed(parts, name))
+    collection.insert(row for name in names for row in renamed(rows, name))
+    collection.insert_parts(entry for name in names for entry in renamed(parts, name))
     for name in (collection.rows, collection.parts):  # milvus-lite sorts what it has in memory anew each time
         collection._connected().flush(name)
 
@@ -87,9 +89,9 @@ def configs(milvus, tmp_path_factory):
     names = [f"p{number:03}" for number in range(PROJECTS)]
 
     def machine(name, sources):
-        made = Machine(folder / f"made-{name}" / name, milvus, name, sources)
-        made.config = replace(made.config, milvus=replace(made.config.milvus, collection="crowded"))
-        return made
+        created = Machine(folder / f"made-{name}" / name, milvus, name, sources)
+        created.config = replace(created.config, milvus=replace(created.config.milvus, collection="crowded"))
+        return created
 
     first, special = machine(names[0], SOURCES), machine("p123", SPECIAL)
     first.publish()
@@ -100,61 +102,61 @@ def configs(milvus, tmp_path_factory):
     for name in names:
         root = folder / "served" / name
         root.mkdir(parents=True)
-        named = replace(first.config.milvus, project=name)
-        out.append(dataclasses.replace(first.config, root=root, milvus=named))
-    out = [replace(one, server=replace(one.server, deadline_s=60.0)) for one in out]
-    return [*out, dataclasses.replace(out[0], root=folder, milvus=replace(named, project="nobody"))]
+        settings = replace(first.config.milvus, project=name)
+        out.append(dataclasses.replace(first.config, root=root, milvus=settings))
+    out = [replace(config, server=replace(config.server, deadline_s=60.0)) for config in out]
+    return [*out, dataclasses.replace(out[0], root=folder, milvus=replace(settings, project="nobody"))]
 
 
 @pytest.fixture
 def sent(monkeypatch):
     """What is sent to Milvus."""
-    found = []
+    calls = []
     for name in ("search", "get", "find", "count"):
         ask = getattr(Collection, name)
 
-        def counted(self, *given, _ask=ask, _name=name, **more):
-            found.append(_name)
-            return _ask(self, *given, **more)
+        def counted(self, *arguments, _ask=ask, _name=name, **more):
+            calls.append(_name)
+            return _ask(self, *arguments, **more)
 
         monkeypatch.setattr(Collection, name, counted)
-    return found
+    return calls
 
 
 @pytest.fixture(scope="module")
 def served(configs):
-    Served.made.clear()
-    return Projects(configs[:PROJECTS], Metrics(), make=Served)
+    InProcessLink.instances.clear()
+    return Projects(configs[:PROJECTS], Metrics(), make=InProcessLink)
 
 
 def ask(front, tool, bearer=ALL, **arguments):
     hosted = front.find("", bearer)
     caller = Caller(session="s", channel="http")
 
-    async def whole():
+    async def ask_all():
         """The first question to so many may not have all of them."""
         async with asyncio.timeout(BOUND_S):
             while True:
-                found = await front.ask(hosted, TOOLS[tool], arguments, bearer, caller)
-                if "being brought" not in found["index"].get("message", ""):
-                    return orjson.loads(orjson.dumps(found))
+                answer = await front.ask(hosted, TOOLS[tool], arguments, bearer, caller)
+                if "being brought" not in answer["index"].get("message", ""):
+                    return orjson.loads(orjson.dumps(answer))
 
-    return asyncio.run(whole())
+    return asyncio.run(ask_all())
 
 
-def whose(found):
-    return [(one["project"], one["chunk"]["metadata"]["file_path"]) for one in found["results"]]
+def project_paths(answer):
+    return [(hit["project"], hit["chunk"]["metadata"]["file_path"]) for hit in answer["results"]]
 
 
 @pytest.mark.parametrize("detail", ["auto", "full"])
 def test_one_question_to_three_hundred_projects_finds_the_one_that_knows(served, detail):
-    found = ask(served, "cortex_search", query="zebra crossing stripes", projects=["*"], detail=detail)
-    assert whose(found)[0] == ("p123", "lib/zebra.py")
-    assert "street.stripes" in found["results"][0]["chunk"]["text"]
-    assert found["index"]["projects"] == PROJECTS
-    assert found["index"]["degraded"] == []
-    assert found["index"]["generations"].keys() == {name for name, _ in whose(found)}
-    assert len(Served.made) == 1
+    answer = ask(served, "cortex_search", query="zebra crossing stripes", projects=["*"], detail=detail)
+    assert project_paths(answer)[0] == ("p123", "lib/zebra.py")
+    assert "street.stripes" in answer["results"][0]["chunk"]["text"]
+    assert answer["index"]["projects"] == PROJECTS
+    assert answer["index"]["degraded"] == []
+    assert answer["index"]["generations"].keys() == {name for name, _ in project_paths(answer)}
+    assert len(InProcessLink.instances) == 1
 
 
 def test_searches_and_reads_do_not_grow_with_the_projects(served, sent):
@@ -168,39 +170,39 @@ def test_searches_and_reads_do_not_grow_with_the_projects(served, sent):
     assert counts[0]["search"] == counts[1]["search"] > 0
     assert counts[1]["count"] == 0
     assert all(counts[1][name] <= counts[0][name] + 1 for name in ("find", "get"))
-    assert len(Served.made) == 1
+    assert len(InProcessLink.instances) == 1
 
 
-def test_words_are_found_in_all_of_them_and_said_whose_they_are(served):
-    found = ask(served, "cortex_exact", query="zebra_crossing", projects=["*"])
-    assert set(whose(found)) == {("p123", "lib/zebra.py")}
-    assert found["results"][0]["chunk"]["text"].startswith("1: def zebra_crossing")
+def test_a_keyword_query_over_all_projects_names_the_project_of_each_hit(served):
+    answer = ask(served, "cortex_exact", query="zebra_crossing", projects=["*"])
+    assert set(project_paths(answer)) == {("p123", "lib/zebra.py")}
+    assert answer["results"][0]["chunk"]["text"].startswith("1: def zebra_crossing")
     every = ask(served, "cortex_exact", query="checkout", projects=["p0*"], detail="full", limit=100)
     assert every["total_found"] == 100
-    assert {name for name, _ in whose(every)} == {f"p{number:03}" for number in range(100)}
+    assert {name for name, _ in project_paths(every)} == {f"p{number:03}" for number in range(100)}
 
 
-def test_the_flat_answer_says_whose_each_hit_is(served):
-    found = ask(served, "code_context", query="zebra crossing stripes", projects=["p1*"])
-    assert (found["hits"][0]["project"], found["hits"][0]["file"]) == ("p123", "lib/zebra.py")
+def test_the_flat_answer_names_the_project_of_each_hit(served):
+    answer = ask(served, "code_context", query="zebra crossing stripes", projects=["p1*"])
+    assert (answer["hits"][0]["project"], answer["hits"][0]["file"]) == ("p123", "lib/zebra.py")
 
 
-def test_a_token_finds_nothing_in_what_it_may_not_ask(served):
+def test_a_token_finds_nothing_in_projects_that_it_may_not_query(served):
     bearer = Bearer("some", "read", ("p00*",))
-    found = ask(
+    answer = ask(
         served, "cortex_search", bearer, query="zebra crossing stripes", projects=["*"], detail="full"
     )
-    assert {name for name, _ in whose(found)} <= {f"p00{number}" for number in range(10)}
-    assert found["index"]["generations"].keys() == {f"p00{number}" for number in range(10)}
+    assert {name for name, _ in project_paths(answer)} <= {f"p00{number}" for number in range(10)}
+    assert answer["index"]["generations"].keys() == {f"p00{number}" for number in range(10)}
     assert "p123" not in str(ask(served, "cortex_exact", bearer, query="zebra_crossing", projects=["*"]))
     with pytest.raises(BadRequest, match="There is no project 'p123'"):
         ask(served, "cortex_search", bearer, query="zebra", projects=["p123"])
 
 
-def test_a_project_that_milvus_has_not_is_named_and_the_others_answer(configs):
-    with_nobody = Projects([*configs[120:124], configs[-1]], Metrics(), make=Served)
-    found = ask(with_nobody, "cortex_search", query="zebra crossing stripes", projects=["*"])
-    assert whose(found)[0] == ("p123", "lib/zebra.py")
-    assert found["index"]["degraded"] == [configs[-1].root.name]
-    assert "Milvus has nothing of a project nobody" in found["index"]["message"]
-    assert len(found["index"]["generations"]) == 4 <= NAMED_MAX
+def test_a_project_that_is_not_in_milvus_is_named_and_the_others_answer(configs):
+    with_nobody = Projects([*configs[120:124], configs[-1]], Metrics(), make=InProcessLink)
+    answer = ask(with_nobody, "cortex_search", query="zebra crossing stripes", projects=["*"])
+    assert project_paths(answer)[0] == ("p123", "lib/zebra.py")
+    assert answer["index"]["degraded"] == [configs[-1].root.name]
+    assert "Milvus has nothing of a project nobody" in answer["index"]["message"]
+    assert len(answer["index"]["generations"]) == 4 <= NAMED_MAX

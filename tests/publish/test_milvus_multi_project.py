@@ -27,16 +27,16 @@ TILL = {
 }
 
 
-class Place:
+class ProjectGroup:
     """Some projects in one place, asked through the workers of the first."""
 
     def __init__(self, folder, milvus, sources):
         self.machines = {
-            name: Machine(folder / name / "shop", milvus, f"{folder.name}-{name}", one)
-            for name, one in sources.items()
+            name: Machine(folder / name / "shop", milvus, f"{folder.name}-{name}", texts)
+            for name, texts in sources.items()
         }
-        for one in self.machines.values():
-            one.publish()
+        for machine in self.machines.values():
+            machine.publish()
         reader = Machine(folder / "reader" / "shop", milvus, self.names[0], {})
         with contextlib.closing(Mirror(reader.config)) as mirror:
             mirror.refresh()
@@ -45,7 +45,7 @@ class Place:
 
     @property
     def names(self):
-        return tuple(one.config.milvus.project for one in self.machines.values())
+        return tuple(machine.config.milvus.project for machine in self.machines.values())
 
     def bring(self, *more):
         return self.text.handlers[Bring](Bring((*self.names, *more), 5.0))
@@ -58,7 +58,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path, milvus):
-    return Place(tmp_path, milvus, {"api": SOURCES, "web": TILL})
+    return ProjectGroup(tmp_path, milvus, {"api": SOURCES, "web": TILL})
 
 
 @pytest.fixture
@@ -68,62 +68,62 @@ def searches(monkeypatch):
     for name in ("search", "get"):
         ask = getattr(Collection, name)
 
-        def counted(self, *given, _ask=ask, _name=name, **more):
-            sent.append(given[0] if _name == "search" else _name)
-            return _ask(self, *given, **more)
+        def counted(self, *arguments, _ask=ask, _name=name, **more):
+            sent.append(arguments[0] if _name == "search" else _name)
+            return _ask(self, *arguments, **more)
 
         monkeypatch.setattr(Collection, name, counted)
     return sent
 
 
-def told(reply):
+def hit_places(reply):
     return {(told_by(hit)[0], told_by(hit)[1].path) for hit in reply.hits}
 
 
 def test_words_and_meaning_of_all_are_found_by_one_search_for_each_lane(place, searches):
     place.bring()
-    found = place.ask(TextSignals("what an item costs", 10))
-    assert {(0, "shop/money.py"), (1, "docs/till.md")} <= told(found)
-    lanes = [one for one in searches if one.endswith("_bm25")]
+    answer = place.ask(TextSignals("what an item costs", 10))
+    assert {(0, "shop/money.py"), (1, "docs/till.md")} <= hit_places(answer)
+    lanes = [field for field in searches if field.endswith("_bm25")]
     assert len(lanes) == len(set(lanes))
     searches.clear()
     near = place.ask(MeaningSearch("what an item costs", 5), place.vector)
-    assert {number for number, _ in told(near)} == {0, 1}
+    assert {number for number, _ in hit_places(near)} == {0, 1}
     assert searches.count("vector") == 1
 
 
-def test_what_is_told_of_each_project_is_what_it_tells_alone(place):
+def test_joint_answers_match_those_of_each_project_alone(place):
     both = place.ask(MeaningSearch("price", 50), place.vector)
     cosines = dict(zip(told_ids(both), both.row("cosine").tolist(), strict=True))
     for at, machine in enumerate(place.machines.values()):
-        asked = machine.workers()
+        handlers = machine.workers()
         alone = make_vector(machine.config)
         alone.reload()
         reply = alone.handlers[MeaningSearch](MeaningSearch("price", 50))
-        for (_, path, one), cosine in zip(told_ids(reply), reply.row("cosine").tolist(), strict=True):
-            assert cosines[at, path, one] == pytest.approx(cosine, abs=1e-6)
-        hits = asked[ExactSearch](ExactSearch("price"))
-        found = place.ask(ExactSearch("price", limit=50))
-        own = {one.path for number, one in map(told_by, found.hits) if number == at}
-        assert own == {hit.path for hit in hits.hits}
+        for (_, path, chunk_id), cosine in zip(told_ids(reply), reply.row("cosine").tolist(), strict=True):
+            assert cosines[at, path, chunk_id] == pytest.approx(cosine, abs=1e-6)
+        hits = handlers[ExactSearch](ExactSearch("price"))
+        joint = place.ask(ExactSearch("price", limit=50))
+        own_paths = {own_hit.path for number, own_hit in map(told_by, joint.hits) if number == at}
+        assert own_paths == {hit.path for hit in hits.hits}
 
 
 def told_ids(reply):
     return [(told_by(hit)[0], told_by(hit)[1].path, hit.id) for hit in reply.hits]
 
 
-def test_filters_mean_in_each_project_what_they_mean_there(place):
-    found = place.ask(TextSignals("price", 10, Filters(paths=("shop/**",))))
-    assert {path for _, path in told(found)} == {"shop/cart.py", "shop/money.py", "shop/till.py"}
-    assert told(place.ask(ExactSearch("price", filters=Filters(paths=("shop/till.py",))))) == {
+def test_filters_apply_within_each_project(place):
+    answer = place.ask(TextSignals("price", 10, Filters(paths=("shop/**",))))
+    assert {path for _, path in hit_places(answer)} == {"shop/cart.py", "shop/money.py", "shop/till.py"}
+    assert hit_places(place.ask(ExactSearch("price", filters=Filters(paths=("shop/till.py",))))) == {
         (1, "shop/till.py")
     }
     assert not place.ask(TextSignals("price", 10, Filters(language="markdown", paths=("shop/**",)))).hits
 
 
 def test_chunks_of_all_are_read_at_once(place, searches):
-    found = place.ask(TextSignals("price", 10))
-    keys = tuple(map(int, found.keys))
+    answer = place.ask(TextSignals("price", 10))
+    keys = tuple(map(int, answer.keys))
     searches.clear()
     chunks = place.ask(Fetch(keys), generations=place.bring().generations).chunks
     assert all(chunks)
@@ -132,51 +132,49 @@ def test_chunks_of_all_are_read_at_once(place, searches):
 
 def test_lines_are_shown_of_each_project_by_itself_and_read_at_once(place, searches):
     generations = place.bring().generations
-    found = place.ask(TextSignals("price", 10))
+    answer = place.ask(TextSignals("price", 10))
     requests = [
-        encode(Show(tuple(told_by(hit)[1].key for hit in own), (1.0,) * len(own), "price"))
+        encode(Show(tuple(told_by(hit)[1].key for hit in project_hits), (1.0,) * len(project_hits), "price"))
         for at in range(2)
-        if (own := [hit for hit in found.hits if told_by(hit)[0] == at])
+        if (project_hits := [hit for hit in answer.hits if told_by(hit)[0] == at])
     ]
     searches.clear()
     replies = place.text.handlers[Apart](Apart(place.names, generations, tuple(requests))).replies
     assert searches == ["get"]
     assert [
-        any(word in one for one in decode(reply).entries)
+        any(word in entry for entry in decode(reply).entries)
         for reply, word in zip(replies, (b"cents", b"pence"), strict=True)
     ]
 
 
-def test_a_project_that_is_not_there_is_told_and_the_others_answer(place):
-    told = place.bring("nobody")
-    assert told.generations[:2] == (1, 1)
-    assert told.generations[2] == 0
-    assert "Milvus has nothing of a project nobody" in told.why[2]
+def test_a_missing_project_is_reported_and_the_others_answer(place):
+    brought = place.bring("nobody")
+    assert brought.generations[:2] == (1, 1)
+    assert brought.generations[2] == 0
+    assert "Milvus has nothing of a project nobody" in brought.why[2]
 
 
-def test_a_project_in_which_there_is_nothing_is_told_and_the_others_answer(tmp_path, milvus):
-    told = Place(tmp_path, milvus, {"api": SOURCES, "none": {}}).bring()
-    assert told.generations == (1, 0)
-    assert told.why == ("", "What Milvus has of it holds no text.")
+def test_an_empty_project_is_reported_and_the_others_answer(tmp_path, milvus):
+    brought = ProjectGroup(tmp_path, milvus, {"api": SOURCES, "none": {}}).bring()
+    assert brought.generations == (1, 0)
+    assert brought.why == ("", "What Milvus has of it holds no text.")
 
 
-def test_a_project_whose_document_cannot_be_read_is_told_and_not_asked_of_rows_that_may_be_gone(
-    place, monkeypatch
-):
+def test_a_project_with_an_unreadable_document_is_reported_and_not_queried(place, monkeypatch):
     assert place.bring().generations == (1, 1)
     monkeypatch.setattr("cortex.engines.milvus.multi_project.LOOK_S", 0.0)
     with contextlib.closing(place.machines["web"].collection) as collection:
         name = collection.place.project
         collection.insert_parts([{"pk": f"{name}:document", "project": name, "content": "no document"}])
-    told = place.bring()
-    assert (told.generations, told.rows[1]) == ((1, 0), 0)
-    assert f"The document of {name} in Milvus cannot be read" in told.why[1]
+    brought = place.bring()
+    assert (brought.generations, brought.rows[1]) == ((1, 0), 0)
+    assert f"The document of {name} in Milvus cannot be read" in brought.why[1]
 
 
 def test_a_project_that_is_removed_and_published_once_more_is_not_answered_from_before(
     place, tmp_path, milvus, monkeypatch
 ):
-    assert told(place.ask(ExactSearch("pence"))) == {(1, "shop/till.py")}
+    assert hit_places(place.ask(ExactSearch("pence"))) == {(1, "shop/till.py")}
     monkeypatch.setattr("cortex.engines.milvus.multi_project.LOOK_S", 0.0)
     old = place.machines["web"]
     with contextlib.closing(old.collection) as collection:
@@ -185,26 +183,26 @@ def test_a_project_that_is_removed_and_published_once_more_is_not_answered_from_
     text = TILL["shop/till.py"].replace("pence", "farthing")
     Machine(tmp_path / "anew" / "shop", milvus, old.config.milvus.project, {"shop/till.py": text}).publish()
     assert place.bring().generations == (1, 1)
-    assert told(place.ask(ExactSearch("farthing"))) == {(1, "shop/till.py")}
+    assert hit_places(place.ask(ExactSearch("farthing"))) == {(1, "shop/till.py")}
     assert not place.ask(ExactSearch("pence")).hits
 
 
 def test_a_worker_that_nobody_asks_forgets_the_tables_of_all_and_makes_them_again(place, monkeypatch):
-    made = []
+    joined = []
 
-    def counted(*given):
-        made.append(given)
-        return join_rows(*given)
+    def counted(*arguments):
+        joined.append(arguments)
+        return join_rows(*arguments)
 
     monkeypatch.setattr("cortex.engines.milvus.multi_project.join_rows", counted)
-    before = [told(place.ask(ExactSearch("price"))) for _ in range(2)]
-    assert len(made) == 1
+    before = [hit_places(place.ask(ExactSearch("price"))) for _ in range(2)]
+    assert len(joined) == 1
     allocator.forget()
-    assert [told(place.ask(ExactSearch("price")))] * 2 == before
-    assert len(made) == 2
+    assert [hit_places(place.ask(ExactSearch("price")))] * 2 == before
+    assert len(joined) == 2
 
 
-def test_what_nobody_has_asked_for_long_is_removed_from_the_disk(place, monkeypatch):
+def test_projects_that_are_long_unused_are_removed_from_the_disk(place, monkeypatch):
     place.bring()
     folder = place.config.index_dir / "others"
     assert len(list(folder.iterdir())) == 2
@@ -223,7 +221,7 @@ def test_a_worker_that_knows_less_than_the_other_looks_again(place, monkeypatch)
     web.publish()
     assert place.bring().generations == before
     assert place.ask(MeaningSearch("price", 5), place.vector, (1, 2)).hits
-    assert told(place.ask(ExactSearch("farthing"), generations=(1, 2))) == {(1, "shop/till.py")}
+    assert hit_places(place.ask(ExactSearch("farthing"), generations=(1, 2))) == {(1, "shop/till.py")}
 
 
 def test_an_answer_is_of_one_generation_also_while_a_project_goes_on(place, monkeypatch):
@@ -231,15 +229,15 @@ def test_an_answer_is_of_one_generation_also_while_a_project_goes_on(place, monk
     web = place.machines["web"]
     web.write("shop/till.py", TILL["shop/till.py"].replace("pence", "farthing"))
     web.publish()
-    assert told(place.ask(ExactSearch("pence"), generations=before)) == {(1, "shop/till.py")}
+    assert hit_places(place.ask(ExactSearch("pence"), generations=before)) == {(1, "shop/till.py")}
     assert not place.ask(ExactSearch("farthing"), generations=before).hits
     monkeypatch.setattr("cortex.engines.milvus.multi_project.LOOK_S", 0.0)
     after = place.bring().generations
     assert after == (1, 2)
-    assert told(place.ask(ExactSearch("farthing"), generations=after)) == {(1, "shop/till.py")}
+    assert hit_places(place.ask(ExactSearch("farthing"), generations=after)) == {(1, "shop/till.py")}
     assert not place.ask(ExactSearch("pence"), generations=after).hits
     # the one before is kept for who was just told of it, and one that never was is none
-    assert told(place.ask(ExactSearch("pence"), generations=before)) == {(1, "shop/till.py")}
+    assert hit_places(place.ask(ExactSearch("pence"), generations=before)) == {(1, "shop/till.py")}
     with pytest.raises(NotReady, match="has moved on"):
         place.ask(ExactSearch("pence"), generations=(1, 9))
 
@@ -253,4 +251,7 @@ def test_a_worker_that_is_started_anew_brings_some_at_once_and_the_rest_for_late
     anew = make_vector(place.config)
     with pytest.raises(NotReady, match="being brought"):
         place.ask(MeaningSearch("price", 5), anew, generations)
-    assert {number for number, _ in told(place.ask(MeaningSearch("price", 5), anew, generations))} == {0, 1}
+    assert {number for number, _ in hit_places(place.ask(MeaningSearch("price", 5), anew, generations))} == {
+        0,
+        1,
+    }

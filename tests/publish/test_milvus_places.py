@@ -37,14 +37,14 @@ def test_after_another_setting_nothing_is_answered_from_the_old_place(tmp_path, 
     name = f"{tmp_path.name}-{what}"
     changed = {"uri": str(second), "collection": "other", "project": f"{name}-other"}[what]
 
-    def moved(one):
-        settings = dataclasses.replace(one.config.milvus, **{what: changed})
-        one.config = dataclasses.replace(one.config, milvus=settings)
+    def moved(machine):
+        settings = dataclasses.replace(machine.config.milvus, **{what: changed})
+        machine.config = dataclasses.replace(machine.config, milvus=settings)
 
     Machine(tmp_path / "a" / "shop", milvus, name).publish()
-    there = Machine(tmp_path / "b" / "shop", milvus, name, ELSEWHERE)
-    moved(there)
-    there.publish()
+    other_machine = Machine(tmp_path / "b" / "shop", milvus, name, ELSEWHERE)
+    moved(other_machine)
+    other_machine.publish()
 
     reader = Machine(tmp_path / "c" / "shop", milvus, name, {})
     before, hashed = reader.config.index_dir, reader.config.hash()
@@ -53,39 +53,39 @@ def test_after_another_setting_nothing_is_answered_from_the_old_place(tmp_path, 
     assert reader.config.hash() != hashed
     assert not Freshness(reader.config).current().number
     assert not EngineWorker("graph", reader.config).status().generation
-    asked = reader.workers()
-    assert paths(asked[ExactSearch](ExactSearch("price"))) == ["shop/till.py"]
-    assert not asked[OutlineSearch](OutlineSearch("shop/money.py")).paths
-    assert asked[OutlineSearch](OutlineSearch("shop/till.py")).paths == ("shop/till.py",)
+    handlers = reader.workers()
+    assert paths(handlers[ExactSearch](ExactSearch("price"))) == ["shop/till.py"]
+    assert not handlers[OutlineSearch](OutlineSearch("shop/money.py")).paths
+    assert handlers[OutlineSearch](OutlineSearch("shop/till.py")).paths == ("shop/till.py",)
     assert not before.exists()
 
 
 def test_an_indexer_brings_nothing_over_from_the_old_place(tmp_path, milvus):
     name = f"{tmp_path.name}-goes"
-    one = Machine(tmp_path / "a" / "shop", milvus, name, SOURCES)
-    one.publish()
-    settings = dataclasses.replace(one.config.milvus, project=f"{name}-on")
-    one.config = dataclasses.replace(one.config, milvus=settings)
-    assert one.publish().rows == one.collection.count(one.collection.project)
-    kept = dataclasses.replace(one.config, writes=True).index_dir.parent
-    assert list(kept.parent.iterdir()) == [kept]
+    machine = Machine(tmp_path / "a" / "shop", milvus, name, SOURCES)
+    machine.publish()
+    settings = dataclasses.replace(machine.config.milvus, project=f"{name}-on")
+    machine.config = dataclasses.replace(machine.config, milvus=settings)
+    assert machine.publish().rows == machine.collection.count(machine.collection.project)
+    current_folder = dataclasses.replace(machine.config, writes=True).index_dir.parent
+    assert list(current_folder.parent.iterdir()) == [current_folder]
 
 
 @pytest.mark.parametrize("number", ["10", "9"])
-def test_what_is_written_from_inside_a_sandbox_stays(tmp_path, number):
-    own, other = tmp_path / "own" / "10", tmp_path / "other" / number
-    for folder in (own, other, tmp_path / "left" / "10"):
+def test_an_index_that_is_written_inside_a_sandbox_stays(tmp_path, number):
+    own_folder, other = tmp_path / "own" / "10", tmp_path / "other" / number
+    for folder in (own_folder, other, tmp_path / "left" / "10"):
         folder.mkdir(parents=True)
     with hold(other / LOCK, Misconfigured):
         (other / LOCK).write_bytes(b"7 1")  # a number of another namespace
-        prune_places(own)
+        prune_places(own_folder)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "own"]
-    prune_places(own)
+    prune_places(own_folder)
     assert [path.name for path in tmp_path.iterdir()] == ["own"]
 
 
 def test_a_folder_that_cannot_be_removed_keeps_no_other(tmp_path, monkeypatch):
-    own = tmp_path / "own" / "10"
+    own_folder = tmp_path / "own" / "10"
     for name in ("a", "b", "c", "own"):
         (tmp_path / name / "10").mkdir(parents=True)
     remove = files.remove_tree
@@ -96,7 +96,7 @@ def test_a_folder_that_cannot_be_removed_keeps_no_other(tmp_path, monkeypatch):
         remove(path)
 
     monkeypatch.setattr(files, "remove_tree", refuse)
-    prune_places(own)
+    prune_places(own_folder)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "own"]
 
 

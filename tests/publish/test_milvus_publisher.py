@@ -12,10 +12,10 @@ import time
 import msgspec
 import pytest
 
-from cortex.engines import ENGINES, FAR, engine_of, open_engine
+from cortex.engines import ENGINES, REMOTE, engine_of, open_engine
 from cortex.engines.milvus.collection import Collection
 from cortex.engines.milvus.documents import fetch_body, put_body, read_document, write_document
-from cortex.engines.milvus.entries import entry, rest
+from cortex.engines.milvus.entries import continuation_entries, make_entry
 from cortex.engines.milvus.removal import drop_rows
 from cortex.engines.milvus.rows import Fetched
 from cortex.engines.milvus.scope import primary_key
@@ -67,19 +67,22 @@ class Machine:
     def workers(self):
         with contextlib.closing(Mirror(self.config)) as mirror:
             mirror.refresh()
-        made = {name: EngineWorker(name, self.config) for name in ("text", "vector", "graph")}
-        for worker in made.values():
+        by_name = {name: EngineWorker(name, self.config) for name in ("text", "vector", "graph")}
+        for worker in by_name.values():
             worker.reload()
-        return {kind: answer for worker in made.values() for kind, answer in worker.handlers.items()}
+        return {kind: answer for worker in by_name.values() for kind, answer in worker.handlers.items()}
 
 
 @pytest.fixture
 def machine(tmp_path, milvus, request):
-    made = iter("abcdefgh")
+    folder_names = iter("abcdefgh")
 
     def make(sources=SOURCES):
         return Machine(
-            tmp_path / next(made) / "shop", milvus, f"{tmp_path.name}-{request.node.name}"[:90], sources
+            tmp_path / next(folder_names) / "shop",
+            milvus,
+            f"{tmp_path.name}-{request.node.name}"[:90],
+            sources,
         )
 
     return make
@@ -91,26 +94,28 @@ def paths(reply):
 
 def test_a_machine_without_sources_answers_from_what_another_has_published(machine):
     published = machine().publish()
-    asked = machine(sources={}).workers()
-    assert paths(asked[ExactSearch](ExactSearch("price"))) == ["shop/cart.py", "shop/money.py"]
-    signals = asked[TextSignals](TextSignals("what an item costs", 10))
+    handlers = machine(sources={}).workers()
+    assert paths(handlers[ExactSearch](ExactSearch("price"))) == ["shop/cart.py", "shop/money.py"]
+    signals = handlers[TextSignals](TextSignals("what an item costs", 10))
     assert signals.generation == published.number
     assert "shop/money.py" in signals.paths
-    (chunk,) = asked[Fetch](Fetch((int(signals.keys[0]),))).chunks
+    (chunk,) = handlers[Fetch](Fetch((int(signals.keys[0]),))).chunks
     assert chunk
-    shown = asked[Show](Show(tuple(map(int, signals.keys)), (1.0,) * len(signals.keys), "what an item costs"))
-    assert any(b"item.cents" in entry for entry in shown.entries)
-    callers = asked[GraphSearch](GraphSearch("callers", "price"))
+    reply = handlers[Show](
+        Show(tuple(map(int, signals.keys)), (1.0,) * len(signals.keys), "what an item costs")
+    )
+    assert any(b"item.cents" in entry for entry in reply.entries)
+    callers = handlers[GraphSearch](GraphSearch("callers", "price"))
     assert "shop/cart.py" in str(callers)
-    assert asked[OutlineSearch](OutlineSearch("shop/money.py")).paths == ("shop/money.py",)
-    assert asked[PatternSearch](PatternSearch("price($A)", "python")).paths == ("shop/cart.py",)
+    assert handlers[OutlineSearch](OutlineSearch("shop/money.py")).paths == ("shop/money.py",)
+    assert handlers[PatternSearch](PatternSearch("price($A)", "python")).paths == ("shop/cart.py",)
 
 
 def test_a_keyword_query_weighs_words_by_how_rare_they_are_in_all_chunks_as_at_home(machine):
     more = {f"shop/part{at}.py": f"def part{at}(cart):\n    return cart.part + {at}\n" for at in range(9)}
-    own = machine(SOURCES | more)
-    own.publish()
-    far_away, config = own.workers(), Config(root=own.root)
+    publisher = machine(SOURCES | more)
+    publisher.publish()
+    far_away, config = publisher.workers(), Config(root=publisher.root)
     index(config)
     with contextlib.closing(Builder(config)) as builder:
         while builder.refresh() is not None:
@@ -119,10 +124,10 @@ def test_a_keyword_query_weighs_words_by_how_rare_they_are_in_all_chunks_as_at_h
     at_home.reload()
     for query in ("cart OR price", "price", "cart OR part7", '"return cart" OR item'):
         request = ExactSearch(query, "boolean", limit=50)
-        there, here = far_away[ExactSearch](request), at_home.handlers[ExactSearch](request)
-        assert there.total_found == here.total_found
-        assert [hit.id for hit in there.hits] == [hit.id for hit in here.hits]
-        assert there.scores == pytest.approx(here.scores, rel=0.25)
+        remote, local = far_away[ExactSearch](request), at_home.handlers[ExactSearch](request)
+        assert remote.total_found == local.total_found
+        assert [hit.id for hit in remote.hits] == [hit.id for hit in local.hits]
+        assert remote.scores == pytest.approx(local.scores, rel=0.25)
 
 
 def test_another_machine_goes_on_and_writes_only_what_has_changed(machine):
@@ -133,42 +138,42 @@ def test_another_machine_goes_on_and_writes_only_what_has_changed(machine):
     assert second.number > first.number
     born = other.collection.find(f"{other.collection.project} and born > {first.number}", ["path"])
     assert {row["path"] for row in born} == {"shop/money.py"}
-    asked = machine(sources={}).workers()
-    assert paths(asked[ExactSearch](ExactSearch("pence"))) == ["shop/money.py"]
-    assert paths(asked[ExactSearch](ExactSearch("cents"))) == []
+    handlers = machine(sources={}).workers()
+    assert paths(handlers[ExactSearch](ExactSearch("pence"))) == ["shop/money.py"]
+    assert paths(handlers[ExactSearch](ExactSearch("cents"))) == []
 
 
 def test_publishing_what_is_published_changes_nothing(machine):
     first = machine().publish()
-    again = machine()
-    document = read_document(again.collection)
-    assert again.publish().rows == first.rows
-    assert not again.collection.find(f"{again.collection.project} and born > {first.number}", ["pk"])
-    assert read_document(again.collection).rows == document.rows
+    second = machine()
+    document = read_document(second.collection)
+    assert second.publish().rows == first.rows
+    assert not second.collection.find(f"{second.collection.project} and born > {first.number}", ["pk"])
+    assert read_document(second.collection).rows == document.rows
 
 
-def test_two_indexers_of_one_project_are_one_and_the_other_is_told(machine):
-    one, other = machine(), machine()
+def test_only_one_of_two_indexers_of_a_project_may_write(machine):
+    publisher, other = machine(), machine()
     with (
-        writing(dataclasses.replace(one.config, writes=True)),
+        writing(dataclasses.replace(publisher.config, writes=True)),
         pytest.raises(Occupied, match="is being indexed by"),
     ):
         other.publish()
     assert other.publish().rows
 
 
-def test_what_was_written_and_never_published_is_never_shown_and_forgotten(machine):
-    one = machine()
-    first = one.publish()
-    one.write("shop/lost.py", "def lost():\n    return price(None)\n")
-    one.write("shop/cart.py", "")
-    config = dataclasses.replace(one.config, writes=True)
+def test_rows_that_were_never_published_are_never_shown_and_are_removed(machine):
+    publisher = machine()
+    first = publisher.publish()
+    publisher.write("shop/lost.py", "def lost():\n    return price(None)\n")
+    publisher.write("shop/cart.py", "")
+    config = dataclasses.replace(publisher.config, writes=True)
     index(config)
-    engines = {name: open_engine(ENGINES[name], config) for name in FAR}
+    engines = {name: open_engine(ENGINES[name], config) for name in REMOTE}
     with contextlib.closing(Builder(config, engines=engines, lean=True)) as builder:
         assert builder.refresh().number > first.number  # and its process ends here
-    asked = machine(sources={}).workers()
-    assert paths(asked[ExactSearch](ExactSearch("price"))) == ["shop/cart.py", "shop/money.py"]
+    handlers = machine(sources={}).workers()
+    assert paths(handlers[ExactSearch](ExactSearch("price"))) == ["shop/cart.py", "shop/money.py"]
     other = machine()
     assert other.publish().number >= first.number
     left = other.collection.find(f'{other.collection.project} and path == "shop/lost.py"', ["pk"])
@@ -176,10 +181,10 @@ def test_what_was_written_and_never_published_is_never_shown_and_forgotten(machi
 
 
 def test_a_first_publish_that_was_never_done_leaves_no_rows_to_the_next_one(machine):
-    one = machine()
-    config = dataclasses.replace(one.config, writes=True)
+    publisher = machine()
+    config = dataclasses.replace(publisher.config, writes=True)
     index(config)
-    engines = {name: open_engine(ENGINES[name], config) for name in FAR}
+    engines = {name: open_engine(ENGINES[name], config) for name in REMOTE}
     with contextlib.closing(Builder(config, engines=engines, lean=True)) as builder:
         assert builder.refresh().rows  # and its process ends here
     other = machine(sources={"shop/money.py": SOURCES["shop/money.py"]})
@@ -187,52 +192,52 @@ def test_a_first_publish_that_was_never_done_leaves_no_rows_to_the_next_one(mach
     assert other.collection.count(other.collection.project) == published.rows
 
 
-def test_a_reader_of_a_generation_long_gone_is_told_and_rows_stay_until_nobody_reads_them(machine):
-    one = machine()
-    one.publish()
-    reader = one.workers()
+def test_rows_stay_until_no_reader_needs_their_generation(machine):
+    publisher = machine()
+    publisher.publish()
+    reader = publisher.workers()
     for number in range(3):
-        one.write("shop/money.py", SOURCES["shop/money.py"].replace("cents", f"coins{number}"))
-        one.publish()
+        publisher.write("shop/money.py", SOURCES["shop/money.py"].replace("cents", f"coins{number}"))
+        publisher.publish()
     assert paths(reader[ExactSearch](ExactSearch("cents"))) == ["shop/money.py"]
-    collection = one.collection
+    collection = publisher.collection
     document = read_document(collection)
     purge(collection, document)
     assert collection.count(f"{collection.project} and died <= {document.generation}") > 0
     long_ago = dict.fromkeys(document.published, 0.0)
     replaced = sorted(long_ago)[-3]  # which was the one before until now
-    there = collection.count(collection.at(replaced))
+    row_count = collection.count(collection.at(replaced))
     just_now = long_ago | {document.generation: time.time()}
     purge(collection, msgspec.structs.replace(document, published=just_now))
-    assert collection.count(collection.at(replaced)) == there
+    assert collection.count(collection.at(replaced)) == row_count
     purge(collection, msgspec.structs.replace(document, published=long_ago))
     assert collection.count(f"{collection.project} and died <= {document.generation - 1}") == 0
     assert collection.count(collection.at(document.generation)) == document.rows
 
 
-def test_a_reader_that_has_not_looked_for_a_while_looks_whether_its_rows_may_be_gone(machine, monkeypatch):
-    one = machine()
-    one.publish()
-    reader, asked = one.workers(), TextSignals("what an item costs", 10)
+def test_an_idle_reader_checks_whether_its_rows_are_gone(machine, monkeypatch):
+    publisher = machine()
+    publisher.publish()
+    reader, request = publisher.workers(), TextSignals("what an item costs", 10)
     for number in range(2):
-        assert reader[TextSignals](asked).hits  # of the last generation but one, too
-        one.write("shop/money.py", SOURCES["shop/money.py"].replace("cents", f"coins{number}"))
-        one.publish()
+        assert reader[TextSignals](request).hits  # of the last generation but one, too
+        publisher.write("shop/money.py", SOURCES["shop/money.py"].replace("cents", f"coins{number}"))
+        publisher.publish()
         if not number:
             monkeypatch.setattr("cortex.engines.milvus.searches.LOOKED_AGAIN_S", 0.0)
     with pytest.raises(NotReady, match="has moved on"):
-        reader[TextSignals](asked)
-    assert one.workers()[TextSignals](asked).hits
+        reader[TextSignals](request)
+    assert publisher.workers()[TextSignals](request).hits
 
 
-def test_a_document_of_another_version_is_one_sentence(machine):
-    one = machine()
-    one.publish()
-    collection = one.collection
+def test_a_document_of_another_version_is_refused(machine):
+    publisher = machine()
+    publisher.publish()
+    collection = publisher.collection
     document = read_document(collection)
     write_document(collection, msgspec.structs.replace(document, schema=99))
     with pytest.raises(Misconfigured, match="has the shape 99"):
-        one.workers()
+        publisher.workers()
 
 
 def test_a_cache_that_is_removed_is_brought_again(machine):
@@ -253,15 +258,15 @@ def test_what_somebody_removes_while_it_is_followed_is_brought_again(machine):
     assert read_current(reader.config.index_dir).number == 1
 
 
-def test_before_anything_is_published_there_is_a_sentence(machine):
-    one = machine()
+def test_a_query_before_the_first_publish_is_refused(machine):
+    publisher = machine()
     with pytest.raises(NotReady, match="Nothing is indexed yet"):
-        one.workers()[ExactSearch](ExactSearch("price"))
-    with contextlib.closing(Mirror(one.config)) as mirror:
+        publisher.workers()[ExactSearch](ExactSearch("price"))
+    with contextlib.closing(Mirror(publisher.config)) as mirror:
         assert not mirror.refresh()
-        assert one.config.milvus.project in mirror.fault
+        assert publisher.config.milvus.project in mirror.fault
         assert "run `cortex index --to milvus`" in mirror.fault
-        one.publish()
+        publisher.publish()
         assert mirror.refresh()
         assert not mirror.fault
 
@@ -276,8 +281,8 @@ def test_a_chunk_longer_than_milvus_takes_comes_back_whole_and_goes_with_its_par
     collection.make()
     project, text = collection.place.project, f"{'x' * 59_950}éé{'y' * 90_000}"
     row = Row(7, {"id": "long", "chunk_type": "code", "text": text}, "a.json", bytes(16), None, "")
-    collection.insert_parts(rest(project, row))
-    collection.insert([entry(project, row, 1, collection.place.dimensions)])
+    collection.insert_parts(continuation_entries(project, row))
+    collection.insert([make_entry(project, row, 1, collection.place.dimensions)])
     ((head, raw),) = Fetched(collection).texts([primary_key(project, 7)])
     assert (b'"id":"long"' in head, raw.decode()) == (True, f"{text}\n")
     assert len(collection.parts_like('pk like "%:chunk:7:%"', ["pk"])) == 2
@@ -287,11 +292,11 @@ def test_a_chunk_longer_than_milvus_takes_comes_back_whole_and_goes_with_its_par
 
 
 def test_all_rows_that_a_filter_finds_come_in_portions(machine, monkeypatch):
-    one = machine()
-    one.publish()
-    every = one.collection.keys(one.collection.project)
+    publisher = machine()
+    publisher.publish()
+    every = publisher.collection.keys(publisher.collection.project)
     monkeypatch.setattr("cortex.engines.milvus.collection.PORTION_ROWS", 2)
-    assert sorted(one.collection.keys(one.collection.project)) == sorted(every)
+    assert sorted(publisher.collection.keys(publisher.collection.project)) == sorted(every)
     assert len(every) > 4
 
 
@@ -299,9 +304,9 @@ def test_all_rows_that_a_filter_finds_come_in_portions(machine, monkeypatch):
     "name", ["../../escaped.seg", "/tmp/escaped.seg", "rows-1.seg/../../x.seg", "rows-7.seg"]
 )
 def test_a_file_that_milvus_names_elsewhere_is_written_nowhere(machine, name):
-    one = machine()
-    one.publish()
-    collection = one.collection
+    publisher = machine()
+    publisher.publish()
+    collection = publisher.collection
     document = read_document(collection)
     body = fetch_body(collection, document.body)
     body.current["segments"][0]["name"] = name

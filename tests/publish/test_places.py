@@ -80,14 +80,14 @@ def test_git_status_and_grep_show_nothing_of_cortex_after_indexing(project):
     index(project)
     assert publish(project).rows
     assert git(project, "status", "--porcelain", "--ignored") == ""
-    found = subprocess.run(
+    grep_output = subprocess.run(
         ["grep", "-rl", "--exclude-dir=.git", "pay", "."],
         cwd=project.root,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert found.stdout == "./shop.py\n"
+    assert grep_output.stdout == "./shop.py\n"
 
 
 def test_what_another_program_wrote_in_the_project_is_served_and_followed(project):
@@ -138,14 +138,14 @@ def test_no_link_on_the_way_to_others_files_is_followed(project, tmp_path, linke
 
 
 def test_a_named_folder_with_a_link_in_it_is_not_written(project, tmp_path):
-    named = Config(root=project.root, server=Server(chunks_dir=".cortex/chunks"))
+    configured = Config(root=project.root, server=Server(chunks_dir=".cortex/chunks"))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter").write_text("keep")
     folder = project.root / ".cortex" / "chunks"
     folder.mkdir(parents=True)
     (folder / ".tmp").symlink_to(tmp_path / "mine")
     with pytest.raises(Misconfigured, match="is a link"):
-        index(named)
+        index(configured)
     assert everything_in(tmp_path / "mine") == {"letter": b"keep"}
 
 
@@ -163,13 +163,13 @@ def test_an_index_that_an_earlier_version_left_in_the_project_is_neither_read_no
 
 
 def test_our_chunk_files_are_visible_in_the_project_when_asked_for(project):
-    named = Config(root=project.root, server=Server(chunks_dir=".cortex/chunks"))
-    index(named)
+    configured = Config(root=project.root, server=Server(chunks_dir=".cortex/chunks"))
+    index(configured)
     assert (project.root / ".cortex" / "chunks" / "code-source.json").is_file()
-    assert publish(named).rows
-    assert named.manifest != project.manifest
+    assert publish(configured).rows
+    assert configured.manifest != project.manifest
     assert everything_in(project.root / ".cortex").keys() == {
-        f"chunks/{path.name}" for path in named.chunks_dir.glob("*.json")
+        f"chunks/{path.name}" for path in configured.chunks_dir.glob("*.json")
     }
 
 
@@ -203,10 +203,10 @@ def test_the_watcher_sees_the_folders_in_the_project_too_and_no_link(project, tm
     watcher = WatcherWorker(project)
     try:
         watcher._follow()
-        within = {
+        watched = {
             path for path in watcher._following._watched if path.is_relative_to(project.root / ".cortex")
         }
-        assert within == {project.root / ".cortex" / "chunks"}
+        assert watched == {project.root / ".cortex" / "chunks"}
         assert tmp_path / "elsewhere" not in watcher._following._watched
         while watcher._builder.refresh() is not None:
             pass

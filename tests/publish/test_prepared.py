@@ -43,16 +43,16 @@ def test_what_changes_after_preparing_is_published_with_what_was_prepared(config
     assert not any(reader.exact(f"function_{at}") for at in (1, 2, 3))
 
 
-def test_what_was_prepared_is_forgotten_by_who_starts_next(config, builder):
+def test_a_new_builder_forgets_prepared_changes(config, builder):
     write(config, "a.json", [chunk(1)])
     before = drain(builder)
     write(config, "a.json", [chunk(2)])
     builder.prepare()
     builder.close()
     write(config, "a.json", [chunk(1), chunk(3)])
-    with contextlib.closing(Builder(config)) as again:
-        assert again.current == before
-        assert drain(again).rows == 2
+    with contextlib.closing(Builder(config)) as restarted:
+        assert restarted.current == before
+        assert drain(restarted).rows == 2
     reader = Reader(config)
     assert reader.exact("function_1")
     assert reader.exact("function_3")

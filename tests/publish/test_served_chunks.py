@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
-from cortex.publish.served_chunks import Chunk, Served
+from cortex.publish.served_chunks import Chunk, ServedChunks
 
 FILES = st.sampled_from(["a.json", "b.json", "c.json"])
 IDS = st.text("xyé", min_size=1, max_size=3)
@@ -20,8 +20,8 @@ def digest(number):
 
 
 @given(st.lists(st.dictionaries(FILES, st.dictionaries(IDS, SOURCES, max_size=5), max_size=3), max_size=6))
-def test_what_was_taken_is_told_again(steps):
-    served, plain, key = Served(), {}, 0
+def test_served_chunks_are_returned_as_they_were_stored(steps):
+    served, plain, key = ServedChunks(), {}, 0
     for step in steps:
         taken = {id_ for file, chunks in plain.items() if file not in step for id_ in chunks}
         change = {}
@@ -34,12 +34,14 @@ def test_what_was_taken_is_told_again(steps):
                     change[file][id_] = Chunk(key, digest(key), source)
         served.take(change)
         plain |= change
-    assert {file: served.of(file) for file in served.files} == {f: held for f, held in plain.items() if held}
-    assert all(served.ids(file) == list(held) for file, held in plain.items())
-    asked = ["x", "y", "xy", "é", *(id_ for held in plain.values() for id_ in held)]
-    owner = {id_: file for file, held in plain.items() for id_ in held}
-    assert served.owners(asked) == {id_: owner[id_] for id_ in asked if id_ in owner}
-    sources = {one.source for held in plain.values() for one in held.values()} - {""}
+    assert {file: served.of(file) for file in served.files} == {
+        f: file_chunks for f, file_chunks in plain.items() if file_chunks
+    }
+    assert all(served.ids(file) == list(file_chunks) for file, file_chunks in plain.items())
+    wanted = ["x", "y", "xy", "é", *(id_ for file_chunks in plain.values() for id_ in file_chunks)]
+    owner = {id_: file for file, file_chunks in plain.items() for id_ in file_chunks}
+    assert served.owners(wanted) == {id_: owner[id_] for id_ in wanted if id_ in owner}
+    sources = {chunk.source for file_chunks in plain.values() for chunk in file_chunks.values()} - {""}
     assert set(served.sources) == sources
     assert len(served) == len(owner)
 
@@ -60,7 +62,7 @@ def test_rows_say_what_is_served(tmp_path):
         write_rows(path, rows, 0)
         segments.append(open_segment(path))
     live = assemble(1, "", 0, tuple(segments), segments[0].arrays["keys"][1:3])
-    served = Served()
+    served = ServedChunks()
     served.add_rows(live)
     wanted = {
         file: {f"id{key}": Chunk(key, digest(key), f"f{key % 3}.py") for key in keys}
@@ -72,7 +74,7 @@ def test_rows_say_what_is_served(tmp_path):
 
 
 def test_a_chunk_costs_tens_of_bytes():
-    served = Served()
+    served = ServedChunks()
     for at in range(20):
         chunks = {
             f"code-cortex/publish/folder_{at}/file_{n // 9}.py#Builder.method_{n}~1": Chunk(
@@ -83,6 +85,10 @@ def test_a_chunk_costs_tens_of_bytes():
             for n in range(150)
         }
         served.take({f"{at}.json": chunks})
-    held = [part for one in served._held.values() for part in (one.names, one.keys, one.digests, one.of)]
-    size = sum(map(sys.getsizeof, held)) + served._hashes.nbytes + served._files.nbytes
+    buffers = [
+        buffer
+        for packed in served._packed.values()
+        for buffer in (packed.names, packed.keys, packed.digests, packed.of)
+    ]
+    size = sum(map(sys.getsizeof, buffers)) + served._hashes.nbytes + served._files.nbytes
     assert size / len(served) < 64

@@ -36,7 +36,7 @@ def vectors(config):
 
 
 def vectors_of(builder, config):
-    found = {}
+    vectors_by_id = {}
     rows = open_rows(builder.current, config.index_dir)
     for start, segment in zip(rows.starts, rows.segments, strict=False):
         ends = segment.arrays["id_offsets"].tolist()
@@ -45,17 +45,17 @@ def vectors_of(builder, config):
                 assert key >= 0
                 name = bytes(segment.bytes_of("id_bytes")[ends[row] : ends[row + 1]]).decode()
                 vector = segment.arrays["vectors"][row].tobytes()
-                found[name] = (bool(segment.arrays["has_vector"][row]), vector)
-    return found
+                vectors_by_id[name] = (bool(segment.arrays["has_vector"][row]), vector)
+    return vectors_by_id
 
 
 def test_vectors_that_are_left_out_are_those_that_a_readable_file_holds(project):
     index(project)
     assert {file["_metadata"]["embeddings"] for file in shard_files(project).values()} == {FROM_TEXT}
     left_out = vectors(project)
-    named = dataclasses.replace(project, server=Server(chunks_dir="chunks"))
-    index(named)
-    assert left_out == vectors(named)
+    plain_config = dataclasses.replace(project, server=Server(chunks_dir="chunks"))
+    index(plain_config)
+    assert left_out == vectors(plain_config)
     assert all(has for has, _ in left_out.values())
 
 
@@ -64,7 +64,7 @@ def test_after_a_save_only_what_has_changed_is_embedded(project, monkeypatch):
     builder = Builder(project)
     try:
         builder.refresh()
-        builder.rest()
+        builder.release()
         embedded, plain = [], StaticEmbedder.embed
         monkeypatch.setattr(
             StaticEmbedder,
@@ -86,20 +86,20 @@ def test_after_a_save_only_what_has_changed_is_embedded(project, monkeypatch):
 
 
 def test_files_of_an_earlier_version_are_served_and_lose_their_vectors_when_they_are_written_again(project):
-    named = dataclasses.replace(project, server=Server(chunks_dir="chunks"))
-    index(named)
-    held = {path.name: path.read_bytes() for path in written(named.chunks_dir)}
-    shutil.rmtree(named.chunks_dir)
+    plain_config = dataclasses.replace(project, server=Server(chunks_dir="chunks"))
+    index(plain_config)
+    contents = {path.name: path.read_bytes() for path in written(plain_config.chunks_dir)}
+    shutil.rmtree(plain_config.chunks_dir)
     index(project)
     for path in written(project.chunks_dir):
-        path.write_bytes(pack(path.name, held[path.name.removesuffix(".zst")]))
+        path.write_bytes(pack(path.name, contents[path.name.removesuffix(".zst")]))
     before = vectors(project)
     (project.root / "pkg/five.py").write_text("def five_is_read(path):\n    return open(path)\n")
     index(project)
     assert not any(b'"embedding":' in read(path) for path in written(project.chunks_dir))
     after = vectors(project)
     assert {name: after[name] for name in before if "symbols" not in name} == {
-        name: one for name, one in before.items() if "symbols" not in name
+        name: vector for name, vector in before.items() if "symbols" not in name
     }
     assert len(after) > len(before)
 

@@ -39,10 +39,10 @@ def config(tmp_path):
 
 @pytest.fixture
 def watcher(config):
-    made = WatcherWorker(config)
-    yield made
-    made._following.close()
-    made._builder.close()
+    created = WatcherWorker(config)
+    yield created
+    created._following.close()
+    created._builder.close()
 
 
 def test_watches_that_end_while_files_are_written_are_no_errors(config, watcher, caplog):
@@ -70,12 +70,12 @@ def test_watches_that_end_while_files_are_written_are_no_errors(config, watcher,
     assert [record.getMessage() for record in caplog.records] == []
 
 
-def heard(watcher):
+def notices_change(watcher):
     """Whether the watcher hears of a change before its clock says to look."""
 
     def come():
         watcher._following.wait(0.0)
-        if watcher._following.touched:
+        if watcher._following.published_changed:
             watcher._follow()
         return watcher._following.changed
 
@@ -87,11 +87,11 @@ def test_a_folder_that_is_made_anew_is_watched_again(config, watcher):
     for _ in range(3):
         watcher._following.changed = False
         (config.chunks_dir / "a.json").write_text("{}")
-        assert heard(watcher)
+        assert notices_change(watcher)
         shutil.rmtree(config.chunks_dir)
         config.chunks_dir.mkdir()  # often with the inode of the one before
         watcher._following.changed = False
-        assert heard(watcher)  # what happened in it before it was watched, nobody has told
+        assert notices_change(watcher)  # what happened in it before it was watched, nobody has told
 
 
 @pytest.mark.parametrize("kind", ["chunks", "graph"])
@@ -99,23 +99,23 @@ def test_a_folder_that_another_program_makes_is_watched_as_soon_as_it_is_there(c
     watcher._follow()
     watcher._following.changed = False
     (config.root / ".cortex" / kind).mkdir(parents=True)
-    assert heard(watcher)
+    assert notices_change(watcher)
     watcher._following.changed = False
     (config.root / ".cortex" / kind / "a.json").write_text("{}")
-    assert heard(watcher)
+    assert notices_change(watcher)
 
 
 def test_what_is_read_or_is_no_chunk_file_is_no_change(config, watcher):
     (config.chunks_dir / "a.json").write_text("{}")
     watcher._follow()
-    watcher._following.changed = watcher._following.touched = False
+    watcher._following.changed = watcher._following.published_changed = False
     (config.chunks_dir / "a.json").read_text()
     (config.chunks_dir / "notes.txt").write_text("x")
     (config.chunks_dir / ".a.json.tmp").write_text("x")
     (config.root / "main.py").write_text("x")
     watcher._following.wait(0.0)
     assert not watcher._following.changed
-    assert not watcher._following.touched
+    assert not watcher._following.published_changed
 
 
 def publish(config, watcher):
@@ -172,22 +172,24 @@ def test_what_is_served_no_more_is_removed_although_nothing_is_published_after_i
         until(lambda: not watcher._builder.is_busy())
         watcher._release_memory(watcher._published_at + SETTLED_S)
         current = watcher._builder.current
-        assert {path.name for path in index.glob("segments/rows-*")} == {one.name for one in current.segments}
+        assert {path.name for path in index.glob("segments/rows-*")} == {
+            segment.name for segment in current.segments
+        }
         assert {path.name for path in index.glob("text/*")} == {current.tokens["text"], "writer"}
         assert len(before) == 2
 
 
 def test_work_that_takes_long_says_where_it_is(config, watcher, monkeypatch, capfd, caplog):
     monkeypatch.setattr(workers.watcher, "SLOW_S", 0.0)
-    said = []
+    faults = []
 
     def refresh():
         until(lambda: "in _publish_all" in capfd.readouterr().err)
-        said.append(watcher.status().info["fault"])
+        faults.append(watcher.status().info["fault"])
 
     monkeypatch.setattr(watcher._builder, "refresh", refresh)
     watcher._publish_all(None)
-    assert "watcher.log says where it is" in said[0]
+    assert "watcher.log says where it is" in faults[0]
     assert "watcher.log says where it is" in caplog.text
     monkeypatch.undo()
     assert not watcher.status().info["fault"]
@@ -216,7 +218,7 @@ def test_work_that_never_ends_ends_the_process_and_says_where_it_was(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["CURRENT", "segments", "text"])
-def test_damage_to_what_is_published_is_heard_of(config, watcher, name):
+def test_damage_to_published_files_is_noticed_by_events(config, watcher, name):
     publish(config, watcher)
     assert not watcher._is_to_be_looked_at()
     (path,) = [config.index_dir / name] if name == "CURRENT" else damageable(config.index_dir / name)
@@ -230,20 +232,20 @@ def test_damage_to_what_is_published_is_heard_of(config, watcher, name):
 
 
 def damageable(folder):
-    found = sorted(path for path in folder.rglob("*") if path.suffix in (".seg", ".term"))
-    return [path for path in found if path.parent.name != "writer"][-1:]
+    paths = sorted(path for path in folder.rglob("*") if path.suffix in (".seg", ".term"))
+    return [path for path in paths if path.parent.name != "writer"][-1:]
 
 
 def test_what_a_publish_writes_by_itself_is_no_reason_to_read_everything_again(config, watcher):
     publish(config, watcher)
-    assert watcher._following.touched
+    assert watcher._following.published_changed
     assert not watcher._is_to_be_looked_at()
-    assert not watcher._following.touched
+    assert not watcher._following.published_changed
 
 
-def test_a_mark_of_a_reader_and_what_the_indexer_says_are_heard_of(config, watcher):
+def test_marks_of_readers_and_reports_of_the_indexer_are_noticed_by_events(config, watcher):
     publish(config, watcher)
-    damage.mark(config.run_dir, "text", watcher._builder.current.number, "junk")
+    damage.write_mark(config.run_dir, "text", watcher._builder.current.number, "junk")
     watcher._following.wait(0.0)
     assert watcher._is_to_be_looked_at()
     state = IndexerState("idle", 0, 0, watcher._builder.current.sequence + 1, time.time(), os.getpid())
@@ -257,7 +259,7 @@ def test_a_mark_of_a_reader_and_what_the_indexer_says_are_heard_of(config, watch
     assert not watcher._is_to_be_looked_at()
 
 
-def test_a_watcher_that_is_told_nothing_looks_once_a_second_and_says_so(config, monkeypatch, caplog):
+def test_a_watcher_without_events_looks_once_a_second_and_reports_it(config, monkeypatch, caplog):
     def refuse():
         raise OSError(errno.EMFILE, "Too many open files")
 
@@ -279,11 +281,11 @@ def test_on_a_network_folder_it_looks_once_a_second(config, watcher, monkeypatch
     assert watcher._following.look_s == folder_events.BLIND_LOOK_S
 
 
-def test_more_than_the_system_could_keep_is_anything(watcher):
-    watcher._following._take(Notice(""))
+def test_an_overflow_of_events_counts_as_any_change(watcher):
+    watcher._following._handle_notice(Notice(""))
     assert watcher._following.changed
-    assert watcher._following.touched
-    assert watcher._following.marked
+    assert watcher._following.published_changed
+    assert watcher._following.has_marks
 
 
 def test_a_change_is_built_in_the_quiet_time_and_published_at_its_end(config, watcher):
@@ -292,7 +294,7 @@ def test_a_change_is_built_in_the_quiet_time_and_published_at_its_end(config, wa
     for attempt in itertools.count(1):  # a machine that stands still longer than the quiet time: again
         chunks = [{"id": f"x{at}", "text": "def x(): ..."} for at in range(attempt)]
         (config.chunks_dir / "a.json").write_text(json.dumps(chunks))
-        assert heard(watcher)
+        assert notices_change(watcher)
         watcher._following.changed_at = time.monotonic()
         watcher._wait_for_change()
         assert builder.current.rows == attempt - 1

@@ -15,12 +15,12 @@ import orjson
 from cortex.engines.chunks.line_scores import Rarity, weigh_words
 from cortex.engines.chunks.source import Lines, Source, read_source
 from cortex.engines.chunks.windows import (
-    Chosen,
     Evidence,
+    Selection,
     Window,
-    choose,
-    compare,
-    without_repeats,
+    choose_windows,
+    drop_repeats,
+    rank_units,
 )
 from cortex.generation.read import Rows
 from cortex.system import allocator
@@ -43,7 +43,7 @@ VIEW_LINES = 12
 GOES_ON = "… line {}"
 
 
-class Showing:
+class ShowHandler:
     """Answers Show for the rows of one generation. Frozen; caches hold derived values only."""
 
     def __init__(self, rows: Rows) -> None:
@@ -63,71 +63,73 @@ class Showing:
         """Entries in the order of the files' ranks, those of one file by line."""
         hits = self._hits(request)
         if request.names:
-            answer = _Answer(self._rows, request, hits, Chosen((), {}))
-            answer.add_rest(self._source)
-            return answer.shown()
+            answer = _Answer(self._rows, request, hits, Selection((), {}))
+            answer.add_remaining(self._source)
+            return answer.reply()
         repeats: dict[str, int] = {}
         if not request.chosen:
-            paths, repeats = without_repeats(list(dict.fromkeys(one.hit.path for one in hits)), request.query)
-            hits = [one for one in hits if one.hit.path in paths]
-        views = [one for one in hits if self._is_view(one.hit, chosen=request.chosen)]
-        paths = list(dict.fromkeys(one.hit.path for one in hits if one not in views))
+            paths, repeats = drop_repeats(
+                list(dict.fromkeys(ranked.hit.path for ranked in hits)), request.query
+            )
+            hits = [ranked for ranked in hits if ranked.hit.path in paths]
+        views = [ranked for ranked in hits if self._is_view(ranked.hit, is_chosen=request.chosen)]
+        paths = list(dict.fromkeys(ranked.hit.path for ranked in hits if ranked not in views))
         question = weigh_words(self._rarity, request.query)
         sources = {path: self._source(path) for path in paths[:FILES]}
         evidence = self._evidence(request, hits)
-        compared = compare(question, request.query, sources, evidence, request.places)
+        compared = rank_units(question, request.query, sources, evidence, request.places)
         sure = paths[: min(FILES_SURE, request.limit or FILES_SURE)]
-        found = choose(question, compared, sure, request)
-        answer = _Answer(self._rows, request, hits, found, omitted=repeats)
+        selection = choose_windows(question, compared, sure, request)
+        answer = _Answer(self._rows, request, hits, selection, omitted=repeats)
         answer.add_windows()
-        for one in views:
-            answer.add_view(one)
-        answer.add_rest(self._source)
-        return answer.shown()
+        for ranked in views:
+            answer.add_view(ranked)
+        answer.add_remaining(self._source)
+        return answer.reply()
 
-    def _hits(self, request: Show) -> list[Found]:
+    def _hits(self, request: Show) -> list[RankedHit]:
         ordinals = self._rows.locate(np.array(request.keys, "<u8"))
-        there = np.flatnonzero(ordinals >= 0)
-        hits = self._rows.hits(ordinals[there])
+        present = np.flatnonzero(ordinals >= 0)
+        hits = self._rows.hits(ordinals[present])
         return [
-            Found(at, ordinal, hit, request.scores[at])
-            for at, ordinal, hit in zip(there.tolist(), ordinals[there].tolist(), hits, strict=True)
+            RankedHit(at, ordinal, hit, request.scores[at])
+            for at, ordinal, hit in zip(present.tolist(), ordinals[present].tolist(), hits, strict=True)
         ]
 
-    def _evidence(self, request: Show, hits: Sequence[Found]) -> Evidence:
-        own: dict[str, list[tuple[int, int, float]]] = {}
-        for one in hits:
-            spans = own.setdefault(one.hit.path, [])
-            spans.append((one.hit.start_line, one.hit.end_line, float(len(spans))))
+    def _evidence(self, request: Show, hits: Sequence[RankedHit]) -> Evidence:
+        hit_spans: dict[str, list[tuple[int, int, float]]] = {}
+        for ranked in hits:
+            spans = hit_spans.setdefault(ranked.hit.path, [])
+            spans.append((ranked.hit.start_line, ranked.hit.end_line, float(len(spans))))
         ordinals = self._rows.locate(np.array(request.found, "<u8"))
-        there = np.flatnonzero(ordinals >= 0)
+        present = np.flatnonzero(ordinals >= 0)
         speaking: dict[str, list[tuple[int, int, float]]] = {}
-        for hit, at in zip(self._rows.hits(ordinals[there]), there.tolist(), strict=True):
+        for hit, at in zip(self._rows.hits(ordinals[present]), present.tolist(), strict=True):
             spans = speaking.setdefault(hit.path, [])
             spans.append((hit.start_line, hit.end_line, request.speaking[at]))
-        return Evidence(own, speaking)
+        return Evidence(hit_spans, speaking)
 
-    def _is_view(self, hit: Hit, *, chosen: bool) -> bool:
+    def _is_view(self, hit: Hit, *, is_chosen: bool) -> bool:
         """Whether the chunk's own text is shown, in place of the lines of its file."""
         return (
             not hit.path
-            or (chosen and not covers(hit.chunk_type))
+            or (is_chosen and not covers(hit.chunk_type))
             or not len(self._rows.lines_of(self._files[hit.path]))
         )
 
     def _source(self, path: str) -> Source:
-        known = self._sources.pop(path, None)
-        if known is None:
-            known = read_source(self._rows, self._files[path])
-            self._chars += len(known.lines.text)
-        self._sources[path] = known
+        source = self._sources.pop(path, None)
+        if source is None:
+            source = read_source(self._rows, self._files[path])
+            self._chars += len(source.lines.text)
+        self._sources[path] = source
         while self._chars > SOURCES_CHARS_MAX and len(self._sources) > 1:
             self._chars -= len(self._sources.pop(next(iter(self._sources))).lines.text)
-        return known
+        return source
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankedHit:
     """A hit with its number among the keys, its row and its score."""
 
     at: int
@@ -142,8 +144,8 @@ class _Answer:
 
     rows: Rows
     request: Show
-    hits: Sequence[Found]
-    chosen: Chosen
+    hits: Sequence[RankedHit]
+    selection: Selection
     truncated: bool = False
     #: (number of the key, first line, JSON)
     entries: list[tuple[int, int, bytes]] = field(default_factory=list)
@@ -153,48 +155,48 @@ class _Answer:
     more: dict[str, str] = field(default_factory=dict)
 
     def add_windows(self) -> None:
-        self.omitted.update(self.chosen.omitted)
-        for window in self.chosen.windows:
-            self._add(self._stands_for(window), window)
+        self.omitted.update(self.selection.omitted)
+        for window in self.selection.windows:
+            self._add(self._find_hit(window), window)
 
-    def add_view(self, one: Found) -> None:
+    def add_view(self, ranked: RankedHit) -> None:
         """A chunk that is not lines of a file: the beginning of its text."""
-        body = orjson.loads(self.rows.chunk(one.ordinal))
+        body = orjson.loads(self.rows.chunk(ranked.ordinal))
         lines = str(body.get("text", "")).split("\n")[:VIEW_LINES]
-        first = one.hit.start_line
-        source = Source(one.hit.path, Lines.of("\n".join(lines), first))
-        window = Window(source, tuple(range(first, first + len(lines))), "", one.score)
-        self._add(one, window, end=one.hit.end_line)
+        first = ranked.hit.start_line
+        source = Source(ranked.hit.path, Lines.of("\n".join(lines), first))
+        window = Window(source, tuple(range(first, first + len(lines))), "", ranked.score)
+        self._add(ranked, window, end=ranked.hit.end_line)
 
-    def add_rest(self, read: object) -> None:
+    def add_remaining(self, read: object) -> None:
         """One line for each hit that has none yet: those that were counted, else the sure files;
         of the other best files the place.
         """
         assert callable(read)
-        shown = {window.source.path: window for window in self.chosen.windows}
-        for one in self.hits:
-            if one.hit.path in shown or any(at == one.at for at, _, _ in self.entries):
+        windows_by_path = {window.source.path: window for window in self.selection.windows}
+        for ranked in self.hits:
+            if ranked.hit.path in windows_by_path or any(at == ranked.at for at, _, _ in self.entries):
                 continue
-            if not self.request.limit and len(shown) >= FILES_SURE:
-                self._name(one.hit, len(shown))
+            if not self.request.limit and len(windows_by_path) >= FILES_SURE:
+                self._note_place(ranked.hit, len(windows_by_path))
                 continue
-            window = _one_line(read(one.hit.path), one.hit)
-            if self._add(one, window):
-                shown[one.hit.path] = window
+            window = _line_window(read(ranked.hit.path), ranked.hit)
+            if self._add(ranked, window):
+                windows_by_path[ranked.hit.path] = window
 
-    def _name(self, hit: Hit, shown: int) -> None:
+    def _note_place(self, hit: Hit, shown_count: int) -> None:
         """Instead of an entry, for a hit that is far below the best."""
-        if shown + len(self.more) < FILES_NAMED and hit.path:
+        if shown_count + len(self.more) < FILES_NAMED and hit.path:
             self.more.setdefault(hit.path, f"{hit.path}:{hit.start_line}")
         elif hit.path not in self.more:
             self.omitted["weak"] = self.omitted.get("weak", 0) + 1
 
-    def shown(self) -> Shown:
+    def reply(self) -> Shown:
         limit = self.request.limit or ENTRIES
         first: dict[str, int] = {}
-        for one in self.hits:
-            first.setdefault(one.hit.path or one.hit.id, one.at)
-        paths = {one.at: one.hit.path or one.hit.id for one in self.hits}
+        for ranked in self.hits:
+            first.setdefault(ranked.hit.path or ranked.hit.id, ranked.at)
+        paths = {ranked.at: ranked.hit.path or ranked.hit.id for ranked in self.hits}
         order = sorted(self.entries, key=lambda entry: (first[paths[entry[0]]], entry[1]))[:limit]
         return Shown(
             generation=self.rows.generation,
@@ -205,30 +207,30 @@ class _Answer:
             more=tuple(self.more.values()),
         )
 
-    def _stands_for(self, window: Window) -> Found:
+    def _find_hit(self, window: Window) -> RankedHit:
         """The hit of the window's file that holds its lines, else the file's first."""
-        own = [one for one in self.hits if one.hit.path == window.source.path]
+        file_hits = [ranked for ranked in self.hits if ranked.hit.path == window.source.path]
         inside = [
-            one
-            for one in own
-            if one.hit.start_line <= window.lines[-1] and window.lines[0] <= one.hit.end_line
+            ranked
+            for ranked in file_hits
+            if ranked.hit.start_line <= window.lines[-1] and window.lines[0] <= ranked.hit.end_line
         ]
-        return (inside or own)[0]
+        return (inside or file_hits)[0]
 
-    def _add(self, one: Found, window: Window, end: int = 0) -> bool:
+    def _add(self, ranked: RankedHit, window: Window, end: int = 0) -> bool:
         if self.request.limit and len(self.entries) >= self.request.limit:
             return False
-        identity = self.rows.ids(np.array([window.source.row_at(window.lines[0], one.ordinal)]))[0]
-        body = render(window, identity, end)
+        identity = self.rows.ids(np.array([window.source.row_at(window.lines[0], ranked.ordinal)]))[0]
+        body = render_entry(window, identity, end)
         if self.entries and self.used + len(body) > self.request.max_bytes:
             self.truncated = True
             return False
         self.used += len(body)
-        self.entries.append((one.at, window.lines[0], body))
+        self.entries.append((ranked.at, window.lines[0], body))
         return True
 
 
-def _one_line(source: Source, hit: Hit) -> Window:
+def _line_window(source: Source, hit: Hit) -> Window:
     """The first line of the first definition in a chunk, or its first line that says anything."""
     inside = [unit for unit in source.units if hit.start_line <= unit.end and unit.start <= hit.end_line]
     unit = next(
@@ -240,7 +242,7 @@ def _one_line(source: Source, hit: Hit) -> Window:
     return Window(source, (number,), unit.symbol if unit else "", 0.0)
 
 
-def render(window: Window, identity: str, end: int = 0) -> bytes:
+def render_entry(window: Window, identity: str, end: int = 0) -> bytes:
     """The JSON of the entry's chunk, with only what is used."""
     metadata: dict[str, object] = {
         "file_path": window.source.path,
@@ -249,10 +251,10 @@ def render(window: Window, identity: str, end: int = 0) -> bytes:
     }
     if window.symbol:
         metadata["symbol"] = window.symbol
-    return orjson.dumps({"id": identity, "text": text_of(window), "metadata": metadata})
+    return orjson.dumps({"id": identity, "text": window_text(window), "metadata": metadata})
 
 
-def text_of(window: Window) -> str:
+def window_text(window: Window) -> str:
     """The lines as they are in the file, without their common indentation and blank ends."""
     lines = [window.source.lines[number] for number in window.lines]
     indents = [line[: len(line) - len(line.lstrip())] for line in lines if line.strip()]

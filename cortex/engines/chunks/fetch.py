@@ -25,7 +25,7 @@ TEXT_BYTES_MIN = 200
 WORDS_MAX = 8192
 
 #: a text → what of the question each of its lines holds, a bit for each thing
-Held = Callable[[str], list[int]]
+LineMasker = Callable[[str], list[int]]
 
 _IDENTIFIER = re.compile(r"\w+")
 #: byte of a text in lower case → itself where identifiers in ASCII are made of it, else a space
@@ -40,35 +40,37 @@ def fetch(rows: Rows, request: Fetch) -> Chunks:
     empty bytes for a key that this generation does not hold.
     """
     ordinals = rows.locate(np.array(request.keys, "<u8"))
-    there = ordinals[ordinals >= 0]
-    held = words_held(request.query) if request.detail == "snippet" else None
-    parts = zip(rows.cuts("chunk", there), rows.cuts("text", there), strict=True)
-    made = (cut(head, text[:-1].decode(), request.detail, held) for head, text in parts)
-    blobs, truncated = fit([next(made) if at >= 0 else b"" for at in ordinals.tolist()], request.max_bytes)
+    present = ordinals[ordinals >= 0]
+    masker = word_masker(request.query) if request.detail == "snippet" else None
+    parts = zip(rows.cuts("chunk", present), rows.cuts("text", present), strict=True)
+    cut_chunks = (cut_chunk(head, text[:-1].decode(), request.detail, masker) for head, text in parts)
+    blobs, truncated = fit_chunks(
+        [next(cut_chunks) if at >= 0 else b"" for at in ordinals.tolist()], request.max_bytes
+    )
     return Chunks(generation=rows.generation, truncated=truncated, chunks=tuple(blobs))
 
 
-def words_held(query: str) -> Held:
+def word_masker(query: str) -> LineMasker:
     """What says which words and sub-words of `query` a line holds, in any case."""
     wanted = {word: 1 << at for at, word in enumerate(sorted(_words(query)))}
 
-    def held(text: str) -> list[int]:
+    def mask_lines(text: str) -> list[int]:
         lines = [0] * (text.count("\n") + 1)
         line = last = 0
         for begin, identifier in _identifiers(text, wanted):
-            if found := wanted.keys() & _words(identifier):
+            if matched := wanted.keys() & _words(identifier):
                 line += text.count("\n", last, begin)
                 last = begin
-                lines[line] |= sum(map(wanted.__getitem__, found))
+                lines[line] |= sum(map(wanted.__getitem__, matched))
         return lines
 
-    return held
+    return mask_lines
 
 
 def _identifiers(text: str, wanted: Iterable[str]) -> list[tuple[int, str]]:
     """(place, identifier) of those that may hold one of the words `wanted`, in their order."""
     if not text.isascii():  # lower case of some letters depends on those beside them
-        return [(found.start(), found[0]) for found in _IDENTIFIER.finditer(text)]
+        return [(match.start(), match[0]) for match in _IDENTIFIER.finditer(text)]
     letters, out = text.lower().encode().translate(_APART) + b" ", dict[int, str]()
     for word in map(str.encode, wanted):
         at = letters.find(word)
@@ -84,7 +86,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(text))
 
 
-def cut(head: bytes, text: str, detail: Detail, held: Held | None = None) -> bytes:
+def cut_chunk(head: bytes, text: str, detail: Detail, masker: LineMasker | None = None) -> bytes:
     """The chunk's JSON, of its `head` (all but the text) and its text as `detail` asks: whole, its
     best ~10 lines (`held` says which), or none.
 
@@ -95,7 +97,7 @@ def cut(head: bytes, text: str, detail: Detail, held: Held | None = None) -> byt
     body: dict[str, Any] = orjson.loads(head)
     if detail == "snippet":
         lines = text.split("\n")
-        first = best_window(text, len(lines), held)
+        first = best_window(text, len(lines), masker)
         body["text"] = "\n".join(lines[first : first + SNIPPET_LINES])
         metadata = dict(body.get("metadata") or {})
         start = metadata.get("start_line")
@@ -111,15 +113,15 @@ def cut(head: bytes, text: str, detail: Detail, held: Held | None = None) -> byt
     return orjson.dumps(body)
 
 
-def best_window(text: str, count: int, held: Held | None) -> int:
+def best_window(text: str, count: int, masker: LineMasker | None) -> int:
     """Index of the first line of the SNIPPET_LINES lines, of the text's `count`, that hold the most
     of the question.
     """
-    if count <= SNIPPET_LINES or held is None:
+    if count <= SNIPPET_LINES or masker is None:
         return 0
-    masks = held(text)  # of each line, then of windows of two lines, of eight, of ten
-    pairs = _doubled(masks, 1)
-    eights = _doubled(_doubled(pairs, 2), 4)
+    masks = masker(text)  # of each line, then of windows of two lines, of eight, of ten
+    pairs = _widen_masks(masks, 1)
+    eights = _widen_masks(_widen_masks(pairs, 2), 4)
     scores = [(some | two).bit_count() for some, two in zip(eights, pairs[8:], strict=False)]
     best = max(scores)
     first = scores.index(best)
@@ -130,12 +132,12 @@ def best_window(text: str, count: int, held: Held | None) -> int:
     return first
 
 
-def _doubled(masks: list[int], width: int) -> list[int]:
+def _widen_masks(masks: list[int], width: int) -> list[int]:
     """What windows of twice the `width` hold, of what those of the width hold."""
-    return [one | other for one, other in zip(masks, masks[width:], strict=False)]
+    return [mask | other for mask, other in zip(masks, masks[width:], strict=False)]
 
 
-def fit(blobs: list[bytes], max_bytes: int) -> tuple[list[bytes], bool]:
+def fit_chunks(blobs: list[bytes], max_bytes: int) -> tuple[list[bytes], bool]:
     """Shorten texts, last-ranked first, until all blobs together fit `max_bytes`.
 
     Returns (blobs, was any cut?).

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from cortex.engines.chunks.answer_lines import Showing
+from cortex.engines.chunks.answer_lines import ShowHandler
 from cortex.engines.chunks.fetch import fetch
 from cortex.engines.chunks.locate import locate
 from cortex.engines.protocol import Handlers
@@ -18,4 +18,4 @@ ANSWERS = (Fetch, Locate, Show)
 
 
 def chunk_handlers(rows: Rows) -> Handlers:
-    return {Fetch: partial(fetch, rows), Locate: partial(locate, rows), Show: Showing(rows).show}
+    return {Fetch: partial(fetch, rows), Locate: partial(locate, rows), Show: ShowHandler(rows).show}

@@ -60,7 +60,7 @@ _NAME = re.compile(
 _AROUND = ",;:?!\"'`"
 
 
-class _Known(dict[str, int]):
+class _TermSets(dict[str, int]):
     """Word → the number in `sets` of those of the terms that it is, its parts included; worked out
     when first asked. 0: none.
     """
@@ -71,12 +71,12 @@ class _Known(dict[str, int]):
         self._numbers = {self.sets[0]: 0}
 
     def __missing__(self, word: str) -> int:
-        known = self._terms.intersection(tokens.lane_terms(word))
+        terms = self._terms.intersection(tokens.lane_terms(word))
         if self._names and (lower := word.lower()) in self._names:
-            known |= {lower}
-        number = self[word] = self._numbers.setdefault(known, len(self.sets))
+            terms |= {lower}
+        number = self[word] = self._numbers.setdefault(terms, len(self.sets))
         if number == len(self.sets):
-            self.sets.append(known)
+            self.sets.append(terms)
         return number
 
 
@@ -91,7 +91,7 @@ class Question:
     #: what a word holds, in lower case, that has one of the terms: one of these
     begins: tuple[str, ...]
     #: of words that hold one of `begins`
-    known: _Known
+    term_sets: _TermSets
     #: pieces of code that the question holds, as it spells them
     literals: tuple[str, ...] = ()
     #: text → `worth` of its `terms`: names and what is around them stand in many places
@@ -105,7 +105,7 @@ class Question:
     def terms(self, text: str) -> frozenset[str]:
         """Those of the terms that the text holds."""
         words = [word for word in tokens.words(text) if any(map(word.lower().__contains__, self.begins))]
-        return frozenset().union(*(self.known.sets[self.known[word]] for word in words))
+        return frozenset().union(*(self.term_sets.sets[self.term_sets[word]] for word in words))
 
     def worth(self, terms: Iterable[str]) -> float:
         return sum(map(self.weights.__getitem__, terms))
@@ -124,17 +124,19 @@ class Rarity:
     def __init__(self, rows: Rows) -> None:
         self._tables = [WordTable(segment.arrays) for segment in rows.segments]
         self._count = max(2, len(rows))
-        self._known: dict[frozenset[str], int] = {}
+        self._row_counts: dict[frozenset[str], int] = {}
 
     def weigh(self, spelled: frozenset[str]) -> float:
         """What a word that is spelled so is worth: 1 for one that one chunk holds."""
-        found = self._known.get(spelled)
-        if found is None:
-            if len(self._known) >= RARITIES_MAX:
-                self._known.clear()
-            held = (table.rows(table.codes_of(spelled)) for table in self._tables)
-            found = self._known[spelled] = sum(map(_distinct, held))
-        return math.log(self._count / max(1, found)) / math.log(self._count) if found else UNKNOWN_WORTH
+        row_count = self._row_counts.get(spelled)
+        if row_count is None:
+            if len(self._row_counts) >= RARITIES_MAX:
+                self._row_counts.clear()
+            row_lists = (table.rows(table.codes_of(spelled)) for table in self._tables)
+            row_count = self._row_counts[spelled] = sum(map(_distinct, row_lists))
+        return (
+            math.log(self._count / max(1, row_count)) / math.log(self._count) if row_count else UNKNOWN_WORTH
+        )
 
 
 def _distinct(rows: Array) -> int:
@@ -152,19 +154,21 @@ def weigh_words(rarity: Rarity, query: str) -> Question:
     words = [word for word in tokens.words(query) if word.lower() not in tokens.STOP_WORDS][:WORDS_MAX]
     forms: dict[str, set[str]] = {}
     for word in words:
-        for part in {*tokens.lane_text([word]).split(), *([word.lower()] if word.lower() in names else ())}:
-            forms.setdefault(part, set()).update((part, word.lower()))
+        for form in {*tokens.lane_text([word]).split(), *([word.lower()] if word.lower() in names else ())}:
+            forms.setdefault(form, set()).update((form, word.lower()))
     weights = {}
     for term, spelled in forms.items():
         weight = rarity.weigh(frozenset(spelled)) * (NAMED_WORTH if term in names else 1.0)
         weights[term] = max(WORTH_MIN, weight)
-    held = frozenset(names & weights.keys())
-    return Question(weights, held, _begins(weights), _Known(weights, held), _literals(query))
+    weighed_names = frozenset(names & weights.keys())
+    return Question(
+        weights, weighed_names, _begins(weights), _TermSets(weights, weighed_names), _find_literals(query)
+    )
 
 
-def _literals(query: str) -> tuple[str, ...]:
+def _find_literals(query: str) -> tuple[str, ...]:
     """The words of the question with an identifier and more than that: `a->next`, `count++`."""
-    pieces = (_bare(piece) for piece in query.split())
+    pieces = (_strip_punctuation(piece) for piece in query.split())
     return tuple(
         dict.fromkeys(
             piece
@@ -179,38 +183,40 @@ def _begins(terms: Iterable[str]) -> tuple[str, ...]:
     and a joined form may stand with underscores, but then its parts are terms as well.
     """
     begins = sorted({term[:-1] if len(term) > STEM_CHARS_MIN else term for term in terms}, key=len)
-    return tuple(one for at, one in enumerate(begins) if not any(shorter in one for shorter in begins[:at]))
+    return tuple(
+        begin for at, begin in enumerate(begins) if not any(shorter in begin for shorter in begins[:at])
+    )
 
 
-def _bare(piece: str) -> str:
+def _strip_punctuation(piece: str) -> str:
     """Without what belongs to the sentence around it."""
     piece = piece.strip(_AROUND).rstrip(".")
     return piece if piece.count("(") == piece.count(")") else piece.strip("()")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ScoredUnit:
     """A unit of a file. `held`: term of the question → the lines of the file
     that hold it; `literal`: the unit's lines that hold code as it is spelled in the question.
     """
 
     source: Source
     unit: Unit
-    held: Mapping[str, Array] = field(default_factory=dict)
+    lines_by_term: Mapping[str, Array] = field(default_factory=dict)
     literal: frozenset[int] = frozenset()
 
     def lines(self) -> dict[int, frozenset[str]]:
         """The unit's lines that hold words of the question, with their terms."""
-        found: dict[int, set[str]] = {}
-        for term, numbers in self.held.items():
+        terms_by_line: dict[int, set[str]] = {}
+        for term, numbers in self.lines_by_term.items():
             begin, end = np.searchsorted(numbers, (self.unit.start, self.unit.end + 1)).tolist()
             for number in numbers[begin:end].tolist():
-                found.setdefault(number, set()).add(term)
-        return {number: frozenset(terms) for number, terms in found.items()}
+                terms_by_line.setdefault(number, set()).add(term)
+        return {number: frozenset(terms) for number, terms in terms_by_line.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class FileScores:
     """What the units of a file are worth, as columns: most of them nothing, and few are shown.
     `worth` (f64): of each, about the share of the question's words; `spelled`: the lines with code
     as the question spells it, ascending, and `literal` the numbers of the units that hold them.
@@ -218,33 +224,33 @@ class Judgement:
 
     source: Source
     worth: Array
-    held: Mapping[str, Array]
+    lines_by_term: Mapping[str, Array]
     spelled: Sequence[int]
     literal: Sequence[int]
 
-    def one(self, at: int) -> Judged:
+    def unit_at(self, at: int) -> ScoredUnit:
         """The unit with the number `at`."""
         unit = self.source.units[at]
         spelled = self.spelled
         lines = frozenset(line for line in spelled if unit.start <= line <= unit.end) if spelled else _NONE
-        return Judged(self.source, unit, self.held, lines)
+        return ScoredUnit(self.source, unit, self.lines_by_term, lines)
 
 
-def judge(question: Question, source: Source) -> Judgement:
+def score_units(question: Question, source: Source) -> FileScores:
     total = question.worth(question.weights) or 1.0
-    held, spelled = _held(question, source.lines), _spelled(question, source.lines)
+    lines_by_term, spelled = _lines_with_terms(question, source.lines), _find_spelled(question, source.lines)
     first, last = source.spans
     worth = np.zeros(len(source.units))
-    if held and source.units:
-        repeated = _REPEATED[np.minimum(_counted(held, source.spans), LINES_MAX)]
-        worth += np.array([question.weights[term] for term in held]) @ repeated
+    if lines_by_term and source.units:
+        repeated = _REPEATED[np.minimum(_count_lines(lines_by_term, source.spans), LINES_MAX)]
+        worth += np.array([question.weights[term] for term in lines_by_term]) @ repeated
     worth /= np.maximum(1.0, (last - first + 1) / UNIT_LINES) ** 0.25
-    for at in source.named(question.begins):
+    for at in source.units_with_names(question.begins):
         worth[at] += _worth_of_symbol(question, source.units[at], total)
-    literal = source.holding(spelled)
+    literal = source.units_holding(spelled)
     worth /= total
     worth[literal] += HOLDS_LITERAL
-    return Judgement(source, worth, held, spelled, literal)
+    return FileScores(source, worth, lines_by_term, spelled, literal)
 
 
 def _worth_of_symbol(question: Question, unit: Unit, total: float) -> float:
@@ -255,48 +261,56 @@ def _worth_of_symbol(question: Question, unit: Unit, total: float) -> float:
     return worth + total if unit.kind and name.lower() in question.names else worth
 
 
-def _spelled(question: Question, lines: Lines) -> list[int]:
+def _find_spelled(question: Question, lines: Lines) -> list[int]:
     """The lines that hold code as the question spells it."""
-    found = set()
+    numbers = set()
     for literal in question.literals:
         place = lines.text.find(literal)
         while place >= 0:
-            found.add(lines.number_at(place))
+            numbers.add(lines.number_at(place))
             place = lines.text.find(literal, place + len(literal))
-    return sorted(found)
+    return sorted(numbers)
 
 
-def _held(question: Question, lines: Lines) -> dict[str, Array]:
+def _lines_with_terms(question: Question, lines: Lines) -> dict[str, Array]:
     """Term of the question → the lines that hold it, ascending, each once; in one order always."""
-    text, known, letters = lines.text, question.known, lines.letters()
-    places = np.concatenate([_places(letters, begin) for begin in question.begins] or [letters[:0]])
+    text, term_sets, letters = lines.text, question.term_sets, lines.letters()
+    places = np.concatenate([_find_places(letters, begin) for begin in question.begins] or [letters[:0]])
     if not len(places):
         return {}
     between = np.concatenate([[-1], np.flatnonzero(letters == ord(" ")), [len(letters)]])
     word = np.searchsorted(between, places)
     spans = map(slice, (between[word - 1] + 1).tolist(), between[word].tolist())
-    which = np.fromiter(map(known.__getitem__, map(text.__getitem__, spans)), np.int64, len(word))
-    telling = np.flatnonzero(which)
-    which, numbers = which[telling], lines.numbers_at(places[telling])
-    found: dict[str, list[Array]] = {}
-    for one in set(which.tolist()):
-        for term in known.sets[one]:
-            found.setdefault(term, []).append(numbers[which == one])
-    return {term: np.unique(np.concatenate(found[term])) for term in question.weights if term in found}
+    which = np.fromiter(map(term_sets.__getitem__, map(text.__getitem__, spans)), np.int64, len(word))
+    matched = np.flatnonzero(which)
+    which, numbers = which[matched], lines.numbers_at(places[matched])
+    number_lists: dict[str, list[Array]] = {}
+    for set_number in set(which.tolist()):
+        for term in term_sets.sets[set_number]:
+            number_lists.setdefault(term, []).append(numbers[which == set_number])
+    return {
+        term: np.unique(np.concatenate(number_lists[term]))
+        for term in question.weights
+        if term in number_lists
+    }
 
 
-def _counted(held: Mapping[str, Array], spans: Array) -> Array:
+def _count_lines(lines_by_term: Mapping[str, Array], spans: Array) -> Array:
     """I64 [terms, units]: how many of its lines hold the term. All are looked up at once, each term
     among numbers of its own.
     """
-    own = np.arange(len(held)) * (1 + max(int(spans[1].max()), *(int(one[-1]) for one in held.values())))
-    numbers = np.concatenate([one + more for one, more in zip(held.values(), own.tolist(), strict=True)])
-    first, last = spans[:, None] + own[:, None]
+    shifts = np.arange(len(lines_by_term)) * (
+        1 + max(int(spans[1].max()), *(int(lines[-1]) for lines in lines_by_term.values()))
+    )
+    numbers = np.concatenate(
+        [lines + more for lines, more in zip(lines_by_term.values(), shifts.tolist(), strict=True)]
+    )
+    first, last = spans[:, None] + shifts[:, None]
     counts: Array = np.searchsorted(numbers, last, side="right") - np.searchsorted(numbers, first)
     return counts
 
 
-def _places(letters: Array, wanted: str) -> Array:
+def _find_places(letters: Array, wanted: str) -> Array:
     """I64: where in the letters the word begins: a fifth of the time that a search of the string
     takes, whose loop looks at each letter.
     """

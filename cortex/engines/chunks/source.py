@@ -106,8 +106,8 @@ class Lines:
 
     def is_blank(self, start: int, end: int) -> bool:
         """Whether the lines `start` to `end`, which are there, say nothing."""
-        part = self.between(start, end)
-        return not part or part.isspace()
+        excerpt = self.between(start, end)
+        return not excerpt or excerpt.isspace()
 
 
 def _letters(text: str) -> Array:
@@ -146,7 +146,7 @@ class Source:
         symbols = "\n".join(unit.symbol.lower().replace("\n", " ") for unit in units)
         return cls(path, lines, tuple(units), rows, spans, symbols, defined)
 
-    def holding(self, numbers: Sequence[int]) -> list[int]:
+    def units_holding(self, numbers: Sequence[int]) -> list[int]:
         """The numbers of the units that hold one of the lines `numbers`, which ascend."""
         if not numbers:
             return []
@@ -154,17 +154,17 @@ class Source:
         lasts = np.searchsorted(numbers, self.spans[1], side="right")
         return np.flatnonzero(lasts > firsts).tolist()
 
-    def named(self, parts: Iterable[str]) -> set[int]:
+    def units_with_names(self, parts: Iterable[str]) -> set[int]:
         """The numbers of the units whose symbol holds one of the `parts`, in lower case."""
-        found: set[int] = set()
-        for part in parts:
-            place, at, before = self.symbols.find(part), 0, 0
+        numbers: set[int] = set()
+        for name_part in parts:
+            place, at, before = self.symbols.find(name_part), 0, 0
             while place >= 0:
                 at += self.symbols.count("\n", before, place)
-                found.add(at)
+                numbers.add(at)
                 before = place
-                place = self.symbols.find(part, place + 1)
-        return found
+                place = self.symbols.find(name_part, place + 1)
+        return numbers
 
     def row_at(self, line: int, default: int) -> int:
         """The ordinal of the row that holds `line`."""
@@ -190,13 +190,15 @@ class Source:
 
 def read_source(rows: Rows, file: int) -> Source:
     """The file with the ordinal `file` among the paths."""
-    own = rows.lines_of(file)
-    firsts = np.maximum(rows.columns["start_line"][own], 1).tolist()
+    file_rows = rows.lines_of(file)
+    firsts = np.maximum(rows.columns["start_line"][file_rows], 1).tolist()
     pieces: list[str] = []
     sections: list[Unit] = []
     definitions: list[dict[str, Any]] = []
     begin, last = (firsts[0] if firsts else 1), 0
-    for raw, about, first in zip(rows.cuts("text", own), rows.cuts("chunk", own), firsts, strict=True):
+    for raw, raw_chunk, first in zip(
+        rows.cuts("text", file_rows), rows.cuts("chunk", file_rows), firsts, strict=True
+    ):
         text = raw[:-1].decode()
         if first > FILE_LINES_MAX:
             break
@@ -207,23 +209,25 @@ def read_source(rows: Rows, file: int) -> Source:
             text = "\n".join(["", *text.split("\n")[last - first + 1 :]])
         pieces.append(text)
         last = max(last, first + lines)
-        metadata = orjson.loads(about).get("metadata") or {}
-        definitions += [one for one in metadata.get("definitions") or () if _is_whole(one)]
+        metadata = orjson.loads(raw_chunk).get("metadata") or {}
+        definitions += [
+            definition for definition in metadata.get("definitions") or () if _is_definition(definition)
+        ]
         headings = metadata.get("headings") or ()
         sections.append(Unit(first, first + lines, first, str(headings[-1]) if headings else ""))
-    lines_of = Lines.of("".join(pieces), begin)
-    units = _units(lines_of, definitions) if definitions else _sections(lines_of, sections)
+    file_lines = Lines.of("".join(pieces), begin)
+    units = _units(file_lines, definitions) if definitions else _sections(file_lines, sections)
     return Source.of(
-        rows.path_names[file], lines_of, list(units), tuple(zip(firsts, own.tolist(), strict=True))
+        rows.path_names[file], file_lines, list(units), tuple(zip(firsts, file_rows.tolist(), strict=True))
     )
 
 
-def _is_whole(one: object) -> bool:
+def _is_definition(entry: object) -> bool:
     return (
-        isinstance(one, dict)
-        and isinstance(one.get("name"), str)
-        and isinstance(one.get("start_line"), int)
-        and isinstance(one.get("end_line"), int)
+        isinstance(entry, dict)
+        and isinstance(entry.get("name"), str)
+        and isinstance(entry.get("start_line"), int)
+        and isinstance(entry.get("end_line"), int)
     )
 
 
@@ -236,29 +240,36 @@ def _sections(lines: Lines, sections: Sequence[Unit]) -> Iterator[Unit]:
 def _units(lines: Lines, definitions: Sequence[dict[str, Any]]) -> list[Unit]:
     """The innermost definition of each line, what stands above it included; then what is left."""
     owner = np.full(lines.last - lines.first + 1, -1, np.int64)
-    order = sorted(definitions, key=lambda one: (one["start_line"], -one["end_line"]))
-    for at, own in enumerate(order):
-        if own.get("kind") in DATA_KINDS and own["end_line"] - own["start_line"] < GAP_LINES_MAX:
+    order = sorted(definitions, key=lambda definition: (definition["start_line"], -definition["end_line"]))
+    for at, definition_entry in enumerate(order):
+        if (
+            definition_entry.get("kind") in DATA_KINDS
+            and definition_entry["end_line"] - definition_entry["start_line"] < GAP_LINES_MAX
+        ):
             continue  # read with its neighbours
-        owner[max(0, own["start_line"] - lines.first) : max(0, own["end_line"] - lines.first + 1)] = at
+        owner[
+            max(0, definition_entry["start_line"] - lines.first) : max(
+                0, definition_entry["end_line"] - lines.first + 1
+            )
+        ] = at
     units: list[Unit] = []
     ends = [*np.flatnonzero(owner[1:] != owner[:-1]).tolist(), len(owner) - 1]
-    for (begin, end), whose in zip(pairwise([-1, *ends]), owner[ends].tolist(), strict=True):
+    for (begin, end), number in zip(pairwise([-1, *ends]), owner[ends].tolist(), strict=True):
         first, last = begin + 1 + lines.first, end + lines.first
-        long = whose < 0 or last - first >= 3 * GAP_LINES_MAX
+        long = number < 0 or last - first >= 3 * GAP_LINES_MAX
         for start, stop in _pieces(lines, first, last) if long else ((first, last),):
             if not lines.is_blank(start, stop):
-                units.append(Unit(start, stop, start) if whose < 0 else _unit(order[whose], start, stop))
-    return _with_heads(lines, units)
+                units.append(Unit(start, stop, start) if number < 0 else _unit(order[number], start, stop))
+    return _attach_heads(lines, units)
 
 
-def _unit(one: dict[str, Any], start: int, end: int) -> Unit:
-    scope = str(one.get("scope") or "")
-    symbol = f"{scope}.{one['name']}" if scope else str(one["name"])
-    return Unit(start, end, int(one["start_line"]), symbol, str(one.get("kind") or ""))
+def _unit(definition: dict[str, Any], start: int, end: int) -> Unit:
+    scope = str(definition.get("scope") or "")
+    symbol = f"{scope}.{definition['name']}" if scope else str(definition["name"])
+    return Unit(start, end, int(definition["start_line"]), symbol, str(definition.get("kind") or ""))
 
 
-def _with_heads(lines: Lines, units: list[Unit]) -> list[Unit]:
+def _attach_heads(lines: Lines, units: list[Unit]) -> list[Unit]:
     """Comments and attributes that end a unit belong to the definition that begins below it."""
     out: list[Unit] = []
     for unit in units:

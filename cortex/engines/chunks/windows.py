@@ -10,7 +10,7 @@ from itertools import chain, islice
 import numpy as np
 
 from cortex.engines.chunks.callees import find_callees
-from cortex.engines.chunks.line_scores import LITERAL, Judged, Judgement, Question, judge
+from cortex.engines.chunks.line_scores import LITERAL, FileScores, Question, ScoredUnit, score_units
 from cortex.engines.chunks.source import Source
 from cortex.ranking.lines import weigh_lines, without_short_gaps
 from cortex.system.arrays import Array
@@ -43,7 +43,7 @@ GOING_ON_BYTES = 20
 #: what a unit of a file is worth: this to the power of the file's place
 LATER = 0.85
 #: what it is worth to be in the best of the chunks that were found, beside the words
-FOUND = 0.3
+HIT_WORTH = 0.3
 #: what it is worth that a chunk which was found speaks of the question as well as any by its words,
 #: and again as well as any by its meaning
 SPEAKING = 0.5
@@ -80,7 +80,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Selection:
     """`omitted`: why windows that were good enough are not there → how many."""
 
     windows: tuple[Window, ...] = ()
@@ -100,16 +100,16 @@ class Evidence:
     hits: Spans = field(default_factory=dict)
     speaking: Spans = field(default_factory=dict)
 
-    def found(self, source: Source) -> tuple[Array, Array]:
+    def hit_bonus(self, source: Source) -> tuple[Array, Array]:
         """(the numbers of the units that lie in one of the hits, what each is worth for that)."""
-        inside, place = _inside(source, self.hits, np.minimum, math.inf)
-        return inside, FOUND / (1 + 0.3 * place)
+        inside, place = _units_inside(source, self.hits, np.minimum, math.inf)
+        return inside, HIT_WORTH / (1 + 0.3 * place)
 
-    def spoken(self, source: Source) -> tuple[Array, Array]:
+    def speaking_bonus(self, source: Source) -> tuple[Array, Array]:
         """(numbers of units, what the chunks that each lies in add), if it holds something of the
         question: one chunk may hold all of a small file.
         """
-        inside, best = _inside(source, self.speaking, np.maximum, -math.inf)
+        inside, best = _units_inside(source, self.speaking, np.maximum, -math.inf)
         return inside, SPEAKING * best
 
 
@@ -117,19 +117,19 @@ class Evidence:
 class Candidate:
     """A judged unit, what it is worth in its place, and the lines of it that the question names."""
 
-    one: Judged
+    scored: ScoredUnit
     worth: float
     cited: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class RankedUnits:
     """The units of the best files that hold something of the question, as columns, the best first;
     and where those are that hold nothing of it: mostly nearly all, and looked at only where there
     is room.
     """
 
-    judged: Sequence[Judgement]
+    file_scores: Sequence[FileScores]
     #: of each candidate the place of its file in `judged`, the number of its unit there, its worth
     files: Sequence[int]
     units: Sequence[int]
@@ -142,127 +142,141 @@ class Compared:
     ) -> Iterator[Candidate]:
         """Those whose path and worth are wanted when their turn comes."""
         for place, at, worth in zip(self.files, self.units, self.worth, strict=True):
-            judged = self.judged[place]
-            if wanted(judged.source.path, worth):
-                one, lines = judged.one(at), self.cited[place]
-                cited = [line for line in lines if one.unit.start <= line <= one.unit.end] if lines else ()
-                yield Candidate(one, worth, tuple(cited))
+            scores = self.file_scores[place]
+            if wanted(scores.source.path, worth):
+                scored, lines = scores.unit_at(at), self.cited[place]
+                cited = (
+                    [line for line in lines if scored.unit.start <= line <= scored.unit.end] if lines else ()
+                )
+                yield Candidate(scored, worth, tuple(cited))
 
-    def others(self, wanted: Callable[[str], bool]) -> Iterator[Candidate]:
+    def remaining(self, wanted: Callable[[str], bool]) -> Iterator[Candidate]:
         """Those that hold nothing, of the files that are still wanted when their turn comes."""
-        for place, judged in enumerate(self.judged):
-            source = judged.source
+        for place, scores in enumerate(self.file_scores):
+            source = scores.source
             if not wanted(source.path):
                 continue
-            known = {at for file, at in zip(self.files, self.units, strict=True) if file == place}
+            candidate_units = {at for file, at in zip(self.files, self.units, strict=True) if file == place}
             for at, unit in enumerate(source.units):
                 if not wanted(source.path):
                     break
-                if at not in known:
-                    yield Candidate(Judged(source, unit), 0.0)
+                if at not in candidate_units:
+                    yield Candidate(ScoredUnit(source, unit), 0.0)
 
-    def best(self) -> float:
+    def best_worth(self) -> float:
         """What the best is worth of those that hold no code as the question spells it."""
-        literal = [frozenset(one.literal) for one in self.judged]
+        literal = [frozenset(scores.literal) for scores in self.file_scores]
         rows = zip(self.files, self.units, self.worth, strict=True)
         return next((worth for place, at, worth in rows if at not in literal[place]), 0.0)
 
 
-def compare(
+def rank_units(
     question: Question,
     query: str,
     sources: Mapping[str, Source],
     evidence: Evidence,
     places: Iterable[Place],
-) -> Compared:
+) -> RankedUnits:
     """The units of the files `sources` (best first). `places`: lines that the question names."""
-    judged = [judge(question, source) for source in sources.values()]
-    worth, telling, cited = list[Array](), list[Array](), list[list[int]]()
-    for place, one in enumerate(judged):
-        path, source = one.source.path, one.source
-        lines = sorted(one.line for one in places if one.line and _is_cited(path, one.path))
-        inside, found = evidence.found(source)
-        spoken, added = evidence.spoken(source)
-        named = source.holding(lines)
-        values = one.worth.copy()
-        values[inside] += found
-        values[spoken] += np.where(one.worth[spoken] > 0, added, 0.0)
+    file_scores = [score_units(question, source) for source in sources.values()]
+    worth, has_evidence, cited = list[Array](), list[Array](), list[list[int]]()
+    for place, scores in enumerate(file_scores):
+        path, source = scores.source.path, scores.source
+        lines = sorted(
+            cited_place.line
+            for cited_place in places
+            if cited_place.line and _is_cited(path, cited_place.path)
+        )
+        inside, hit_bonuses = evidence.hit_bonus(source)
+        spoken, added = evidence.speaking_bonus(source)
+        cited_units = source.units_holding(lines)
+        values = scores.worth.copy()
+        values[inside] += hit_bonuses
+        values[spoken] += np.where(scores.worth[spoken] > 0, added, 0.0)
         values *= LATER**place * _kind_worth(path, query)
-        values[named] += CITED
-        there = one.worth > 0
-        there[inside] = there[named] = True
+        values[cited_units] += CITED
+        is_candidate = scores.worth > 0
+        is_candidate[inside] = is_candidate[cited_units] = True
         worth.append(values)
-        telling.append(there)
+        has_evidence.append(is_candidate)
         cited.append(lines)
-    _add_callees(judged, worth, telling)
-    return _ordered(judged, worth, telling, cited)
+    _add_callees(file_scores, worth, has_evidence)
+    return _order_units(file_scores, worth, has_evidence, cited)
 
 
-def _ordered(
-    judged: Sequence[Judgement], worth: Sequence[Array], telling: Sequence[Array], cited: Sequence[list[int]]
-) -> Compared:
+def _order_units(
+    file_scores: Sequence[FileScores],
+    worth: Sequence[Array],
+    has_evidence: Sequence[Array],
+    cited: Sequence[list[int]],
+) -> RankedUnits:
     """The best first; of those that are worth the same the first of the first file."""
-    units = [np.flatnonzero(there) for there in telling]
-    values = [own[at] for own, at in zip(worth, units, strict=True)]
+    units = [np.flatnonzero(mask) for mask in has_evidence]
+    values = [file_worth[at] for file_worth, at in zip(worth, units, strict=True)]
     every = np.concatenate([*values, np.zeros(0)])
     order = np.argsort(-every, kind="stable")
     files = np.repeat(np.arange(len(units)), [len(at) for at in units])
     numbers = np.concatenate([*units, np.zeros(0, np.int64)])
-    return Compared(judged, files[order].tolist(), numbers[order].tolist(), every[order].tolist(), cited)
+    return RankedUnits(
+        file_scores, files[order].tolist(), numbers[order].tolist(), every[order].tolist(), cited
+    )
 
 
-def _inside(source: Source, spans: Spans, best: np.ufunc, least: float) -> tuple[Array, Array]:
+def _units_inside(source: Source, spans: Spans, best: np.ufunc, least: float) -> tuple[Array, Array]:
     """(i64: the numbers of the units with lines in `spans`, ascending; f64: of each the best of the
     numbers of those); `least` is below all by `best`.
     """
-    if not (own := spans.get(source.path)):
+    if not (file_spans := spans.get(source.path)):
         return np.zeros(0, np.int64), np.zeros(0)
     first, last = source.spans
-    starts, ends, values = (np.array(column)[:, None] for column in zip(*own, strict=True))
+    starts, ends, values = (np.array(column)[:, None] for column in zip(*file_spans, strict=True))
     inside = (first <= ends) & (starts <= last)
     units = np.flatnonzero(inside.any(axis=0))
     return units, best.reduce(np.where(inside[:, units], values, least), axis=0)
 
 
-def _add_callees(judged: Sequence[Judgement], worth: Sequence[Array], telling: Sequence[Array]) -> None:
+def _add_callees(
+    file_scores: Sequence[FileScores], worth: Sequence[Array], has_evidence: Sequence[Array]
+) -> None:
     """Makes those worth more that one of the best of the candidates calls."""
     gains: dict[tuple[int, int], float] = {}
-    best = _ordered(judged, worth, telling, [[] for _ in judged])
+    best = _order_units(file_scores, worth, has_evidence, [[] for _ in file_scores])
     callers = list(islice(best.candidates(), CALLERS))
-    sources = [one.source for one in judged]
+    sources = [scores.source for scores in file_scores]
     places = {id(source): place for place, source in enumerate(sources)}
-    for caller, source, at in find_callees([caller.one for caller in callers], sources):
+    for caller, source, at in find_callees([caller.scored for caller in callers], sources):
         where = places[id(source)], at
         gains[where] = max(gains.get(where, 0.0), CALLED * callers[caller].worth)
     for (place, at), gain in gains.items():
         worth[place][at] += gain  # nothing so far where it is no candidate
-        telling[place][at] = True
+        has_evidence[place][at] = True
 
 
-def without_repeats(paths: Sequence[str], query: str) -> tuple[list[str], dict[str, int]]:
+def drop_repeats(paths: Sequence[str], query: str) -> tuple[list[str], dict[str, int]]:
     """(the files that are worth showing, in their order; why others are left out → how many):
     records only when the question asks for them, of a page and its translations the English one.
     Of files that are all records, or all of one page, the best stays.
     """
     omitted: dict[str, int] = {}
-    kept = list(paths)
+    remaining = list(paths)
     if not asks_for_records(query):
-        kept = [path for path in paths if not is_record(path)] or list(paths[:1])
-        omitted["records"] = len(paths) - len(kept)
+        remaining = [path for path in paths if not is_record(path)] or list(paths[:1])
+        omitted["records"] = len(paths) - len(remaining)
     pages: dict[str, str] = {}
-    for path in kept:
+    for path in remaining:
         page, english = page_of(path)
         if page not in pages or (english and not page_of(pages[page])[1]):
             pages[page] = path
-    chosen = [path for path in kept if path in pages.values()]
-    omitted["translations"] = len(kept) - len(chosen)
-    return chosen, {why: count for why, count in omitted.items() if count}
+    unique = [path for path in remaining if path in pages.values()]
+    omitted["translations"] = len(remaining) - len(unique)
+    return unique, {why: count for why, count in omitted.items() if count}
 
 
 def _is_cited(path: str, cited: str) -> bool:
     """Whether one of the paths is the end of the other."""
     short, long = sorted(
-        (path.split("/"), [part for part in cited.split("/") if part not in ("", ".")]), key=len
+        (path.split("/"), [component for component in cited.split("/") if component not in ("", ".")]),
+        key=len,
     )
     return bool(short) and long[-len(short) :] == short
 
@@ -278,144 +292,152 @@ def _kind_worth(path: str, query: str) -> float:
     return DOCUMENTS if name.endswith(_DOCUMENTS) or is_example(path) else 1.0
 
 
-def _window(question: Question, candidate: Candidate, max_bytes: int, few: int, most: int) -> Window:
+def _make_window(
+    question: Question, candidate: Candidate, max_bytes: int, line_budget: int, max_lines: int
+) -> Window:
     """The lines of a unit that are shown: all of one that has `few`, else its signature and as many
     that are worth most, at `most` so many that are worth anything. Where they do not fit, the
     signature alone; where the asker counts the entries, as many as do: `most` is 0 where not.
     """
-    one, unit = candidate.one, candidate.one.unit
+    scored, unit = candidate.scored, candidate.scored.unit
     numbers = range(unit.start, unit.end + 1)
-    window = Window(one.source, tuple(numbers), unit.symbol, candidate.worth)
-    if len(numbers) <= few and window.bytes <= max_bytes:
+    window = Window(scored.source, tuple(numbers), unit.symbol, candidate.worth)
+    if len(numbers) <= line_budget and window.bytes <= max_bytes:
         return window
-    signature = one.source.signature(unit) if unit.symbol else ()
-    values = _values(question, candidate)
+    signature = scored.source.signature(unit) if unit.symbol else ()
+    values = _line_values(question, candidate)
     best = sorted(numbers, key=lambda number: -values[number])
-    best = [*best[:few], *(number for number in best[few:most] if values[number] > 0)]
+    best = [*best[:line_budget], *(number for number in best[line_budget:max_lines] if values[number] > 0)]
     while True:
         window = replace(window, lines=tuple(without_short_gaps({*signature, *best})) or tuple(numbers[:1]))
         if window.bytes <= max_bytes or not best:
             return window
-        best = best[:-1] if most else []
+        best = best[:-1] if max_lines else []
 
 
-def _few(worth: float, best: float) -> int:
+def _line_budget(worth: float, best: float) -> int:
     """Lines of a unit that is worth `worth` where the best one is worth `best`."""
     share = min(1.0, worth / best) if best > 0 else 1.0
     return max(LINES_MIN, round(WHOLE_LINES * math.pow(share, LESS)))
 
 
-def _values(question: Question, candidate: Candidate) -> dict[int, float]:
+def _line_values(question: Question, candidate: Candidate) -> dict[int, float]:
     """What each line of a unit is worth."""
-    one, unit = candidate.one, candidate.one.unit
+    scored, unit = candidate.scored, candidate.scored.unit
     numbers = range(unit.start, unit.end + 1)
     total = question.worth(question.weights) or 1.0
-    words = {number: question.line_worth(terms, total) for number, terms in one.lines().items()}
-    for number in one.literal:
+    words = {number: question.line_worth(terms, total) for number, terms in scored.lines().items()}
+    for number in scored.literal:
         words[number] = words.get(number, 0.0) + LITERAL
-    lines = {number: one.source.lines[number] for number in numbers}
+    lines = {number: scored.source.lines[number] for number in numbers}
     return weigh_lines(lines, words, dict.fromkeys(candidate.cited, CITED))
 
 
-def choose(question: Question, compared: Compared, sure: Sequence[str], request: Show) -> Chosen:
+def choose_windows(
+    question: Question, compared: RankedUnits, sure: Sequence[str], request: Show
+) -> Selection:
     """As many of the best windows as fit, with room for a line of each of the files `sure`."""
-    kept: list[Window] = []
+    windows: list[Window] = []
     texts: list[frozenset[str]] = []
     omitted: dict[str, int] = {}
-    room = {path: _least(path) + 80 for path in sure}
+    room = {path: _overhead_bytes(path) + 80 for path in sure}
     left = request.max_bytes - max(0, request.limit - len(sure)) * ENTRY_BYTES
     left = max(left, request.max_bytes // 3)
-    most = _most_lines(question, compared, request.limit)
+    max_lines = _max_lines(question, compared, request.limit)
     # What is spelled as in the question comes first, and does not make the rest worth less.
-    best = compared.best()
+    best = compared.best_worth()
     good = compared.candidates(lambda path, worth: worth >= FLOOR * best or path in room)
-    for candidate in chain(good, compared.others(lambda path: best <= 0 or path in room)):
-        path = candidate.one.source.path
+    for candidate in chain(good, compared.remaining(lambda path: best <= 0 or path in room)):
+        path = candidate.scored.source.path
         free = left - sum(size for name, size in room.items() if name != path)
-        if free < _least(path):
+        if free < _overhead_bytes(path):
             continue
-        goes_on = not most and any(one.source is candidate.one.source for one in kept)
-        shared = _least(path) - GOING_ON_BYTES if goes_on else 0
-        few = WHOLE_LINES if most else _few(candidate.worth, best)
-        window = _window(question, candidate, free + shared, few, most)
-        text = _text(window)
-        if not request.chosen and any(_is_same(text, other) for other in texts):
+        goes_on = not max_lines and any(earlier.source is candidate.scored.source for earlier in windows)
+        shared = _overhead_bytes(path) - GOING_ON_BYTES if goes_on else 0
+        line_budget = WHOLE_LINES if max_lines else _line_budget(candidate.worth, best)
+        window = _make_window(question, candidate, free + shared, line_budget, max_lines)
+        text = _distinct_lines(window)
+        if not request.chosen and any(_is_same_text(text, other) for other in texts):
             omitted["same text"] = omitted.get("same text", 0) + 1
             continue
         if window.bytes > free + shared:
             continue
         left -= window.bytes - shared
         room.pop(path, None)
-        kept.append(window)
+        windows.append(window)
         texts.append(text)
-    return Chosen(tuple(_entries(question, kept, request.limit)), omitted)
+    return Selection(tuple(_merge_entries(question, windows, request.limit)), omitted)
 
 
-def _most_lines(question: Question, compared: Compared, limit: int) -> int:
+def _max_lines(question: Question, compared: RankedUnits, limit: int) -> int:
     """Of one unit: more where only a few entries are wanted; 0 where nobody counts them."""
     if not limit:
         return 0
     units = zip(compared.files, compared.units, strict=True)
-    named = sum(_is_named(question, compared.judged[place].source.units[at].symbol) for place, at in units)
-    return max(WHOLE_LINES, COUNTED_LINES // max(limit, named))
+    named_count = sum(
+        _is_named(question, compared.file_scores[place].source.units[at].symbol) for place, at in units
+    )
+    return max(WHOLE_LINES, COUNTED_LINES // max(limit, named_count))
 
 
 def _is_named(question: Question, symbol: str) -> bool:
     return symbol.rpartition(".")[2].lower() in question.names
 
 
-def _entries(question: Question, kept: Sequence[Window], limit: int) -> list[Window]:
+def _merge_entries(question: Question, windows: Sequence[Window], limit: int) -> list[Window]:
     """Where nobody counts them one of each file, which names a file and its place once; else at
     most `limit`, whose lines belong together.
     """
     if not limit:
-        return _joined(kept, math.inf)
-    return _within(question, _joined(kept, TOUCHING_LINES), limit)
+        return _merge_windows(windows, math.inf)
+    return _limit_windows(question, _merge_windows(windows, TOUCHING_LINES), limit)
 
 
-def _within(question: Question, windows: Sequence[Window], limit: int) -> list[Window]:
+def _limit_windows(question: Question, windows: Sequence[Window], limit: int) -> list[Window]:
     """The first `limit` of them; what the question names of the others goes into one of the same
     file.
     """
-    kept = list(windows[:limit])
+    merged = list(windows[:limit])
     for window in windows[limit:]:
-        at = next((at for at, one in enumerate(kept) if one.source is window.source), -1)
+        at = next((at for at, earlier in enumerate(merged) if earlier.source is window.source), -1)
         if at >= 0 and _is_named(question, window.symbol):
-            lines = tuple(sorted({*kept[at].lines, *window.lines}))
-            kept[at] = replace(kept[at], lines=lines)
-    return kept
+            lines = tuple(sorted({*merged[at].lines, *window.lines}))
+            merged[at] = replace(merged[at], lines=lines)
+    return merged
 
 
-def _least(path: str) -> int:
+def _overhead_bytes(path: str) -> int:
     """About what an entry costs beside its text."""
     return ENTRY_BYTES + 2 * len(path)
 
 
-def _text(window: Window) -> frozenset[str]:
+def _distinct_lines(window: Window) -> frozenset[str]:
     """The lines of a window that say something, in any order."""
     lines = window.source.lines
     return frozenset(filter(None, (lines[number].strip() for number in window.lines)))
 
 
-def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
+def _is_same_text(lines: frozenset[str], other: frozenset[str]) -> bool:
     """Whether windows of different places with these lines say the same."""
-    few, many = sorted((len(one), len(other)))
-    return len(one) > 1 and few >= SAME_SHARE * many and len(one & other) >= SAME_SHARE * len(one | other)
+    few, many = sorted((len(lines), len(other)))
+    return (
+        len(lines) > 1 and few >= SAME_SHARE * many and len(lines & other) >= SAME_SHARE * len(lines | other)
+    )
 
 
-def _joined(windows: Iterable[Window], apart: float) -> list[Window]:
+def _merge_windows(windows: Iterable[Window], max_gap: float) -> list[Window]:
     """Windows of one file with at most `apart` lines between them become one, named after the
     better; few lines between them are shown, too.
     """
     out: list[Window] = []
-    for window in sorted(windows, key=lambda one: (one.source.path, one.lines[0])):
+    for window in sorted(windows, key=lambda entry: (entry.source.path, entry.lines[0])):
         last = out[-1] if out and out[-1].source is window.source else None
         gap = window.lines[0] - last.lines[-1] if last else 0
-        if last and gap <= apart:
+        if last and gap <= max_gap:
             between = range(last.lines[-1] + 1, window.lines[0]) if gap <= TOUCHING_LINES else ()
-            better = max(last, window, key=lambda one: one.worth)
+            better = max(last, window, key=lambda entry: entry.worth)
             lines = tuple(sorted({*last.lines, *between, *window.lines}))
             out[-1] = replace(better, lines=lines)
         else:
             out.append(window)
-    return sorted(out, key=lambda one: -one.worth)
+    return sorted(out, key=lambda entry: -entry.worth)

@@ -16,9 +16,9 @@ from cortex.engines.graph.arrays import CANDIDATES_MAX, Graph
 from cortex.engines.graph.completion import complete, list_symbols
 from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
-from cortex.engines.graph.sources import Texts
-from cortex.engines.graph.targets import LISTED, Found, Targets
-from cortex.engines.graph.walks import FORWARD, Limits, Scope, Step, Walk, Walker
+from cortex.engines.graph.sources import SourceReader
+from cortex.engines.graph.targets import LISTED, TargetMatch, Targets
+from cortex.engines.graph.walks import FORWARD, Step, Walk, Walker, WalkLimits, WalkScope
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest
@@ -37,7 +37,7 @@ DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX, OFFSET_MAX = 10, 500, 100, 20, 1
 OUTLINES_KEPT = 64
 
 #: what an answer shows of a node, beside its signature
-SHOWN = ("id", "kind", "file", "start_line", "end_line")
+NODE_FIELDS = ("id", "kind", "file", "start_line", "end_line")
 
 #: what is said of an operation that found nothing, where syntax alone would have shown it
 _NOTHING = {
@@ -48,7 +48,7 @@ _NOTHING = {
     "callees": "The graph has no calls in {0} of anything that the project defines.",
 }
 #: the kinds of which a target is rather than of others
-_MEANT = {
+_PREFERRED_KINDS = {
     "implementations": TYPE_KINDS,
     "type_usages": TYPE_KINDS,
     "dependencies": WHOLE_KINDS,
@@ -63,25 +63,25 @@ _UNSURE_SHARE = 0.25
 class GraphSnapshot:
     """One generation's graph, opened."""
 
-    def __init__(self, graph: Graph, number: int, sources: Texts) -> None:
+    def __init__(self, graph: Graph, number: int, sources: SourceReader) -> None:
         self.graph = graph
         self._number = number
         self._sources = sources
         self._targets = Targets(graph)
         self._walker = Walker(graph, self._targets)
-        self._asked: tuple[str, tuple[str, ...]] = ("", ())
-        self._last = Scope()
+        self._scope_key: tuple[str, tuple[str, ...]] = ("", ())
+        self._last_scope = WalkScope()
         self._outlines: dict[OutlineSearch, GraphHits] = {}
-        self._target: tuple[tuple[str, frozenset[str], str], Found] | None = None
+        self._target: tuple[tuple[str, frozenset[str], str], TargetMatch] | None = None
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Raises BadRequest for a question that cannot be asked."""
         self._sources.begin()
-        kinds = _MEANT.get(request.operation, frozenset())
-        found = self._find(request.target, kinds, request.within)
-        if not found.nodes:
-            return GraphHits(self._number, suggestion=found.suggestion, candidates=found.candidates)
-        limits = Limits(
+        kinds = _PREFERRED_KINDS.get(request.operation, frozenset())
+        meaning = self._find_target(request.target, kinds, request.within)
+        if not meaning.nodes:
+            return GraphHits(self._number, suggestion=meaning.suggestion, candidates=meaning.candidates)
+        limits = WalkLimits(
             depth=clamp(request.depth, 1, DEPTH_MAX),
             max_results=clamp(request.max_results, 1, RESULTS_MAX),
             max_per_level=clamp(request.max_per_level, 1, LEVEL_MAX),
@@ -91,21 +91,23 @@ class GraphSnapshot:
         if request.operation == "path":
             if not request.to:
                 raise BadRequest("The operation path needs `to`: the name where the path ends.")
-            ends = self._targets.find(request.to, within=request.within)
+            ends = self._targets.find(request.to, folder=request.within)
             if not ends.nodes:
                 return GraphHits(self._number, suggestion=ends.suggestion, candidates=ends.candidates)
-            walk = self._walker.path(found.nodes, ends.nodes, scope)
+            walk = self._walker.path(meaning.nodes, ends.nodes, scope)
         else:
-            walk = self._walker.walk(request.operation, found.nodes, limits, scope)
+            walk = self._walker.walk(request.operation, meaning.nodes, limits, scope)
         page = walk.page(limits)
         rows = [int(self.graph.node_of[step.number]) for step in page]
-        there = [row for row in rows if row >= 0]
-        nodes = dict(zip(there, self.graph.nodes_json(there), strict=True))
-        results = [self._result(step, request, nodes.get(row)) for step, row in zip(page, rows, strict=True)]
-        name = self.graph.names[found.nodes[0]]
-        why = "" if walk.steps else self._why_nothing(request, found.nodes[0])
-        remarks = [found.suggestion, self._unsure(page), why, left_out(walk, limits)]
-        remarks.append(self._through(walk))
+        present = [row for row in rows if row >= 0]
+        nodes = dict(zip(present, self.graph.nodes_json(present), strict=True))
+        results = [
+            self._make_result(step, request, nodes.get(row)) for step, row in zip(page, rows, strict=True)
+        ]
+        name = self.graph.names[meaning.nodes[0]]
+        why = "" if walk.steps else self._explain_nothing(request, meaning.nodes[0])
+        remarks = [meaning.suggestion, self._describe_unsure(page), why, describe_omitted(walk, limits)]
+        remarks.append(self._describe_dispatch(walk))
         if walk.ended:
             remarks.append(
                 f"The walk ended after {len(walk.every)} definitions; a smaller depth is complete."
@@ -118,37 +120,37 @@ class GraphSnapshot:
             truncated=walk.truncated or walk.following(limits) > 0,
             next_offset=walk.following(limits),
             suggestion=" ".join(filter(None, remarks)),
-            candidates=found.candidates,
+            candidates=meaning.candidates,
             summary=self._summary(walk) if request.operation == "impact" else {},
             results=tuple(raw for _, raw in results),
         )
 
-    def _find(self, target: str, kinds: frozenset[str], within: str) -> Found:
+    def _find_target(self, target: str, kinds: frozenset[str], folder: str) -> TargetMatch:
         """What the target means; that of the last question, of which callees and callers are asked
         for one after the other.
         """
-        asked = (target, kinds, within)
-        if self._target is None or self._target[0] != asked:
-            self._target = (asked, self._targets.find(*asked))
+        key = (target, kinds, folder)
+        if self._target is None or self._target[0] != key:
+            self._target = (key, self._targets.find(*key))
         return self._target[1]
 
     def outline(self, request: OutlineSearch) -> GraphHits:
         """The last ones are remembered: questions come back to the same files."""
-        known = self._outlines.pop(request, None) or self._outline(request)
-        self._outlines[request] = known  # the last one used goes last
+        hits = self._outlines.pop(request, None) or self._outline(request)
+        self._outlines[request] = hits  # the last one used goes last
         if len(self._outlines) > OUTLINES_KEPT:
             del self._outlines[next(iter(self._outlines))]
-        return known
+        return hits
 
     def _outline(self, request: OutlineSearch) -> GraphHits:
         path = read_file_lines(request.path).path
         hits = outline(self.graph, self._users, replace(request, path=path), self._number)
         if hits.results or not path:
             return hits
-        roots = self._targets.places.roots(path)
-        roots = [one for one in roots if one.lower() == path.strip("/").lower()] or roots
-        if not roots and (found := self._targets.meant(request.path.strip())) and found.nodes:
-            roots = [self.graph.file_of(found.nodes[0])]
+        roots = self._targets.path_index.roots(path)
+        roots = [root for root in roots if root.lower() == path.strip("/").lower()] or roots
+        if not roots and (meaning := self._targets.find_meaning(request.path.strip())) and meaning.nodes:
+            roots = [self.graph.file_of(meaning.nodes[0])]
         if len(roots) != 1:
             listed = tuple(roots[:LISTED])
             more = f" It may be any of: {', '.join(listed)}." if listed else ""
@@ -171,15 +173,15 @@ class GraphSnapshot:
     def complete(self, request: NameSearch) -> GraphHits:
         return complete(self._paths if request.kind == "path" else self._symbols, request, self._number)
 
-    def _scope(self, request: GraphSearch) -> Scope:
+    def _scope(self, request: GraphSearch) -> WalkScope:
         """The files that the globs mean; those of the last question, which agents repeat."""
-        asked = (request.scope, request.exclude_patterns)
-        if asked != self._asked:
-            scope, exclude = asked
+        key = (request.scope, request.exclude_patterns)
+        if key != self._scope_key:
+            scope, exclude = key
             inside = matching_paths(self._targets.files, read_globs(scope, "")) if scope else None
             outside = matching_paths(self._targets.files, exclude) if exclude else frozenset()
-            self._asked, self._last = asked, Scope(inside, outside)
-        return self._last
+            self._scope_key, self._last_scope = key, WalkScope(inside, outside)
+        return self._last_scope
 
     @cached_property
     def _paths(self) -> list[str]:
@@ -189,21 +191,21 @@ class GraphSnapshot:
     def _symbols(self) -> list[str]:
         return list_symbols(self.graph, self._users)
 
-    def _unsure(self, steps: Sequence[Step]) -> str:
+    def _describe_unsure(self, steps: Sequence[Step]) -> str:
         count = sum(1 for step in steps if step.edge >= 0 and self.graph.is_unsure(step.edge))
         if not steps or count < _UNSURE_SHARE * len(steps):
             return ""
         return f"{count} of these {len(steps)} are calls that may mean something else: see their candidates."
 
-    def _through(self, walk: Walk) -> str:
+    def _describe_dispatch(self, walk: Walk) -> str:
         """How many calls of a method go through what it implements or overrides."""
-        uppers = (strip_overload(self.graph.names[step.through]) for step in walk.every if step.through >= 0)
-        told = [f"{count} through {upper}" for upper, count in Counter(uppers).items()]
-        if not told:
+        uppers = (strip_overload(self.graph.names[step.via]) for step in walk.every if step.via >= 0)
+        phrases = [f"{count} through {upper}" for upper, count in Counter(uppers).items()]
+        if not phrases:
             return ""
-        return f"Calls that may reach it by dispatch come last: {', '.join(told[:LISTED])}."
+        return f"Calls that may reach it by dispatch come last: {', '.join(phrases[:LISTED])}."
 
-    def _why_nothing(self, request: GraphSearch, number: int) -> str:
+    def _explain_nothing(self, request: GraphSearch, number: int) -> str:
         name = self.graph.names[number]
         if request.scope or request.exclude_patterns:
             return f"Nothing for {name} within scope and exclude_patterns; loosen them."
@@ -218,20 +220,26 @@ class GraphSnapshot:
             "(callbacks, reflection, untyped receivers) are not in it; cortex_exact finds every mention of the name."
         )
 
-    def _result(self, step: Step, request: GraphSearch, known: dict[str, Any] | None) -> tuple[str, bytes]:
+    def _make_result(
+        self, step: Step, request: GraphSearch, node_fields: dict[str, Any] | None
+    ) -> tuple[str, bytes]:
         """(path whose age decides whether the result is stale, the result's JSON); `known`: its
         node.
         """
         graph = self.graph
-        node = _shown(known) if known is not None else {"id": graph.names[step.number], "kind": "external"}
+        node = (
+            _select_fields(node_fields)
+            if node_fields is not None
+            else {"id": graph.names[step.number], "kind": "external"}
+        )
         result: dict[str, Any] = {"node": node, "depth": step.depth}
         path, line = str(node.get("file", "")), int(node.get("start_line", 0))
         if step.edge >= 0:
             edge = graph.edges[step.edge].tolist()
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
-            if step.through >= 0:
-                result |= {"confidence": DISPATCH, "via": strip_overload(graph.names[step.through])}
+            if step.via >= 0:
+                result |= {"confidence": DISPATCH, "via": strip_overload(graph.names[step.via])}
             elif step.depth > 1 and request.operation != "path":
                 result["via"] = graph.names[edge[0 if request.operation in FORWARD else 1]]
             if edge[7]:
@@ -262,10 +270,10 @@ class GraphSnapshot:
         } | ({"complete": False} if walk.ended else {})
 
 
-def left_out(walk: Walk, limits: Limits) -> str:
+def describe_omitted(walk: Walk, limits: WalkLimits) -> str:
     """What an answer does not show, in words; "" when that is nothing."""
-    shown = len(walk.page(limits))
-    if not shown:
+    shown_count = len(walk.page(limits))
+    if not shown_count:
         last = "is 1 result" if len(walk.steps) == 1 else f"are {len(walk.steps)} results"
         past = f"There {last}; offset {limits.offset} is behind."
         return past if walk.steps else ""
@@ -278,10 +286,10 @@ def left_out(walk: Walk, limits: Limits) -> str:
     return ""
 
 
-def _shown(node: dict[str, Any]) -> dict[str, Any]:
+def _select_fields(node: dict[str, Any]) -> dict[str, Any]:
     """What an answer shows of a node.
 
     Its lists of methods and parameters are in the graph files; the signature says enough.
     """
-    kept: dict[str, Any] = {name: node[name] for name in SHOWN if name in node}
-    return kept if kept.get("kind") in WHOLE_KINDS else kept | {"signature": signature(node)}
+    selected: dict[str, Any] = {name: node[name] for name in NODE_FIELDS if name in node}
+    return selected if selected.get("kind") in WHOLE_KINDS else selected | {"signature": signature(node)}

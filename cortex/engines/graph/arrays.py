@@ -41,35 +41,35 @@ class Names:
     parts: Array
     rows: Array
     #: number → text of those asked for last: one answer names the same few again and again
-    known: dict[int, str] = field(default_factory=dict, compare=False)
+    cached_texts: dict[int, str] = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def __getitem__(self, number: int) -> str:
-        text = self.known.get(number)
+        text = self.cached_texts.get(number)
         if text is None:
-            if len(self.known) >= KNOWN_MAX:
-                self.known.clear()
-            text = self.known[int(number)] = self._read(number)
+            if len(self.cached_texts) >= KNOWN_MAX:
+                self.cached_texts.clear()
+            text = self.cached_texts[int(number)] = self._read_text(number)
         return text
 
-    def _read(self, number: int) -> str:
+    def _read_text(self, number: int) -> str:
         return text_of(self.segments[self.parts[number]], int(self.rows[number]))
 
     def texts(self, numbers: Array) -> list[str]:
         """The texts of `numbers` (i64 [m]), in their order: those of a segment are read at once."""
-        found = [""] * len(numbers)
-        for part, here in _by_part(self.parts[numbers]):
-            some = texts_of(self.segments[part], self.rows[numbers[here]])
-            for at, text in zip(here.tolist(), some, strict=True):
-                found[at] = text
-        return found
+        out = [""] * len(numbers)
+        for segment_number, positions in _group_by_part(self.parts[numbers]):
+            some = texts_of(self.segments[segment_number], self.rows[numbers[positions]])
+            for at, text in zip(positions.tolist(), some, strict=True):
+                out[at] = text
+        return out
 
     def number(self, text: str) -> int:
         """The number of `text`, -1 when no segment has it."""
-        found = int(self.numbers(np.array([key_of(text)], "<u8"))[0])
-        return found if found >= 0 and self[found] == text else -1
+        number = int(self.numbers(np.array([key_of(text)], "<u8"))[0])
+        return number if number >= 0 and self[number] == text else -1
 
     def numbers(self, keys: Array) -> Array:
         """i64 [m] for u64 [m] keys; -1 for one that no segment has."""
@@ -93,7 +93,7 @@ class Lists:
         total = int(counts.sum())
         if not total:
             return self.rows[:0]
-        return self.rows[_ranges(begin, counts)]
+        return self.rows[_expand_ranges(begin, counts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +109,18 @@ class Keyed:
     def of_all(self, keys: Array) -> Array:
         """The rows of all `keys` (u64), in their order."""
         begin = np.searchsorted(self.keys, keys)
-        return self.rows[_ranges(begin, np.searchsorted(self.keys, keys, "right") - begin)]
+        return self.rows[_expand_ranges(begin, np.searchsorted(self.keys, keys, "right") - begin)]
 
 
-def _by_part(parts: Array) -> Iterator[tuple[int, Array]]:
+def _group_by_part(parts: Array) -> Iterator[tuple[int, Array]]:
     """(one of `parts`, the places at which it is there) of each that is among them."""
     order = np.argsort(parts, kind="stable")
     cuts = np.flatnonzero(np.diff(parts[order])) + 1
-    for here in np.split(order, cuts) if len(parts) else ():
-        yield int(parts[here[0]]), here
+    for positions in np.split(order, cuts) if len(parts) else ():
+        yield int(parts[positions[0]]), positions
 
 
-def _ranges(begin: Array, counts: Array) -> Array:
+def _expand_ranges(begin: Array, counts: Array) -> Array:
     """The numbers of ranges that begin there and have so many, one range behind the other."""
     ends = np.cumsum(counts)
     return np.repeat(begin - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
@@ -158,14 +158,16 @@ class Graph:
 
     def nodes_json(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         """What the node rows say, in their order: those of a segment are read at once."""
-        found = [dict[str, Any]()] * len(rows)
+        nodes = [dict[str, Any]()] * len(rows)
         parts = self.places[list(rows)]
-        for part, here in _by_part(parts[:, 0]):
+        for segment_number, positions in _group_by_part(parts[:, 0]):
             for at, raw in zip(
-                here.tolist(), nodes_of(self.names.segments[part], parts[here, 1]), strict=True
+                positions.tolist(),
+                nodes_of(self.names.segments[segment_number], parts[positions, 1]),
+                strict=True,
             ):
-                found[at] = orjson.loads(raw)
-        return found
+                nodes[at] = orjson.loads(raw)
+        return nodes
 
     def kind(self, number: int) -> str:
         """The kind of the node `number`; "" when it is none, as -1 is."""
@@ -180,7 +182,7 @@ class Graph:
         """Whether the edge may end at several things that are not merely overloads of one."""
         if not self.edges[edge, 7]:
             return False
-        names = (strip_overload(self.names[number]) for number in self._group(edge))
+        names = (strip_overload(self.names[number]) for number in self._group_numbers(edge))
         first = next(names)
         return any(name != first for name in names)
 
@@ -188,9 +190,9 @@ class Graph:
         """What the ambiguous edge in row `edge` may end at, itself among them, CANDIDATES_MAX at
         most.
         """
-        return [self.names[number] for number in self._group(edge)]
+        return [self.names[number] for number in self._group_numbers(edge)]
 
-    def _group(self, edge: int) -> list[int]:
+    def _group_numbers(self, edge: int) -> list[int]:
         """The numbers that the rows of an edge's group end at: the rows lie together."""
         groups = self.edges[:, 7]
         first = last = edge
@@ -198,14 +200,14 @@ class Graph:
             first -= 1
         while last + 1 < min(len(groups), first + CANDIDATES_MAX) and groups[last + 1] == groups[edge]:
             last += 1
-        found: list[int] = self.edges[first : last + 1, 1].tolist()
-        return found
+        numbers: list[int] = self.edges[first : last + 1, 1].tolist()
+        return numbers
 
 
 def assemble(segments: tuple[Segment, ...]) -> Graph:
     """One graph of all segments. Of two nodes with one id the first counts."""
-    names, tables = _number(segments)
-    all_nodes, all_edges, places = _rows(segments, tables)
+    names, tables = _number_names(segments)
+    all_nodes, all_edges, places = _assemble_rows(segments, tables)
     node_of = np.full(len(names), -1, "<i4")
     node_of[all_nodes[::-1, 0]] = np.arange(len(all_nodes), dtype="<i4")[::-1]
     counted = np.flatnonzero(node_of[all_nodes[:, 0]] == np.arange(len(all_nodes)))
@@ -214,33 +216,33 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
         node_of=node_of,
         nodes=all_nodes,
         edges=all_edges,
-        outgoing=_lists(all_edges[:, 0], len(names)),
-        incoming=_lists(all_edges[:, 1], len(names)),
-        by_file=_lists(all_nodes[:, 2], len(names)),
+        outgoing=_make_lists(all_edges[:, 0], len(names)),
+        incoming=_make_lists(all_edges[:, 1], len(names)),
+        by_file=_make_lists(all_nodes[:, 2], len(names)),
         places=places,
         file_ranks=_file_ranks(names, np.concatenate((all_nodes[:, 2], all_edges[:, 4]))),
         kinds={names[number]: number for number in np.unique(all_nodes[:, 1]).tolist()},
-        by_last=_keyed(_column(segments, "last_keys"), counted),
-        by_above=_keyed(_column(segments, "above_keys"), counted),
+        by_last=_make_keyed(_column(segments, "last_keys"), counted),
+        by_above=_make_keyed(_column(segments, "above_keys"), counted),
         seconds=_column(segments, "second_keys"),
         shorts=_column(segments, "short_keys"),
     )
 
 
-def _rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Array, Array]:
+def _assemble_rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Array, Array]:
     """(nodes, edges, places) of all segments, with the numbers of `tables`;
     written in place, to be no more than that.
     """
-    counts = [(one.meta["nodes"], one.meta["edges"]) for one in segments]
+    counts = [(source.meta["nodes"], source.meta["edges"]) for source in segments]
     nodes = np.empty((sum(count for count, _ in counts), NODE_COLUMNS), "<i4")
     edges = np.empty((sum(count for _, count in counts), EDGE_COLUMNS), "<i4")
     places = np.empty((len(nodes), 2), "<i4")
     node = edge = groups = 0
     for at, (segment, table) in enumerate(zip(segments, tables, strict=True)):
         count, width = counts[at]
-        own, rows = nodes[node : node + count], edges[edge : edge + width]
-        own[:], rows[:] = segment.unpacked("nodes"), segment.unpacked("edges")
-        own[:, :3] = table[own[:, :3]]
+        own_nodes, rows = nodes[node : node + count], edges[edge : edge + width]
+        own_nodes[:], rows[:] = segment.unpacked("nodes"), segment.unpacked("edges")
+        own_nodes[:, :3] = table[own_nodes[:, :3]]
         rows[:, (0, 1, 4)] = table[rows[:, (0, 1, 4)]]
         most = int(rows[:, 7].max(initial=0))
         rows[:, 7] += np.where(rows[:, 7] > 0, groups, 0).astype("<i4")
@@ -250,7 +252,7 @@ def _rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Ar
     return nodes, edges, places
 
 
-def _number(segments: tuple[Segment, ...]) -> tuple[Names, list[Array]]:
+def _number_names(segments: tuple[Segment, ...]) -> tuple[Names, list[Array]]:
     """The names of all segments, and for each segment the numbers of its strings."""
     counts = [len(segment.arrays["string_keys"]) for segment in segments]
     keys, first, numbers = np.unique(_column(segments, "string_keys"), return_index=True, return_inverse=True)
@@ -261,14 +263,14 @@ def _number(segments: tuple[Segment, ...]) -> tuple[Names, list[Array]]:
 
 
 def _column(segments: tuple[Segment, ...], name: str) -> Array:
-    return _joined([segment.arrays[name] for segment in segments], (0,), "<u8")
+    return _concatenate([segment.arrays[name] for segment in segments], (0,), "<u8")
 
 
-def _joined(parts: Sequence[Array], empty: tuple[int, ...], dtype: str) -> Array:
+def _concatenate(parts: Sequence[Array], empty: tuple[int, ...], dtype: str) -> Array:
     return np.concatenate(parts) if parts else np.zeros(empty, dtype)
 
 
-def _keyed(keys: Array, rows: Array) -> Keyed:
+def _make_keyed(keys: Array, rows: Array) -> Keyed:
     order = np.argsort(keys[rows], kind="stable")
     return Keyed(keys[rows][order], rows[order].astype("<i4"))
 
@@ -281,7 +283,7 @@ def _file_ranks(names: Names, files: Array) -> Array:
     return ranks
 
 
-def _lists(ends: Array, count: int) -> Lists:
+def _make_lists(ends: Array, count: int) -> Lists:
     rows = np.argsort(ends, kind="stable").astype("<i4")
     starts = np.zeros(count + 1, "<i4")
     np.cumsum(np.bincount(ends, minlength=count), out=starts[1:])
@@ -300,10 +302,10 @@ class GraphOpener:
     def open(self, names: Mapping[str, str]) -> Graph:
         """The graph of a generation. `names`: graph file → segment. Raises NotFound or Damaged."""
         wanted = [name for _, name in sorted(names.items())]
-        known = {name: segment for name, segment in self._segments.items() if segment.is_there()}
-        if wanted == list(known) and len(known) == len(self._segments):
+        reusable = {name: segment for name, segment in self._segments.items() if segment.is_there()}
+        if wanted == list(reusable) and len(reusable) == len(self._segments):
             return self.graph
-        opened = {name: known.get(name) or open_segment(self._folder / name) for name in wanted}
+        opened = {name: reusable.get(name) or open_segment(self._folder / name) for name in wanted}
         self.graph = assemble(tuple(opened.values()))
         self._segments = opened
         allocator.trim()

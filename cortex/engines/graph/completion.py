@@ -27,22 +27,22 @@ def list_symbols(graph: Graph, users: Array) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def complete(known: Iterable[str], request: NameSearch, generation: int) -> GraphHits:
+def complete(names: Iterable[str], request: NameSearch, generation: int) -> GraphHits:
     """The names in `candidates`: those that begin so, then those of which a later part does."""
     if request.within and request.kind == "path":
         inside = f"{request.within}/"
-        known = [name.removeprefix(inside) for name in known if name.startswith(inside)]
+        names = [name.removeprefix(inside) for name in names if name.startswith(inside)]
     typed = request.prefix.strip().lower()
     mark = "/" if request.kind == "path" else "."
     first, later = [], []
-    for name in known:
+    for name in names:
         lower = name.lower()
         if lower.startswith(typed):
             first.append(name)
         elif f"{mark}{typed}" in lower:
             later.append(name)
-    found = [*first, *later]
-    shown = found[: clamp(request.limit, 1, NAMES_MAX)]
+    matches = [*first, *later]
+    page = matches[: clamp(request.limit, 1, NAMES_MAX)]
     return GraphHits(
-        generation, total_found=len(found), truncated=len(shown) < len(found), candidates=tuple(shown)
+        generation, total_found=len(matches), truncated=len(page) < len(matches), candidates=tuple(page)
     )

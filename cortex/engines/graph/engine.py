@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cortex.engines.graph.answers import GraphSnapshot
 from cortex.engines.graph.arrays import GraphOpener
-from cortex.engines.graph.sources import Sources, Texts
+from cortex.engines.graph.sources import SourceReader, Sources
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Published
@@ -49,7 +49,7 @@ class GraphEngine:
 
     def open(self, token: str, published: Published) -> Handlers:  # noqa: ARG002
         generation = published.generation
-        sources = self._far(published) if self._config.remote else self._sources
+        sources = self._remote_sources(published) if self._config.remote else self._sources
         snapshot = GraphSnapshot(self._opener.open(generation.graph), generation.number, sources)
         return {
             GraphSearch: snapshot.search,
@@ -58,14 +58,14 @@ class GraphEngine:
             NameSearch: snapshot.complete,
         }
 
-    def _far(self, published: Published) -> Texts:
+    def _remote_sources(self, published: Published) -> SourceReader:
         """The sources where Milvus keeps the index: this machine may have none."""
         from cortex.engines.milvus.collection import Collection
         from cortex.engines.milvus.rows import Fetched
-        from cortex.engines.milvus.sources import FarSources
+        from cortex.engines.milvus.sources import RemoteSources
 
         self._fetched = self._fetched or Fetched(Collection(milvus_place(self._config)))
-        return FarSources(published, self._fetched, self._sources)
+        return RemoteSources(published, self._fetched, self._sources)
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
         return []
@@ -78,7 +78,7 @@ class GraphEngine:
             "graph_files": len(generation.graph_files),
         }
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """Nothing: it builds nothing."""
 
     def close(self) -> None:

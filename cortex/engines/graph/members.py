@@ -35,16 +35,18 @@ class Members:
     def owner(self, number: int) -> int:
         """The type that a method belongs to; -1 when there is none."""
         name = self._graph.names[number]
-        own = self._node(strip_overload(name).rpartition(".")[0]) if ":" in name else -1
-        return own if own >= 0 else self._owners.get(number, -1)
+        own_type = self._node(strip_overload(name).rpartition(".")[0]) if ":" in name else -1
+        return own_type if own_type >= 0 else self._owners.get(number, -1)
 
     def method(self, owner: int, name: str) -> int:
         """The method of a type with this name; -1 when it has none of its own."""
-        own = self._node(f"{self._graph.names[owner]}.{name}")
-        names = ((one, last_name(self._graph.names[one])) for one in self.elsewhere(owner))
-        return own if own >= 0 else next((one for one, other in names if other == name), -1)
+        own_method = self._node(f"{self._graph.names[owner]}.{name}")
+        names = ((number, last_name(self._graph.names[number])) for number in self.methods_elsewhere(owner))
+        return (
+            own_method if own_method >= 0 else next((number for number, other in names if other == name), -1)
+        )
 
-    def written_apart(self, method: int) -> list[int]:
+    def declaration_and_bodies(self, method: int) -> list[int]:
         """The declaration and the definitions of a method of C++, itself included, the one in its
         type first; nothing for what is written in one place.
         """
@@ -52,42 +54,46 @@ class Members:
             return []
         owner = self.owner(method) if self._graph.kind(method) == "method" else -1
         name = last_name(self._graph.names[method])
-        bodies = [one for one in self.elsewhere(owner) if last_name(self._graph.names[one]) == name]
+        bodies = [
+            number for number in self.methods_elsewhere(owner) if last_name(self._graph.names[number]) == name
+        ]
         declared = self._node(f"{self._graph.names[owner]}.{name}") if bodies else -1
         return [declared, *bodies] if declared >= 0 else []
 
-    def elsewhere(self, owner: int) -> Sequence[int]:
+    def methods_elsewhere(self, owner: int) -> Sequence[int]:
         """The methods of a type that are in other files."""
-        return self._elsewhere.get(owner, ())
+        return self._methods_elsewhere.get(owner, ())
 
     def overridden(self, methods: Iterable[int]) -> dict[int, int]:
         """The methods that `methods` implement or override, each with the edge of the types that
         says so; nothing for what is no method.
         """
-        return self._related(methods, up=True)
+        return self._find_related(methods, up=True)
 
     def overriding(self, methods: Iterable[int]) -> dict[int, int]:
         """The methods that implement or override `methods`, as `overridden`."""
-        return self._related(methods, up=False)
+        return self._find_related(methods, up=False)
 
-    def _related(self, methods: Iterable[int], *, up: bool) -> dict[int, int]:
+    def _find_related(self, methods: Iterable[int], *, up: bool) -> dict[int, int]:
         graph, start = self._graph, tuple(methods)
-        lists, far = (graph.outgoing, 1) if up else (graph.incoming, 0)
-        found: dict[int, int] = {}
+        lists, end_column = (graph.outgoing, 1) if up else (graph.incoming, 0)
+        related: dict[int, int] = {}
         for number in start:
             if graph.kind(number) != "method" or (owner := self.owner(number)) < 0:
                 continue
-            name, seen, frontier = last_name(graph.names[number]), {owner}, [owner]
+            name, visited, frontier = last_name(graph.names[number]), {owner}, [owner]
             while frontier:
                 rows = lists.of(np.array(frontier, dtype="<i8"))
                 rows = rows[_IS_A[graph.edges[rows, 2]]]
-                types = [(int(graph.edges[row, far]), row) for row in rows.tolist()]
-                frontier = list(dict.fromkeys(one for one, _ in types if one not in seen))
-                seen.update(frontier)
-                for one, row in types:
-                    if (own := self.method(one, name)) >= 0 and own not in start:
-                        found.setdefault(own, row)
-        return found
+                types = [(int(graph.edges[row, end_column]), row) for row in rows.tolist()]
+                frontier = list(
+                    dict.fromkeys(type_number for type_number, _ in types if type_number not in visited)
+                )
+                visited.update(frontier)
+                for type_number, row in types:
+                    if (counterpart := self.method(type_number, name)) >= 0 and counterpart not in start:
+                        related.setdefault(counterpart, row)
+        return related
 
     def _node(self, name: str) -> int:
         """The number of the node with the id `name`; -1 when there is none."""
@@ -95,32 +101,32 @@ class Members:
         return number if number >= 0 and self._graph.node_of[number] >= 0 else -1
 
     @cached_property
-    def _elsewhere(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+    def _methods_elsewhere(self) -> dict[int, list[int]]:
+        methods: dict[int, list[int]] = {}
         for number, owner in self._owners.items():
-            found.setdefault(owner, []).append(number)
-        return found
+            methods.setdefault(owner, []).append(number)
+        return methods
 
     @cached_property
     def _owners(self) -> dict[int, int]:
         """Method → type, of methods whose type is in another file."""
-        graph, known, found = self._graph, dict[tuple[str, int], int](), dict[int, int]()
-        for number, _, file, *_ in graph.nodes[self._alone()].tolist():
+        graph, scope_types, owners = self._graph, dict[tuple[str, int], int](), dict[int, int]()
+        for number, _, file, *_ in graph.nodes[self._rows_without_owner()].tolist():
             above = strip_overload(graph.names[number]).rpartition(".")[0]
-            if (above, file) not in known:
-                known[above, file] = self._named(above.partition(":")[2], file)
-            if (owner := known[above, file]) >= 0:
-                found[number] = owner
-        return found
+            if (above, file) not in scope_types:
+                scope_types[above, file] = self._find_type(above.partition(":")[2], file)
+            if (owner := scope_types[above, file]) >= 0:
+                owners[number] = owner
+        return owners
 
-    def _alone(self) -> Array:
+    def _rows_without_owner(self) -> Array:
         """The rows of methods in whose file there is no node around them."""
         graph = self._graph
         around = graph.names.numbers(graph.by_above.keys)
         rows = graph.by_above.rows[(around < 0) | (graph.node_of[around] < 0)]
         return np.sort(rows[graph.nodes[rows, 1] == graph.kinds.get("method", -1)])
 
-    def _named(self, scope: str, file: int) -> int:
+    def _find_type(self, scope: str, file: int) -> int:
         """The type of this name that is meant in a file; -1 when that is none or not evident."""
         graph = self._graph
         rows = graph.by_last.of(key_of(scope.rpartition(".")[2])) if scope else ()
@@ -132,15 +138,21 @@ class Members:
         ]
         folder, _, name = graph.names[file].rpartition("/")
         if name.endswith(_BY_FOLDER):
-            types = [one for one in types if graph.file_of(one).rpartition("/")[0] == folder]
-        meant = [one for one in types if self._refers(file, one)] or types
-        return meant[0] if len({strip_overload(graph.names[one]) for one in meant}) == 1 else -1
+            types = [
+                candidate for candidate in types if graph.file_of(candidate).rpartition("/")[0] == folder
+            ]
+        referred = [candidate for candidate in types if self._refers_to(file, candidate)] or types
+        return (
+            referred[0]
+            if len({strip_overload(graph.names[candidate]) for candidate in referred}) == 1
+            else -1
+        )
 
-    def _refers(self, file: int, owner: int) -> bool:
+    def _refers_to(self, file: int, owner: int) -> bool:
         """Whether something in a file refers to a type, or the file imports that type's file."""
         graph = self._graph
         near = (owner, self._node(graph.names[owner].partition(":")[0]))
-        rows = graph.incoming.of(np.array([one for one in near if one >= 0], dtype="<i8"))
+        rows = graph.incoming.of(np.array([number for number in near if number >= 0], dtype="<i8"))
         return bool((graph.edges[rows, 4] == file).any())
 
 

@@ -42,7 +42,11 @@ def count_users(graph: Graph) -> Array:
 
 def _above_keys(graph: Graph) -> Array:
     segments = graph.names.segments
-    return np.concatenate([one.arrays["above_keys"] for one in segments]) if segments else np.zeros(0, "<u8")
+    return (
+        np.concatenate([segment.arrays["above_keys"] for segment in segments])
+        if segments
+        else np.zeros(0, "<u8")
+    )
 
 
 def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int) -> GraphHits:
@@ -51,28 +55,33 @@ def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int)
     """
     prefix = request.path.strip().strip("/").removeprefix("./")
     names = graph.names
-    rows = _rows(graph, prefix)
-    there = np.unique(graph.nodes[rows, 2]).tolist()
-    files = {n: names[n] for n in there if _inside(names[n], prefix)}
+    rows = _rows_below(graph, prefix)
+    file_numbers = np.unique(graph.nodes[rows, 2]).tolist()
+    files = {n: names[n] for n in file_numbers if _is_below(names[n], prefix)}
     if not files:
         suggestion = f"The graph has no file {prefix!r} and none below it."
         return GraphHits(generation, prefix, suggestion=suggestion)
-    if len(files) < len(there):
+    if len(files) < len(file_numbers):
         rows = rows[np.isin(graph.nodes[rows, 2], list(files))]
     weight = np.bincount(graph.nodes[rows, 2], weights=users[graph.nodes[rows, 0]], minlength=len(names))
     rows = rows[graph.nodes[rows, 1] != graph.kinds.get("module", -1)]
-    chosen = _choose(graph, users, rows, request.max_bytes)
+    symbols_by_file = _choose_symbols(graph, users, rows, request.max_bytes)
     results = [
         (
             files[file],
             orjson.dumps(
-                {"file": files[file], "symbols": [shown for _, shown in sorted(symbols, key=itemgetter(0))]}
+                {
+                    "file": files[file],
+                    "symbols": [fragment for _, fragment in sorted(symbols, key=itemgetter(0))],
+                }
             ),
         )
-        for file, symbols in sorted(chosen.items(), key=lambda item: (-weight[item[0]], files[item[0]]))
+        for file, symbols in sorted(
+            symbols_by_file.items(), key=lambda item: (-weight[item[0]], files[item[0]])
+        )
     ]
-    shown = sum(map(len, chosen.values()))
-    left = len(rows) - shown
+    shown_count = sum(map(len, symbols_by_file.values()))
+    left = len(rows) - shown_count
     return GraphHits(
         generation=generation,
         target=prefix,
@@ -82,47 +91,47 @@ def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int)
         suggestion=f"{left} symbols are left out; pass a larger max_tokens or a narrower path."
         if left
         else "",
-        summary={"files": len(files), "shown": shown},
+        summary={"files": len(files), "shown": shown_count},
         results=tuple(raw for _, raw in results),
     )
 
 
-def _rows(graph: Graph, prefix: str) -> Array:
+def _rows_below(graph: Graph, prefix: str) -> Array:
     """The nodes in files that may be below `prefix`: those of the one file that it is, or all."""
     file = graph.names.number(prefix)
     rows = graph.by_file.of(np.array([file])) if file >= 0 else np.zeros(0, np.int64)
     if not len(rows):
         rows = np.arange(len(graph.nodes))
     rows = rows[graph.node_of[graph.nodes[rows, 0]] == rows]
-    kept: Array = rows[graph.nodes[rows, 1] != graph.kinds.get("package", -1)]
-    return kept
+    visible: Array = rows[graph.nodes[rows, 1] != graph.kinds.get("package", -1)]
+    return visible
 
 
-def _inside(path: str, prefix: str) -> bool:
+def _is_below(path: str, prefix: str) -> bool:
     return not prefix or path == prefix or path.startswith(f"{prefix}/")
 
 
-def _choose(
+def _choose_symbols(
     graph: Graph, users: Array, rows: Array, budget: int
 ) -> dict[int, list[tuple[int, orjson.Fragment]]]:
     """The most referred-to symbols that fit: file → (first line, symbol)."""
     nodes = graph.nodes[rows]
     counts = users[nodes[:, 0]]
     order = np.lexsort((nodes[:, 3], graph.file_ranks[nodes[:, 2]], nodes[:, 5], -counts))
-    chosen: dict[int, list[tuple[int, orjson.Fragment]]] = {}
+    symbols: dict[int, list[tuple[int, orjson.Fragment]]] = {}
     used = 0
-    for at, node in zip(order.tolist(), _read(graph, rows[order].tolist()), strict=True):
+    for at, node in zip(order.tolist(), _read_nodes(graph, rows[order].tolist()), strict=True):
         file = int(nodes[at, 2])
         raw = orjson.dumps(_symbol(node, int(counts[at])))
-        size = len(raw) + (0 if file in chosen else FILE_BYTES + len(graph.names[file]))
-        if used + size > budget and chosen:
+        size = len(raw) + (0 if file in symbols else FILE_BYTES + len(graph.names[file]))
+        if used + size > budget and symbols:
             break
         used += size
-        chosen.setdefault(file, []).append((int(nodes[at, 3]), orjson.Fragment(raw)))
-    return chosen
+        symbols.setdefault(file, []).append((int(nodes[at, 3]), orjson.Fragment(raw)))
+    return symbols
 
 
-def _read(graph: Graph, rows: Sequence[int]) -> Iterator[dict[str, Any]]:
+def _read_nodes(graph: Graph, rows: Sequence[int]) -> Iterator[dict[str, Any]]:
     """The nodes in the rows, READ at a time."""
     for begin in range(0, len(rows), READ):
         yield from graph.nodes_json(rows[begin : begin + READ])
@@ -142,13 +151,13 @@ def signature(node: dict[str, Any]) -> str:
     """`save(self, item: Item) -> str`, `Disk(Base, Saver)`: one form for every language."""
     name = str(node.get("name") or node["id"].rpartition(":")[2]).rpartition(".")[2]
     if "parameters" in node:
-        inside = ", ".join(_typed(one) for one in node["parameters"])
-        returns = ", ".join(one.get("name", "") for one in node.get("returns") or ())
+        inside = ", ".join(_format_parameter(parameter) for parameter in node["parameters"])
+        returns = ", ".join(returned.get("name", "") for returned in node.get("returns") or ())
         return f"{name}({inside})" + (f" -> {returns}" if returns else "")
     bases = ", ".join(node.get("embedded_types") or ())
     return f"{name}({bases})" if bases else name
 
 
-def _typed(parameter: dict[str, Any]) -> str:
+def _format_parameter(parameter: dict[str, Any]) -> str:
     kind = (parameter.get("type") or {}).get("name", "")
     return f"{parameter['name']}: {kind}" if kind else str(parameter["name"])

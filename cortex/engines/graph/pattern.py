@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from cortex.engines.graph.sources import Texts
+from cortex.engines.graph.sources import SourceReader
 from cortex.system.errors import BadRequest, Misconfigured
 from cortex.system.installation import how_to_add
 from cortex.terms.globs import matching_paths
@@ -56,38 +56,38 @@ _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 
 
 def search_pattern(
-    request: PatternSearch, files: Iterable[str], sources: Texts, generation: int
+    request: PatternSearch, files: Iterable[str], sources: SourceReader, generation: int
 ) -> GraphHits:
     """`files` are those of the language. Raises BadRequest for a pattern that cannot be read, and
     Misconfigured where ast-grep is not installed.
     """
     if request.language not in LANGUAGES:
-        meant = hint(nearest_language(request.language, tuple(LANGUAGES)))
+        correction = hint(nearest_language(request.language, tuple(LANGUAGES)))
         raise BadRequest(
-            f"cortex_pattern does not know {request.language!r}{meant}; it takes {', '.join(LANGUAGES)}."
+            f"cortex_pattern does not know {request.language!r}{correction}; it takes {', '.join(LANGUAGES)}."
         )
     if len(request.pattern) > PATTERN_CHARS_MAX:
         raise BadRequest(f"The pattern is longer than {PATTERN_CHARS_MAX} characters.")
     language = LANGUAGES[request.language]
-    _check(request.pattern, language)
+    _check_pattern(request.pattern, language)
     limit = min(max(request.limit, 1), LIMIT_MAX)
     until = time.monotonic() + SEARCH_S
-    looked_at = _chosen(files, request)
+    looked_at = _select_files(files, request)
     results: list[tuple[str, bytes]] = []
     large: list[str] = []
-    found = looked = 0
+    total = looked = 0
     for path in looked_at:
-        if time.monotonic() > until or found > 10 * limit:
+        if time.monotonic() > until or total > 10 * limit:
             break
         looked += 1
         text = sources.text(path)
         if len(text) > FILE_CHARS_MAX:
             large.append(path)
             continue
-        nodes = _matches(request.pattern, language, text)
-        found += len(nodes)
+        nodes = _find_matches(request.pattern, language, text)
+        total += len(nodes)
         results += [
-            (path, orjson.dumps({"file": path} | _shown(request.pattern, node)))
+            (path, orjson.dumps({"file": path} | _match_json(request.pattern, node)))
             for node in nodes[: limit - len(results)]
         ]
     suggestion = ""
@@ -103,8 +103,8 @@ def search_pattern(
         generation=generation,
         target=request.pattern,
         paths=tuple(path for path, _ in results),
-        total_found=found,
-        truncated=looked < len(looked_at) or found > len(results) or bool(large),
+        total_found=total,
+        truncated=looked < len(looked_at) or total > len(results) or bool(large),
         suggestion=suggestion,
         summary={"files_searched": looked - len(large), "files": len(looked_at)},
         results=tuple(raw for _, raw in results),
@@ -120,30 +120,30 @@ def _why_nothing(request: PatternSearch, files: int) -> str:
     return f"Nothing in {files} {request.language} files has this shape."
 
 
-def _check(pattern: str, language: str) -> None:
+def _check_pattern(pattern: str, language: str) -> None:
     """Raises BadRequest when ast-grep cannot read the pattern; its own words without the stack."""
     try:
-        _root("", language).find(pattern=pattern)
+        _parse_root("", language).find(pattern=pattern)
     except RuntimeError as error:
         reasons = re.findall(r"^\s*\d+: (.*)$", str(error).partition("Stack backtrace")[0], re.MULTILINE)
         reason = (reasons or [str(error).splitlines()[0]])[-1].replace("µ", "$").rstrip(".")
         raise BadRequest(f"The pattern cannot be read: {reason}.") from error
 
 
-def _chosen(files: Iterable[str], request: PatternSearch) -> list[str]:
+def _select_files(files: Iterable[str], request: PatternSearch) -> list[str]:
     every = {path for path in files if not request.within or path.startswith(f"{request.within}/")}
-    kept = matching_paths(every, request.paths) if request.paths else every
-    return sorted(kept - matching_paths(every, request.exclude_paths))
+    selected = matching_paths(every, request.paths) if request.paths else every
+    return sorted(selected - matching_paths(every, request.exclude_paths))
 
 
-def _matches(pattern: str, language: str, text: str) -> list[SgNode]:
+def _find_matches(pattern: str, language: str, text: str) -> list[SgNode]:
     words = _WORD.findall(_VARIABLE.sub(" ", pattern))
     if not text or any(word not in text for word in words):
         return []  # a file without the pattern's own words needs no parsing
-    return _root(text, language).find_all(pattern=pattern)
+    return _parse_root(text, language).find_all(pattern=pattern)
 
 
-def _root(text: str, language: str) -> SgNode:
+def _parse_root(text: str, language: str) -> SgNode:
     """Late: an extra, and 46 MB that few questions want. Raises Misconfigured."""
     try:
         from ast_grep_py import SgRoot
@@ -154,7 +154,7 @@ def _root(text: str, language: str) -> SgNode:
     return SgRoot(text, language).root()
 
 
-def _shown(pattern: str, node: SgNode) -> dict[str, Any]:
+def _match_json(pattern: str, node: SgNode) -> dict[str, Any]:
     """A match as it is shown. Where it is costs reading its whole line: only for those."""
     place = node.range()
     return {
@@ -162,15 +162,17 @@ def _shown(pattern: str, node: SgNode) -> dict[str, Any]:
         "end_line": place.end.line + 1,
         "column": place.start.column,
         "text": node.text()[:TEXT_CHARS_MAX],
-        "variables": _variables(pattern, node),
+        "variables": _capture_variables(pattern, node),
     }
 
 
-def _variables(pattern: str, node: SgNode) -> dict[str, str | list[str]]:
-    found: dict[str, str | list[str]] = {}
-    for several, single in _VARIABLE.findall(pattern):
-        if several and not several.startswith("_"):
-            found[several] = [one.text()[:TEXT_CHARS_MAX] for one in node.get_multiple_matches(several)]
+def _capture_variables(pattern: str, node: SgNode) -> dict[str, str | list[str]]:
+    variables: dict[str, str | list[str]] = {}
+    for multiple, single in _VARIABLE.findall(pattern):
+        if multiple and not multiple.startswith("_"):
+            variables[multiple] = [
+                captured.text()[:TEXT_CHARS_MAX] for captured in node.get_multiple_matches(multiple)
+            ]
         elif single and not single.startswith("_") and (match := node.get_match(single)) is not None:
-            found[single] = match.text()[:TEXT_CHARS_MAX]
-    return found
+            variables[single] = match.text()[:TEXT_CHARS_MAX]
+    return variables

@@ -17,7 +17,7 @@ FILES_KEPT = 128
 LINE_CHARS_MAX = 240
 
 
-class Texts(Protocol):
+class SourceReader(Protocol):
     """Who has the text of a project's files. See `Sources`."""
 
     def begin(self) -> None: ...
@@ -32,7 +32,7 @@ class Sources:
 
     def __init__(self, root: Path) -> None:
         self._root = os.path.realpath(root)
-        self._kept: dict[str, tuple[tuple[int, int], list[str]]] = {}
+        self._cache: dict[str, tuple[tuple[int, int], list[str]]] = {}
         #: folder as it is named → where it really is
         self._folders: dict[str, str] = {}
 
@@ -46,39 +46,39 @@ class Sources:
         """`around` lines on each side of `line`, with their numbers;
         none when the file cannot be shown.
         """
-        text = self._read(path)
+        text = self._read_lines(path)
         first, last = max(1, line - around), min(len(text), line + around)
         return [{"line": n, "text": text[n - 1][:LINE_CHARS_MAX]} for n in range(first, last + 1)]
 
     def text(self, path: str) -> str:
         """The whole file; "" when it cannot be shown."""
-        return "\n".join(self._read(path))
+        return "\n".join(self._read_lines(path))
 
-    def _read(self, path: str) -> list[str]:
+    def _read_lines(self, path: str) -> list[str]:
         folder, name = os.path.split(os.path.join(self._root, path))
         if folder not in self._folders:
             self._folders[folder] = os.path.realpath(folder)
-        whole = os.path.normpath(
+        resolved = os.path.normpath(
             os.path.join(self._folders[folder], name)
         )  # a link itself is not followed: open_plain
-        if not path_names.inside(whole, self._root):
+        if not path_names.inside(resolved, self._root):
             return []
         try:
-            opened = files.open_plain(whole)
+            opened = files.open_plain(resolved)
         except OSError:
             return []
         with opened as file:
             info = os.fstat(file.fileno())
             if info.st_size > FILE_BYTES_MAX:
                 return []
-            known = self._kept.get(whole)
+            cached = self._cache.get(resolved)
             identity = (info.st_mtime_ns, info.st_size)
-            if known is None or known[0] != identity:
+            if cached is None or cached[0] != identity:
                 text = file.read(FILE_BYTES_MAX).decode("utf-8", "replace")
                 lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-                known = (identity, lines)
-            self._kept.pop(whole, None)
-            self._kept[whole] = known
-            if len(self._kept) > FILES_KEPT:
-                del self._kept[next(iter(self._kept))]
-            return known[1]
+                cached = (identity, lines)
+            self._cache.pop(resolved, None)
+            self._cache[resolved] = cached
+            if len(self._cache) > FILES_KEPT:
+                del self._cache[next(iter(self._cache))]
+            return cached[1]

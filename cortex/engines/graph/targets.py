@@ -13,8 +13,8 @@ import numpy as np
 
 from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.members import Members
-from cortex.engines.graph.places import Places
-from cortex.engines.graph.variants import joined
+from cortex.engines.graph.places import PathIndex
+from cortex.engines.graph.variants import merge_variants
 from cortex.ranking.traces import find_frames
 from cortex.system.arrays import Array
 from cortex.terms.ids import enclosing_id, key_of, split_id, split_short, strip_overload
@@ -37,7 +37,7 @@ _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TargetMatch:
     """`nodes` are the numbers that are meant; none: `candidates` are the ids to choose from,
     `suggestion` the sentence. With `nodes` those are what else the target might have meant.
     """
@@ -61,9 +61,9 @@ class Targets:
         #: whether a file is meant rather than a definition in it that has its name
         self._files_first = True
         #: how the paths of the files begin in which a name is meant rather than in others
-        self._within = ""
-        self.places = Places(graph, self._modules)
-        self.owned = Members(graph)
+        self._folder_prefix = ""
+        self.path_index = PathIndex(graph, self._modules)
+        self.method_owners = Members(graph)
 
     @property
     def files(self) -> list[str]:
@@ -76,134 +76,147 @@ class Targets:
         """
         return self._modules.get(file, file)
 
-    def find(self, target: str, kinds: frozenset[str] = frozenset(), within: str = "") -> Found:
+    def find(self, target: str, kinds: frozenset[str] = frozenset(), folder: str = "") -> TargetMatch:
         """What `target` means, in the folder `within` and one of `kinds` rather than another; of
         several meanings the one that stands out (`_outstanding`), with the others as candidates.
         What is no name as it is written is read in other ways, and `suggestion` says so where that
         is a guess.
         """
         target = target.strip()
-        if found := self.meant(target, kinds, within):
-            return found
+        if meaning := self.find_meaning(target, kinds, folder):
+            return meaning
         if not split_id(target):
-            return Found(suggestion="The target is empty; pass the name of a type, function, method or file.")
-        return self._nothing(target, split_id(_as_name(target)))
+            return TargetMatch(
+                suggestion="The target is empty; pass the name of a type, function, method or file."
+            )
+        return self._explain_nothing(target, split_id(_first_reading(target)))
 
-    def meant(self, target: str, kinds: frozenset[str] = frozenset(), within: str = "") -> Found | None:
+    def find_meaning(
+        self, target: str, kinds: frozenset[str] = frozenset(), folder: str = ""
+    ) -> TargetMatch | None:
         """As `find`; None for what means nothing, without the nearest names, which take long to
         find.
         """
         self._files_first = bool(kinds & WHOLE_KINDS)
         kinds -= WHOLE_KINDS
         self._preferred = kinds or (_METHODS if _MEMBER.match(target) else kinds)
-        self._within = f"{within}/" if within else ""
-        if found := self._named(target):
-            return found
+        self._folder_prefix = f"{folder}/" if folder else ""
+        if meaning := self._find_exact(target):
+            return meaning
         if not split_id(target):
             return None
-        if found := self._placed(target):
-            return found
-        readings, own = read_symbol(target), _as_name(target)
-        full = [one for one in readings if len(split_id(one)) >= len(split_id(own))]
-        if found := next(filter(None, map(self._named, full)), None):
-            return found
-        guesses = [(self._folded_name, one) for one in (target, *full)]
-        for one in readings:
-            guesses += [] if one in full else [(self._named, one), (self._folded_name, one)]
-        for find, one in guesses:
-            if found := find(one):
-                return self._guessed(target, found)
+        if meaning := self._find_place(target):
+            return meaning
+        readings, name = read_symbol(target), _first_reading(target)
+        full = [reading for reading in readings if len(split_id(reading)) >= len(split_id(name))]
+        if meaning := next(filter(None, map(self._find_exact, full)), None):
+            return meaning
+        guesses = [(self._find_folded, reading) for reading in (target, *full)]
+        for reading in readings:
+            guesses += [] if reading in full else [(self._find_exact, reading), (self._find_folded, reading)]
+        for find, reading in guesses:
+            if meaning := find(reading):
+                return self._mark_guess(target, meaning)
         return None
 
-    def _guessed(self, target: str, found: Found) -> Found:
+    def _mark_guess(self, target: str, meaning: TargetMatch) -> TargetMatch:
         """`found`, and that it is a guess."""
-        shown = target if len(target) <= SHOWN_CHARS_MAX else f"{target[:SHOWN_CHARS_MAX]}…"
-        read = f" as {self._graph.names[found.nodes[0]]}" if found.nodes else " by the end of it"
-        remark = f"There is no {shown!r}; read{read}."
-        return replace(found, suggestion=" ".join(filter(None, (remark, found.suggestion))))
+        quoted = target if len(target) <= SHOWN_CHARS_MAX else f"{target[:SHOWN_CHARS_MAX]}…"
+        read = f" as {self._graph.names[meaning.nodes[0]]}" if meaning.nodes else " by the end of it"
+        remark = f"There is no {quoted!r}; read{read}."
+        return replace(meaning, suggestion=" ".join(filter(None, (remark, meaning.suggestion))))
 
-    def _placed(self, target: str) -> Found | None:
+    def _find_place(self, target: str) -> TargetMatch | None:
         """What a path, a line of a file, or a frame of a trace means."""
         places = [(read_file_lines(target), "")]
         places += [
             (FileLines(frame.path, frame.line), frame.name) for frame in find_frames(target)[:FRAMES_MAX]
         ]
         for place, name in places:
-            files = self.places.holding(self._inside(self.places.files(place.path)), place.line)
-            best = [n for n in files if _rank(self._graph.names[n]) == 0] if len(files) > 1 else files
+            files = self.path_index.files_with_line(
+                self._in_folder(self.path_index.files(place.path)), place.line
+            )
+            best = [n for n in files if _rank_path(self._graph.names[n]) == 0] if len(files) > 1 else files
             line = f":{place.line}" if place.line else ""
             if len(best) != 1 and files:
                 listed = tuple(f"{self._graph.names[n]}{line}" for n in files[:LISTED])
-                return Found(candidates=listed, suggestion=f"{target!r} may be any of: {', '.join(listed)}.")
+                return TargetMatch(
+                    candidates=listed, suggestion=f"{target!r} may be any of: {', '.join(listed)}."
+                )
             if best:
-                around = self.places.around(best[0], place.line) if place.line else None
+                around = self.path_index.definition_around(best[0], place.line) if place.line else None
                 others = tuple(f"{self._graph.names[n]}{line}" for n in files if n not in best)[:LISTED]
                 also = f"Also called {target!r}: {', '.join(others)}." if others else ""
                 if place.line and around is None:
                     also = f"Line {place.line} is in no definition; read as the whole file. {also}".rstrip()
-                apart = self.owned.written_apart(around) if around is not None else []
-                nodes = dict.fromkeys((self._modules[best[0]] if around is None else around, *apart))
-                return Found(tuple(nodes), others, also)
-            if name and (found := self._named(name)):
-                return found
+                bodies = self.method_owners.declaration_and_bodies(around) if around is not None else []
+                nodes = dict.fromkeys((self._modules[best[0]] if around is None else around, *bodies))
+                return TargetMatch(tuple(nodes), others, also)
+            if name and (meaning := self._find_exact(name)):
+                return meaning
         return None
 
-    def _named(self, target: str) -> Found | None:
+    def _find_exact(self, target: str) -> TargetMatch | None:
         """What `target` is the name of, as it is written; None when there is no such."""
         graph = self._graph
         number = graph.names.number(target)
         if number >= 0 and graph.node_of[number] >= 0:
-            own = graph.names.number(f"{target}:{target}") if not self._files_first else -1
-            if own >= 0 and graph.node_of[own] >= 0 and graph.kind(number) == "module":
-                return Found(self.copies(own), (target,), f"Also called {target!r}: the file {target}.")
-            return Found(self.copies(number))
+            module = graph.names.number(f"{target}:{target}") if not self._files_first else -1
+            if module >= 0 and graph.node_of[module] >= 0 and graph.kind(number) == "module":
+                return TargetMatch(
+                    self.copies(module), (target,), f"Also called {target!r}: the file {target}."
+                )
+            return TargetMatch(self.copies(number))
         if number in self._modules:
-            return Found((self._modules[number],))
+            return TargetMatch((self._modules[number],))
         parts = split_id(target)
         if not parts:
             return None
-        return self._meant(self._inside_file(target) or self._ending(parts), target)
+        return self._resolve(self._find_inside_file(target) or self._find_by_end(parts), target)
 
-    def _folded_name(self, target: str) -> Found | None:
+    def _find_folded(self, target: str) -> TargetMatch | None:
         """What `target` is the name of, in any case and without regard to underscores."""
         graph = self._graph
         if self._folded is None:
             self._folded = {}
-            for last, key in self._lasts():
-                self._folded.setdefault(_fold(last), []).append(key)
-        parts = [_fold(part) for part in split_id(target)]
+            for last, key in self._list_last_names():
+                self._folded.setdefault(_fold_part(last), []).append(key)
+        parts = [_fold_part(name_part) for name_part in split_id(target)]
         if not parts:
             return None
         rows = [row for key in self._folded.get(parts[-1], ()) for row in graph.by_last.of(key).tolist()]
         numbers = graph.nodes[rows, 0].tolist() if rows else []
         names = ((n, graph.names[n]) for n in numbers)
-        return self._meant([n for n, name in names if _ends_folded(name, parts)], target)
+        return self._resolve([n for n, name in names if _folded_name_ends(name, parts)], target)
 
-    def _meant(self, numbers: list[int], target: str) -> Found | None:
+    def _resolve(self, numbers: list[int], target: str) -> TargetMatch | None:
         """Of the nodes that a name may mean those that it does; None for no nodes."""
         groups: dict[str, list[int]] = {}
-        for n in self._narrowed(numbers, target):
+        for n in self._narrow(numbers, target):
             groups.setdefault(self._meaning(n), []).append(n)
         if not groups:
             return None
-        groups = joined(self._graph, groups)
-        chosen = self._outstanding(groups)
+        groups = merge_variants(self._graph, groups)
+        outstanding = self._find_outstanding(groups)
         # A name by itself is that of a function more often than of a method deep inside something.
-        listed = sorted(groups.keys() - {chosen}, key=lambda one: (len(split_id(one.partition(":")[2])), one))
-        shown = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
-        if chosen is not None:
-            more = f"Also called {target!r}: {shown}" if listed else ""
-            whole = dict.fromkeys(one for number in groups[chosen] for one in self.copies(number))
-            return Found(tuple(whole), tuple(listed[:LISTED]), more)
-        return Found(
+        listed = sorted(
+            groups.keys() - {outstanding},
+            key=lambda meaning: (len(split_id(meaning.partition(":")[2])), meaning),
+        )
+        listing = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
+        if outstanding is not None:
+            more = f"Also called {target!r}: {listing}" if listed else ""
+            nodes = dict.fromkeys(copy for number in groups[outstanding] for copy in self.copies(number))
+            return TargetMatch(tuple(nodes), tuple(listed[:LISTED]), more)
+        return TargetMatch(
             candidates=tuple(listed[:LISTED]),
-            suggestion=f"{target!r} may be any of {len(listed)}; ask again with one of: {shown}",
+            suggestion=f"{target!r} may be any of {len(listed)}; ask again with one of: {listing}",
         )
 
-    def _inside_file(self, target: str) -> list[int]:
+    def _find_inside_file(self, target: str) -> list[int]:
         """The nodes of a target with a whole path in it: `src/store.ts:Disk.save`."""
         path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
-        files = self._inside(self.places.files(path)) if scope and "." in path else []
+        files = self._in_folder(self.path_index.files(path)) if scope and "." in path else []
         module = self._modules.get(files[0]) if len(files) == 1 else None
         if module is None or not scope:
             return []
@@ -212,30 +225,32 @@ class Targets:
         number = self._graph.names.number(f"{self._graph.names[module]}:{scope}")
         return list(self.copies(number)) if number >= 0 else []
 
-    def _narrowed(self, numbers: list[int], target: str) -> list[int]:
+    def _narrow(self, numbers: list[int], target: str) -> list[int]:
         """Without those that are hardly meant, as long as others are left: files beside definitions
         of their name, constructors beside their class, and what only the function around it can
         name.
         """
         graph = self._graph
-        if self._within:
-            numbers = [n for n in numbers if graph.names[n].startswith(self._within)] or numbers
+        if self._folder_prefix:
+            numbers = [n for n in numbers if graph.names[n].startswith(self._folder_prefix)] or numbers
         if "/" not in target:
             numbers = [n for n in numbers if graph.kind(n) not in WHOLE_KINDS] or numbers
         numbers = [n for n in numbers if graph.kind(n) in self._preferred] or numbers
         keys = set(graph.names.keys[numbers].tolist()) if numbers else set()
-        outer = {n: self._above(n) for n in numbers}
-        numbers = [n for n in numbers if outer[n] not in keys or not _same_last(graph.names[n])] or numbers
+        outer = {n: self._enclosing_key(n) for n in numbers}
+        numbers = [
+            n for n in numbers if outer[n] not in keys or not _repeats_last_name(graph.names[n])
+        ] or numbers
         enclosing = {n: graph.kind(int(graph.names.numbers(np.array([outer[n]]))[0])) for n in numbers}
         return [n for n in numbers if enclosing[n] not in ("function", "method")] or numbers
 
-    def _inside(self, files: list[int]) -> list[int]:
+    def _in_folder(self, files: list[int]) -> list[int]:
         """Of the numbers of paths those in the folder that is meant, if any is."""
-        if not self._within:
+        if not self._folder_prefix:
             return files
-        return [one for one in files if self._graph.names[one].startswith(self._within)] or files
+        return [file for file in files if self._graph.names[file].startswith(self._folder_prefix)] or files
 
-    def _above(self, number: int) -> int:
+    def _enclosing_key(self, number: int) -> int:
         """The key of what encloses a node."""
         return key_of(enclosing_id(self._graph.names[number]))
 
@@ -244,7 +259,9 @@ class Targets:
         alone, of what C# writes in parts the folder of its files with it, of a method that C++
         defines outside of its type the declaration's.
         """
-        name = strip_overload(self._graph.names[next(iter(self.owned.written_apart(number)), number)])
+        name = strip_overload(
+            self._graph.names[next(iter(self.method_owners.declaration_and_bodies(number)), number)]
+        )
         path, kind = self._graph.file_of(number), self._graph.kind(number)
         stem, _, scope = name.partition(":")
         if path.endswith(".rb") and kind in ("class", "trait"):
@@ -254,7 +271,7 @@ class Targets:
             return f"{folder}:{scope}" if folder else scope
         return name
 
-    def _outstanding(self, groups: dict[str, list[int]]) -> str | None:
+    def _find_outstanding(self, groups: dict[str, list[int]]) -> str | None:
         """The one meaning, or the only one that is in the project's main code;
         None when there is no such.
         """
@@ -262,21 +279,21 @@ class Targets:
         ranks: dict[str, int] = {}
         for meaning, numbers in groups.items():
             files = graph.nodes[graph.node_of[numbers], 2].tolist()
-            ranks[meaning] = min(_rank(graph.names[file]) for file in files)
+            ranks[meaning] = min(_rank_path(graph.names[file]) for file in files)
         best = [meaning for meaning, rank in ranks.items() if rank == min(ranks.values())]
         return best[0] if len(best) == 1 else None
 
     def copies(self, number: int) -> tuple[int, ...]:
         """A definition and its overloads; of a method of C++ those in its type and outside."""
-        names, found = self._graph.names, list[int]()
-        for one in dict.fromkeys((number, *self.owned.written_apart(number))):
-            copies = [one]
-            while (copy := names.number(f"{names[one]}~{len(copies) + 1}")) >= 0:
+        names, numbers = self._graph.names, list[int]()
+        for definition in dict.fromkeys((number, *self.method_owners.declaration_and_bodies(number))):
+            copies = [definition]
+            while (copy := names.number(f"{names[definition]}~{len(copies) + 1}")) >= 0:
                 copies.append(copy)
-            found += copies
-        return tuple(n for n in dict.fromkeys(found) if self._graph.node_of[n] >= 0)
+            numbers += copies
+        return tuple(n for n in dict.fromkeys(numbers) if self._graph.node_of[n] >= 0)
 
-    def _ending(self, parts: list[str]) -> list[int]:
+    def _find_by_end(self, parts: list[str]) -> list[int]:
         """The nodes whose ids end in `parts`; the file's own name may be left out of them."""
         graph = self._graph
         rows = graph.by_last.of(key_of(parts[-1]))
@@ -286,14 +303,14 @@ class Targets:
         numbers: list[int] = graph.nodes[rows, 0].tolist()
         if len(parts) == 1:
             return numbers
-        return [n for n in numbers if _ends(graph.names[n], parts)]
+        return [n for n in numbers if _name_ends(graph.names[n], parts)]
 
-    def _nothing(self, target: str, parts: list[str]) -> Found:
+    def _explain_nothing(self, target: str, parts: list[str]) -> TargetMatch:
         near = self.near(parts[-1])
-        known = f" Nearest: {', '.join(near)}." if near else ""
-        return Found(
+        hint = f" Nearest: {', '.join(near)}." if near else ""
+        return TargetMatch(
             candidates=tuple(near),
-            suggestion=f"There is no {target!r} in the graph.{known} Names are those of definitions in indexed files; "
+            suggestion=f"There is no {target!r} in the graph.{hint} Names are those of definitions in indexed files; "
             "cortex_exact finds any other word.",
         )
 
@@ -301,14 +318,14 @@ class Targets:
         """Ids whose last name is nearest to `name` by edits, at most SUGGESTED."""
         graph = self._graph
         folded: dict[str, list[int]] = {}
-        for last, key in self._lasts():
-            if abs(len(last) - len(name)) <= 3 and _alike(last, name.lower()):
+        for last, key in self._list_last_names():
+            if abs(len(last) - len(name)) <= 3 and _may_resemble(last, name.lower()):
                 folded.setdefault(last, []).append(key)
-        chosen = difflib.get_close_matches(name.lower(), folded, n=SUGGESTED, cutoff=0.6)
-        rows = [row for low in chosen for key in folded[low] for row in graph.by_last.of(key).tolist()]
+        nearest = difflib.get_close_matches(name.lower(), folded, n=SUGGESTED, cutoff=0.6)
+        rows = [row for low in nearest for key in folded[low] for row in graph.by_last.of(key).tolist()]
         return [graph.names[number] for number in graph.nodes[rows[:SUGGESTED], 0].tolist()]
 
-    def _lasts(self) -> tuple[tuple[str, int], ...]:
+    def _list_last_names(self) -> tuple[tuple[str, int], ...]:
         """(last name, lower-cased; its key) of all nodes;
         made for the first name that is not found.
         """
@@ -325,63 +342,70 @@ class Targets:
         definitions, a package's modules.
         """
         graph = self._graph
-        named = list(dict.fromkeys(numbers))
-        found = [*named, *(one for number in named for one in self.owned.elsewhere(number))]
-        seen = set(found)
-        level: Array = np.array(found, "<i8")
+        starting = list(dict.fromkeys(numbers))
+        reached = [
+            *starting,
+            *(method for number in starting for method in self.method_owners.methods_elsewhere(number)),
+        ]
+        visited = set(reached)
+        level: Array = np.array(reached, "<i8")
         while len(level):
             below = graph.nodes[graph.by_above.of_all(graph.names.keys[level]), 0].tolist()
-            fresh = [number for number in below if number not in seen]
-            seen.update(fresh)
-            found += fresh
+            fresh = [number for number in below if number not in visited]
+            visited.update(fresh)
+            reached += fresh
             level = np.array(fresh, "<i8")
-        return found
+        return reached
 
 
-def _as_name(target: str) -> str:
+def _first_reading(target: str) -> str:
     """The target as its first reading spells it."""
     readings = read_symbol(target)
     return readings[0] if readings else target
 
 
-def _same_last(name: str) -> bool:
+def _repeats_last_name(name: str) -> bool:
     """Whether the last two names of an id are the same:
     a constructor that is called as its class is.
     """
-    *_, one, other = ["", "", *split_id(name)]
-    return one == other
+    *_, outer, other = ["", "", *split_id(name)]
+    return outer == other
 
 
-def _rank(path: str) -> int:
+def _rank_path(path: str) -> int:
     """0 for main code, 1 for declarations, tests and examples,
     2 for what is built or comes from elsewhere.
     """
     if is_foreign(path) or is_built(path):
         return 2
-    beside = is_test(path) or is_example(path) or _DECLARATIONS.search(path) is not None
-    return 1 if beside else 0
+    is_minor = is_test(path) or is_example(path) or _DECLARATIONS.search(path) is not None
+    return 1 if is_minor else 0
 
 
-def _ends(name: str, parts: list[str]) -> bool:
+def _name_ends(name: str, parts: list[str]) -> bool:
     """Whether an id ends in `parts`; its file's own name may be left out (Go: `package.Name`)."""
-    return any(whole[-len(parts) :] == parts for whole in (split_id(name), split_short(name)))
+    return any(components[-len(parts) :] == parts for components in (split_id(name), split_short(name)))
 
 
-def _fold(part: str) -> str:
+def _fold_part(component: str) -> str:
     """A part of a name, in any case and convention: `diskStore`, `disk_store`, `DiskStore`."""
-    return part.replace("_", "").lower() or part
+    return component.replace("_", "").lower() or component
 
 
-def _ends_folded(name: str, parts: list[str]) -> bool:
+def _folded_name_ends(name: str, parts: list[str]) -> bool:
     """As `_ends`, for parts that are folded."""
     wholes = (split_id(name), split_short(name))
-    return any([_fold(part) for part in whole[-len(parts) :]] == parts for whole in wholes)
+    return any(
+        [_fold_part(component) for component in components[-len(parts) :]] == parts for components in wholes
+    )
 
 
-def _alike(one: str, other: str) -> bool:
+def _may_resemble(name: str, other: str) -> bool:
     """A cheap look before edits are counted:
     the same beginning or end, or most letters in common.
     """
     return (
-        one[:1] == other[:1] or one[-2:] == other[-2:] or len(set(one) & set(other)) >= 0.7 * len(set(other))
+        name[:1] == other[:1]
+        or name[-2:] == other[-2:]
+        or len(set(name) & set(other)) >= 0.7 * len(set(other))
     )

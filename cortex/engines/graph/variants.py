@@ -22,65 +22,71 @@ SHARED_MIN = 1 / 3
 _SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx"})
 
 
-def joined(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
+def merge_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
     """`groups` (a meaning of a target → its nodes) with those of twins made one, by the first of
     their names.
     """
     if not 1 < len(groups) <= TWINS_MAX:
         return dict(groups)
-    found: dict[str, list[int]] = {}
+    merged: dict[str, list[int]] = {}
     first: dict[tuple[object, ...], str] = {}
     for meaning in sorted(groups):
-        places = _calls(graph, meaning, groups[meaning])
-        known = next((first[place] for place in places if place in first), meaning)
-        found.setdefault(known, []).extend(groups[meaning])
-        first |= dict.fromkeys(places, known)
-    return _of_systems(graph, found)
+        places = _sure_calls(graph, meaning, groups[meaning])
+        representative = next((first[place] for place in places if place in first), meaning)
+        merged.setdefault(representative, []).extend(groups[meaning])
+        first |= dict.fromkeys(places, representative)
+    return _merge_system_variants(graph, merged)
 
 
-def _of_systems(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
+def _merge_system_variants(graph: Graph, groups: Mapping[str, list[int]]) -> dict[str, list[int]]:
     """`groups` with those made one that files of one name, which define much the same, write
     alike.
     """
-    found: dict[str, list[int]] = {}
+    merged: dict[str, list[int]] = {}
     first: dict[tuple[object, ...], str] = {}
     for meaning, numbers in groups.items():
-        known = first.setdefault(form, meaning) if (form := _form(graph, numbers)) else meaning
-        if known != meaning and not _define_the_same(graph, groups[known][0], numbers[0]):
-            known = meaning
-        found.setdefault(known, []).extend(numbers)
-    return found
+        representative = (
+            first.setdefault(form, meaning) if (form := _variant_form(graph, numbers)) else meaning
+        )
+        if representative != meaning and not _define_the_same(graph, groups[representative][0], numbers[0]):
+            representative = meaning
+        merged.setdefault(representative, []).extend(numbers)
+    return merged
 
 
-def _form(graph: Graph, numbers: list[int]) -> tuple[object, ...]:
+def _variant_form(graph: Graph, numbers: list[int]) -> tuple[object, ...]:
     """The same for a definition of C in each system's file; () for what is none, or is called from
     outside of its file: such a call says which one is meant.
     """
     files = {graph.file_of(number) for number in numbers}
     path = PurePosixPath(min(files))
     edges = graph.edges[graph.incoming.of(np.array(numbers, dtype="<i8"))]
-    own = graph.nodes[graph.node_of[numbers[0]], 2]
-    if len(files) > 1 or path.suffix not in _SOURCES or ((edges[:, 7] == 0) & (edges[:, 4] != own)).any():
+    own_file = graph.nodes[graph.node_of[numbers[0]], 2]
+    if (
+        len(files) > 1
+        or path.suffix not in _SOURCES
+        or ((edges[:, 7] == 0) & (edges[:, 4] != own_file)).any()
+    ):
         return ()
     (node,) = graph.nodes_json([int(graph.node_of[numbers[0]])])
-    types = str([each.get("type") for each in node.get("parameters") or ()])
+    types = str([parameter.get("type") for parameter in node.get("parameters") or ()])
     scope = strip_overload(graph.names[numbers[0]]).partition(":")[2]
     shipped = is_test(str(path)), is_unshipped(str(path))
     return path.name, shipped, scope, graph.kind(numbers[0]), types
 
 
-def _define_the_same(graph: Graph, one: int, other: int) -> bool:
-    mine, others = _beside(graph, one), _beside(graph, other)
+def _define_the_same(graph: Graph, number: int, other: int) -> bool:
+    mine, others = _sibling_names(graph, number), _sibling_names(graph, other)
     return len(mine & others) >= SHARED_MIN * min(len(mine), len(others))
 
 
-def _beside(graph: Graph, number: int) -> set[str]:
+def _sibling_names(graph: Graph, number: int) -> set[str]:
     """The names of what the file of a definition defines."""
     rows = graph.by_above.of(key_of(enclosing_id(graph.names[number]).partition(":")[0]))
-    return {graph.names[each].partition(":")[2] for each in graph.nodes[rows, 0].tolist()}
+    return {graph.names[sibling].partition(":")[2] for sibling in graph.nodes[rows, 0].tolist()}
 
 
-def _calls(graph: Graph, meaning: str, numbers: list[int]) -> set[tuple[object, ...]]:
+def _sure_calls(graph: Graph, meaning: str, numbers: list[int]) -> set[tuple[object, ...]]:
     """(name inside the file, caller, file, line, column) of the sure calls of `numbers`."""
     rows = graph.incoming.of(np.array(numbers, dtype="<i8"))
     edges = graph.edges[rows]

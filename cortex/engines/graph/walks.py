@@ -52,7 +52,7 @@ WALKED_MAX = 25_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WalkLimits:
     """`offset` results are passed over, and `max_results` shown; of each of several levels
     `max_per_level` are there to be shown.
     """
@@ -90,7 +90,7 @@ class Step:
     edge: int
     impact_type: str = ""
     severity: str = ""
-    through: int = -1
+    via: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +106,16 @@ class Walk:
     every: tuple[Step, ...] = ()
     ended: bool = False
 
-    def page(self, limits: Limits) -> tuple[Step, ...]:
+    def page(self, limits: WalkLimits) -> tuple[Step, ...]:
         return self.steps[limits.offset : limits.last]
 
-    def following(self, limits: Limits) -> int:
+    def following(self, limits: WalkLimits) -> int:
         """The offset of the next page; 0 when there is none."""
         return limits.last if len(self.steps) > limits.last else 0
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class WalkScope:
     """Which files a walk shows and which it enters: it passes through files that are not `inside`
     (None: all are) and shows none of them; it stays out of those `outside`.
     """
@@ -124,25 +124,25 @@ class Scope:
     outside: AbstractSet[str] = frozenset()
 
     @property
-    def given(self) -> bool:
+    def is_limited(self) -> bool:
         return self.inside is not None or bool(self.outside)
 
     def of(self, graph: Graph, numbers: Array) -> tuple[Array, Array]:
         """(shown, entered), bool [n] each, for the nodes `numbers`."""
-        if not self.given:
+        if not self.is_limited:
             every = np.ones(len(numbers), dtype=bool)
             return every, every
         rows = graph.node_of[numbers]
         files = np.where(rows >= 0, graph.nodes[rows, 2], -1) if len(graph.nodes) else np.full(len(rows), -1)
         files, at = np.unique(files, return_inverse=True)
         paths = (graph.names[file] if file >= 0 else "" for file in files.tolist())
-        found = np.array([self._file(path) for path in paths], dtype=bool).reshape(-1, 2)[at.ravel()]
-        return found[:, 0], found[:, 1]
+        flags = np.array([self._file_flags(path) for path in paths], dtype=bool).reshape(-1, 2)[at.ravel()]
+        return flags[:, 0], flags[:, 1]
 
     def shows(self, graph: Graph, number: int) -> bool:
         return bool(self.of(graph, np.array([number]))[0][0])
 
-    def _file(self, path: str) -> tuple[bool, bool]:
+    def _file_flags(self, path: str) -> tuple[bool, bool]:
         entered = path not in self.outside
         return entered and (self.inside is None or path in self.inside), entered
 
@@ -153,52 +153,58 @@ class Walker:
     def __init__(self, graph: Graph, targets: Targets) -> None:
         self.graph = graph
         self.targets = targets
-        self.members = targets.owned
+        self.members = targets.method_owners
 
-    def walk(self, operation: str, start: Sequence[int], limits: Limits, scope: Scope) -> Walk:
+    def walk(self, operation: str, start: Sequence[int], limits: WalkLimits, scope: WalkScope) -> Walk:
         """All operations but `path`. `start` are the numbers that the target means."""
         backward = operation not in FORWARD
         if operation == "implementations" and all(self.graph.kind(number) == "method" for number in start):
             methods = self.members.overriding(start)
-            return self._cut([Step(number, 1, edge) for number, edge in methods.items()], limits, scope)
-        whole = self._are_modules(start)
-        if whole and operation in ("dependencies", "dependents"):
-            return self._files(start, limits, scope, backward=backward)
+            return self._limit_steps(
+                [Step(number, 1, edge) for number, edge in methods.items()], limits, scope
+            )
+        are_modules = self._are_modules(start)
+        if are_modules and operation in ("dependencies", "dependents"):
+            return self._walk_files(start, limits, scope, backward=backward)
         begin = list(start)
-        if whole or operation in ("callees", "dependencies", "dependents", "impact"):
+        if are_modules or operation in ("callees", "dependencies", "dependents", "impact"):
             begin = self.targets.members(start)
         elif operation == "callers":
             begin += self._owners_of_constructors(start)
         if operation == "impact":
             return self._impact_of(start, begin, limits, scope)
-        walk = self._levels(begin, _KINDS[operation], limits, scope, backward=backward)
+        walk = self._walk_levels(begin, _KINDS[operation], limits, scope, backward=backward)
         return self._with_dispatch(begin, walk, limits, scope) if operation == "callers" else walk
 
-    def _with_dispatch(self, targets: Sequence[int], walk: Walk, limits: Limits, scope: Scope) -> Walk:
+    def _with_dispatch(
+        self, targets: Sequence[int], walk: Walk, limits: WalkLimits, scope: WalkScope
+    ) -> Walk:
         """`walk`, and after it who calls what `targets` implement or override, any overload of it;
         another method that overrides the same is left out: what it calls is its base's. An
         interface has no such: who implements it and calls it, calls another one's.
         """
-        found = self.members.overridden(targets)
-        dispatching = [upper for upper, row in found.items() if self._dispatches(upper, row)]
+        overridden = self.members.overridden(targets)
+        dispatching = [upper for upper, row in overridden.items() if self._may_dispatch(upper, row)]
         uppers = [copy for upper in dispatching for copy in self.targets.copies(upper)]
         if not uppers:
             return walk
-        bases = [one for one in dispatching if self.graph.kind(self.members.owner(one)) not in _BODILESS]
-        most = Limits(1, WALKED_MAX)
-        calls = self._levels(uppers, ("calls",), most, scope, backward=True).steps
-        direct = self._levels(list(targets), _KINDS["callers"], most, scope, backward=True).steps
-        known = {*targets, *(step.number for step in (*direct, *walk.steps))}
-        known |= self.members.overriding(bases).keys()
+        bases = [
+            method for method in dispatching if self.graph.kind(self.members.owner(method)) not in _BODILESS
+        ]
+        most = WalkLimits(1, WALKED_MAX)
+        calls = self._walk_levels(uppers, ("calls",), most, scope, backward=True).steps
+        direct = self._walk_levels(list(targets), _KINDS["callers"], most, scope, backward=True).steps
+        excluded = {*targets, *(step.number for step in (*direct, *walk.steps))}
+        excluded |= self.members.overriding(bases).keys()
         steps = [
-            replace(step, through=int(self.graph.edges[step.edge, 1]))
+            replace(step, via=int(self.graph.edges[step.edge, 1]))
             for step in calls
-            if step.number not in known and not self.graph.is_unsure(step.edge)
+            if step.number not in excluded and not self.graph.is_unsure(step.edge)
         ]
         both = (*walk.steps, *steps)[: limits.most]
         return Walk(both, walk.total + len(steps), walk.truncated, tuple(steps))
 
-    def _dispatches(self, upper: int, row: int) -> bool:
+    def _may_dispatch(self, upper: int, row: int) -> bool:
         """Whether a call of the method `upper` may be one of what overrides it, by the edge of the
         types: a constructor says its type, and an embedded struct calls its own methods.
         """
@@ -206,54 +212,60 @@ class Walker:
         embedded = edge[2] == _TYPE["embeds"] and self.graph.kind(int(edge[1])) == "struct"
         return not embedded and last_name(self.graph.names[upper]) not in CONSTRUCTORS
 
-    def _impact_of(self, targets: Sequence[int], start: list[int], limits: Limits, scope: Scope) -> Walk:
+    def _impact_of(
+        self, targets: Sequence[int], start: list[int], limits: WalkLimits, scope: WalkScope
+    ) -> Walk:
         """All that a change may reach, the worst first; of each level and in all as many as the
         limits let through.
         """
-        most = Limits(limits.depth, WALKED_MAX - 1, WALKED_MAX)
-        whole = self._levels(start, _KINDS["impact"], most, scope, backward=True, impact=True)
-        whole = self._with_overrides(targets, whole, scope)
+        most = WalkLimits(limits.depth, WALKED_MAX - 1, WALKED_MAX)
+        walk = self._walk_levels(start, _KINDS["impact"], most, scope, backward=True, impact=True)
+        walk = self._with_overrides(targets, walk, scope)
         at_level = Counter[int]()
-        kept: list[Step] = []
-        for step in whole.steps:
+        steps: list[Step] = []
+        for step in walk.steps:
             at_level[step.depth] += 1
-            if at_level[step.depth] <= limits.level and len(kept) < limits.most:
-                kept.append(step)
-        truncated = whole.truncated or len(kept) < whole.total
-        return Walk(tuple(kept), whole.total, truncated, whole.steps, whole.truncated)
+            if at_level[step.depth] <= limits.level and len(steps) < limits.most:
+                steps.append(step)
+        truncated = walk.truncated or len(steps) < walk.total
+        return Walk(tuple(steps), walk.total, truncated, walk.steps, walk.truncated)
 
-    def _with_overrides(self, targets: Sequence[int], walk: Walk, scope: Scope) -> Walk:
+    def _with_overrides(self, targets: Sequence[int], walk: Walk, scope: WalkScope) -> Walk:
         """`walk`, after what implements or overrides a method, and what it overrides itself: a
         change of one's signature is a change of all.
         """
         others = self.members.overriding(targets) | self.members.overridden(targets)
-        known = {step.number for step in walk.steps} | set(targets)
+        visited = {step.number for step in walk.steps} | set(targets)
         steps = tuple(
             Step(number, 1, edge, "override", "high")
             for number, edge in others.items()
-            if number not in known and scope.shows(self.graph, number)
+            if number not in visited and scope.shows(self.graph, number)
         )
         return Walk(steps + walk.steps, walk.total + len(steps), walk.truncated)
 
-    def _files(self, start: Sequence[int], limits: Limits, scope: Scope, *, backward: bool) -> Walk:
+    def _walk_files(
+        self, start: Sequence[int], limits: WalkLimits, scope: WalkScope, *, backward: bool
+    ) -> Walk:
         """Files that files (or packages) refer to, or that refer to them: by an import if there is
         one, else by the first edge. Languages that share names without an import have no other.
         """
         frontier = np.array(self.targets.members(start), dtype="<i8")
-        seen: set[int] = {*self._units(frontier), *frontier.tolist()}
+        visited: set[int] = {*self._units(frontier), *frontier.tolist()}
         steps: list[Step] = []
         total, cut = 0, False
         for depth in range(1, limits.depth + 1):
-            found = self._units_beyond(frontier, seen, scope, backward=backward)
-            fresh = [(unit, row) for unit, row, shown in found if shown]
-            if not found:
+            neighbours = self._units_across(frontier, visited, scope, backward=backward)
+            fresh = [(unit, row) for unit, row, is_shown in neighbours if is_shown]
+            if not neighbours:
                 break
             total += len(fresh)
-            kept = fresh[: limits.level]
-            cut = cut or len(kept) < len(fresh)
-            steps += [Step(self.targets.module_of(unit), depth, row) for unit, row in kept]
-            seen.update(unit for unit, _, _ in found)
-            going = [unit for unit, _ in kept] + [unit for unit, _, shown in found if not shown]
+            selected = fresh[: limits.level]
+            cut = cut or len(selected) < len(fresh)
+            steps += [Step(self.targets.module_of(unit), depth, row) for unit, row in selected]
+            visited.update(unit for unit, _, _ in neighbours)
+            going = [unit for unit, _ in selected] + [
+                unit for unit, _, is_shown in neighbours if not is_shown
+            ]
             numbers = [self.targets.module_of(unit) for unit in going]
             frontier = np.array(self.targets.members(numbers), dtype="<i8")
         return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most)
@@ -267,8 +279,8 @@ class Walker:
         units: list[int] = np.where(nodes[:, 1] == package, nodes[:, 0], nodes[:, 2]).tolist()
         return units
 
-    def _units_beyond(
-        self, frontier: Array, seen: set[int], scope: Scope, *, backward: bool
+    def _units_across(
+        self, frontier: Array, visited: set[int], scope: WalkScope, *, backward: bool
     ) -> list[tuple[int, int, bool]]:
         """(unit, the edge that says so, shown?) of the files
         and packages on the other side of the frontier's edges.
@@ -281,38 +293,40 @@ class Walker:
         else:
             rows = rows[graph.node_of[graph.edges[rows, 1]] >= 0]
             units = np.array(self._units(graph.edges[rows, 1]), dtype="<i4")
-        fresh = ~np.isin(units, list(seen))
+        fresh = ~np.isin(units, list(visited))
         rows, units = rows[fresh], units[fresh]
-        chosen = graph.edges[rows]
-        order = np.lexsort((chosen[:, 5], graph.file_ranks[chosen[:, 4]], chosen[:, 2] != _TYPE["imports"]))
+        edges = graph.edges[rows]
+        order = np.lexsort((edges[:, 5], graph.file_ranks[edges[:, 4]], edges[:, 2] != _TYPE["imports"]))
         units, first = np.unique(units[order], return_index=True)
         rows = rows[order[first]]
-        shown, entered = scope.of(graph, np.array([self.targets.module_of(u) for u in units.tolist()], "<i8"))
-        chosen = graph.edges[rows]
-        order = np.lexsort((rows, chosen[:, 5], graph.file_ranks[chosen[:, 4]]))
+        visible, entered = scope.of(
+            graph, np.array([self.targets.module_of(u) for u in units.tolist()], "<i8")
+        )
+        edges = graph.edges[rows]
+        order = np.lexsort((rows, edges[:, 5], graph.file_ranks[edges[:, 4]]))
         order = order[entered[order]]
-        return list(zip(units[order].tolist(), rows[order].tolist(), shown[order].tolist(), strict=True))
+        return list(zip(units[order].tolist(), rows[order].tolist(), visible[order].tolist(), strict=True))
 
-    def path(self, start: Sequence[int], end: Sequence[int], scope: Scope) -> Walk:
+    def path(self, start: Sequence[int], end: Sequence[int], scope: WalkScope) -> Walk:
         """A shortest way from `start` to `end` over calls; over any edge when there is none."""
         goal = set(self.targets.members(end))
         for kinds in (("calls",), tuple(EDGE_TYPES)):
-            steps = self._shortest(self.targets.members(start), goal, kinds, scope)
+            steps = self._shortest_path(self.targets.members(start), goal, kinds, scope)
             if steps:
                 return Walk(tuple(steps), len(steps))
         return Walk()
 
-    def _levels(
+    def _walk_levels(
         self,
         start: list[int],
         kinds: tuple[str, ...],
-        limits: Limits,
-        scope: Scope,
+        limits: WalkLimits,
+        scope: WalkScope,
         *,
         backward: bool,
         impact: bool = False,
     ) -> Walk:
-        lists, far = (self.graph.incoming, 0) if backward else (self.graph.outgoing, 1)
+        lists, end_column = (self.graph.incoming, 0) if backward else (self.graph.outgoing, 1)
         ranks = np.array([kinds.index(kind) if kind in kinds else -1 for kind in EDGE_TYPES])
         visited = np.zeros(len(self.graph.names), dtype=bool)
         frontier = np.array(start, dtype="<i8")
@@ -322,79 +336,83 @@ class Walker:
         for depth in range(1, limits.depth + 1):
             rows = lists.of(frontier)
             rows = rows[ranks[self.graph.edges[rows, 2]] >= 0]
-            entered = self._first_edges(rows, far, ranks, visited, scope)
-            shown, _ = scope.of(self.graph, self.graph.edges[entered, far])
-            fresh, passed = entered[shown], entered[~shown]
+            entered = self._first_edges(rows, end_column, ranks, visited, scope)
+            visible, _ = scope.of(self.graph, self.graph.edges[entered, end_column])
+            fresh, passed = entered[visible], entered[~visible]
             if not len(entered) or len(steps) >= max(limits.most, WALKED_MAX):
                 cut = cut or len(fresh) > 0
                 break
             total += len(fresh)
-            kept = fresh[: limits.level]
-            cut = cut or len(kept) < len(fresh)
-            for row in kept.tolist():
-                kind, severity = self._impact(row, depth) if impact else ("", "")
-                steps.append(Step(int(self.graph.edges[row, far]), depth, row, kind, severity))
-            visited[self.graph.edges[entered, far]] = True
-            frontier = self.graph.edges[np.concatenate((kept, passed)), far]
+            selected = fresh[: limits.level]
+            cut = cut or len(selected) < len(fresh)
+            for row in selected.tolist():
+                kind, severity = self._rate_impact(row, depth) if impact else ("", "")
+                steps.append(Step(int(self.graph.edges[row, end_column]), depth, row, kind, severity))
+            visited[self.graph.edges[entered, end_column]] = True
+            frontier = self.graph.edges[np.concatenate((selected, passed)), end_column]
         if impact:
             steps.sort(key=lambda step: (_SEVERITIES.index(step.severity), step.depth))
         return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most)
 
-    def _first_edges(self, rows: Array, far: int, ranks: Array, visited: Array, scope: Scope) -> Array:
+    def _first_edges(
+        self, rows: Array, end_column: int, ranks: Array, visited: Array, scope: WalkScope
+    ) -> Array:
         """Of the edges to each node not visited yet the surest;
         sure ones first, then in the order of files and lines.
         """
-        rows = rows[~visited[self.graph.edges[rows, far]]]
-        chosen = self.graph.edges[rows]
-        order = np.lexsort((chosen[:, 6], chosen[:, 5], chosen[:, 3], ranks[chosen[:, 2]], chosen[:, 7] > 0))
-        numbers, first = np.unique(chosen[order, far], return_index=True)
+        rows = rows[~visited[self.graph.edges[rows, end_column]]]
+        edges = self.graph.edges[rows]
+        order = np.lexsort((edges[:, 6], edges[:, 5], edges[:, 3], ranks[edges[:, 2]], edges[:, 7] > 0))
+        numbers, first = np.unique(edges[order, end_column], return_index=True)
         rows = rows[order[first]]
         rows = rows[scope.of(self.graph, numbers)[1]]
-        chosen = self.graph.edges[rows]
-        places = (rows, chosen[:, 6], chosen[:, 5], self.graph.file_ranks[chosen[:, 4]])
-        return rows[np.lexsort((*places, chosen[:, 7] > 0, chosen[:, 2] == _TYPE["references"]))]
+        edges = self.graph.edges[rows]
+        places = (rows, edges[:, 6], edges[:, 5], self.graph.file_ranks[edges[:, 4]])
+        return rows[np.lexsort((*places, edges[:, 7] > 0, edges[:, 2] == _TYPE["references"]))]
 
-    def _impact(self, row: int, depth: int) -> tuple[str, str]:
+    def _rate_impact(self, row: int, depth: int) -> tuple[str, str]:
         edge = self.graph.edges[row]
         kind, severity = _IMPACT[EDGE_TYPES[int(edge[2])]]
         unsure = self.graph.is_unsure(row) or CONFIDENCES[int(edge[3])] == "name"
         lower = _SEVERITIES.index(severity) + (depth > 1) + (depth > 2) + unsure
         return kind, _SEVERITIES[min(lower, len(_SEVERITIES) - 1)]
 
-    def _shortest(self, start: list[int], goal: set[int], kinds: tuple[str, ...], scope: Scope) -> list[Step]:
+    def _shortest_path(
+        self, start: list[int], goal: set[int], kinds: tuple[str, ...], scope: WalkScope
+    ) -> list[Step]:
         edges = self.graph.edges
         wanted = np.array([kind in kinds for kind in EDGE_TYPES])
         # The edge that a node was reached by.
-        came = np.full(len(self.graph.names), -2, dtype="<i8")
+        reached_by = np.full(len(self.graph.names), -2, dtype="<i8")
         frontier = np.array(start, dtype="<i8")
-        came[frontier] = -1
-        ends = np.zeros(len(came), dtype=bool)
+        reached_by[frontier] = -1
+        ends = np.zeros(len(reached_by), dtype=bool)
         ends[list(goal)] = True
         if (both := frontier[ends[frontier]]).size:
             return [Step(int(both[0]), 0, -1)]
         while frontier.size:
             rows = self.graph.outgoing.of(frontier)
-            rows = rows[wanted[edges[rows, 2]] & (edges[rows, 7] == 0) & (came[edges[rows, 1]] == -2)]
+            rows = rows[wanted[edges[rows, 2]] & (edges[rows, 7] == 0) & (reached_by[edges[rows, 1]] == -2)]
             frontier, first = np.unique(edges[rows, 1], return_index=True)
             rows = rows[first]
             allowed, _ = scope.of(self.graph, frontier)
             frontier, rows = frontier[allowed], rows[allowed]
-            came[frontier] = rows
+            reached_by[frontier] = rows
             if (reached := frontier[ends[frontier]]).size:
-                return self._way(int(reached[0]), came)
+                return self._trace_path(int(reached[0]), reached_by)
         return []
 
-    def _way(self, end: int, came: Array) -> list[Step]:
-        back = [(end, int(came[end]))]
+    def _trace_path(self, end: int, reached_by: Array) -> list[Step]:
+        back = [(end, int(reached_by[end]))]
         while back[-1][1] >= 0:
             before = int(self.graph.edges[back[-1][1], 0])
-            back.append((before, int(came[before])))
+            back.append((before, int(reached_by[before])))
         return [Step(number, depth, row) for depth, (number, row) in enumerate(reversed(back))]
 
-    def _cut(self, steps: list[Step], limits: Limits, scope: Scope) -> Walk:
+    def _limit_steps(self, steps: list[Step], limits: WalkLimits, scope: WalkScope) -> Walk:
         allowed = [step for step in steps if scope.shows(self.graph, step.number)]
-        kept = allowed[: min(limits.most, limits.level)]
-        return Walk(tuple(kept), len(allowed), len(kept) < len(allowed))
+        selected = allowed[: min(limits.most, limits.level)]
+        return Walk(tuple(selected), len(allowed), len(selected) < len(allowed))
 
     def _are_modules(self, numbers: Iterable[int]) -> bool:
         return all(self.graph.kind(number) in WHOLE_KINDS for number in numbers)

@@ -14,7 +14,7 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from cortex.engines.milvus.connection import CONNECT_S, connect, in_a_sentence
+from cortex.engines.milvus.connection import CONNECT_S, connect, describe_error
 from cortex.settings.milvus import MilvusPlace
 from cortex.system.errors import Misconfigured, Unavailable
 
@@ -77,12 +77,12 @@ class Collection:
         return f"{self.project} and born <= {generation} and died > {generation}"
 
     def insert(self, rows: Iterable[dict[str, Any]]) -> None:
-        self._insert(self.rows, rows)
+        self._upsert(self.rows, rows)
 
     def insert_parts(self, parts: Iterable[dict[str, Any]]) -> None:
-        self._insert(self.parts, ({"nothing": [0.0, 0.0], **part} for part in parts))
+        self._upsert(self.parts, ({"nothing": [0.0, 0.0], **entry} for entry in parts))
 
-    def _insert(self, name: str, rows: Iterable[dict[str, Any]], **how: bool) -> None:
+    def _upsert(self, name: str, rows: Iterable[dict[str, Any]], **how: bool) -> None:
         def write(some: list[dict[str, Any]]) -> None:
             # No plain insert: pymilvus tries again after a failure, and a row would be there twice.
             self._do("write", lambda client: client.upsert(name, some, timeout=WRITE_S, **how))
@@ -93,13 +93,13 @@ class Collection:
                 sent.append(pool.submit(write, batch))
                 if len(sent) > SENDERS:
                     sent.popleft().result()
-            for one in sent:
-                one.result()
+            for future in sent:
+                future.result()
 
     def change(self, keys: Iterable[str], died: int) -> None:
         """Say of the rows with these primary keys in which generation they died."""
         changed = ({"pk": key, "died": died} for key in keys)
-        self._insert(self.rows, changed, partial_update=True)
+        self._upsert(self.rows, changed, partial_update=True)
 
     def delete(self, wanted: str, *, parts: bool = False) -> None:
         name = self.parts if parts else self.rows
@@ -111,7 +111,7 @@ class Collection:
             self._do("delete", lambda client, ids=some: client.delete(self.parts, ids=ids, timeout=WRITE_S))
 
     def count(self, wanted: str) -> int:
-        (found,) = self._do(
+        (row,) = self._do(
             "count",
             lambda client: client.query(
                 self.rows,
@@ -121,40 +121,40 @@ class Collection:
                 timeout=COUNT_TIMES * self._ask_s,
             ),
         )
-        return int(found["count(*)"])
+        return int(row["count(*)"])
 
     def keys(self, wanted: str) -> list[str]:
         """The primary keys of all rows that a filter finds."""
-        return [row["pk"] for row in self._every(self.rows, wanted, ["pk"])]
+        return [row["pk"] for row in self._iterate(self.rows, wanted, ["pk"])]
 
     def get(self, keys: Sequence[str], fields: list[str], *, parts: bool = False) -> list[dict[str, Any]]:
         """Those of the rows with these primary keys that are there, in any order."""
-        name, found = self.parts if parts else self.rows, []
+        name, rows = self.parts if parts else self.rows, []
         left = iter(keys)
         while some := list(islice(left, KEYS_MAX)):
-            found += self._do(
+            rows += self._do(
                 "read",
                 lambda client, ids=some: client.get(
                     name, ids=ids, output_fields=fields, consistency_level="Strong", timeout=self._ask_s
                 ),
             )
-        return found
+        return rows
 
     def find(self, wanted: str, fields: list[str]) -> list[dict[str, Any]]:
         """All rows that a filter finds."""
-        return list(self._every(self.rows, wanted, fields))
+        return list(self._iterate(self.rows, wanted, fields))
 
     def parts_like(self, wanted: str, fields: list[str]) -> list[dict[str, Any]]:
-        return list(self._every(self.parts, f"{self.project} and {wanted}", fields))
+        return list(self._iterate(self.parts, f"{self.project} and {wanted}", fields))
 
-    def search(self, field: str, asked: Any, wanted: str, limit: int) -> list[tuple[dict[str, Any], float]]:
+    def search(self, field: str, query: Any, wanted: str, limit: int) -> list[tuple[dict[str, Any], float]]:
         """(its project and key, score) of the nearest rows that a filter finds, best first."""
         metric = "COSINE" if field == "vector" else "BM25"
         (hits,) = self._do(
             "search",
             lambda client: client.search(
                 self.rows,
-                data=[asked],
+                data=[query],
                 anns_field=field,
                 filter=wanted,
                 limit=limit,
@@ -167,19 +167,21 @@ class Collection:
         sign = 1.0 if metric == "COSINE" else -1.0 if any(hit["distance"] < 0 for hit in hits) else 1.0
         return [(hit["entity"], sign * float(hit["distance"])) for hit in hits]
 
-    def make(self) -> None:
+    def create_collections(self) -> None:
         """The collections, where they are not yet. Raises Misconfigured for those of another
         shape.
         """
         for name, schema, index in (
             (self.rows, self._row, self._row_index),
-            (self.parts, _part, _part_index),
+            (self.parts, _part_schema, _part_index),
         ):
-            if not self._do("look", lambda client, one=name: client.has_collection(one, timeout=self._ask_s)):
+            if not self._do(
+                "look", lambda client, collection=name: client.has_collection(collection, timeout=self._ask_s)
+            ):
                 self._do(
                     "make the collection",
-                    lambda client, one=name, fields=schema, by=index: client.create_collection(
-                        one,
+                    lambda client, collection=name, fields=schema, by=index: client.create_collection(
+                        collection,
                         schema=fields(client),
                         index_params=by(client),
                         consistency_level="Strong",
@@ -193,7 +195,7 @@ class Collection:
                 self._client.close()
                 self._client = None
 
-    def _every(self, name: str, wanted: str, fields: list[str]) -> Iterator[dict[str, Any]]:
+    def _iterate(self, name: str, wanted: str, fields: list[str]) -> Iterator[dict[str, Any]]:
         """All rows that a filter finds, in portions: one answer has HITS_MAX at most, and of more
         Milvus itself says which come next.
         """
@@ -210,8 +212,8 @@ class Collection:
 
         portions = self._do("read", begin)
         try:
-            while found := self._do("read", lambda _client: portions.next()):
-                yield from found
+            while portion := self._do("read", lambda _client: portions.next()):
+                yield from portion
         finally:
             portions.close()
 
@@ -223,7 +225,7 @@ class Collection:
             return ask(self._connected())
         except (MilvusException, RpcError) as error:
             self.close()
-            raise in_a_sentence(self.place, what, error) from error
+            raise describe_error(self.place, what, error) from error
         except (ValueError, OSError) as error:  # pymilvus asks a channel that was closed
             self.close()
             raise Unavailable(f"Milvus at {self.place.label} cannot be asked to {what}: {error}.") from error
@@ -233,20 +235,20 @@ class Collection:
             if self._client is None:
                 client = connect(self.place)
                 try:
-                    self._check(client)
+                    self._check_schemas(client)
                 except BaseException:
                     client.close()
                     raise
                 self._client = client
             return self._client
 
-    def _check(self, client: MilvusClient) -> None:
-        schemas = {self.rows: self._row(client), self.parts: _part(client)}
+    def _check_schemas(self, client: MilvusClient) -> None:
+        schemas = {self.rows: self._row(client), self.parts: _part_schema(client)}
         for name, schema in schemas.items():
             if not client.has_collection(name, timeout=self._ask_s):
                 continue
-            told = client.describe_collection(name, timeout=self._ask_s)["fields"]
-            if {one["name"] for one in told} != {one.name for one in schema.fields}:
+            fields = client.describe_collection(name, timeout=self._ask_s)["fields"]
+            if {field["name"] for field in fields} != {field.name for field in schema.fields}:
                 raise Misconfigured(
                     f"The collection {name} at {self.place.label} has other fields than this version of Cortex "
                     "writes: set milvus.collection to another name and index again, or take the version that made it."
@@ -314,7 +316,7 @@ def _row_schema(client: MilvusClient, dimensions: int) -> Any:
     return schema
 
 
-def _part(client: MilvusClient) -> Any:
+def _part_schema(client: MilvusClient) -> Any:
     """What lies beside the rows: a name, a content, and the vector that each row has to have."""
     from pymilvus import DataType
 

@@ -51,9 +51,9 @@ def connect(place: MilvusPlace) -> MilvusClient:
     except MilvusException as error:
         if client is not None:
             client.close()
-        raise in_a_sentence(place, "connect", error) from error
-    told = _VERSION.match(version)  # of one that was built from a branch there is no number
-    if told and (int(told[1]), int(told[2])) < OLDEST:
+        raise describe_error(place, "connect", error) from error
+    numbers = _VERSION.match(version)  # of one that was built from a branch there is no number
+    if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST:
         client.close()
         raise Misconfigured(
             f"Milvus at {place.label} is {version}, and Cortex needs {OLDEST[0]}.{OLDEST[1]} or later, which changes "
@@ -71,17 +71,17 @@ def _await_socket(path: Path) -> None:
         time.sleep(LOOK_S)  # not every system tells when a socket appears
 
 
-def in_a_sentence(place: MilvusPlace, what: str, error: Exception) -> Exception:
+def describe_error(place: MilvusPlace, what: str, error: Exception) -> Exception:
     """The failure in one sentence, without what was sent."""
     from grpc import RpcError
 
     # of a connection that is refused pymilvus says that nobody may be there, and below it why
     below = error.__cause__ if isinstance(error.__cause__, RpcError) else error
-    told = getattr(below, "details", lambda: "")() or getattr(error, "message", "")
-    if not told and isinstance(below, RpcError):  # who speaks gRPC and is no Milvus says no more
-        told = f"it answers {below.code().name}"
-    told = told or error
-    reason = str(told).split("\n", 1)[0].strip().rstrip(".")[:200]
+    details = getattr(below, "details", lambda: "")() or getattr(error, "message", "")
+    if not details and isinstance(below, RpcError):  # who speaks gRPC and is no Milvus says no more
+        details = f"it answers {below.code().name}"
+    details = details or error
+    reason = str(details).split("\n", 1)[0].strip().rstrip(".")[:200]
     lower = reason.lower()
     if "vector field" in lower and "limited" in lower:
         return Misconfigured(

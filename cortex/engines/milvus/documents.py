@@ -62,10 +62,10 @@ def read_document(collection: Collection) -> Document | None:
     Unavailable.
     """
     project = collection.place.project
-    found = read_documents(collection, [project]).get(project)
-    if isinstance(found, CortexError):
-        raise found
-    return found
+    document = read_documents(collection, [project]).get(project)
+    if isinstance(document, CortexError):
+        raise document
+    return document
 
 
 def read_documents(
@@ -75,13 +75,15 @@ def read_documents(
     nothing of one of which nothing was published. Raises Unavailable.
     """
     try:
-        found = collection.get([_document_key(one) for one in projects], ["project", "content"], parts=True)
+        rows = collection.get(
+            [_document_key(project) for project in projects], ["project", "content"], parts=True
+        )
     except NotFound:
         return {}
-    return {row["project"]: _read(row["project"], row["content"]) for row in found}
+    return {row["project"]: _decode_document(row["project"], row["content"]) for row in rows}
 
 
-def _read(project: str, content: str) -> Document | Misconfigured | Damaged:
+def _decode_document(project: str, content: str) -> Document | Misconfigured | Damaged:
     try:
         document = msgspec.json.decode(content, type=Document)
     except msgspec.DecodeError as error:
@@ -130,20 +132,20 @@ def fetch_all(
         keys = [
             key for project, ref in some if ref.size <= FILE_BYTES_MAX for key in _piece_keys(project, ref)
         ]
-        found = {one["pk"]: one["content"] for one in collection.get(keys, ["pk", "content"], parts=True)}
+        contents = {row["pk"]: row["content"] for row in collection.get(keys, ["pk", "content"], parts=True)}
         for project, ref in some:
-            yield _whole(ref, [found.get(key) for key in _piece_keys(project, ref)])
+            yield _join_pieces(ref, [contents.get(key) for key in _piece_keys(project, ref)])
         at = end
 
 
-def _whole(ref: Ref, pieces: Sequence[str | None]) -> bytes | NotFound | Damaged:
+def _join_pieces(ref: Ref, pieces: Sequence[str | None]) -> bytes | NotFound | Damaged:
     if ref.size > FILE_BYTES_MAX:
         return Damaged(f"A file of {ref.size} bytes in Milvus is not one of ours.")
-    there = [one for one in pieces if one is not None]
-    if len(there) < len(pieces):
+    present = [piece for piece in pieces if piece is not None]
+    if len(present) < len(pieces):
         return NotFound("A file of the index in Milvus is gone: another generation took its place.")
     try:
-        data = unpack(base64.b64decode("".join(there)), ref.size)
+        data = unpack(base64.b64decode("".join(present)), ref.size)
     except ValueError as error:
         return Damaged(f"A file of the index in Milvus cannot be read: {error}.")
     if hashlib.sha256(data).hexdigest() != ref.sha256:
@@ -156,10 +158,10 @@ def put_body(collection: Collection, body: Body) -> Ref:
 
 
 def fetch_body(collection: Collection, ref: Ref) -> Body:
-    (found,) = fetch_bodies(collection, [(collection.place.project, ref)])
-    if isinstance(found, CortexError):
-        raise found
-    return found
+    (body,) = fetch_bodies(collection, [(collection.place.project, ref)])
+    if isinstance(body, CortexError):
+        raise body
+    return body
 
 
 def fetch_bodies(
@@ -177,15 +179,15 @@ def fetch_bodies(
 
 def sweep(collection: Collection, bodies: list[tuple[Ref, Body]]) -> None:
     """Remove the files that none of `bodies` names."""
-    kept = {
+    current_keys = {
         key
         for ref, body in bodies
-        for one in (ref, *body.files.values())
-        for key in _piece_keys(collection.place.project, one)
+        for file_ref in (ref, *body.files.values())
+        for key in _piece_keys(collection.place.project, file_ref)
     }
     begin = f"{collection.place.project}:file:"
-    there = collection.parts_like(f'pk like "{begin}%"', ["pk"])
-    gone = [one["pk"] for one in there if one["pk"] not in kept]
+    stored = collection.parts_like(f'pk like "{begin}%"', ["pk"])
+    gone = [row["pk"] for row in stored if row["pk"] not in current_keys]
     if gone:
         collection.delete_parts(gone)
 

@@ -21,16 +21,16 @@ FILE_BYTES_MAX = 1 << 30
 
 def all_files(body: Body, generation: Generation) -> dict[str, Ref]:
     """The files of a generation, by their names. Raises Damaged."""
-    return _named(body, segment_files(generation))
+    return _file_refs(body, segment_files(generation))
 
 
 def rows_files(body: Body, generation: Generation) -> dict[str, Ref]:
     """As `all_files`, without those of the graph."""
     graph = frozenset(generation.graph.values())
-    return _named(body, [name for name in segment_files(generation) if name not in graph])
+    return _file_refs(body, [name for name in segment_files(generation) if name not in graph])
 
 
-def _named(body: Body, names: Sequence[str]) -> dict[str, Ref]:
+def _file_refs(body: Body, names: Sequence[str]) -> dict[str, Ref]:
     for name in names:  # whoever may write there may name anything
         if not _SEGMENT.fullmatch(name) or name not in body.files:
             raise Damaged(
@@ -46,17 +46,17 @@ def bring_files(
     with this content: they are asked for together. Of each project that has one which cannot be
     brought, why. Raises Unavailable.
     """
-    missing = [one for one in wanted if not _is_there(one[1], one[2])]
+    missing = [entry for entry in wanted if not _is_there(entry[1], entry[2])]
     for folder in {path.parent for _, path, _ in missing}:
         files.make_folder(folder)
-    gone: dict[str, CortexError] = {}
-    found = fetch_all(collection, [(project, ref) for project, _, ref in missing])
-    for (project, path, _), data in zip(missing, found, strict=True):
+    failures: dict[str, CortexError] = {}
+    contents = fetch_all(collection, [(project, ref) for project, _, ref in missing])
+    for (project, path, _), data in zip(missing, contents, strict=True):
         if isinstance(data, CortexError):
-            gone.setdefault(project, data)
+            failures.setdefault(project, data)
         else:
             files.replace(path, data, sync=sync)
-    return gone
+    return failures
 
 
 def _is_there(path: Path, ref: Ref) -> bool:

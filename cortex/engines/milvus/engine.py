@@ -13,16 +13,16 @@ from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.milvus.collection import FOREVER, WRITE_S, Collection
-from cortex.engines.milvus.entries import entry, rest
+from cortex.engines.milvus.entries import continuation_entries, make_entry
 from cortex.engines.milvus.exact import ExactSnapshot
 from cortex.engines.milvus.lanes import LaneSnapshot
 from cortex.engines.milvus.nearest import Nearest
 from cortex.engines.milvus.removal import drop_rows
-from cortex.engines.milvus.rows import Fetched, far
+from cortex.engines.milvus.rows import Fetched, make_remote_rows
 from cortex.engines.milvus.scope import primary_key
-from cortex.engines.milvus.searches import Asking
+from cortex.engines.milvus.searches import RowSearcher
 from cortex.engines.protocol import Change, Feature, Handlers
-from cortex.engines.vector.quantized import Coarse
+from cortex.engines.vector.quantized import QuantizedVectors
 from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Published
 from cortex.settings.config import Config
@@ -45,27 +45,29 @@ class MilvusEngine:
         self._token = ""
         #: whether what is there is to die with the next change
         self._anew = False
-        self._known: Collection | None = None
-        self._kept: Fetched | None = None
+        self._cached_collection: Collection | None = None
+        self._fetched: Fetched | None = None
         self._exact: ExactSnapshot | None = None
 
     @property
     def _collection(self) -> Collection:
-        if self._known is None:
-            self._known = Collection(milvus_place(self._config), WRITE_S if self._config.writes else 0.0)
-        return self._known
+        if self._cached_collection is None:
+            self._cached_collection = Collection(
+                milvus_place(self._config), WRITE_S if self._config.writes else 0.0
+            )
+        return self._cached_collection
 
     def resume(self, token: str) -> None:
         collection = self._collection
-        collection.make()
+        collection.create_collections()
         self._token, self._anew = token, not token
         if not token:
             return
-        number, rows = _read(token)
+        number, rows = _parse_token(token)
         drop_rows(collection, f"born > {number}")
         undead = collection.keys(f"{collection.project} and died > {number} and died < {FOREVER}")
         collection.change(undead, FOREVER)
-        if fault := _missing(collection, number, rows):
+        if fault := _describe_missing(collection, number, rows):
             raise Damaged(fault)
 
     def files(self, token: str) -> tuple[Path, ...]:  # noqa: ARG002
@@ -78,33 +80,35 @@ class MilvusEngine:
                 old = f"{collection.project} and died == {FOREVER} and born < {change.number}"
                 collection.change(collection.keys(old), change.number)
                 self._anew = False
-            gone = self._alive(change.deleted)
+            gone = self._live_keys(change.deleted)
             collection.change(gone, change.number)
-            collection.insert_parts(part for row in change.added for part in rest(project, row))
+            collection.insert_parts(
+                piece for row in change.added for piece in continuation_entries(project, row)
+            )
             dimensions = collection.place.dimensions
-            collection.insert(entry(project, row, change.number, dimensions) for row in change.added)
+            collection.insert(make_entry(project, row, change.number, dimensions) for row in change.added)
             # Counted here: milvus-lite reads all rows to count them. Who publishes compares.
-            before = _read(self._token)[1] if self._token else 0
+            before = _parse_token(self._token)[1] if self._token else 0
             self._token = f"{change.number}-{before + len(change.added) - len(gone)}"
         return self._token
 
-    def _alive(self, keys: Sequence[int]) -> list[str]:
+    def _live_keys(self, keys: Sequence[int]) -> list[str]:
         """The primary keys of those of the rows with these keys that live: only they can die."""
         collection = self._collection
-        named = [primary_key(collection.place.project, key) for key in keys]
-        return [row["pk"] for row in collection.get(named, ["pk", "died"]) if row["died"] == FOREVER]
+        primary_keys = [primary_key(collection.place.project, key) for key in keys]
+        return [row["pk"] for row in collection.get(primary_keys, ["pk", "died"]) if row["died"] == FOREVER]
 
     def upkeep(self, published: Published) -> str:  # noqa: ARG002
         return self._token
 
     def open(self, token: str, published: Published) -> Handlers:
-        self._kept = self._kept or Fetched(self._collection)
-        rows = far(published.rows, self._kept, self._collection.place.project)
-        if token and (fault := _missing(self._collection, *_read(token))):
+        self._fetched = self._fetched or Fetched(self._collection)
+        rows = make_remote_rows(published.rows, self._fetched, self._collection.place.project)
+        if token and (fault := _describe_missing(self._collection, *_parse_token(token))):
             raise NotReady(fault)  # who reads has nothing that could be made again
-        asking = Asking(self._collection, rows)
-        self._exact = ExactSnapshot(asking, self._exact)
-        return open_handlers(asking, self._exact, takes_unnamed=self._takes_unnamed)
+        searcher = RowSearcher(self._collection, rows)
+        self._exact = ExactSnapshot(searcher, self._exact)
+        return open_handlers(searcher, self._exact, takes_unnamed=self._takes_unnamed)
 
     def prune(self, tokens: Group[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
         """Nothing: rows go by the document's clock, see `cortex/publish/milvus_publisher`."""
@@ -113,25 +117,25 @@ class MilvusEngine:
     def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
         return {"rows": generation.rows, "model": generation.model, "milvus": self._config.milvus.uri}
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """Nothing: what it has built is in Milvus."""
 
     def close(self) -> None:
-        if self._known is not None:
-            self._known.close()
+        if self._cached_collection is not None:
+            self._cached_collection.close()
 
 
-def open_handlers(asking: Asking, exact: ExactSnapshot, *, takes_unnamed: bool) -> Handlers:
+def open_handlers(searcher: RowSearcher, exact: ExactSnapshot, *, takes_unnamed: bool) -> Handlers:
     """What is answered from the rows that `asking` asks for."""
-    rows, lanes = asking.rows, LaneSnapshot(asking)
+    rows, lanes = searcher.rows, LaneSnapshot(searcher)
     near = Nearest(
         rows=rows,
         has_vector=rows.column("has_vector").astype(bool),
         hnsw=None,
-        coarse=Coarse(()),
+        quantized=QuantizedVectors(()),
         watermark=0,
         takes_unnamed=takes_unnamed,
-        asking=asking,
+        searcher=searcher,
     )
     return {
         ExactSearch: exact.search,
@@ -142,19 +146,19 @@ def open_handlers(asking: Asking, exact: ExactSnapshot, *, takes_unnamed: bool) 
     }
 
 
-def _read(token: str) -> tuple[int, int]:
-    found = _TOKEN.fullmatch(token)
-    if found is None:
+def _parse_token(token: str) -> tuple[int, int]:
+    match = _TOKEN.fullmatch(token)
+    if match is None:
         raise Damaged(f"{token!r} names nothing in Milvus.")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
-def _missing(collection: Collection, number: int, rows: int) -> str:
+def _describe_missing(collection: Collection, number: int, rows: int) -> str:
     """What is wrong when not all rows of a generation are there, else ""."""
-    there, place = collection.count(collection.at(number)), collection.place
-    if there == rows:
+    count, place = collection.count(collection.at(number)), collection.place
+    if count == rows:
         return ""
     return (
-        f"Milvus at {place.label} has {there} rows of generation {number} of {place.project}, and {rows} were written: "
+        f"Milvus at {place.label} has {count} rows of generation {number} of {place.project}, and {rows} were written: "
         "run `cortex index --to milvus` where its files are, or correct milvus.project."
     )

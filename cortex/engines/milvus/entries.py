@@ -22,7 +22,7 @@ from cortex.engines.milvus.collection import (
     TEXT_MAX,
     VIEWS,
 )
-from cortex.engines.milvus.removal import rest_key
+from cortex.engines.milvus.removal import continuation_key
 from cortex.engines.milvus.scope import primary_key
 from cortex.engines.text.schema import Lanes, lanes_of
 from cortex.generation.write import Row
@@ -38,8 +38,8 @@ def encode_tokens(tokens: Iterable[str], *, view: str = "") -> list[str]:
     """Tokens as letters and digits of ASCII, one for one; `view`: the lane, where a chunk covers no
     lines.
     """
-    found = map(_WORDS.__getitem__, tokens)
-    return [view[:1] + token for token in found] if view else list(found)
+    encoded = map(_WORDS.__getitem__, tokens)
+    return [view[:1] + token for token in encoded] if view else list(encoded)
 
 
 def _encode(token: str) -> str:
@@ -50,11 +50,11 @@ def _encode(token: str) -> str:
 _WORDS = Memo(_encode)
 
 
-def entry(project: str, row: Row, born: int, dimensions: int) -> dict[str, Any]:
+def make_entry(project: str, row: Row, born: int, dimensions: int) -> dict[str, Any]:
     """What Milvus keeps of a row; a chunk that is too long for it begins there, see `rest`."""
     chunk = row.chunk
-    told = chunk.get("metadata")
-    about: dict[str, Any] = told if isinstance(told, dict) else {}
+    raw_metadata = chunk.get("metadata")
+    metadata: dict[str, Any] = raw_metadata if isinstance(raw_metadata, dict) else {}
     lanes = lanes_of(chunk)
     pieces = _pieces(orjson.dumps(chunk))
     vector = row.vector if row.vector is not None and len(row.vector) == dimensions else None
@@ -64,48 +64,52 @@ def entry(project: str, row: Row, born: int, dimensions: int) -> dict[str, Any]:
         "key": row.key,
         "born": born,
         "died": FOREVER,
-        "start_line": _line(about.get("start_line")),
-        "end_line": _line(about.get("end_line")),
+        "start_line": _line(metadata.get("start_line")),
+        "end_line": _line(metadata.get("end_line")),
         "parts": len(pieces) - 1,
         "covers": lanes.covers,
         "has_vector": vector is not None,
         "model": row.model,
-        "path": _cut(str(about.get("file_path") or ""), 4 * NAME_BYTES),
+        "path": _cut(str(metadata.get("file_path") or ""), 4 * NAME_BYTES),
         "type": _cut(str(chunk.get("chunk_type") or ""), NAME_BYTES),
-        "language": _cut(str(about.get("language") or "").lower(), NAME_BYTES),
+        "language": _cut(str(metadata.get("language") or "").lower(), NAME_BYTES),
         "id": _cut(str(chunk["id"]), 4 * NAME_BYTES),
-        "tags": _names(str(tag).lower() for tag in chunk.get("tags") or ()),
-        "symbols": _names(one for one in about.get("symbols") or () if isinstance(one, str)),
-        "defined": _names(lanes.defined),
+        "tags": _unique_names(str(tag).lower() for tag in chunk.get("tags") or ()),
+        "symbols": _unique_names(
+            symbol for symbol in metadata.get("symbols") or () if isinstance(symbol, str)
+        ),
+        "defined": _unique_names(lanes.defined),
         "hash": row.digest.hex(),
         "chunk": pieces[0],
         "vector": vector if vector is not None else [0.0] * dimensions,
-        **_lanes(lanes),
+        **_lane_fields(lanes),
     }
 
 
-def rest(project: str, row: Row) -> Iterator[dict[str, Any]]:
+def continuation_entries(project: str, row: Row) -> Iterator[dict[str, Any]]:
     """The parts in which the JSON of a long chunk goes on."""
     pieces = _pieces(orjson.dumps(row.chunk))
     for number, piece in enumerate(pieces[1:], 1):
-        yield {"pk": rest_key(project, row.key, number), "project": project, "content": piece}
+        yield {"pk": continuation_key(project, row.key, number), "project": project, "content": piece}
 
 
-def _lanes(lanes: Lanes) -> dict[str, str]:
+def _lane_fields(lanes: Lanes) -> dict[str, str]:
     """Field → its tokens."""
-    found = dict.fromkeys((*FIELDS.values(), VIEWS), "")
+    fields = dict.fromkeys((*FIELDS.values(), VIEWS), "")
     if lanes.covers:
-        return found | {FIELDS[lane]: _joined(encode_tokens(some)) for lane, some in lanes.tokens.items()}
+        return fields | {
+            FIELDS[lane]: _join_tokens(encode_tokens(some)) for lane, some in lanes.tokens.items()
+        }
     views = [
         token
         for lane, some in reversed(lanes.tokens.items())  # what is cut is the end of the body
         for token in encode_tokens(some, view=lane)
     ]
-    return found | {VIEWS: _joined(views)}
+    return fields | {VIEWS: _join_tokens(views)}
 
 
-def _joined(found: list[str]) -> str:
-    text = " ".join(found)
+def _join_tokens(tokens: list[str]) -> str:
+    text = " ".join(tokens)
     return text if len(text) <= TEXT_MAX else text[:TEXT_MAX].rpartition(" ")[0]
 
 
@@ -121,8 +125,8 @@ def _pieces(raw: bytes) -> list[str]:
     return [*pieces, raw.decode()]
 
 
-def _names(found: Iterable[str]) -> list[str]:
-    return [one for one in dict.fromkeys(found) if len(one.encode()) <= NAME_BYTES][:MANY_MAX]
+def _unique_names(names: Iterable[str]) -> list[str]:
+    return [name for name in dict.fromkeys(names) if len(name.encode()) <= NAME_BYTES][:MANY_MAX]
 
 
 def _cut(text: str, most: int) -> str:

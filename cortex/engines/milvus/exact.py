@@ -17,8 +17,8 @@ import orjson
 
 from cortex.engines.milvus.collection import FIELDS
 from cortex.engines.milvus.entries import encode_tokens
-from cortex.engines.milvus.searches import Asking
-from cortex.engines.text.compile import Holding, Starting, Within, find_known
+from cortex.engines.milvus.searches import RowSearcher
+from cortex.engines.text.compile import AnyTerm, NearTerm, PrefixTerm, find_table_query
 from cortex.engines.text.counts import keywords
 from cortex.engines.text.lines import CHUNKS_MAX
 from cortex.engines.text.schema import make_schema
@@ -52,8 +52,8 @@ _COUNTED = ("text", "parts", "joined")
 class ExactSnapshot:
     """One generation. Frozen."""
 
-    def __init__(self, asking: Asking, reuse: ExactSnapshot | None = None) -> None:
-        self._asking, self._rows = asking, asking.rows
+    def __init__(self, searcher: RowSearcher, reuse: ExactSnapshot | None = None) -> None:
+        self._searcher, self._rows = searcher, searcher.rows
         self.words: Words = Words(self._rows, reuse.words if reuse else None)
 
     def search(self, request: ExactSearch) -> ExactHits:
@@ -70,7 +70,7 @@ class ExactSnapshot:
                     "texts; search for words, or for a prefix (word*)."
                 )
             assert node is not None
-            candidates |= self._candidates(node, request)
+            candidates |= self._find_candidates(node, request)
         if not request.counts.chunks:  # the candidates alone would make words rare that all of them hold
             request = replace(request, counts=self._counts(request.query, request.match_type))
         return self._snapshot(candidates).search(request)
@@ -92,90 +92,93 @@ class ExactSnapshot:
         for field, word in keywords(query, match_type, make_schema()):
             if field in _COUNTED:
                 written = word.replace(tokens.UNDERSCORE, "_")
-                found = self.words.holding((written,), whole=field == "text")
-                holding[f"{field} {word}"] = int(np.count_nonzero(found))
+                mask = self.words.holding((written,), words_only=field == "text")
+                holding[f"{field} {word}"] = int(np.count_nonzero(mask))
         return WordCounts(self._rows.generation, self._rows.live_count, holding)
 
-    def _candidates(self, node: Node, request: ExactSearch) -> Array:
+    def _find_candidates(self, node: Node, request: ExactSearch) -> Array:
         """Bool [all rows]: all that may match, or of very many that surely do the best."""
         mask = self._rows.mask(request.filters)
-        found = self._may(node) & mask
-        count = int(np.count_nonzero(found))
+        matching = self._may_match(node) & mask
+        count = int(np.count_nonzero(matching))
         if count <= CHUNKS_MAX:
-            return found
-        if not all(find_known(leaf) for leaf in leaves(node, excluded=True)):
+            return matching
+        if not all(find_table_query(leaf) for leaf in leaves(node, excluded=True)):
             raise BadRequest(
                 f"The query may match {count} chunks, and where Milvus keeps the index {CHUNKS_MAX} are looked "
                 "through at most: add a word that is rarer, or a path filter."
             )
-        return self._best(node, found)
+        return self._best_rows(node, matching)
 
-    def _best(self, node: Node, found: Array) -> Array:
+    def _best_rows(self, node: Node, matching: Array) -> Array:
         texts = (getattr(leaf, "text", "") or "".join(getattr(leaf, "pieces", ())) for leaf in leaves(node))
         words = list(
             dict.fromkeys(word for text in texts for word in tokens.lane_text(tokens.words(text)).split())
         )
-        asked = " ".join(encode_tokens(words))
-        best, _ = self._asking.best(f"{FIELDS['body']}_bm25", asked, found, CHUNKS_MAX)
-        out = np.zeros(len(found), bool)
-        out[best if len(best) else np.flatnonzero(found)[:CHUNKS_MAX]] = True
+        query = " ".join(encode_tokens(words))
+        best, _ = self._searcher.best(f"{FIELDS['body']}_bm25", query, matching, CHUNKS_MAX)
+        out = np.zeros(len(matching), bool)
+        out[best if len(best) else np.flatnonzero(matching)[:CHUNKS_MAX]] = True
         return out
 
-    def _may(self, node: Node) -> Array:
+    def _may_match(self, node: Node) -> Array:
         """Bool [all rows]: no fewer than those that match."""
         match node:
             case Boost(child=child):
-                return self._may(child)
+                return self._may_match(child)
             case And(children=children):
-                return _joined(np.logical_and, map(self._may, children), self._rows.live)
+                return _combine_sets(np.logical_and, map(self._may_match, children), self._rows.live)
             case Or(children=children, required=required):
                 if required:
-                    return _joined(np.logical_and, map(self._may, required), self._rows.live)
-                return _joined(np.logical_or, map(self._may, children), self._rows.live)
+                    return _combine_sets(np.logical_and, map(self._may_match, required), self._rows.live)
+                return _combine_sets(np.logical_or, map(self._may_match, children), self._rows.live)
             case Term(field="text", text=text) | Phrase(field="text", text=text):
-                return self._holding(text)
+                return self._rows_holding(text)
             case Wildcard(field="text") | Fuzzy(field="text"):
-                return self._near(node)
+                return self._rows_near(node)
         return self._rows.live
 
-    def _holding(self, text: str) -> Array:
+    def _rows_holding(self, text: str) -> Array:
         """Rows that hold all parts of `text`, or a word of it as a whole."""
-        parts, whole = tokens.part_words(text), tokens.whole_words(text)
-        ways = [[part] for part in parts]
-        found = [self.words.holding(way) for way in ways]
-        every = _joined(np.logical_and, found, self._rows.live)
-        if len(whole) == 1:
-            word = whole[0].replace(tokens.UNDERSCORE, "_")
+        parts, whole_words = tokens.part_words(text), tokens.whole_words(text)
+        ways = [[name_part] for name_part in parts]
+        masks = [self.words.holding(way) for way in ways]
+        every = _combine_sets(np.logical_and, masks, self._rows.live)
+        if len(whole_words) == 1:
+            word = whole_words[0].replace(tokens.UNDERSCORE, "_")
             every = every | self.words.holding((word, word.replace("_", "")))
-        elif whole:
-            words = (self.words.holding((one.replace(tokens.UNDERSCORE, "_"),)) for one in whole)
-            every = every | _joined(np.logical_and, words, self._rows.live)
+        elif whole_words:
+            words = (
+                self.words.holding((whole_word.replace(tokens.UNDERSCORE, "_"),))
+                for whole_word in whole_words
+            )
+            every = every | _combine_sets(np.logical_and, words, self._rows.live)
         return every
 
-    def _near(self, leaf: Wildcard | Fuzzy) -> Array:
-        match find_known(leaf):
-            case Holding(terms=terms):
+    def _rows_near(self, leaf: Wildcard | Fuzzy) -> Array:
+        match find_table_query(leaf):
+            case AnyTerm(terms=terms):
                 return self.words.holding(terms)
-            case Starting(starts=starts):
-                return _joined(np.logical_or, map(self.words.starting, starts), self._rows.live)
-            case Within(word=word, distance=distance, most=most):
-                return self.words.within(word, distance, most)
+            case PrefixTerm(starts=starts):
+                return _combine_sets(np.logical_or, map(self.words.starting, starts), self._rows.live)
+            case NearTerm(word=word, distance=distance, most=most):
+                return self.words.rows_near(word, distance, most)
         return self._rows.live
 
     def _snapshot(self, candidates: Array) -> TextSnapshot:
         """The text engine over those rows alone; of the others it knows the words."""
         ordinals = np.flatnonzero(candidates)
         heads, texts = (self._rows.cuts(what, ordinals) for what in ("chunk", "text"))
-        chunks = map(_chunk, heads, texts)
+        chunks = map(_join_text, heads, texts)
         index = index_in_memory(zip(self._rows.keys[ordinals].tolist(), chunks, strict=True))
         return TextSnapshot(index, self._rows, words=self.words)
 
 
-def _chunk(head: bytes, text: bytes) -> dict[str, Any]:
+def _join_text(head: bytes, text: bytes) -> dict[str, Any]:
     body: dict[str, Any] = orjson.loads(head)
     return body | {"text": text[:-1].decode()}
 
 
-def _joined(how: Any, sets: Iterable[Array], nothing: Array) -> Array:
-    kept = list(sets)
-    return reduce(how, kept) if kept else nothing
+def _combine_sets(how: Any, sets: Iterable[Array], nothing: Array) -> Array:
+    masks = list(sets)
+    return reduce(how, masks) if masks else nothing

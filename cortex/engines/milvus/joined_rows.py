@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from cortex.engines.milvus.rows import FarRows, Fetched
-from cortex.engines.milvus.scope import Scope
+from cortex.engines.milvus.rows import Fetched, RemoteRows
+from cortex.engines.milvus.scope import ProjectScope
 from cortex.generation.read import Rows
 from cortex.ranking.multi_project import KEY_BITS
 from cortex.system.arrays import Array
@@ -21,32 +21,32 @@ from ipc.messages.signals import path_of
 
 
 @dataclass(frozen=True)
-class JoinedRows(FarRows):
+class JoinedRows(RemoteRows):
     """See `FarRows`. `counts`: how many paths each project has."""
 
     counts: tuple[int, ...] = ()
 
     @cached_property
-    def told_names(self) -> list[str]:
+    def hit_paths(self) -> list[str]:
         numbers = np.repeat(np.arange(len(self.counts)), self.counts).tolist()
         return [path_of(number, path) for number, path in zip(numbers, self.path_names, strict=True)]
 
 
-def join_rows(parts: Sequence[Rows], scope: Scope, fetched: Fetched) -> JoinedRows:
+def join_rows(parts: Sequence[Rows], scope: ProjectScope, fetched: Fetched) -> JoinedRows:
     """`parts`, one for each project of `scope`, as one."""
-    segments = tuple(segment for part in parts for segment in part.segments)
+    segments = tuple(segment for rows in parts for segment in rows.segments)
     sizes = [len(segment.arrays["keys"]) for segment in segments]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    keys = _joined([part.keys | np.uint64(at << KEY_BITS) for at, part in enumerate(parts)], "<u8")
-    live = _joined([part.live for part in parts], bool)
+    keys = _concatenate([rows.keys | np.uint64(at << KEY_BITS) for at, rows in enumerate(parts)], "<u8")
+    live = _concatenate([rows.live for rows in parts], bool)
     live.flags.writeable = False
     columns, names = _tables(parts)
-    path_names = [path for part in parts for path in part.path_names]
-    known = next((part for part in parts if len(part)), None)
+    path_names = [path for rows in parts for path in rows.path_names]
+    first_filled = next((rows for rows in parts if len(rows)), None)
     return JoinedRows(
         generation=scope.newest,
-        model=known.model if known else "",
-        dimensions=known.dimensions if known else 0,
+        model=first_filled.model if first_filled else "",
+        dimensions=first_filled.dimensions if first_filled else 0,
         segments=segments,
         starts=starts,
         keys=keys,
@@ -56,7 +56,7 @@ def join_rows(parts: Sequence[Rows], scope: Scope, fetched: Fetched) -> JoinedRo
         names=names,
         fetched=fetched,
         scope=scope,
-        counts=tuple(len(part.path_names) for part in parts),
+        counts=tuple(len(rows.path_names) for rows in parts),
     )
 
 
@@ -66,23 +66,27 @@ def _tables(parts: Sequence[Rows]) -> tuple[dict[str, Array], dict[str, list[str
     names: dict[str, list[str]] = {}
     for column in ("type", "language", "model"):
         table: dict[str, int] = {}
-        own = [
-            np.array([table.setdefault(name, len(table)) for name in part.names[column]], "<u4")
-            for part in parts
+        mappings = [
+            np.array([table.setdefault(name, len(table)) for name in rows.names[column]], "<u4")
+            for rows in parts
         ]
-        columns[column] = _joined(
-            [numbers[part.columns[column]] for numbers, part in zip(own, parts, strict=True) if len(part)]
+        columns[column] = _concatenate(
+            [
+                numbers[rows.columns[column]]
+                for numbers, rows in zip(mappings, parts, strict=True)
+                if len(rows)
+            ]
         )
         names[column] = list(table)
-    names["tag"] = sorted({tag for part in parts for tag in part.names["tag"]})
-    begins = np.cumsum([0, *(len(part.path_names) for part in parts)]).tolist()
-    columns["path"] = _joined(
-        [(part.columns["path"] + begin).astype("<u4") for part, begin in zip(parts, begins, strict=False)]
+    names["tag"] = sorted({tag for rows in parts for tag in rows.names["tag"]})
+    begins = np.cumsum([0, *(len(rows.path_names) for rows in parts)]).tolist()
+    columns["path"] = _concatenate(
+        [(rows.columns["path"] + begin).astype("<u4") for rows, begin in zip(parts, begins, strict=False)]
     )
-    others = dict.fromkeys(name for part in parts for name in part.columns if name not in columns)
-    columns |= {name: _joined([part.columns[name] for part in parts]) for name in others}
+    others = dict.fromkeys(name for rows in parts for name in rows.columns if name not in columns)
+    columns |= {name: _concatenate([rows.columns[name] for rows in parts]) for name in others}
     return columns, names
 
 
-def _joined(some: Sequence[Array], kind: str | type = "<u4") -> Array:
+def _concatenate(some: Sequence[Array], kind: str | type = "<u4") -> Array:
     return np.concatenate(some) if some else np.zeros(0, kind)

@@ -8,10 +8,10 @@ import numpy as np
 
 from cortex.engines.milvus.collection import FIELDS, VIEWS
 from cortex.engines.milvus.entries import encode_tokens
-from cortex.engines.milvus.searches import Asking
+from cortex.engines.milvus.searches import RowSearcher
 from cortex.engines.text.overlaps import Folds
 from cortex.engines.text.signals import LANES, VIEW_LANES, WORDS_MAX, defining_terms, has_lanes
-from cortex.generation.candidates import tell
+from cortex.generation.candidates import make_signals
 from cortex.query.check import check_query
 from cortex.system.arrays import Array
 from cortex.terms import tokens
@@ -24,8 +24,8 @@ DEFINED_MAX = 1_000
 class LaneSnapshot:
     """One generation's lanes. Frozen."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking, self._rows = asking, asking.rows
+    def __init__(self, searcher: RowSearcher) -> None:
+        self._searcher, self._rows = searcher, searcher.rows
 
     @cached_property
     def folds(self) -> Folds:
@@ -35,41 +35,41 @@ class LaneSnapshot:
         """As `TextSnapshot.signals`."""
         check_query(request.query)
         limit, mask = max(1, request.limit), self._rows.mask(request.filters)
-        found = list(self._find(request.query, limit, mask))
-        ordinals = np.unique(np.concatenate([mine for _, mine, _ in found] or [np.zeros(0, np.int64)]))
+        lane_hits = list(self._search_lanes(request.query, limit, mask))
+        ordinals = np.unique(np.concatenate([mine for _, mine, _ in lane_hits] or [np.zeros(0, np.int64)]))
         values = np.zeros((len(LANES), len(ordinals)), np.float32)
-        for lane, mine, scores in found:
+        for lane, mine, scores in lane_hits:
             values[LANES.index(lane), np.searchsorted(ordinals, mine)] = scores
         most = values.max(axis=1, initial=0.0).tolist()
         stats = {f"{name}_max": value for name, value in zip(LANES, most, strict=True)}
         stats |= {"files": float(len(self._rows.path_names)), "chunks": float(self._rows.live_count)}
-        return tell(self._rows, ordinals, LANES, values, stats)
+        return make_signals(self._rows, ordinals, LANES, values, stats)
 
-    def _find(self, question: str, limit: int, mask: Array) -> list[tuple[str, Array, Array]]:
+    def _search_lanes(self, question: str, limit: int, mask: Array) -> list[tuple[str, Array, Array]]:
         """(lane, ordinals, scores) of each lane that has any."""
-        found = []
+        lane_hits = []
         covering = has_lanes(self._rows, mask)
         if covering:
             words = " ".join(encode_tokens(tokens.lane_words(question)[:WORDS_MAX]))
-            found += [
-                (lane, *self._asking.best(f"{FIELDS[lane]}_bm25", words, mask, limit)) for lane in FIELDS
+            lane_hits += [
+                (lane, *self._searcher.best(f"{FIELDS[lane]}_bm25", words, mask, limit)) for lane in FIELDS
             ]
-            found += [("defx", *self._defined(question, mask, limit))]
+            lane_hits += [("defx", *self._find_definitions(question, mask, limit))]
         views = mask & self.folds.alone if covering else mask
         if views.any():
             parts = tokens.part_words(question)[:WORDS_MAX]
             for lane in VIEW_LANES:
                 words = " ".join(encode_tokens(parts, view=lane))
-                found.append((lane, *self._asking.best(f"{VIEWS}_bm25", words, views, limit)))
-        return found
+                lane_hits.append((lane, *self._searcher.best(f"{VIEWS}_bm25", words, views, limit)))
+        return lane_hits
 
-    def _defined(self, question: str, mask: Array, limit: int) -> tuple[Array, Array]:
+    def _find_definitions(self, question: str, mask: Array, limit: int) -> tuple[Array, Array]:
         """The chunks that define the last name of a question that is one identifier."""
         terms = defining_terms(question)
         if not terms:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        best = self._asking.defining(list(terms), mask)
+        best = self._searcher.defining(list(terms), mask)
         ordinals = np.array(sorted(best), np.int64)
-        scores = np.array([max(terms[one] for one in best[at]) for at in ordinals.tolist()], np.float32)
+        scores = np.array([max(terms[term] for term in best[at]) for at in ordinals.tolist()], np.float32)
         order = np.argsort(-scores, kind="stable")[:limit]
         return ordinals[order], scores[order]

@@ -22,7 +22,7 @@ from ipc.locks import hold
 #: seconds for a connection, for a statement, and for the answer of a server that keeps no time
 CONNECT_S, STATEMENT_S, ANSWER_S = 4, 5, 8.0
 _TRY = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
-_HELD = (
+_HAS_LOCK = (
     "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid() "
     "AND (classid::bigint << 32 | objid::bigint) = hashtextextended(%s, 0)"
 )
@@ -37,10 +37,10 @@ def lease(place: MilvusPlace, settings: Milvus) -> Iterator[Check]:
     nothing can give one, Unavailable.
     """
     if place.folder is not None:
-        with _of_file(place) as check:
+        with _file_lease(place) as check:
             yield check
     elif settings.lease:
-        with _of_postgresql(place, read_reference(settings.lease, "milvus.lease")) as check:
+        with _postgresql_lease(place, read_reference(settings.lease, "milvus.lease")) as check:
             yield check
     elif settings.single_writer:
         yield lambda: None
@@ -52,62 +52,62 @@ def lease(place: MilvusPlace, settings: Milvus) -> Iterator[Check]:
 
 
 @contextlib.contextmanager
-def _of_file(place: MilvusPlace) -> Iterator[Check]:
+def _file_lease(place: MilvusPlace) -> Iterator[Check]:
     assert place.folder is not None
     name = hashlib.sha256(f"{place.collection}\0{place.project}".encode()).hexdigest()[:16]
     with hold(
-        place.folder / f"index-{name}.lock", lambda holder: _occupied(place, f"process {holder}")
+        place.folder / f"index-{name}.lock", lambda holder: _make_occupied(place, f"process {holder}")
     ) as lock:
 
         def check() -> None:
             if lock.lost:
-                raise _occupied(place, "another process")
+                raise _make_occupied(place, "another process")
 
         yield check
 
 
 @contextlib.contextmanager
-def _of_postgresql(place: MilvusPlace, address: str) -> Iterator[Check]:
+def _postgresql_lease(place: MilvusPlace, address: str) -> Iterator[Check]:
     if not is_installed("psycopg"):
         raise Misconfigured(
             f"milvus.lease names a PostgreSQL server, and the package psycopg is not installed: {how_to_add('postgresql')}."
         )
     import psycopg
 
-    named = f"cortex index {place.collection} {place.project}"
+    lock_name = f"cortex index {place.collection} {place.project}"
     # a job's machine that is gone must not keep all others from the project
-    kept = {"statement_timeout": 1000 * STATEMENT_S} | SERVER_KEEPALIVE
-    options = " ".join(f"-c {name}={value}" for name, value in kept.items())
+    server_options = {"statement_timeout": 1000 * STATEMENT_S} | SERVER_KEEPALIVE
+    options = " ".join(f"-c {name}={value}" for name, value in server_options.items())
     plain = address.replace("postgresql+psycopg://", "postgresql://", 1)
     try:
         with psycopg.connect(
             plain, autocommit=True, connect_timeout=CONNECT_S, options=options, **CLIENT_KEEPALIVE
         ) as connection:
 
-            def held(question: str) -> bool:
-                with _answering(connection.pgconn.socket):
-                    row = connection.execute(question, (named,)).fetchone()
+            def query_lock(question: str) -> bool:
+                with _answer_deadline(connection.pgconn.socket):
+                    row = connection.execute(question, (lock_name,)).fetchone()
                 return bool(row and row[0])
 
-            if not held(_TRY):
-                raise _occupied(place, "another indexer")
+            if not query_lock(_TRY):
+                raise _make_occupied(place, "another indexer")
 
             def check() -> None:
                 try:
-                    there = held(_HELD)
+                    has_lock = query_lock(_HAS_LOCK)
                 except psycopg.Error as error:
-                    raise _occupied(place, "perhaps another indexer") from error
-                if not there:
-                    raise _occupied(place, "another indexer")
+                    raise _make_occupied(place, "perhaps another indexer") from error
+                if not has_lock:
+                    raise _make_occupied(place, "another indexer")
 
             yield check
     except psycopg.Error as error:
         quotes = isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None
-        raise _away(error, quotes=quotes) from None
+        raise _describe_failure(error, quotes=quotes) from None
 
 
 @contextlib.contextmanager
-def _answering(number: int) -> Iterator[None]:
+def _answer_deadline(number: int) -> Iterator[None]:
     """Ends the connection of that socket where no answer comes: PostgreSQL's own deadlines are kept
     by the server, which may hang.
     """
@@ -124,7 +124,7 @@ def _answering(number: int) -> Iterator[None]:
         guard.cancel()
 
 
-def _away(error: Exception, *, quotes: bool) -> Exception:
+def _describe_failure(error: Exception, *, quotes: bool) -> Exception:
     """The failure in a sentence. `quotes`: it quotes an address that it cannot read."""
     if quotes:
         return Misconfigured(
@@ -137,7 +137,7 @@ def _away(error: Exception, *, quotes: bool) -> Exception:
     )
 
 
-def _occupied(place: MilvusPlace, holder: str) -> Occupied:
+def _make_occupied(place: MilvusPlace, holder: str) -> Occupied:
     return Occupied(
         f"The project {place.project} in Milvus at {place.label} is being indexed by {holder}: wait until that is done."
     )

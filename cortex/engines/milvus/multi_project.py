@@ -26,9 +26,9 @@ from cortex.engines.milvus.downloads import bring_files, rows_files
 from cortex.engines.milvus.engine import open_handlers
 from cortex.engines.milvus.exact import ExactSnapshot
 from cortex.engines.milvus.joined_rows import join_rows
-from cortex.engines.milvus.rows import FarRows, Fetched, far
-from cortex.engines.milvus.scope import Scope
-from cortex.engines.milvus.searches import Asking
+from cortex.engines.milvus.rows import Fetched, RemoteRows, make_remote_rows
+from cortex.engines.milvus.scope import ProjectScope
+from cortex.engines.milvus.searches import RowSearcher
 from cortex.engines.protocol import Handlers
 from cortex.generation.current import Generation, prune_folder
 from cortex.generation.read import Rows, open_rows
@@ -56,7 +56,7 @@ GENERATIONS = 2
 #: seconds after which what was brought of a project is removed that nobody has asked since
 UNASKED_S = 30 * 86_400.0
 #: what says in a project's folder when it was asked: that is the folder's time then
-_ASKED = "asked"
+_STAMP_FILE = "asked"
 #: why a project is not asked of which an empty generation is published
 _EMPTY = "What Milvus has of it holds no text."
 #: characters of the name of a project's folder
@@ -64,7 +64,7 @@ _FOLDER_CHARS = 16
 
 
 @dataclass
-class _Known:
+class _ProjectState:
     """What is here of a project. `rows`: the last generations, by their numbers."""
 
     document: Document | None = None
@@ -80,7 +80,7 @@ class _Known:
         return max(self.rows, default=0)
 
     @property
-    def asked(self) -> int:
+    def askable(self) -> int:
         """The newest that is here, while its rows are surely in Milvus: it is the current one or
         the one before; else 0.
         """
@@ -92,7 +92,7 @@ class _Known:
         return self.document is not None and self.document.generation not in self.rows
 
 
-class Many:
+class MultiProjectHandler:
     """Answers Bring, Among and Apart. Used by one thread; opens nothing before it is asked."""
 
     def __init__(self, config: Config, prepare: Callable[[Any], Any] = lambda message: message) -> None:
@@ -100,9 +100,9 @@ class Many:
         self._config, self._prepare = config, prepare
         self._folder = config.index_dir / "others"
         self._takes_unnamed = config.embedding.provider != "static"
-        self._known: dict[str, _Known] = {}
+        self._states: dict[str, _ProjectState] = {}
         self._joined: OrderedDict[tuple[tuple[str, int], ...], Handlers] = OrderedDict()
-        self._apart: OrderedDict[tuple[str, int], tuple[FarRows, Handlers]] = OrderedDict()
+        self._apart: OrderedDict[tuple[str, int], tuple[RemoteRows, Handlers]] = OrderedDict()
         self._collection: Collection | None = None
         self._fetched: Fetched | None = None
         allocator.may_forget(self)
@@ -123,16 +123,16 @@ class Many:
         why. Raises Unavailable where Milvus is away, Misconfigured.
         """
         self._bring(request.projects, LOOK_S, request.within_s)
-        known = [self._known[name] for name in request.projects]
+        states = [self._states[name] for name in request.projects]
         return Brought(
-            generations=tuple(one.asked for one in known),
-            rows=tuple(one.rows[one.asked].live_count if one.asked else 0 for one in known),
-            why=tuple("" if one.asked else one.why or _EMPTY for one in known),
+            generations=tuple(state.askable for state in states),
+            rows=tuple(state.rows[state.askable].live_count if state.askable else 0 for state in states),
+            why=tuple("" if state.askable else state.why or _EMPTY for state in states),
         )
 
     def among(self, request: Among) -> Message:
         """What is answered of all as of one. Raises NotReady for a generation that is not here."""
-        opened = self._open(tuple(zip(request.projects, request.generations, strict=True)))
+        opened = self._open_joined(tuple(zip(request.projects, request.generations, strict=True)))
         message: Any = self._prepare(decode(request.request[0]))
         return opened[type(message)](message)
 
@@ -140,19 +140,28 @@ class Many:
         """What each project answers to the one that is for it; what all of them show is read at
         once.
         """
-        opened = [self._open_one(*one) for one in zip(request.projects, request.generations, strict=True)]
-        asked: list[Any] = [decode(frame) for frame in request.requests]
-        shown = [key for (rows, _), one in zip(opened, asked, strict=True) for key in _shown(rows, one)]
-        self._place()[1].bring(shown)
+        opened = [
+            self._open_one(*target) for target in zip(request.projects, request.generations, strict=True)
+        ]
+        messages: list[Any] = [decode(frame) for frame in request.requests]
+        shown_keys = [
+            key
+            for (rows, _), message in zip(opened, messages, strict=True)
+            for key in _shown_keys(rows, message)
+        ]
+        self._connect()[1].bring(shown_keys)
         return Answers(
-            tuple(encode(handlers[type(one)](one)) for (_, handlers), one in zip(opened, asked, strict=True))
+            tuple(
+                encode(handlers[type(message)](message))
+                for (_, handlers), message in zip(opened, messages, strict=True)
+            )
         )
 
     def close(self) -> None:
         if self._collection is not None:
             self._collection.close()
 
-    def _place(self) -> tuple[Collection, Fetched]:
+    def _connect(self) -> tuple[Collection, Fetched]:
         if self._collection is None or self._fetched is None:
             patience_s = max(ASK_S, self._config.server.deadline_s / 2)
             self._collection = Collection(milvus_place(self._config), patience_s)
@@ -160,47 +169,47 @@ class Many:
             self._fetched = Fetched(self._collection)
         return self._collection, self._fetched
 
-    def _rows(self, name: str, number: int) -> Rows:
-        known = self._known.get(name)
-        if known is None or number not in known.rows:
+    def _rows_of(self, name: str, number: int) -> Rows:
+        state = self._states.get(name)
+        if state is None or number not in state.rows:
             self._bring((name,))  # the other worker of this set may have looked since
-            known = self._known[name]
-        if number not in known.rows:
+            state = self._states[name]
+        if number not in state.rows:
             raise NotReady(f"The index of {name} in Milvus has moved on; ask again in a second.")
-        return known.rows[number]
+        return state.rows[number]
 
-    def _open(self, asked: tuple[tuple[str, int], ...]) -> Handlers:
-        handlers = self._joined.pop(asked, None)
+    def _open_joined(self, members: tuple[tuple[str, int], ...]) -> Handlers:
+        handlers = self._joined.pop(members, None)
         if handlers is None:
-            missing = [name for name, number in asked if not self._has(name, number)]
+            missing = [name for name, number in members if not self._has_generation(name, number)]
             # The other worker of this set has them on the disk, mostly; no question waits for all.
             self._bring(missing, within_s=OPEN_SHARE * self._config.server.deadline_s)
-            if late := [name for name in missing if self._known[name].is_behind]:
-                raise NotReady(self._known[late[0]].why)
-            parts = [self._rows(name, number) for name, number in asked]
-            collection, fetched = self._place()
-            numbers = [number for _, number in asked]
-            scope = Scope(tuple(name for name, _ in asked), min(numbers), max(numbers))
+            if late := [name for name in missing if self._states[name].is_behind]:
+                raise NotReady(self._states[late[0]].why)
+            parts = [self._rows_of(name, number) for name, number in members]
+            collection, fetched = self._connect()
+            numbers = [number for _, number in members]
+            scope = ProjectScope(tuple(name for name, _ in members), min(numbers), max(numbers))
             rows = join_rows(parts, scope, fetched)
-            asking = _Together(collection, rows)
-            handlers = open_handlers(asking, ExactSnapshot(asking), takes_unnamed=self._takes_unnamed)
-        self._joined[asked] = handlers
+            searcher = _MultiProjectSearcher(collection, rows)
+            handlers = open_handlers(searcher, ExactSnapshot(searcher), takes_unnamed=self._takes_unnamed)
+        self._joined[members] = handlers
         while len(self._joined) > JOINED_MAX:
             self._joined.popitem(last=False)
         return handlers
 
-    def _open_one(self, name: str, number: int) -> tuple[FarRows, Handlers]:
+    def _open_one(self, name: str, number: int) -> tuple[RemoteRows, Handlers]:
         opened = self._apart.pop((name, number), None)
         if opened is None:
-            rows = far(self._rows(name, number), self._place()[1], name)
+            rows = make_remote_rows(self._rows_of(name, number), self._connect()[1], name)
             opened = rows, chunk_handlers(rows)
         self._apart[name, number] = opened
         while len(self._apart) > APART_MAX:
             self._apart.popitem(last=False)
         return opened
 
-    def _has(self, name: str, number: int) -> bool:
-        return name in self._known and number in self._known[name].rows
+    def _has_generation(self, name: str, number: int) -> bool:
+        return name in self._states and number in self._states[name].rows
 
     def _bring(self, names: Sequence[str], seen_s: float = 0.0, within_s: float = 0.0) -> None:
         """Look at what is current of those of `names` that were not looked at for `seen_s` seconds,
@@ -208,128 +217,128 @@ class Many:
         seconds: all of it.
         """
         began = time.monotonic()
-        collection, _ = self._place()
+        collection, _ = self._connect()
         due = [
             name
             for name in dict.fromkeys(names)
-            if name not in self._known or began - self._known[name].looked_at >= seen_s
+            if name not in self._states or began - self._states[name].looked_at >= seen_s
         ]
         if due:
-            self._look(collection, due, began)
-            self._let_go(set(names))
-        behind = [name for name in dict.fromkeys(names) if self._known[name].is_behind]
+            self._look_up(collection, due, began)
+            self._evict(set(names))
+        behind = [name for name in dict.fromkeys(names) if self._states[name].is_behind]
         for at in range(0, len(behind), PORTION):
             if at and within_s and time.monotonic() - began >= within_s:
                 for name in behind[at:]:
-                    self._known[name].why = "It is being brought from Milvus; ask again in a few seconds."
+                    self._states[name].why = "It is being brought from Milvus; ask again in a few seconds."
                 return
-            self._take(collection, behind[at : at + PORTION])
+            self._fetch_generations(collection, behind[at : at + PORTION])
 
-    def _look(self, collection: Collection, names: Sequence[str], now: float) -> None:
+    def _look_up(self, collection: Collection, names: Sequence[str], now: float) -> None:
         documents = read_documents(collection, names)
         for name in names:
-            known = self._known.setdefault(name, _Known())
-            found = documents.get(name)
-            before, known.looked_at = known.document, now
-            known.document = found if isinstance(found, Document) else None
-            known.why = str(found) if isinstance(found, CortexError) else ""
-            anew = known.document and before and _is_anew(known.document, before)
-            if known.rows and (found is None or anew):
-                self._begin_anew(known)
-            if found is None:
-                known.why = f"Milvus has nothing of a project {name}: run `cortex index --to milvus` where its files are."
+            state = self._states.setdefault(name, _ProjectState())
+            document = documents.get(name)
+            before, state.looked_at = state.document, now
+            state.document = document if isinstance(document, Document) else None
+            state.why = str(document) if isinstance(document, CortexError) else ""
+            is_recreated = state.document and before and _is_recreated(state.document, before)
+            if state.rows and (document is None or is_recreated):
+                self._reset_project(state)
+            if document is None:
+                state.why = f"Milvus has nothing of a project {name}: run `cortex index --to milvus` where its files are."
 
-    def _begin_anew(self, known: _Known) -> None:
+    def _reset_project(self, state: _ProjectState) -> None:
         """Forget what is here of a project that is gone: numbers of generations and keys of rows
         may be given a second time.
         """
-        known.rows.clear()
-        known.files.clear()
+        state.rows.clear()
+        state.files.clear()
         self.forget()
-        self._fetched = Fetched(self._place()[0])
+        self._fetched = Fetched(self._connect()[0])
 
-    def _let_go(self, names: set[str]) -> None:
+    def _evict(self, names: set[str]) -> None:
         """Of those beside `names`, that are being asked, keep KEPT_MAX: the last looked at."""
-        others = self._known.keys() - names
-        oldest = sorted(others, key=lambda name: self._known[name].looked_at)
+        others = self._states.keys() - names
+        oldest = sorted(others, key=lambda name: self._states[name].looked_at)
         for name in oldest[: max(0, len(others) - KEPT_MAX)]:
-            del self._known[name]
+            del self._states[name]
 
-    def _take(self, collection: Collection, names: Sequence[str]) -> None:
+    def _fetch_generations(self, collection: Collection, names: Sequence[str]) -> None:
         """Bring what is current of these projects, and open it. Of one that cannot be read it is
         noted why; one that goes on meanwhile is looked at again.
         """
-        wanted = [(name, self._known[name].document) for name in names]
+        wanted = [(name, self._states[name].document) for name in names]
         bodies = fetch_bodies(collection, [(name, document.body) for name, document in wanted if document])
-        named: dict[str, tuple[Generation, dict[str, Ref]]] = {}
+        by_name: dict[str, tuple[Generation, dict[str, Ref]]] = {}
         for name, body in zip(names, bodies, strict=True):
             try:
                 if isinstance(body, CortexError):
                     raise body
                 generation = msgspec.convert(body.current, Generation)
-                named[name] = generation, rows_files(body, generation)
+                by_name[name] = generation, rows_files(body, generation)
                 files.make_folder(self._folder_of(name))
-                files.replace(self._folder_of(name) / _ASKED, b"")
+                files.replace(self._folder_of(name) / _STAMP_FILE, b"")
             except (CortexError, OSError, msgspec.ValidationError) as error:
-                named.pop(name, None)
-                self._forget(name, error)
+                by_name.pop(name, None)
+                self._note_failure(name, error)
         places = [
-            (name, self._folder_of(name) / "segments" / one, ref)
-            for name, (_, refs) in named.items()
-            for one, ref in refs.items()
+            (name, self._folder_of(name) / "segments" / file_name, ref)
+            for name, (_, refs) in by_name.items()
+            for file_name, ref in refs.items()
         ]
         gone = bring_files(collection, places)
-        for name, (generation, refs) in named.items():
+        for name, (generation, refs) in by_name.items():
             try:
                 if name in gone:
                     raise gone[name]
-                self._keep(name, generation, frozenset(refs))
+                self._open_generation(name, generation, frozenset(refs))
             except (CortexError, OSError) as error:
-                self._forget(name, error)
+                self._note_failure(name, error)
 
-    def _keep(self, name: str, generation: Generation, of: frozenset[str]) -> None:
+    def _open_generation(self, name: str, generation: Generation, file_names: frozenset[str]) -> None:
         """Open the generation, whose files `of` are here. Raises NotFound, Damaged."""
-        known, folder = self._known[name], self._folder_of(name)
-        known.rows[generation.number] = open_rows(generation, folder, known.rows.get(known.generation))
-        known.files[generation.number] = of
-        for number in sorted(known.rows)[:-GENERATIONS]:
-            del known.rows[number], known.files[number]
+        state, folder = self._states[name], self._folder_of(name)
+        state.rows[generation.number] = open_rows(generation, folder, state.rows.get(state.generation))
+        state.files[generation.number] = file_names
+        for number in sorted(state.rows)[:-GENERATIONS]:
+            del state.rows[number], state.files[number]
         # Young ones stay: the other worker of this set may have brought them for a generation that
         # this one knows nothing of yet.
-        prune_folder(folder / "segments", frozenset().union(*known.files.values()))
+        prune_folder(folder / "segments", frozenset().union(*state.files.values()))
 
     def _folder_of(self, name: str) -> Path:
         return self._folder / hashlib.sha256(name.encode()).hexdigest()[:_FOLDER_CHARS]
 
-    def _forget(self, name: str, error: Exception) -> None:
+    def _note_failure(self, name: str, error: Exception) -> None:
         """It cannot be brought now: another look is due with the next question."""
-        known = self._known[name]
-        known.looked_at, known.why = 0.0, str(error)
+        state = self._states[name]
+        state.looked_at, state.why = 0.0, str(error)
         if not isinstance(error, NotFound):
             log.warning("%s in Milvus: %s", name, error)
 
 
-class _Together(Asking):
+class _MultiProjectSearcher(RowSearcher):
     """As `Asking`; which generations are current is looked at before each question."""
 
     def look(self) -> None:
         """Nothing: see `Many._bring`."""
 
 
-def _is_anew(document: Document, before: Document) -> bool:
+def _is_recreated(document: Document, before: Document) -> bool:
     """Whether the project was removed and published once more since `before`."""
     if document.generation == before.generation:
         return document.body != before.body
     return document.generation < before.generation
 
 
-def _shown(rows: Any, message: Any) -> list[str]:
+def _shown_keys(rows: Any, message: Any) -> list[str]:
     """The primary keys of what is read for an answer: the lines of all files that have a hit."""
     if not isinstance(message, Show):
         return []
     ordinals = rows.locate(np.array(message.keys, "<u8"))
     ordinals = ordinals[ordinals >= 0]
-    own = [rows.lines_of(at) for at in np.unique(rows.columns["path"][ordinals]).tolist()]
-    every = np.unique(np.concatenate([ordinals, *own]))
-    found: list[str] = rows.scope.primary_keys(rows.keys[every].tolist())
-    return found
+    file_rows = [rows.lines_of(at) for at in np.unique(rows.columns["path"][ordinals]).tolist()]
+    every = np.unique(np.concatenate([ordinals, *file_rows]))
+    primary_keys: list[str] = rows.scope.primary_keys(rows.keys[every].tolist())
+    return primary_keys

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cortex.engines.milvus.searches import Asking
-from cortex.engines.vector.usearch import Kept, VectorSnapshot
+from cortex.engines.milvus.searches import RowSearcher
+from cortex.engines.vector.usearch import FilteredRows, VectorSnapshot
 from cortex.system.arrays import Array
 from ipc.messages import Filters
 
@@ -22,22 +22,24 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 class Nearest(VectorSnapshot):
     """See `VectorSnapshot`; Milvus finds and scores."""
 
-    asking: Asking | None = None
+    searcher: RowSearcher | None = None
 
-    def _kept(self, filters: Filters, model: str) -> Kept:
-        usable = self._usable(model)
+    def _compute_filtered(self, filters: Filters, model: str) -> FilteredRows:
+        usable = self._usable_rows(model)
         mask = self.rows.mask(filters) & usable
         ordinals = np.flatnonzero(mask)
         spread = self.rows.keys[ordinals] * _SPREAD
         sample = self.rows.vectors(ordinals[np.argsort(spread, kind="stable")[:SAMPLE_ROWS]])
-        return Kept(int(np.count_nonzero(usable)), mask, ordinals, ordinals[:0], sample)
+        return FilteredRows(int(np.count_nonzero(usable)), mask, ordinals, ordinals[:0], sample)
 
-    def _is_walked(self, matching: int) -> bool:
+    def _uses_index(self, matching: int) -> bool:
         return matching > 0
 
-    def _walk(self, query: Array, kept: Kept, wanted: int) -> tuple[Array, Array, dict[str, float]] | None:
-        assert self.asking is not None
-        ordinals, scores = self.asking.best("vector", query, kept.mask, wanted, vectors=True)
-        cosines = kept.sample.astype(np.float32) @ query
+    def _search_index(
+        self, query: Array, filtered: FilteredRows, wanted: int
+    ) -> tuple[Array, Array, dict[str, float]] | None:
+        assert self.searcher is not None
+        ordinals, scores = self.searcher.best("vector", query, filtered.mask, wanted, vectors=True)
+        cosines = filtered.sample.astype(np.float32) @ query
         stats = {"cosine_mean": float(cosines.mean()), "cosine_std": float(cosines.std())}
         return ordinals, scores, stats

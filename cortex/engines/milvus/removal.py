@@ -5,7 +5,7 @@ from __future__ import annotations
 from cortex.engines.milvus.collection import Collection
 
 
-def rest_key(project: str, key: int, number: int) -> str:
+def continuation_key(project: str, key: int, number: int) -> str:
     """The part `number`, from 1 on, of the chunk of a row."""
     return f"{project}:chunk:{key}:{number}"
 
@@ -16,7 +16,11 @@ def drop_rows(collection: Collection, which: str) -> None:
     """
     wanted, project = f"{collection.project} and {which}", collection.place.project
     long = collection.find(f"{wanted} and parts > 0", ["key", "parts"])
-    parts = [rest_key(project, int(row["key"]), at) for row in long for at in range(1, int(row["parts"]) + 1)]
+    parts = [
+        continuation_key(project, int(row["key"]), at)
+        for row in long
+        for at in range(1, int(row["parts"]) + 1)
+    ]
     if parts:
         collection.delete_parts(parts)
     collection.delete(wanted)

@@ -14,8 +14,8 @@ import numpy as np
 import orjson
 
 from cortex.engines.milvus.collection import Collection
-from cortex.engines.milvus.removal import rest_key
-from cortex.engines.milvus.scope import Scope
+from cortex.engines.milvus.removal import continuation_key
+from cortex.engines.milvus.scope import ProjectScope
 from cortex.generation.read import Rows, join_chunk
 from cortex.system.arrays import Array
 from cortex.system.errors import NotReady
@@ -45,75 +45,77 @@ class Fetched:
         """Of rows by their primary keys. Raises NotReady for a row that is not there any more,
         Unavailable.
         """
-        return self._all(self._texts, keys, self._fetch_texts)
+        return self._get_all(self._texts, keys, self._fetch_texts)
 
     def vectors(self, keys: Sequence[str]) -> list[Array]:
         """As `texts`: float16 [dimensions] each."""
-        return self._all(self._vectors, keys, self._fetch_vectors)
+        return self._get_all(self._vectors, keys, self._fetch_vectors)
 
     def bring(self, keys: Sequence[str]) -> None:
         """Keep the texts of rows that are about to be asked for one after the other."""
         self.texts(keys)
 
-    def _all(self, kept: OrderedDict[str, Any], keys: Sequence[str], fetch: Any) -> list[Any]:
+    def _get_all(self, cache: OrderedDict[str, Any], keys: Sequence[str], fetch: Any) -> list[Any]:
         wanted = dict.fromkeys(keys)
-        found = {key: kept[key] for key in wanted if key in kept}
-        missing = [key for key in wanted if key not in found]
+        entries = {key: cache[key] for key in wanted if key in cache}
+        missing = [key for key in wanted if key not in entries]
         if missing:
             new = fetch(missing)
             if len(new) < len(missing):
                 raise NotReady("The index in Milvus has moved on; ask again in a second.")
-            found |= new
-        for key, one in found.items():
-            if key not in kept:
-                self._bytes += _size(one)
-            kept[key] = one
-            kept.move_to_end(key)
-        self._forget()
-        return [found[key] for key in keys]
+            entries |= new
+        for key, entry in entries.items():
+            if key not in cache:
+                self._bytes += _size(entry)
+            cache[key] = entry
+            cache.move_to_end(key)
+        self._evict()
+        return [entries[key] for key in keys]
 
-    def _forget(self) -> None:
+    def _evict(self) -> None:
         while self._bytes > self._kept_bytes and (self._texts or self._vectors):
             texts = len(self._texts) >= len(self._vectors)
-            _, one = (self._texts if texts else self._vectors).popitem(last=False)
-            self._bytes -= _size(one)
+            _, entry = (self._texts if texts else self._vectors).popitem(last=False)
+            self._bytes -= _size(entry)
 
     def _fetch_texts(self, keys: list[str]) -> dict[str, tuple[bytes, bytes]]:
-        found = self._collection.get(keys, ["pk", "project", "key", "chunk", "parts"])
-        return {row["pk"]: _divided(self._whole(row)) for row in found}
+        rows = self._collection.get(keys, ["pk", "project", "key", "chunk", "parts"])
+        return {row["pk"]: _split_chunk(self._full_chunk(row)) for row in rows}
 
-    def _whole(self, row: dict[str, Any]) -> str:
+    def _full_chunk(self, row: dict[str, Any]) -> str:
         """The JSON of a chunk, of all its parts."""
         if not row["parts"]:
             return str(row["chunk"])
-        wanted = [rest_key(row["project"], int(row["key"]), at) for at in range(1, int(row["parts"]) + 1)]
-        found = self._collection.get(wanted, ["pk", "content"], parts=True)
-        parts = {one["pk"]: one["content"] for one in found}
+        wanted = [
+            continuation_key(row["project"], int(row["key"]), at) for at in range(1, int(row["parts"]) + 1)
+        ]
+        rows = self._collection.get(wanted, ["pk", "content"], parts=True)
+        parts = {part_row["pk"]: part_row["content"] for part_row in rows}
         if len(parts) < len(wanted):
             raise NotReady("The index in Milvus has moved on; ask again in a second.")
         return "".join([str(row["chunk"]), *(parts[key] for key in wanted)])
 
     def _fetch_vectors(self, keys: list[str]) -> dict[str, Array]:
-        found = self._collection.get(keys, ["pk", "vector"])
-        return {row["pk"]: np.array(row["vector"], np.float16) for row in found}
+        rows = self._collection.get(keys, ["pk", "vector"])
+        return {row["pk"]: np.array(row["vector"], np.float16) for row in rows}
 
 
-def _divided(chunk: str) -> tuple[bytes, bytes]:
+def _split_chunk(chunk: str) -> tuple[bytes, bytes]:
     body = orjson.loads(chunk)
     text = body.pop("text", None) or ""
     return orjson.dumps(body), f"{text}\n".encode()
 
 
-def _size(one: tuple[bytes, bytes] | Array) -> int:
-    return one.nbytes if isinstance(one, np.ndarray) else sum(map(len, one))
+def _size(entry: tuple[bytes, bytes] | Array) -> int:
+    return entry.nbytes if isinstance(entry, np.ndarray) else sum(map(len, entry))
 
 
 @dataclass(frozen=True)
-class FarRows(Rows):
+class RemoteRows(Rows):
     """See `Rows`; only what it looks up in a segment's texts and vectors differs."""
 
     fetched: Fetched = field(kw_only=True)
-    scope: Scope = field(kw_only=True)
+    scope: ProjectScope = field(kw_only=True)
 
     def chunk(self, ordinal: int, text: str | None = None) -> bytes:
         head, raw = self._fetch(np.array([ordinal]))[0]
@@ -125,21 +127,23 @@ class FarRows(Rows):
     def cuts(self, what: Literal["chunk", "id", "text"], ordinals: Array) -> list[bytes]:
         if what == "id":
             return super().cuts(what, ordinals)
-        return [one[what == "text"] for one in self._fetch(ordinals)]
+        return [pair[what == "text"] for pair in self._fetch(ordinals)]
 
     def vectors(self, ordinals: Array) -> Array:
         if not len(ordinals):
             return np.zeros((0, self.dimensions), np.float16)
-        return np.stack(self.fetched.vectors(self._named(ordinals)))
+        return np.stack(self.fetched.vectors(self._primary_keys(ordinals)))
 
     def _fetch(self, ordinals: Array) -> list[tuple[bytes, bytes]]:
-        return self.fetched.texts(self._named(ordinals))
+        return self.fetched.texts(self._primary_keys(ordinals))
 
-    def _named(self, ordinals: Array) -> list[str]:
+    def _primary_keys(self, ordinals: Array) -> list[str]:
         return self.scope.primary_keys(self.keys[ordinals].tolist())
 
 
-def far(rows: Rows, fetched: Fetched, project: str) -> FarRows:
+def make_remote_rows(rows: Rows, fetched: Fetched, project: str) -> RemoteRows:
     """`rows` of a project, whose texts and vectors are fetched."""
-    own = {one.name: getattr(rows, one.name) for one in dataclasses.fields(rows)}
-    return FarRows(**own, fetched=fetched, scope=Scope((project,), rows.generation, rows.generation))
+    attributes = {attribute.name: getattr(rows, attribute.name) for attribute in dataclasses.fields(rows)}
+    return RemoteRows(
+        **attributes, fetched=fetched, scope=ProjectScope((project,), rows.generation, rows.generation)
+    )

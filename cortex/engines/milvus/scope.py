@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cortex.engines.milvus.removal import rest_key
+from cortex.engines.milvus.removal import continuation_key
 from cortex.ranking.multi_project import KEY_BITS
 
 
@@ -24,7 +24,7 @@ def primary_key(project: str, key: int) -> str:
 
 
 @dataclass(frozen=True)
-class Scope:
+class ProjectScope:
     """Some projects by their names in Milvus, and the lowest and the highest of their generations
     (0 and 0: of no generation). Of several projects a filter lets in more than those generations
     hold: who asks knows their rows, and leaves out the others.
@@ -38,12 +38,12 @@ class Scope:
     def filter(self) -> str:
         """What Milvus is told."""
         if len(self.projects) == 1:
-            own = f"project == {quoted(self.projects[0])}"
+            clause = f"project == {quoted(self.projects[0])}"
         else:
-            own = f"project in [{', '.join(map(quoted, self.projects))}]"
-        return f"{own} and born <= {self.newest} and died > {self.oldest}"
+            clause = f"project in [{', '.join(map(quoted, self.projects))}]"
+        return f"{clause} and born <= {self.newest} and died > {self.oldest}"
 
-    def naming(self, keys: Iterable[int]) -> str:
+    def key_filter(self, keys: Iterable[int]) -> str:
         """A filter: the rows with these keys."""
         if len(self.projects) == 1:
             return f"key in {list(keys)}"
@@ -53,10 +53,10 @@ class Scope:
         mask = (1 << KEY_BITS) - 1
         return [primary_key(self.projects[key >> KEY_BITS], key & mask) for key in keys]
 
-    def rest_keys(self, key: int, parts: int) -> list[str]:
+    def continuation_keys(self, key: int, parts: int) -> list[str]:
         """The primary keys of the parts in which a long chunk goes on."""
         project = self.projects[key >> KEY_BITS]
-        return [rest_key(project, key & ((1 << KEY_BITS) - 1), at) for at in range(1, parts + 1)]
+        return [continuation_key(project, key & ((1 << KEY_BITS) - 1), at) for at in range(1, parts + 1)]
 
     def key_of(self, row: dict[str, Any]) -> int:
         """The key of a row by its `key` and its `project`."""

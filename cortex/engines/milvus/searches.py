@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cortex.engines.milvus.collection import HITS_MAX, Collection
-from cortex.engines.milvus.rows import FarRows
+from cortex.engines.milvus.rows import RemoteRows
 from cortex.engines.milvus.scope import quoted
 from cortex.system.arrays import Array
 from cortex.system.errors import NotReady
@@ -28,15 +28,15 @@ LOOKED_AGAIN_S = 30.0
 
 
 @dataclass
-class Asking:
+class RowSearcher:
     """Asks for one generation. Frozen, but for when it was looked at."""
 
     collection: Collection
-    rows: FarRows
+    rows: RemoteRows
     _looked_at: float = field(default_factory=time.monotonic)
 
     def best(
-        self, field_name: str, asked: Any, mask: Array, limit: int, *, vectors: bool = False, more: str = ""
+        self, field_name: str, query: Any, mask: Array, limit: int, *, vectors: bool = False, more: str = ""
     ) -> tuple[Array, Array]:
         """(i64 [m] ordinals, float32 [m] scores): the best `limit` rows of `mask` (bool [rows]),
         best first. `more`: a filter beside. Raises NotReady, Unavailable.
@@ -50,23 +50,23 @@ class Asking:
             return np.zeros(0, np.int64), np.zeros(0, np.float32)
         every = self.rows.live_count
         fetch, bound = int(limit * every / passing) + 1, HITS_MAX
-        few = fetch > bound or (passing <= self._named_max and passing < MASK_SHARE * every)
+        by_keys = fetch > bound or (passing <= self._keys_max and passing < MASK_SHARE * every)
         # of several projects a filter lets in rows that their generations have no more
         last = every if len(scope.projects) == 1 else 2 * every
         if self._is_lite and field_name != "vector":
             # milvus-lite has no bound, and counts words in what passes a filter: its scores of two
             # filters are not comparable, and those of one not with an index at home
-            few, bound = False, last
-        if few:
-            return self._among(field_name, asked, wanted, self.rows.keys[mask], limit)
+            by_keys, bound = False, last
+        if by_keys:
+            return self._search_keys(field_name, query, wanted, self.rows.keys[mask], limit)
         while True:
             most = min(fetch, bound)
-            ordinals, scores = self._hits(field_name, asked, wanted, most)
-            kept = (ordinals >= 0) & mask[ordinals]
-            if len(ordinals) < most or kept.sum() >= limit or most == last:
-                return ordinals[kept][:limit], scores[kept][:limit]
+            ordinals, scores = self._hits(field_name, query, wanted, most)
+            passes = (ordinals >= 0) & mask[ordinals]
+            if len(ordinals) < most or passes.sum() >= limit or most == last:
+                return ordinals[passes][:limit], scores[passes][:limit]
             if most == bound:  # and still what is looked for lies behind what does not pass
-                return self._among(field_name, asked, wanted, self.rows.keys[mask], limit)
+                return self._search_keys(field_name, query, wanted, self.rows.keys[mask], limit)
             fetch *= 4
 
     @property
@@ -74,28 +74,28 @@ class Asking:
         return self.collection.place.file is not None
 
     @property
-    def _named_max(self) -> int:
+    def _keys_max(self) -> int:
         """How many rows one filter names."""
         return NAMED_IN_LITE if self._is_lite and len(self.rows.scope.projects) > 1 else NAMED_MAX
 
-    def _among(
-        self, field_name: str, asked: Any, wanted: str, keys: Array, limit: int
+    def _search_keys(
+        self, field_name: str, query: Any, wanted: str, keys: Array, limit: int
     ) -> tuple[Array, Array]:
         """As `best`, of the rows with these keys: they are named, so many at once as a filter may
         name. A server's scores do not depend on what passes, so those of two parts are comparable.
         """
-        scope, most = self.rows.scope, self._named_max
-        parts = (scope.naming(keys[at : at + most].tolist()) for at in range(0, len(keys), most))
-        found = [self._hits(field_name, asked, f"{wanted} and {part}", limit) for part in parts]
-        ordinals = np.concatenate([mine for mine, _ in found])
-        scores = np.concatenate([mine for _, mine in found])
+        scope, most = self.rows.scope, self._keys_max
+        parts = (scope.key_filter(keys[at : at + most].tolist()) for at in range(0, len(keys), most))
+        hit_lists = [self._hits(field_name, query, f"{wanted} and {clause}", limit) for clause in parts]
+        ordinals = np.concatenate([mine for mine, _ in hit_lists])
+        scores = np.concatenate([mine for _, mine in hit_lists])
         order = np.argsort(-scores, kind="stable")
         order = order[ordinals[order] >= 0][:limit]
         return ordinals[order], scores[order]
 
-    def _hits(self, field_name: str, asked: Any, wanted: str, limit: int) -> tuple[Array, Array]:
+    def _hits(self, field_name: str, query: Any, wanted: str, limit: int) -> tuple[Array, Array]:
         """(i64 [m] ordinals, -1 for a row that is not here, float32 [m] scores), best first."""
-        hits = self.collection.search(field_name, asked, wanted, limit)
+        hits = self.collection.search(field_name, query, wanted, limit)
         scope = self.rows.scope
         ordinals = self.rows.locate(np.array([scope.key_of(row) for row, _ in hits], np.uint64))
         return ordinals, np.array([score for _, score in hits], np.float32)
@@ -103,15 +103,15 @@ class Asking:
     def defining(self, terms: list[str], mask: Array) -> dict[int, list[str]]:
         """Ordinal of each row of `mask` that has one of `terms` among its definitions → those."""
         self.look()
-        named = ", ".join(quoted(term) for term in terms)
+        quoted_terms = ", ".join(quoted(term) for term in terms)
         scope = self.rows.scope
         # milvus-lite looks at each row, and at what is said first
-        wanted = f"array_contains_any(defined, [{named}]) and {scope.filter}"
-        found = self.collection.find(wanted, ["project", "key", "defined"])
-        ordinals = self.rows.locate(np.array([scope.key_of(row) for row in found], np.uint64))
+        wanted = f"array_contains_any(defined, [{quoted_terms}]) and {scope.filter}"
+        rows = self.collection.find(wanted, ["project", "key", "defined"])
+        ordinals = self.rows.locate(np.array([scope.key_of(row) for row in rows], np.uint64))
         return {
             ordinal: [term for term in terms if term in row["defined"]]
-            for ordinal, row in zip(ordinals.tolist(), found, strict=True)
+            for ordinal, row in zip(ordinals.tolist(), rows, strict=True)
             if ordinal >= 0 and mask[ordinal]
         }
 

@@ -8,48 +8,48 @@ from typing import Any
 
 from cortex.engines.chunks.source import read_source
 from cortex.engines.graph.sources import FILES_KEPT, LINE_CHARS_MAX, Sources
-from cortex.engines.milvus.rows import FarRows, Fetched, far
+from cortex.engines.milvus.rows import Fetched, RemoteRows, make_remote_rows
 from cortex.generation.read import Published
 
 
-class FarSources:
+class RemoteSources:
     """As `Sources`: a file that is here is read here, any other is put together of the chunks that
     hold each line of it once. For one generation.
     """
 
-    def __init__(self, published: Published, fetched: Fetched, here: Sources) -> None:
-        self._published, self._fetched, self._here = published, fetched, here
-        self._kept: OrderedDict[str, str] = OrderedDict()
+    def __init__(self, published: Published, fetched: Fetched, local_sources: Sources) -> None:
+        self._published, self._fetched, self._local = published, fetched, local_sources
+        self._texts: OrderedDict[str, str] = OrderedDict()
 
     @cached_property
-    def _rows(self) -> FarRows:
-        return far(self._published.rows, self._fetched, self._fetched.project)
+    def _rows(self) -> RemoteRows:
+        return make_remote_rows(self._published.rows, self._fetched, self._fetched.project)
 
     @cached_property
     def _files(self) -> dict[str, int]:
         return {path: file for file, path in enumerate(self._rows.path_names)}
 
     def begin(self) -> None:
-        self._here.begin()
+        self._local.begin()
 
     def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]:
         """See `Sources`. Raises NotReady, Unavailable."""
         text = self.text(path)
-        found = text.split("\n") if text else []
-        first, last = max(1, line - around), min(len(found), line + around)
-        return [{"line": n, "text": found[n - 1][:LINE_CHARS_MAX]} for n in range(first, last + 1)]
+        text_lines = text.split("\n") if text else []
+        first, last = max(1, line - around), min(len(text_lines), line + around)
+        return [{"line": n, "text": text_lines[n - 1][:LINE_CHARS_MAX]} for n in range(first, last + 1)]
 
     def text(self, path: str) -> str:
         """See `Sources`. Raises NotReady, Unavailable."""
-        if text := self._here.text(path):
+        if text := self._local.text(path):
             return text
-        if path not in self._kept:
-            self._kept[path] = self._put_together(path)
-            if len(self._kept) > FILES_KEPT:
-                self._kept.popitem(last=False)
-        return self._kept[path]
+        if path not in self._texts:
+            self._texts[path] = self._assemble_text(path)
+            if len(self._texts) > FILES_KEPT:
+                self._texts.popitem(last=False)
+        return self._texts[path]
 
-    def _put_together(self, path: str) -> str:
+    def _assemble_text(self, path: str) -> str:
         file = self._files.get(path)
         if file is None or not len(self._rows.lines_of(file)):
             return ""

@@ -51,11 +51,11 @@ def documents_in(folder: Path) -> int | None:
         raise Damaged(f"{folder / META} cannot be read: {error}.") from error
 
 
-class Whole:
+class IntegrityChecker:
     """Checks each file once: what was seen whole, and nobody has touched since, is."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, Seal] = {}
+        self._seals: dict[str, Seal] = {}
 
     def check(self, folder: Path) -> dict[str, int]:
         """The checksums of all files of a generation, which are as they were written.
@@ -70,25 +70,27 @@ class Whole:
             raise NotFound(f"{folder / META} does not exist.") from None
         if zlib.crc32(meta) != sums.get(META):
             raise Damaged(f"{folder / META} is not the file that was written.")
-        seen: dict[str, Seal] = {}
+        seals: dict[str, Seal] = {}
         for name in sums.keys() - {META}:
             path = folder / name
             try:
                 now = seal(path.lstat())
             except FileNotFoundError:
                 raise NotFound(f"{path} does not exist.") from None
-            if self._seen.get(name) != now and _checksum(path) != sums[name]:
+            if self._seals.get(name) != now and _checksum(path) != sums[name]:
                 raise Damaged(f"{path} is not the file that was written.")
-            seen[name] = now
-        self._seen = seen
+            seals[name] = now
+        self._seals = seals
         return sums
 
 
-def write_sums(folder: Path, meta: bytes, names: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
+def write_sums(
+    folder: Path, meta: bytes, names: Iterable[str], known_sums: Mapping[str, int]
+) -> dict[str, int]:
     """Write down the checksums of the files of a generation, and return them: of `meta`, its
     meta.json; those in `known`, and of the others what their footers say. Raises Damaged, OSError.
     """
-    sums = {name: known[name] if name in known else _footer(folder / name)[0] for name in names}
+    sums = {name: known_sums[name] if name in known_sums else _footer(folder / name)[0] for name in names}
     sums[META] = zlib.crc32(meta)
     files.replace(folder / SUMS, orjson.dumps(sums))
     return sums
@@ -105,14 +107,14 @@ def _read_sums(folder: Path) -> dict[str, int]:
 
 def _checksum(path: Path) -> int:
     """What the footer says, if the file is what it says. Raises Damaged, OSError."""
-    said, left = _footer(path)
-    found = 0
+    expected, left = _footer(path)
+    checksum = 0
     with files.open_ours(path) as file:
         while left > 0 and (block := file.read(min(left, _BLOCK_BYTES))):
-            found, left = zlib.crc32(block, found), left - len(block)
-    if left or found != said:
+            checksum, left = zlib.crc32(block, checksum), left - len(block)
+    if left or checksum != expected:
         raise Damaged(f"{path} fails its checksum.")
-    return said
+    return expected
 
 
 def _footer(path: Path) -> tuple[int, int]:
@@ -125,14 +127,14 @@ def _footer(path: Path) -> tuple[int, int]:
     if int.from_bytes(tail[-4:], "little") != _MAGIC or length > len(tail) - _TAIL_BYTES:
         raise Damaged(f"{path} has no footer.")
     try:
-        said = int(orjson.loads(tail[-_TAIL_BYTES - length : -_TAIL_BYTES])["crc"])
+        checksum = int(orjson.loads(tail[-_TAIL_BYTES - length : -_TAIL_BYTES])["crc"])
     except (ValueError, KeyError, TypeError) as error:
         raise Damaged(f"{path} has no footer that can be read.") from error
-    return said, size - length - _TAIL_BYTES
+    return checksum, size - length - _TAIL_BYTES
 
 
 @contextlib.contextmanager
-def reading(folder: Path) -> Iterator[None]:
+def raising_damaged(folder: Path) -> Iterator[None]:
     """What tantivy says of the index in `folder`, a panic included, is raised as Damaged; what the
     system says (no descriptor, no memory, no space) as an OSError.
     """
@@ -141,7 +143,7 @@ def reading(folder: Path) -> Iterator[None]:
     except BaseException as error:
         if not (isinstance(error, ValueError | OSError) or is_panic(error)):
             raise
-        said = _SYSTEM.search(str(error))
-        if said is not None:
-            raise OSError(int(said[1]), str(error), str(folder)) from error
+        system_error = _SYSTEM.search(str(error))
+        if system_error is not None:
+            raise OSError(int(system_error[1]), str(error), str(folder)) from error
         raise Damaged(f"The text index in {folder} cannot be read: {error}.") from error

@@ -45,8 +45,8 @@ _LINE_MAX = (1 << 32) - 1
 
 _RAW_FIELDS = ("tags", "chunk_type", "language")
 #: stand-ins for wildcards while a term is cut into words: characters for private use
-_STAR, _ONE = "\ue000", "\ue001"
-_PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{_STAR}{_ONE}])+")
+_STAR, _SINGLE = "\ue000", "\ue001"
+_PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{_STAR}{_SINGLE}])+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ class Target:
 
 def scored_words(node: Node, schema: tantivy.Schema) -> list[tuple[str, str]]:
     """Each field and word whose rarity is in the score of a query. Raises as `compile_query`."""
-    found: list[tuple[str, str]] = []
+    scored: list[tuple[str, str]] = []
 
     def note(name: str, words: Sequence[str]) -> float:
-        found.extend((name, word) for word in words)
+        scored.extend((name, word) for word in words)
         return 1.0
 
     compile_query(node, Target(schema, note))
-    return found
+    return scored
 
 
 def compile_query(node: Node, to: Target) -> Query:
@@ -91,21 +91,21 @@ def compile_leaf(node: Node, factor: float, to: Target) -> Query | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class AnyTerm:
     """Rows whose text holds one of `terms`: the word table knows it (words.py), as the next two."""
 
     terms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Starting:
+class PrefixTerm:
     """Rows whose text holds a term that begins with one of `starts`."""
 
     starts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class NearTerm:
     """Rows whose text holds a term at most `most` edits away from `word`; others up to `distance`
     are asked for, too.
     """
@@ -115,29 +115,29 @@ class Within:
     most: int
 
 
-Known = Holding | Starting | Within
+TableQuery = AnyTerm | PrefixTerm | NearTerm
 
 
-def find_known(leaf: Node) -> Known | None:
+def find_table_query(leaf: Node) -> TableQuery | None:
     """What finds the same as `leaf` in the word table; None when the table cannot tell."""
     match leaf:
         case Term(field="text", text=text) | Phrase(field="text", text=text):
             words, parts = tokens.whole_words(text), tokens.part_words(text)
             if len(words) == 1 and len(parts) < 2:
-                return Holding((_written(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts))
+                return AnyTerm((_with_underscores(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts))
         case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
             words, parts = tokens.whole_words(pieces[0]), tokens.part_words(pieces[0])
             if len(words) == 1 and len(parts) < 2 and pattern_words(pieces) == [words[0] + _STAR]:
-                starts = (_written(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts)
-                return Starting(tuple(dict.fromkeys(filter(None, starts))))
+                starts = (_with_underscores(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts)
+                return PrefixTerm(tuple(dict.fromkeys(filter(None, starts))))
         case Fuzzy(field="text", text=text, distance=distance):
             words, parts = tokens.whole_words(text), tokens.part_words(text)
             if len(words) == 1 and len(parts) < 2:
-                return Within(_written(words[0]), distance, distance)
+                return NearTerm(_with_underscores(words[0]), distance, distance)
     return None
 
 
-def _written(word: str) -> str:
+def _with_underscores(word: str) -> str:
     """An indexed word with its underscores."""
     return word.replace(tokens.UNDERSCORE, "_")
 
@@ -151,7 +151,7 @@ class Tiers:
     stands; its score counts `factor` times) finds beats all others.
     """
 
-    flats: tuple[tuple[Query | Known, float], ...]
+    flats: tuple[tuple[Query | TableQuery, float], ...]
     same: Node | None
     factor: float = 1.0
 
@@ -163,15 +163,15 @@ def compile_tiers(node: Node, to: Target) -> Tiers | None:
             tiers = compile_tiers(child, to)
             if tiers is None:
                 return None
-            flats = tuple((one, value * factor) for one, value in tiers.flats)
+            flats = tuple((query, value * factor) for query, value in tiers.flats)
             return Tiers(flats, tiers.same, tiers.factor * factor)
         case Wildcard() if node.field not in _RAW_FIELDS and not _is_glob(node):
             same = Term(node.field, node.pieces[0]) if node.is_prefix else None
-            known = find_known(node)
-            if known is None:
-                ways = _wildcard_ways(node, to)
-                return Tiers(((_should(ways), _FLAT),), same) if ways else None
-            return Tiers(((known, _FLAT),), same)
+            table_query = find_table_query(node)
+            if table_query is None:
+                ways = _wildcard_queries(node, to)
+                return Tiers(((_any_of(ways), _FLAT),), same) if ways else None
+            return Tiers(((table_query, _FLAT),), same)
         case Fuzzy(field=name, text=text, distance=distance) if name not in _RAW_FIELDS:
             words = tokens.whole_words(text)
             if len(words) != 1:
@@ -179,12 +179,14 @@ def compile_tiers(node: Node, to: Target) -> Tiers | None:
             word = words[0]
             flats = tuple(
                 (
-                    Within(_written(word), distance, at) if name == "text" else _near(name, word, at, to),
+                    NearTerm(_with_underscores(word), distance, at)
+                    if name == "text"
+                    else _near_query(name, word, at, to),
                     _FLAT,
                 )
                 for at in range(distance, 0, -1)
             )
-            return Tiers(flats, Term(name, _written(word)))
+            return Tiers(flats, Term(name, _with_underscores(word)))
     return None
 
 
@@ -204,8 +206,8 @@ def compile_filters(
     if filters.chunk_types:
         clauses.append(Query.term_set_query(to.schema, "chunk_type", list(filters.chunk_types)))
     if filters.language:
-        clauses.append(_raw("language", languages, to) if languages else Query.empty_query())
-    clauses.extend(_raw("tags", same_tags(tag), to) for tag in tags)
+        clauses.append(_raw_query("language", languages, to) if languages else Query.empty_query())
+    clauses.extend(_raw_query("tags", same_tags(tag), to) for tag in tags)
     if paths is not None:
         clauses.append(Query.term_set_query(to.schema, "path", paths) if paths else Query.empty_query())
     if not clauses:
@@ -213,45 +215,49 @@ def compile_filters(
     return Query.const_score_query(Query.boolean_query([(Occur.Must, clause) for clause in clauses]), 0.0)
 
 
-def _raw(name: str, values: Sequence[str], to: Target) -> Query:
+def _raw_query(name: str, values: Sequence[str], to: Target) -> Query:
     """What has any of `values` in a field that is not cut into words."""
-    return _should([Query.term_query(to.schema, name, value, "basic") for value in values])
+    return _any_of([Query.term_query(to.schema, name, value, "basic") for value in values])
 
 
-def filtered(query: Query, kept: Query | None) -> Query:
-    return query if kept is None else Query.boolean_query([(Occur.Must, query), (Occur.Must, kept)])
+def add_filter(query: Query, filter_query: Query | None) -> Query:
+    return (
+        query
+        if filter_query is None
+        else Query.boolean_query([(Occur.Must, query), (Occur.Must, filter_query)])
+    )
 
 
 def _compile(node: Node, to: Target) -> Query | None:
     match node:
         case And(children=children):
-            return _all(children, to)
+            return _compile_all(children, to)
         case Or():
-            return _any(node, to)
+            return _compile_any(node, to)
         case Not(child=child):
-            return _all((node,), to) if _compile(child, to) is not None else None
+            return _compile_all((node,), to) if _compile(child, to) is not None else None
         case Boost(child=child, factor=factor):
             query = _compile(child, to)
             return None if query is None else Query.boost_query(query, factor)
         case Anything():
             return Query.all_query()
         case Term(field=name, text=text):
-            return _words(name, text, 0, to)
+            return _compile_words(name, text, 0, to)
         case Phrase(field=name, text=text, slop=slop):
-            return _words(name, text, slop, to)
+            return _compile_words(name, text, slop, to)
         case Wildcard():
-            return _wildcard(node, to)
+            return _compile_wildcard(node, to)
         case Fuzzy():
-            return _fuzzy(node, to)
+            return _compile_fuzzy(node, to)
         case Range(field=name, low=low, high=high):
-            return _range(name, low, high, to)
+            return _compile_range(name, low, high, to)
         case Regex(position=position):
             raise BadQuery(
                 f"The regular expression at position {position + 1} can be joined to other terms only by AND."
             )
 
 
-def _all(children: tuple[Node, ...], to: Target) -> Query | None:
+def _compile_all(children: tuple[Node, ...], to: Target) -> Query | None:
     clauses: list[tuple[Occur, Query]] = []
     for child in children:
         occur, inner = (Occur.MustNot, child.child) if isinstance(child, Not) else (Occur.Must, child)
@@ -265,7 +271,7 @@ def _all(children: tuple[Node, ...], to: Target) -> Query | None:
     return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
 
 
-def _any(node: Or, to: Target) -> Query | None:
+def _compile_any(node: Or, to: Target) -> Query | None:
     optional = [query for child in node.children if (query := _compile(child, to)) is not None]
     required = [query for child in node.required if (query := _compile(child, to)) is not None]
     excluded = [query for child in node.excluded if (query := _compile(child, to)) is not None]
@@ -274,7 +280,7 @@ def _any(node: Or, to: Target) -> Query | None:
     if optional and required:
         clauses += [(Occur.Should, query) for query in optional]
     elif optional:
-        clauses.append((Occur.Must, _should(optional)))
+        clauses.append((Occur.Must, _any_of(optional)))
     elif excluded and not required:
         clauses.append((Occur.Must, Query.all_query()))
     if not clauses:
@@ -282,35 +288,35 @@ def _any(node: Or, to: Target) -> Query | None:
     return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
 
 
-def _should(queries: list[Query]) -> Query:
+def _any_of(queries: list[Query]) -> Query:
     return (
         queries[0] if len(queries) == 1 else Query.boolean_query([(Occur.Should, query) for query in queries])
     )
 
 
-def _words(name: str, text: str, slop: int, to: Target) -> Query | None:
+def _compile_words(name: str, text: str, slop: int, to: Target) -> Query | None:
     if name in _RAW_FIELDS:
-        return _flat(_raw(name, _same(name, text.lower()), to))
-    parts = _sequence(name if name != "text" else "parts", tokens.part_words(text), slop, to)
+        return _constant_score(_raw_query(name, _same_values(name, text.lower()), to))
+    parts = _sequence_query(name if name != "text" else "parts", tokens.part_words(text), slop, to)
     if name != "text":
         return parts
     words = tokens.whole_words(text)
-    whole = _sequence("text", words, slop, to)
-    ways = [Query.boost_query(whole, WHOLE_BOOST)] if whole is not None else []
+    whole_query = _sequence_query("text", words, slop, to)
+    ways = [Query.boost_query(whole_query, WHOLE_BOOST)] if whole_query is not None else []
     ways += [parts] if parts is not None else []
     if len(words) == 1 and (joined := words[0].replace(tokens.UNDERSCORE, "")):
-        ways += filter(None, [_sequence("joined", [joined], 0, to)])
-    return _should(ways) if ways else None
+        ways += filter(None, [_sequence_query("joined", [joined], 0, to)])
+    return _any_of(ways) if ways else None
 
 
-def _same(name: str, value: str) -> tuple[str, ...]:
+def _same_values(name: str, value: str) -> tuple[str, ...]:
     """The values of a field that mean what `value` does."""
     if name == "language":
         return tuple(dict.fromkeys((value, *expand_language(value))))
     return same_tags(value) if name == "tags" else (value,)
 
 
-def _sequence(name: str, words: list[str], slop: int, to: Target) -> Query | None:
+def _sequence_query(name: str, words: list[str], slop: int, to: Target) -> Query | None:
     if not words:
         return None
     factor = to.factor(name, words)
@@ -321,25 +327,27 @@ def _sequence(name: str, words: list[str], slop: int, to: Target) -> Query | Non
     return query if factor == 1.0 else Query.boost_query(query, factor)
 
 
-def _flat(query: Query) -> Query:
+def _constant_score(query: Query) -> Query:
     return Query.const_score_query(query, _FLAT)
 
 
-def _wildcard(node: Wildcard, to: Target) -> Query | None:
+def _compile_wildcard(node: Wildcard, to: Target) -> Query | None:
     if sum(piece in "*?" for piece in node.pieces) > _WILDCARDS_MAX:
         raise BadQuery(
             f"The term at position {node.position + 1} has more than {_WILDCARDS_MAX} wildcards; use match_type regex."
         )
     if node.field in _RAW_FIELDS:
-        return _flat(_regex(node, node.field, _raw_pattern(node.pieces).lower(), to))
+        return _constant_score(_regex_query(node, node.field, _raw_pattern(node.pieces).lower(), to))
     if _is_glob(node):
         glob = _raw_pattern(node.pieces)
-        return _flat(_regex(node, "path", f"(.*/)?{glob}" + ("" if node.pieces[-1] == "*" else "(/.*)?"), to))
-    ways = _wildcard_ways(node, to)
-    kept = [_flat(_should(ways))] if ways else []
-    if node.is_prefix and (whole := _words(node.field, node.pieces[0], 0, to)) is not None:
-        kept.append(whole)
-    return _should(kept) if kept else None
+        return _constant_score(
+            _regex_query(node, "path", f"(.*/)?{glob}" + ("" if node.pieces[-1] == "*" else "(/.*)?"), to)
+        )
+    ways = _wildcard_queries(node, to)
+    queries = [_constant_score(_any_of(ways))] if ways else []
+    if node.is_prefix and (prefix_query := _compile_words(node.field, node.pieces[0], 0, to)) is not None:
+        queries.append(prefix_query)
+    return _any_of(queries) if queries else None
 
 
 def _is_glob(node: Wildcard) -> bool:
@@ -347,33 +355,33 @@ def _is_glob(node: Wildcard) -> bool:
     return node.field == "file_path" and any(re.search(r"[^\w*?]", piece) for piece in node.pieces)
 
 
-def _wildcard_ways(node: Wildcard, to: Target) -> list[Query]:
+def _wildcard_queries(node: Wildcard, to: Target) -> list[Query]:
     """What finds a wildcard term: whole words and, for a prefix, parts and joined forms."""
     whole_field = node.field == "text"
     words = pattern_words(node.pieces)
-    ways = [_patterns(node, node.field, words, to)]
+    ways = [_patterns_query(node, node.field, words, to)]
     if node.is_prefix:
         if whole_field and len(words) == 1:
-            ways.append(_patterns(node, "joined", [words[0].replace(tokens.UNDERSCORE, "")], to))
+            ways.append(_patterns_query(node, "joined", [words[0].replace(tokens.UNDERSCORE, "")], to))
         parts = tokens.part_words(node.pieces[0])
         if parts and (whole_field or len(parts) > 1):
             name = "parts" if whole_field else node.field
-            ways.append(_patterns(node, name, [*parts[:-1], parts[-1] + _STAR], to))
+            ways.append(_patterns_query(node, name, [*parts[:-1], parts[-1] + _STAR], to))
     return [way for way in ways if way is not None]
 
 
 def pattern_words(pieces: tuple[str, ...]) -> list[str]:
     """The words of a wildcard term as they are indexed, with stand-ins for the wildcards."""
-    text = "".join({"*": _STAR, "?": _ONE}.get(piece) or tokens.spaced(piece).lower() for piece in pieces)
+    text = "".join({"*": _STAR, "?": _SINGLE}.get(piece) or tokens.spaced(piece).lower() for piece in pieces)
     return _PATTERN_WORD.findall(text)
 
 
 def pattern_source(word: str) -> str:
     """The expression of a word of `pattern_words`; means the same to Python and to tantivy."""
-    return word.replace(_STAR, ".*").replace(_ONE, ".")
+    return word.replace(_STAR, ".*").replace(_SINGLE, ".")
 
 
-def _patterns(node: Wildcard, name: str, words: list[str], to: Target) -> Query | None:
+def _patterns_query(node: Wildcard, name: str, words: list[str], to: Target) -> Query | None:
     """Words in order, some with wildcards. One that is all wildcard only leaves room."""
     while words and not words[-1].strip(_STAR):
         words = words[:-1]
@@ -385,7 +393,7 @@ def _patterns(node: Wildcard, name: str, words: list[str], to: Target) -> Query 
         return None
     sources = [pattern_source(word) for word in words]
     if len(words) == 1:
-        return _regex(node, name, sources[0], to)
+        return _regex_query(node, name, sources[0], to)
     return Query.regex_phrase_query(to.schema, name, list(sources), gaps)
 
 
@@ -393,7 +401,7 @@ def _raw_pattern(pieces: tuple[str, ...]) -> str:
     return "".join({"*": ".*", "?": "."}.get(piece) or literal(piece) for piece in pieces)
 
 
-def _regex(node: Wildcard, name: str, source: str, to: Target) -> Query:
+def _regex_query(node: Wildcard, name: str, source: str, to: Target) -> Query:
     try:
         return Query.regex_query(to.schema, name, source)
     except ValueError as error:
@@ -402,28 +410,30 @@ def _regex(node: Wildcard, name: str, source: str, to: Target) -> Query:
         ) from error
 
 
-def _fuzzy(node: Fuzzy, to: Target) -> Query | None:
+def _compile_fuzzy(node: Fuzzy, to: Target) -> Query | None:
     """Each word within the distance; fewer edits match more of the clauses and score higher."""
     if node.field in _RAW_FIELDS:
-        return _flat(Query.fuzzy_term_query(to.schema, node.field, node.text.lower(), node.distance))
+        return _constant_score(
+            Query.fuzzy_term_query(to.schema, node.field, node.text.lower(), node.distance)
+        )
     clauses: list[tuple[Occur, Query]] = []
     for word in tokens.whole_words(node.text):
-        ways = [_flat(_near(node.field, word, at, to)) for at in range(1, node.distance + 1)]
-        same = _words(node.field, _written(word), 0, to)
-        clauses.append((Occur.Must, _should([*ways, same] if same is not None else ways)))
+        ways = [_constant_score(_near_query(node.field, word, at, to)) for at in range(1, node.distance + 1)]
+        same = _compile_words(node.field, _with_underscores(word), 0, to)
+        clauses.append((Occur.Must, _any_of([*ways, same] if same is not None else ways)))
     if not clauses:
         return None
     return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
 
 
-def _near(name: str, word: str, distance: int, to: Target) -> Query:
+def _near_query(name: str, word: str, distance: int, to: Target) -> Query:
     """Words, whole, joined or parts of identifiers, at most `distance` edits away from `word`."""
     fields = ("text", "parts", "joined") if name == "text" else (name,)
-    return _should([Query.fuzzy_term_query(to.schema, field, word, distance) for field in fields])
+    return _any_of([Query.fuzzy_term_query(to.schema, field, word, distance) for field in fields])
 
 
-def _range(name: str, low: int | None, high: int | None, to: Target) -> Query:
+def _compile_range(name: str, low: int | None, high: int | None, to: Target) -> Query:
     low, high = max(low or 0, 0), min(_LINE_MAX if high is None else high, _LINE_MAX)
     if low > high:
         return Query.empty_query()
-    return _flat(Query.range_query(to.schema, name, tantivy.FieldType.Unsigned, low, high))
+    return _constant_score(Query.range_query(to.schema, name, tantivy.FieldType.Unsigned, low, high))

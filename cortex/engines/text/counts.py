@@ -27,7 +27,7 @@ class Counts:
 
     def count(self, generation: int, words: Iterable[tuple[str, str]]) -> WordCounts:
         """Of each (field, word), once."""
-        holding = {f"{field} {word}": self._own(field, word) for field, word in dict.fromkeys(words)}
+        holding = {f"{field} {word}": self._own_count(field, word) for field, word in dict.fromkeys(words)}
         return WordCounts(generation, self._documents, holding)
 
     def factor(self, field: str, words: Sequence[str]) -> float:
@@ -39,13 +39,13 @@ class Counts:
         if not self._among.chunks:
             return 1.0
         everywhere = [self._among.holding.get(f"{field} {word}", 0) for word in words]
-        own = [self._own(field, word) for word in words] if all(everywhere) else [0]
-        if not all(own):
+        own_counts = [self._own_count(field, word) for word in words] if all(everywhere) else [0]
+        if not all(own_counts):
             return 1.0
         among = sum(_idf(self._among.chunks, count) for count in everywhere)
-        return among / sum(_idf(self._documents, count) for count in own)
+        return among / sum(_idf(self._documents, count) for count in own_counts)
 
-    def _own(self, field: str, word: str) -> int:
+    def _own_count(self, field: str, word: str) -> int:
         return self.searcher.doc_freq(field, word)
 
 
@@ -59,6 +59,6 @@ def keywords(query: str, match_type: MatchType | None, schema: tantivy.Schema) -
     Raises BadRequest as `compile_query`.
     """
     readings = read_query(query, match_type)
-    nodes = (split_expressions(one.node)[2] for one in (readings.first, readings.otherwise) if one)
-    found = (word for node in nodes if node is not None for word in scored_words(node, schema))
-    return list(dict.fromkeys(found))
+    nodes = (split_expressions(parsed.node)[2] for parsed in (readings.first, readings.otherwise) if parsed)
+    words = (word for node in nodes if node is not None for word in scored_words(node, schema))
+    return list(dict.fromkeys(words))

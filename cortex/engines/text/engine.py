@@ -8,9 +8,9 @@ from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
-from cortex.engines.text.checksums import Whole
+from cortex.engines.text.checksums import IntegrityChecker
 from cortex.engines.text.snapshot import TextSnapshot, open_text
-from cortex.engines.text.writer import WRITER, TextWriter, committed
+from cortex.engines.text.writer import WRITER, TextWriter, list_committed_files
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
 from cortex.settings.config import Config
@@ -27,7 +27,7 @@ class TextEngine:
     def __init__(self, config: Config) -> None:
         self._folder = config.index_dir / "text"
         self._writer: TextWriter | None = None
-        self._whole = Whole()
+        self._checker = IntegrityChecker()
         self._token = ""
         self._opened: TextSnapshot | None = None
 
@@ -37,7 +37,7 @@ class TextEngine:
         self._token = token
 
     def files(self, token: str) -> tuple[Path, ...]:
-        return committed(self._folder / token) if token else ()
+        return list_committed_files(self._folder / token) if token else ()
 
     def build(self, change: Change) -> str:
         if change.added or change.deleted:
@@ -48,13 +48,13 @@ class TextEngine:
 
     def upkeep(self, published: Published) -> str:
         if self._writer is not None and self._token:
-            self._token = self._writer.take_merged(published.generation.number + 1)
+            self._token = self._writer.publish_merged(published.generation.number + 1)
         return self._token
 
     def open(self, token: str, published: Published) -> Handlers:
         rows = published.rows
         if token:
-            self._whole.check(self._folder / token)
+            self._checker.check(self._folder / token)
         snapshot = self._opened = open_text(self._folder / token, rows, reuse=self._opened)
         return {
             ExactSearch: snapshot.search,
@@ -69,10 +69,10 @@ class TextEngine:
     def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
         return {"rows": generation.rows}
 
-    def rest(self) -> None:
+    def release(self) -> None:
         tokens.forget()
         if self._writer is not None:
-            self._writer.rest()
+            self._writer.release_if_idle()
 
     def close(self) -> None:
         if self._writer is not None:

@@ -12,7 +12,7 @@ from cortex.generation.read import Rows
 from ipc.messages import Filters
 
 
-class Kept:
+class FilterQueries:
     """It knows nothing of the snapshot that asks it: two that know each other stay, with the files
     of a generation that went, until somebody looks for garbage.
     """
@@ -20,17 +20,17 @@ class Kept:
     def __init__(self, rows: Rows, schema: tantivy.Schema) -> None:
         self._rows, self._schema = rows, schema
         self._paths = frozenset(rows.path_names)
-        self._made: dict[Filters, tantivy.Query | None] = {}
+        self._queries: dict[Filters, tantivy.Query | None] = {}
 
     def query(self, filters: Filters) -> tantivy.Query | None:
         """None when they keep everything. Raises BadRequest as `Rows.mask`."""
-        if filters not in self._made:
-            if len(self._made) >= MASKS_MAX:
-                self._made.clear()
+        if filters not in self._queries:
+            if len(self._queries) >= MASKS_MAX:
+                self._queries.clear()
             # As in Rows.paths: a tag that equals a file's path is a path.
             tags = [t.lower() for t in filters.tags if not (("/" in t or "." in t) and t in self._paths)]
             paths = self._rows.paths(filters)
             languages = self._rows.languages(filters.language) if filters.language else []
             meant = replace(filters, chunk_types=tuple(self._rows.kinds(filters.chunk_types)))
-            self._made[filters] = compile_filters(meant, paths, tags, languages, Target(self._schema))
-        return self._made[filters]
+            self._queries[filters] = compile_filters(meant, paths, tags, languages, Target(self._schema))
+        return self._queries[filters]

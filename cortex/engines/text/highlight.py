@@ -61,7 +61,7 @@ class Needle:
     #: looked for only where nothing else was found
     spare: bool = False
     #: memo: word → its spans that are among the terms
-    known: dict[str, tuple[Span, ...]] = field(default_factory=dict, compare=False)
+    span_cache: dict[str, tuple[Span, ...]] = field(default_factory=dict, compare=False)
 
 
 def make_needles(leaves: Iterable[Leaf], near: Near) -> dict[Leaf, list[Needle]]:
@@ -76,14 +76,14 @@ def _needles(leaf: Leaf, near: Near) -> list[Needle]:
         case Phrase(field="text", text=text, slop=slop) if slop:
             return [
                 Needle(group=tuple(words), slop=slop)
-                for words in (_whole(text), tokens.part_words(text))
+                for words in (_whole_words(text), tokens.part_words(text))
                 if words
             ]
         case Term(field="text", text=text) | Phrase(field="text", text=text):
-            return _sequence(text)
+            return _sequence_needles(text)
         case Wildcard(field="text", pieces=pieces):
             out = [
-                Needle(re.compile(_pattern(source)))
+                Needle(re.compile(_whole_word_pattern(source)))
                 for word in pattern_words(pieces)
                 if (source := pattern_source(word).replace(tokens.UNDERSCORE, "_")).strip(".*")
             ]
@@ -91,33 +91,35 @@ def _needles(leaf: Leaf, near: Near) -> list[Needle]:
                 out.append(Needle(re.compile(_GAP.join(parts)), parts=True, prefix=True))
             return out
         case Fuzzy(field="text", text=text, distance=distance):
-            return [Needle(terms=frozenset(near(word, distance))) for word in _whole(text)]
+            return [Needle(terms=frozenset(near(word, distance))) for word in _whole_words(text)]
     return []
 
 
-def _pattern(source: str) -> str:
+def _whole_word_pattern(source: str) -> str:
     """An expression for whole words that match `source`. One that begins with letters is looked for
     by those, and what stands before them is asked afterwards: the other way round each place of the
     text is tried.
     """
     first = re.match(r"\w*", source)
     start = first[0] if first else ""
-    rest = re.sub(r"\.", r"\\w", source[len(start) :])
-    return f"{start}(?<!\\w{start}){rest}{_AFTER}"
+    remainder = re.sub(r"\.", r"\\w", source[len(start) :])
+    return f"{start}(?<!\\w{start}){remainder}{_AFTER}"
 
 
-def _sequence(text: str) -> list[Needle]:
+def _sequence_needles(text: str) -> list[Needle]:
     """Where the parts stand with nothing but punctuation between them, the whole words do, too."""
-    whole, parts = _whole(text), tokens.part_words(text)
+    whole_words, parts = _whole_words(text), tokens.part_words(text)
     out = (
-        [Needle(re.compile(_GAP.join(map(re.escape, parts or whole))), parts=True)] if parts or whole else []
+        [Needle(re.compile(_GAP.join(map(re.escape, parts or whole_words))), parts=True)]
+        if parts or whole_words
+        else []
     )
-    if len(whole) == 1 and len(parts) == 1 and "_" not in whole[0]:
-        out.append(Needle(re.compile(_BEFORE + "_*".join(whole[0][:_JOINED_MAX]) + _AFTER), spare=True))
+    if len(whole_words) == 1 and len(parts) == 1 and "_" not in whole_words[0]:
+        out.append(Needle(re.compile(_BEFORE + "_*".join(whole_words[0][:_JOINED_MAX]) + _AFTER), spare=True))
     return out
 
 
-def _whole(text: str) -> list[str]:
+def _whole_words(text: str) -> list[str]:
     return [word.replace(tokens.UNDERSCORE, "_") for word in tokens.whole_words(text)]
 
 
@@ -142,16 +144,22 @@ def find_in_all(
     every: list[list[Span]] = []
     for needles in leaves:
         out: list[Span] = []
-        there = np.zeros(count, bool)
+        has_match = np.zeros(count, bool)
         for needle in needles:
-            if (needle.spare and there.all()) or needle.source is None:
+            if (needle.spare and has_match.all()) or needle.source is None:
                 continue
-            found = [one for spans in _matches(needle, needle.source, text, lower, None) for one in spans]
-            own = chunks_at(np.array([start for start, _ in found], np.int64))
+            matches = [
+                span for spans in _match_spans(needle, needle.source, text, lower, None) for span in spans
+            ]
+            chunks = chunks_at(np.array([start for start, _ in matches], np.int64))
             if needle.spare:
-                found = [one for one, known in zip(found, there[own].tolist(), strict=True) if not known]
-            there[own] = True
-            out += found
+                matches = [
+                    span
+                    for span, is_marked in zip(matches, has_match[chunks].tolist(), strict=True)
+                    if not is_marked
+                ]
+            has_match[chunks] = True
+            out += matches
         every.append(out)
     return every
 
@@ -160,23 +168,23 @@ def _spans_of(needles: list[Needle], text: str, lower: str, lines: int) -> list[
     out: list[Span] = []
     for needle in needles:
         if not (needle.spare and out):
-            out.extend(_spans(needle, text, lower, lines))
+            out.extend(_needle_spans(needle, text, lower, lines))
     return _outermost(out)
 
 
-def _spans(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
+def _needle_spans(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
     if needle.group:
-        return _together(needle, text, lower)
+        return _find_group(needle, text, lower)
     if needle.source is not None:
-        return _on_lines(text, lines, _matches(needle, needle.source, text, lower))
-    return _few(needle.terms, text, lower) or _on_lines(text, lines, _known_words(needle, text))
+        return _on_lines(text, lines, _match_spans(needle, needle.source, text, lower))
+    return _find_few_terms(needle.terms, text, lower) or _on_lines(text, lines, _term_words(needle, text))
 
 
-def _on_lines(text: str, lines: int, found: Iterable[list[Span]]) -> list[Span]:
+def _on_lines(text: str, lines: int, matches: Iterable[list[Span]]) -> list[Span]:
     """The spans of the first matches, of which each has some, that lie on at most `lines` lines."""
     out: list[Span] = []
     line_end = -1
-    for spans in islice(found, _MATCHES_MAX):
+    for spans in islice(matches, _MATCHES_MAX):
         if spans[0][0] > line_end:
             if not lines:
                 break
@@ -187,7 +195,7 @@ def _on_lines(text: str, lines: int, found: Iterable[list[Span]]) -> list[Span]:
     return out
 
 
-def _matches(
+def _match_spans(
     needle: Needle, source: re.Pattern[str], text: str, lower: str, most: int | None = _MATCHES_MAX
 ) -> Iterator[list[Span]]:
     for match in islice(source.finditer(lower), most):
@@ -201,10 +209,10 @@ def _matches(
                     end = _part_end(text, end)
                 elif not _is_edge(text, end):
                     continue
-        found = text[start:end]
-        if found.isalnum():  # one identifier, or a part of one: marked whole
+        matched = text[start:end]
+        if matched.isalnum():  # one identifier, or a part of one: marked whole
             yield [(start, end)]
-        elif words := [(start + word.start(), start + word.end()) for word in tokens.WORD.finditer(found)]:
+        elif words := [(start + word.start(), start + word.end()) for word in tokens.WORD.finditer(matched)]:
             yield words
 
 
@@ -212,8 +220,8 @@ def _is_edge(text: str, at: int) -> bool:
     """Whether a part of a word may begin or end at `at`."""
     if at <= 0 or at >= len(text):
         return True
-    one, other = text[at - 1], text[at]
-    if not (one.isalnum() and other.isalnum()):
+    before, other = text[at - 1], text[at]
+    if not (before.isalnum() and other.isalnum()):
         return True
     begin, end = _word_around(text, at)
     return any(at in (begin + a, begin + b) for a, b in tokens.parts_of(text[begin:end]))
@@ -229,11 +237,11 @@ def _word_around(text: str, at: int) -> Span:
     begin = at
     while begin > 0 and at - begin < _WORD_MAX and (text[begin - 1].isalnum() or text[begin - 1] == "_"):
         begin -= 1
-    found = tokens.WORD.match(text, at, at + _WORD_MAX)
-    return begin, found.end() if found else at
+    match = tokens.WORD.match(text, at, at + _WORD_MAX)
+    return begin, match.end() if match else at
 
 
-def _few(terms: frozenset[str], text: str, lower: str) -> list[Span]:
+def _find_few_terms(terms: frozenset[str], text: str, lower: str) -> list[Span]:
     """The spans of the terms as they stand in the text, in order, when there are few terms."""
     out: list[Span] = []
     for term in terms if len(terms) <= _TERMS_SOUGHT else ():
@@ -246,13 +254,13 @@ def _few(terms: frozenset[str], text: str, lower: str) -> list[Span]:
     return sorted(out)
 
 
-def _known_words(needle: Needle, text: str) -> Iterator[list[Span]]:
+def _term_words(needle: Needle, text: str) -> Iterator[list[Span]]:
     """The spans of the text's words that are among the needle's terms, as a joined form too."""
-    known = needle.known
+    span_cache = needle.span_cache
     for match in tokens.WORD.finditer(text):
-        spans = known.get(match[0])
+        spans = span_cache.get(match[0])
         if spans is None:
-            spans = known[match[0]] = _term_spans(needle.terms, match[0])
+            spans = span_cache[match[0]] = _term_spans(needle.terms, match[0])
         if spans:
             yield [(match.start() + a, match.start() + b) for a, b in spans]
 
@@ -269,7 +277,7 @@ def _term_spans(terms: frozenset[str], word: str) -> tuple[Span, ...]:
     return tuple((a, b) for a, b in tokens.parts_of(word) if word[a:b].lower() in terms)
 
 
-def _together(needle: Needle, text: str, lower: str) -> list[Span]:
+def _find_group(needle: Needle, text: str, lower: str) -> list[Span]:
     """Spans of the words of `group` together, in any order, with at most `slop` others."""
     wanted = set(needle.group)
     spans = [
@@ -297,7 +305,7 @@ def _outermost(spans: list[Span]) -> list[Span]:
     return out
 
 
-def fragments(
+def make_fragments(
     text: str, marks: list[list[Span]], lines: list[int]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """(at most 3 whole lines of `text` with <em>…</em>, their lines in the file) for the spans of
@@ -306,44 +314,46 @@ def fragments(
     Lines with more different leaves are better, then earlier ones; they come in the order of the
     file. `lines` are the lines in the file of the lines of the text.
     """
-    spans = _spans_on(text, marks)
-    held = {line: {leaf for leaf, _ in found} for line, found in spans.items()}
-    best = sorted(sorted(held, key=lambda line: (-len(held[line]), line))[:FRAGMENTS_MAX])
+    spans = _spans_by_line(text, marks)
+    leaves_by_line = {line: {leaf for leaf, _ in line_marks} for line, line_marks in spans.items()}
+    best = sorted(sorted(leaves_by_line, key=lambda line: (-len(leaves_by_line[line]), line))[:FRAGMENTS_MAX])
     out = []
     for line in best:
-        own = [span for _, span in spans[line]]
-        first = own[0][0]
+        line_spans = [span for _, span in spans[line]]
+        first = line_spans[0][0]
         end = text.find("\n", first)
-        out.append(_marked(text, text.rfind("\n", 0, first) + 1, len(text) if end < 0 else end, own))
+        out.append(
+            _mark_spans(text, text.rfind("\n", 0, first) + 1, len(text) if end < 0 else end, line_spans)
+        )
     return tuple(out), tuple(lines[min(line, len(lines) - 1)] for line in best)
 
 
-def _spans_on(text: str, marks: list[list[Span]]) -> dict[int, list[tuple[int, Span]]]:
+def _spans_by_line(text: str, marks: list[list[Span]]) -> dict[int, list[tuple[int, Span]]]:
     """Line of `text` (0-based) → (leaf, span) of what `marks`, the spans of each leaf, mark in
     it.
     """
     out: dict[int, list[tuple[int, Span]]] = {}
-    for leaf, found in enumerate(marks):
+    for leaf, leaf_spans in enumerate(marks):
         line = at = 0
-        for span in found:
+        for span in leaf_spans:
             line += text.count("\n", at, span[0])
             at = span[0]
             out.setdefault(line, []).append((leaf, span))
     return out
 
 
-def leaves_held(marks: list[list[Span]]) -> Callable[[str], list[int]]:
+def leaf_masker(marks: list[list[Span]]) -> Callable[[str], list[int]]:
     """What says which leaves mark each of the lines of a text, a bit for each."""
 
-    def held(text: str) -> list[int]:
-        found = _spans_on(text, marks)
-        lines = (found.get(at, ()) for at in range(text.count("\n") + 1))
+    def mask_lines(text: str) -> list[int]:
+        spans = _spans_by_line(text, marks)
+        lines = (spans.get(at, ()) for at in range(text.count("\n") + 1))
         return [sum({1 << leaf for leaf, _ in line}) for line in lines]
 
-    return held
+    return mask_lines
 
 
-def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
+def _mark_spans(text: str, start: int, end: int, spans: list[Span]) -> str:
     spans = _outermost(spans)
     if end - start > FRAGMENT_CHARACTERS:
         start = max(start, spans[0][0] - FRAGMENT_CHARACTERS // 4)
@@ -371,12 +381,12 @@ def line_numbers(text: str, chunk_type: str, start_line: int) -> list[int]:
     if chunk_type == "symbols":
         return [int(row[1]) if (row := _ROW.search(line)) else 0 for line in lines]
     out: list[int] = []
-    own: re.Match[str] | None = None
+    piece: re.Match[str] | None = None
     number, last = 0, -1
     for line in lines:
         if mark := _LINES_MARK.match(line):
-            own, number, last = mark, int(mark[2]), int(mark[3])
-        is_own = own is not None and number == int(own[2]) and line.startswith(own[1])
+            piece, number, last = mark, int(mark[2]), int(mark[3])
+        is_own = piece is not None and number == int(piece[2]) and line.startswith(piece[1])
         is_file = not is_own and number <= last
         out.append(number if is_file and line else 0)
         number += is_file

@@ -56,12 +56,12 @@ _DEFINING = re.compile(
 _STRING = re.compile(r"""(?:"(?:\\.|[^"\\\n])*("?)|'(?:\\.|[^'\\\n])*('?)|`(?:\\.|[^`\\\n])*(`?))""")
 _DOUBLE = re.compile(r'"(?:\\.|[^"\\\n])*("?)')
 _LETTERS = f"{string.ascii_letters}{string.digits}_"
-_REST = re.compile(r"\w*")
+_WORD_END = re.compile(r"\w*")
 _DOCSTRING = ('"""', "'''")
 
 
 @dataclass(frozen=True, slots=True)
-class Defined:
+class Definition:
     """A definition: the kind that the syntax tree gave it, and its first line."""
 
     kind: str
@@ -71,80 +71,92 @@ class Defined:
 class _Definitions:
     """What the chunks themselves say of the names that matched. `about`: the JSON of each."""
 
-    def __init__(self, names: set[str], about: Sequence[bytes]) -> None:
-        self._about, self._names = about, names
-        self._lines: dict[int, dict[int, dict[str, Defined]]] = {}
+    def __init__(self, names: set[str], chunk_jsons: Sequence[bytes]) -> None:
+        self._chunk_jsons, self._names = chunk_jsons, names
+        self._lines: dict[int, dict[int, dict[str, Definition]]] = {}
         wanted = [b'"%b"' % name.encode() for name in names if name]
         kinds: dict[str, set[str]] = {}
-        for chunk, raw in enumerate(about):
+        for chunk, raw in enumerate(chunk_jsons):
             if len(wanted) > NAMES_MAX or any(map(raw.__contains__, wanted)):
-                for own in self._of(chunk).values():
-                    for name, one in own.items():
-                        kinds.setdefault(name, set()).add(one.kind)
+                for by_name in self._definition_lines(chunk).values():
+                    for name, definition in by_name.items():
+                        kinds.setdefault(name, set()).add(definition.kind)
         #: name → the kinds of its definitions
         self.kinds: Mapping[str, set[str]] = kinds
 
-    def at(self, chunk: int, number: int) -> Mapping[str, Defined]:
+    def at(self, chunk: int, number: int) -> Mapping[str, Definition]:
         """The definitions whose name may stand on a line, of a chunk that defines what matched."""
         return self._lines.get(chunk, {}).get(number, {})
 
     def gives_value(self, chunk: int, number: int, before: str) -> bool:
         """Whether what stands `before` on a line names a constant or variable that begins there."""
-        own = self._of(chunk).get(number, {})
-        return any(one.kind in DATA_KINDS and name in before for name, one in own.items())
+        by_name = self._definition_lines(chunk).get(number, {})
+        return any(definition.kind in DATA_KINDS and name in before for name, definition in by_name.items())
 
-    def _of(self, chunk: int) -> dict[int, dict[str, Defined]]:
+    def _definition_lines(self, chunk: int) -> dict[int, dict[str, Definition]]:
         if chunk not in self._lines:
-            metadata = orjson.loads(self._about[chunk]).get("metadata") or {}
-            found = (one for one in metadata.get("definitions") or () if isinstance(one, dict))
-            own = (one for one in found if one.get("name") in self._names or one.get("kind") in DATA_KINDS)
-            self._lines[chunk] = _defined_lines(own)
+            metadata = orjson.loads(self._chunk_jsons[chunk]).get("metadata") or {}
+            definitions = (
+                definition for definition in metadata.get("definitions") or () if isinstance(definition, dict)
+            )
+            relevant = (
+                definition
+                for definition in definitions
+                if definition.get("name") in self._names or definition.get("kind") in DATA_KINDS
+            )
+            self._lines[chunk] = _defined_lines(relevant)
         return self._lines[chunk]
 
 
-def find_kinds(body: Body, marked: Marked, about: Sequence[bytes]) -> Array:
+def find_kinds(body: Body, marked: Marked, chunk_jsons: Sequence[bytes]) -> Array:
     """I64: the number in KINDS of what each line is. `about`: the JSON of each chunk, without
     text.
     """
-    whole = [_of_all_lines(hit) for hit in body.hits]
+    chunk_kinds = [_chunk_kind(hit) for hit in body.hits]
     chunks, begins = marked.chunks.tolist(), marked.begins.tolist()
-    kinds: list[Kind | None] = [whole[chunk] for chunk in chunks]
+    kinds: list[Kind | None] = [chunk_kinds[chunk] for chunk in chunks]
     unsure = [at for at, kind in enumerate(kinds) if kind is None]
-    look = _Look(body, marked, unsure, about)
-    columns = (one[unsure].tolist() for one in (marked.chunks, marked.numbers, marked.begins, marked.starts))
-    for at, line in zip(unsure, zip(*columns, look.words, strict=True), strict=True):
-        kinds[at] = look.kind(*line)
-    said = {body.texts.line(begin) for kind, begin in zip(kinds, begins, strict=True) if kind == "definition"}
-    if said:
+    classifier = _LineClassifier(body, marked, unsure, chunk_jsons)
+    columns = (
+        column[unsure].tolist() for column in (marked.chunks, marked.numbers, marked.begins, marked.starts)
+    )
+    for at, line in zip(unsure, zip(*columns, classifier.words, strict=True), strict=True):
+        kinds[at] = classifier.classify(*line)
+    definition_lines = {
+        body.texts.line(begin) for kind, begin in zip(kinds, begins, strict=True) if kind == "definition"
+    }
+    if definition_lines:
         for at, kind in enumerate(kinds):  # the same line is the same, in a copy of the file, too
-            if kind in ("text", "type") and body.texts.line(begins[at]) in said:
+            if kind in ("text", "type") and body.texts.line(begins[at]) in definition_lines:
                 kinds[at] = "definition"
     return np.array([NUMBERS[kind] for kind in kinds if kind is not None], np.int64)
 
 
-def _of_all_lines(hit: Hit) -> Kind | None:
+def _chunk_kind(hit: Hit) -> Kind | None:
     """What every line of a chunk is, where its lines need not be looked at."""
     if is_test(hit.file):
         return "test"
     return "text" if hit.chunk_type == "documentation" else None
 
 
-class _Look:
+class _LineClassifier:
     """One look at those of the marked lines of a body that are at `places`, in their order."""
 
-    def __init__(self, body: Body, marked: Marked, places: Sequence[int], about: Sequence[bytes]) -> None:
+    def __init__(
+        self, body: Body, marked: Marked, places: Sequence[int], chunk_jsons: Sequence[bytes]
+    ) -> None:
         self._text, self._starts = body.text, body.texts.starts.tolist()
         self._requires = "require(" in body.text
         self._languages = [language_of(hit.file).name for hit in body.hits]
         spans = zip(marked.starts[places].tolist(), marked.ends[places].tolist(), strict=True)
         #: where the word begins and ends that holds the first match of each line
-        self.words = [self._ends(*span) for span in spans]
+        self.words = [self._word_bounds(*span) for span in spans]
         names = {self._text[first:last] for first, last in self.words}
-        self._definitions = _Definitions(names, about)
+        self._definitions = _Definitions(names, chunk_jsons)
         #: definitions whose name was seen: what follows below their first line uses it
-        self._seen: set[tuple[int, str, int]] = set()
+        self._visited: set[tuple[int, str, int]] = set()
 
-    def kind(self, chunk: int, number: int, begin: int, start: int, word: tuple[int, int]) -> Kind:
+    def classify(self, chunk: int, number: int, begin: int, start: int, word: tuple[int, int]) -> Kind:
         text, (first, last) = self._text, word
         if self._is_comment(chunk, begin, start):
             return "comment"
@@ -157,28 +169,28 @@ class _Look:
             return "definition" if values else "text"
         if _CALLED.match(text, last):
             return "call"
-        return self._use(text[first:last])
+        return self._classify_use(text[first:last])
 
-    def _use(self, name: str) -> Kind:
+    def _classify_use(self, name: str) -> Kind:
         """What a name is that is neither defined nor called: by its definition, where that is
         among what was found, else by how it is written.
         """
-        known = self._definitions.kinds.get(name)
-        if known:
-            return "type" if known & NAMED_TYPE_KINDS else "text"
+        kinds = self._definitions.kinds.get(name)
+        if kinds:
+            return "type" if kinds & NAMED_TYPE_KINDS else "text"
         return "type" if name[:1].isupper() and not name.isupper() else "text"
 
     def _defines(self, chunk: int, number: int, name: str) -> bool:
-        found = self._definitions.at(chunk, number).get(name)
-        if found is None:
+        definition = self._definitions.at(chunk, number).get(name)
+        if definition is None:
             return False
-        key = (chunk, name, found.start)
-        if key in self._seen and found.start != number:
+        key = (chunk, name, definition.start)
+        if key in self._visited and definition.start != number:
             return False
-        self._seen.add(key)
+        self._visited.add(key)
         return True
 
-    def _ends(self, start: int, end: int) -> tuple[int, int]:
+    def _word_bounds(self, start: int, end: int) -> tuple[int, int]:
         """Where the word begins and ends that holds the span."""
         text = self._text
         if start and (text[start - 1].isalnum() or text[start - 1] == "_"):
@@ -186,36 +198,36 @@ class _Look:
             start -= len(before) - len(before.rstrip(_LETTERS))
             while start > 0 and text[start - 1].isalnum():  # of other scripts
                 start -= 1
-        rest = _REST.match(text, end)
-        return start, rest.end() if rest else end
+        word_end = _WORD_END.match(text, end)
+        return start, word_end.end() if word_end else end
 
     def _is_comment(self, chunk: int, begin: int, start: int) -> bool:
         text, language = self._text, self._languages[chunk]
         if _COMMENT.match(text, begin):
             return True
-        if (own := _OWN_COMMENT.get(language)) and own.match(text, begin):
+        if (comment := _OWN_COMMENT.get(language)) and comment.match(text, begin):
             return True
         if language in _HASH:
-            return self._in_docstring(chunk, begin) or self._after(begin, start, "#", chunk)
-        return self._in_block(chunk, start) or self._after(begin, start, "//", chunk)
+            return self._in_docstring(chunk, begin) or self._follows_mark(begin, start, "#", chunk)
+        return self._in_block(chunk, start) or self._follows_mark(begin, start, "//", chunk)
 
     def _in_block(self, chunk: int, start: int) -> bool:
         """Whether a place is in a comment of several lines, perhaps begun before the chunk."""
         text, first = self._text, self._starts[chunk]
         opened, closed = text.rfind("/*", first, start), text.rfind("*/", first, start)
         if opened > closed:
-            return not self._quoted(opened, chunk)
+            return not self._is_quoted(opened, chunk)
         if closed >= 0:
             return False
         end = self._starts[chunk + 1] if chunk + 1 < len(self._starts) else len(text)
         ends = text.find("*/", start, end)
-        return ends >= 0 and text.find("/*", start, ends) < 0 and not self._quoted(ends, chunk)
+        return ends >= 0 and text.find("/*", start, ends) < 0 and not self._is_quoted(ends, chunk)
 
     def _in_docstring(self, chunk: int, begin: int) -> bool:
         first = self._starts[chunk]
         return any(self._text.count(mark, first, begin) % 2 for mark in _DOCSTRING)
 
-    def _after(self, begin: int, start: int, mark: str, chunk: int) -> bool:
+    def _follows_mark(self, begin: int, start: int, mark: str, chunk: int) -> bool:
         """Whether `mark`, which begins a comment, stands before the place on its line, in no
         string.
         """
@@ -227,30 +239,30 @@ class _Look:
             at = self._text.find(mark, at + 1, start)
         return False
 
-    def _quoted(self, place: int, chunk: int) -> bool:
+    def _is_quoted(self, place: int, chunk: int) -> bool:
         return self._in_string(chunk, self._text.rfind("\n", 0, place) + 1, place)
 
     def _in_string(self, chunk: int, begin: int, place: int) -> bool:
         """Whether `place` lies in a string that begins and ends on its line."""
         text, quotes = self._text, _DOUBLE if self._languages[chunk] == "rust" else _STRING
         end = text.find("\n", place)
-        while found := quotes.search(text, begin, end if end >= 0 else len(text)):
-            if found.start() >= place:
+        while quoted := quotes.search(text, begin, end if end >= 0 else len(text)):
+            if quoted.start() >= place:
                 return False
-            is_string = any(found.groups())  # no apostrophe, no lifetime
-            if is_string and place < found.end():
+            is_string = any(quoted.groups())  # no apostrophe, no lifetime
+            if is_string and place < quoted.end():
                 return True
-            begin = found.end() if is_string else found.start() + 1
+            begin = quoted.end() if is_string else quoted.start() + 1
         return False
 
 
-def _defined_lines(definitions: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Defined]]:
+def _defined_lines(definitions: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Definition]]:
     """Line → the names whose definition begins there or a few lines above."""
-    out: dict[int, dict[str, Defined]] = {}
-    usable = [one for one in definitions if isinstance(one.get("start_line"), int)]
-    for one in sorted(usable, key=lambda one: int(one["start_line"])):
-        start, name = one["start_line"], str(one.get("name"))
-        defined = Defined(str(one.get("kind") or ""), start)
+    out: dict[int, dict[str, Definition]] = {}
+    usable = [definition for definition in definitions if isinstance(definition.get("start_line"), int)]
+    for definition in sorted(usable, key=lambda definition: int(definition["start_line"])):
+        start, name = definition["start_line"], str(definition.get("name"))
+        defined = Definition(str(definition.get("kind") or ""), start)
         for number in range(start, start + HEAD_LINES):
             out.setdefault(number, {})[name] = defined
     return out

@@ -14,7 +14,7 @@ from cortex.system.arrays import Array
 from cortex.terms import tokens
 
 #: what is missing of a line that holds all as it is spelled, all in other words, a part
-SPELLED, WORDS, PART = 0, 1, 2
+SPELLED, WORDS, PARTIAL = 0, 1, 2
 #: leaf of the query → what it marks
 Marks = Mapping[Leaf, Sequence[Span]]
 
@@ -25,10 +25,12 @@ def count_missing(body: Body, marked: Marked, node: Node, marks: Marks) -> Array
     """
     if len(marks) == 1 and not any(map(_has_parts, marks)):
         return np.zeros(len(marked), np.int64)
-    own = {leaf: _on(body, marked, [begin for begin, _ in spans]) for leaf, spans in marks.items()}
-    spelled = {leaf: lines & _spelled(body, marked, leaf) for leaf, lines in own.items()}
-    held = _holds(node, own, len(marked))
-    missing: Array = PART - held.astype(np.int64) - (held & _holds(node, spelled, len(marked)))
+    lines_by_leaf = {
+        leaf: _lines_with(body, marked, [begin for begin, _ in spans]) for leaf, spans in marks.items()
+    }
+    spelled = {leaf: lines & _spelled_lines(body, marked, leaf) for leaf, lines in lines_by_leaf.items()}
+    holds_all = _holds(node, lines_by_leaf, len(marked))
+    missing: Array = PARTIAL - holds_all.astype(np.int64) - (holds_all & _holds(node, spelled, len(marked)))
     return missing
 
 
@@ -53,17 +55,17 @@ def _holds(node: Node, lines: Mapping[Leaf, Array], count: int) -> Array:
     return every
 
 
-def _on(body: Body, marked: Marked, places: Sequence[int]) -> Array:
+def _lines_with(body: Body, marked: Marked, places: Sequence[int]) -> Array:
     """Bool [marked]: the lines that one of `places` lies on."""
     return np.isin(marked.lines, body.texts.lines_at(np.array(places, np.int64)))
 
 
-def _spelled(body: Body, marked: Marked, leaf: Leaf) -> Array:
+def _spelled_lines(body: Body, marked: Marked, leaf: Leaf) -> Array:
     """Bool [marked]: the lines that have the words of a leaf as they are written, in any case."""
     if not isinstance(leaf, Term | Phrase) or not _has_parts(leaf):
         return np.ones(len(marked), bool)
     written = re.compile(re.escape(tokens.lowered(leaf.text)))
-    return _on(body, marked, [found.start() for found in written.finditer(tokens.lowered(body.text))])
+    return _lines_with(body, marked, [match.start() for match in written.finditer(tokens.lowered(body.text))])
 
 
 def _has_parts(leaf: Leaf) -> bool:

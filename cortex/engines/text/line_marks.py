@@ -10,7 +10,7 @@ import numpy as np
 from cortex.engines.text.highlight import Needle, find_in_all, find_spans
 from cortex.engines.text.line_matches import BORDER, join_texts
 from cortex.engines.text.lines import PORTION
-from cortex.engines.text.scan import MARKS_MAX, mark
+from cortex.engines.text.scan import MARKS_MAX, mark_matches
 from cortex.engines.text.verify import Expression, Span, all_matches
 from cortex.system.arrays import Array
 
@@ -19,7 +19,7 @@ def mark_texts(
     raws: Sequence[bytes],
     expressions: Sequence[Expression],
     needles: list[list[Needle]],
-    known: Mapping[int, list[Span]],
+    known_spans: Mapping[int, list[Span]],
     until: float,
 ) -> tuple[list[str], list[list[Span]]]:
     """(The texts of as many chunks as there was time for, the first at least; for each of
@@ -30,34 +30,36 @@ def mark_texts(
     marks: list[list[Span]] = [[] for _ in range(len(expressions) + len(needles))]
     texts: list[str] = []
     place = 0
-    in_words = not expressions and all(needle.source for one in needles for needle in one)
-    in_lines = not (needles or known) and all(one.by_lines for one in expressions)
+    in_words = not expressions and all(needle.source for leaf_needles in needles for needle in leaf_needles)
+    in_lines = not (needles or known_spans) and all(expression.by_lines for expression in expressions)
     while len(texts) < len(raws) and (not texts or time.monotonic() < until):
         done = len(texts)
         size = max(1, min(done, PORTION)) if in_words or in_lines else 1
         some = raws[done : done + size]
-        own = [raw[:-1].decode() for raw in some]
+        new_texts = [raw[:-1].decode() for raw in some]
         if in_lines:
-            found = _mark_lines(some, expressions)
+            new_marks = _mark_lines(some, expressions)
         elif in_words:
-            joined = join_texts(own)
-            found = find_in_all(joined.text, needles, joined.chunks_at, len(own))
+            joined = join_texts(new_texts)
+            new_marks = find_in_all(joined.text, needles, joined.chunks_at, len(new_texts))
         else:
-            found = _mark_one(own[0], list(expressions), needles, known.get(done, []))
-        for spans, more in zip(marks, found, strict=True):
+            new_marks = _mark_text(new_texts[0], list(expressions), needles, known_spans.get(done, []))
+        for spans, more in zip(marks, new_marks, strict=True):
             spans += [(place + begin, place + end) for begin, end in more]
-        texts += own
-        place += sum(map(len, own)) + len(own) * len(BORDER)
+        texts += new_texts
+        place += sum(map(len, new_texts)) + len(new_texts) * len(BORDER)
     return texts, marks
 
 
-def _mark_one(
-    text: str, expressions: list[Expression], needles: list[list[Needle]], known: list[Span]
+def _mark_text(
+    text: str, expressions: list[Expression], needles: list[list[Needle]], known_spans: list[Span]
 ) -> list[list[Span]]:
-    found = mark(text, expressions, known)
-    over = found[len(expressions) :]  # matches that go over the end of a chunk: of any of them
-    found = [[*own, *(span for one in over for span in one)] for own in found[: len(expressions)]]
-    return found + find_spans(text, needles, alone=False)
+    marks = mark_matches(text, expressions, known_spans)
+    over = marks[len(expressions) :]  # matches that go over the end of a chunk: of any of them
+    marks = [
+        [*leaf_marks, *(span for extra in over for span in extra)] for leaf_marks in marks[: len(expressions)]
+    ]
+    return marks + find_spans(text, needles, alone=False)
 
 
 def _mark_lines(raws: Sequence[bytes], expressions: Sequence[Expression]) -> list[list[Span]]:
@@ -69,8 +71,8 @@ def _mark_lines(raws: Sequence[bytes], expressions: Sequence[Expression]) -> lis
     # each text has a line feed less and a border more in the text that they become
     shift = np.arange(len(raws)) * (len(BORDER) - 1)
     out: list[list[Span]] = []
-    for one in expressions:
-        spans: Array = all_matches(one, data, ends, MARKS_MAX)
+    for expression in expressions:
+        spans: Array = all_matches(expression, data, ends, MARKS_MAX)
         rows = np.searchsorted(ends, spans[:, 0], side="right")
         out.append(list(map(tuple, (before[spans] + shift[rows, None]).tolist())))
     return out

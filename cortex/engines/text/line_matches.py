@@ -26,7 +26,7 @@ _LINE_BITS = 32
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedTexts:
     """Texts one after the other, with BORDER between them."""
 
     text: str
@@ -45,7 +45,7 @@ class Joined:
         """I64: the one that each place of the text lies in."""
         return np.searchsorted(self.starts, places, side="right") - 1
 
-    def one(self, at: int) -> str:
+    def chunk_text(self, at: int) -> str:
         last = at + 1 == len(self.starts)
         return self.text[self.starts[at] : None if last else self.starts[at + 1] - len(BORDER)]
 
@@ -55,16 +55,16 @@ class Joined:
         return self.text[place : end if end >= 0 else len(self.text)].strip()[:LINE_CHARS]
 
 
-def join_texts(texts: Sequence[str]) -> Joined:
+def join_texts(texts: Sequence[str]) -> JoinedTexts:
     sizes = np.array([len(text) + len(BORDER) for text in texts], np.int64)
-    return Joined(BORDER.join(texts), np.cumsum(sizes) - sizes)
+    return JoinedTexts(BORDER.join(texts), np.cumsum(sizes) - sizes)
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
     """Chunks with their texts."""
 
-    texts: Joined
+    texts: JoinedTexts
     hits: Sequence[Hit]
     scores: Sequence[float]
     ordinals: Array  #: i64 [chunks]
@@ -95,15 +95,15 @@ def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
     ends = body.texts.line_ends
     pairs = np.fromiter(chain.from_iterable(spans), np.int64).reshape(-1, 2)
     pairs = pairs[np.lexsort((-pairs[:, 1], pairs[:, 0]))]
-    without = np.setdiff1d(np.arange(len(body.hits)), body.texts.chunks_at(pairs[:, 0]))
-    if len(without):
-        found = np.array([_first_line(body, chunk) for chunk in without.tolist()], np.int64)
-        pairs = np.concatenate([pairs, np.stack((found, found), axis=1)])
+    unmarked = np.setdiff1d(np.arange(len(body.hits)), body.texts.chunks_at(pairs[:, 0]))
+    if len(unmarked):
+        first_lines = np.array([_first_line(body, chunk) for chunk in unmarked.tolist()], np.int64)
+        pairs = np.concatenate([pairs, np.stack((first_lines, first_lines), axis=1)])
         pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
     lines, first = np.unique(body.texts.lines_at(pairs[:, 0]), return_index=True)
     pairs = pairs[first]
     chunks = body.texts.chunks_at(pairs[:, 0])
-    numbers = _numbers(body, chunks, lines - np.searchsorted(ends, starts)[chunks])
+    numbers = _file_numbers(body, chunks, lines - np.searchsorted(ends, starts)[chunks])
     paths: dict[str, int] = {}
     files = np.array([paths.setdefault(hit.path, len(paths)) for hit in body.hits], np.int64)[chunks]
     same = np.where(numbers > 0, files << _LINE_BITS | numbers, -1 - lines)  # what has none is itself
@@ -121,22 +121,22 @@ def _line_feeds(text: str) -> Array:
 
 
 def _first_line(body: Body, chunk: int) -> int:
-    text = body.texts.one(chunk)
+    text = body.texts.chunk_text(chunk)
     place = len(text) - len(text.lstrip()) if text.strip() else 0
     return int(body.texts.starts[chunk]) + text.rfind("\n", 0, place) + 1
 
 
-def _numbers(body: Body, chunks: Array, lines: Array) -> Array:
+def _file_numbers(body: Body, chunks: Array, lines: Array) -> Array:
     """The line in the file of each line of a chunk; 0 where it is none of it."""
     tiles = np.array([covers(hit.chunk_type) for hit in body.hits], bool)
     firsts = np.array([max(hit.start_line, 1) for hit in body.hits], np.int64)
     numbers: Array = firsts[chunks] + lines
     views = np.flatnonzero(~tiles[chunks])
-    known: dict[int, list[int]] = {}
+    view_numbers: dict[int, list[int]] = {}
     for at in views.tolist():
         chunk = int(chunks[at])
-        if chunk not in known:
+        if chunk not in view_numbers:
             hit = body.hits[chunk]
-            known[chunk] = line_numbers(body.texts.one(chunk), hit.chunk_type, hit.start_line)
-        numbers[at] = known[chunk][lines[at]]
+            view_numbers[chunk] = line_numbers(body.texts.chunk_text(chunk), hit.chunk_type, hit.start_line)
+        numbers[at] = view_numbers[chunk][lines[at]]
     return numbers

@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from cortex.engines.text.kinds import KINDS, NUMBERS, Kind
-from cortex.engines.text.line_coverage import PART
+from cortex.engines.text.line_coverage import PARTIAL
 from cortex.engines.text.line_matches import Body, Marked
 from cortex.system.arrays import Array
 from cortex.terms.languages import language_of
@@ -71,7 +71,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class LineOrder:
     """Marked lines in the order of an answer, each by its place among them. `like`: those of other
     files that are left out because they say the same as one that is there; `crowd`: how many of its
     file are left out behind a line; `parts`: how many are left out that hold a part of the query.
@@ -87,35 +87,35 @@ class Order:
 
     def omitted(self, which: slice) -> dict[str, int]:
         """Why lines are left out beside those of a page, and how many."""
-        shown = self.places[which]
-        alike = sum(len(self.like.get(at, ())) for at in shown)
-        crowded = sum(self.crowd.get(at, 0) for at in shown)
+        page = self.places[which]
+        alike = sum(len(self.like.get(at, ())) for at in page)
+        crowded = sum(self.crowd.get(at, 0) for at in page)
         counts = {"alike": alike, "same file": crowded, "a part": self.parts}
         return {name: count for name, count in counts.items() if count}
 
 
-def put_in_order(body: Body, marked: Marked, kinds: Array, missing: Array) -> Order:
+def put_in_order(body: Body, marked: Marked, kinds: Array, missing: Array) -> LineOrder:
     """What is built last; then those first of which nothing is missing (`missing`: i64 [marked]);
     then by kind, what is shipped before what is beside it, by the best score of a file.
     """
     files = {path: at for at, path in enumerate(sorted({hit.path for hit in body.hits}))}
     file = np.array([files[hit.path] for hit in body.hits], np.int64)[marked.chunks]
-    beside = np.array([_is_beside(hit) for hit in body.hits], bool)[marked.chunks]
+    secondary = np.array([_is_beside(hit) for hit in body.hits], bool)[marked.chunks]
     score = np.array(body.scores, np.float64)[marked.chunks]
     of_group = kinds * len(files) + file
     best = np.zeros(len(KINDS) * len(files))
     np.maximum.at(best, of_group, score)
-    built = _built(body, marked, kinds)
-    places = np.lexsort((marked.numbers, file, -best[of_group], beside, kinds, missing, built)).tolist()
-    classes = np.array([built, missing, kinds, beside], np.int64)
-    return Order(places, kinds, best[of_group], classes)
+    built = _built_lines(body, marked, kinds)
+    places = np.lexsort((marked.numbers, file, -best[of_group], secondary, kinds, missing, built)).tolist()
+    classes = np.array([built, missing, kinds, secondary], np.int64)
+    return LineOrder(places, kinds, best[of_group], classes)
 
 
 def _is_beside(hit: Hit) -> bool:
     return hit.chunk_type == "documentation" or is_unshipped(hit.file)
 
 
-def _built(body: Body, marked: Marked, kinds: Array) -> Array:
+def _built_lines(body: Body, marked: Marked, kinds: Array) -> Array:
     """Bool [marked]: lines of what is built. None where only there something is defined: then it is
     the source itself that has such a name.
     """
@@ -126,9 +126,9 @@ def _built(body: Body, marked: Marked, kinds: Array) -> Array:
     return built
 
 
-def without_parts(order: Order, missing: Array) -> Order:
+def drop_partial(order: LineOrder, missing: Array) -> LineOrder:
     """The order with only the first lines of a part of the query, where others hold all of it."""
-    is_part = (missing == PART).tolist()
+    is_part = (missing == PARTIAL).tolist()
     parts = [at for at in order.places if is_part[at]]
     if len(parts) == len(order.places):
         return order
@@ -136,19 +136,19 @@ def without_parts(order: Order, missing: Array) -> Order:
     return replace(order, places=[at for at in order.places if at not in left_out], parts=len(left_out))
 
 
-def without_alike(body: Body, marked: Marked, order: Order) -> Order:
+def drop_alike(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
     """The order without lines that say what another file's line has said, of lines of one kind that
     stand in several files. Definitions are alike in what is built only.
     """
     looked_at = order.places[:ALIKE_LINES_MAX]
-    said: dict[tuple[int, str], list[int]] = {}
+    same_lines: dict[tuple[int, str], list[int]] = {}
     columns = zip(looked_at, order.kinds[looked_at].tolist(), marked.begins[looked_at].tolist(), strict=True)
     for at, kind, begin in columns:
-        said.setdefault((kind, body.texts.line(begin)), []).append(at)
+        same_lines.setdefault((kind, body.texts.line(begin)), []).append(at)
     paths, chunks = [hit.path for hit in body.hits], marked.chunks.tolist()
     left_out: set[int] = set()
     like: dict[int, Sequence[int]] = {}
-    for (kind, _), alike in said.items():
+    for (kind, _), alike in same_lines.items():
         files = [paths[chunks[at]] for at in alike] if len(alike) >= ALIKE_FILES else ()
         if len(set(files)) >= ALIKE_FILES:
             copies = kind != NUMBERS["definition"]
@@ -158,20 +158,20 @@ def without_alike(body: Body, marked: Marked, order: Order) -> Order:
     return replace(order, places=[at for at in order.places if at not in left_out], like=like)
 
 
-def without_crowds(body: Body, marked: Marked, order: Order) -> Order:
+def drop_crowds(body: Body, marked: Marked, order: LineOrder) -> LineOrder:
     """The order with only the first lines of a test, a data file or a document that has many."""
-    own_kind = np.array([_may_crowd(hit) for hit in body.hits], bool)[marked.chunks]
-    may = (own_kind | (order.kinds == NUMBERS["test"])).tolist()
+    crowd_kind = np.array([_may_crowd(hit) for hit in body.hits], bool)[marked.chunks]
+    may_crowd = (crowd_kind | (order.kinds == NUMBERS["test"])).tolist()
     chunks = marked.chunks.tolist()
     lines: dict[str, list[int]] = defaultdict(list)
     for at in order.places:
-        if may[at]:
+        if may_crowd[at]:
             lines[body.hits[chunks[at]].path].append(at)
     left_out: set[int] = set()
     crowd: dict[int, int] = {}
-    for own in (own for own in lines.values() if len(own) >= CROWD_LINES):
-        left_out.update(own[CROWD_SHOWN:])
-        crowd[own[CROWD_SHOWN - 1]] = len(own) - CROWD_SHOWN
+    for file_lines in (file_lines for file_lines in lines.values() if len(file_lines) >= CROWD_LINES):
+        left_out.update(file_lines[CROWD_SHOWN:])
+        crowd[file_lines[CROWD_SHOWN - 1]] = len(file_lines) - CROWD_SHOWN
     return replace(order, places=[at for at in order.places if at not in left_out], crowd=crowd)
 
 
@@ -179,7 +179,7 @@ def _may_crowd(hit: Hit) -> bool:
     return hit.chunk_type == "documentation" or language_of(hit.file).kind != "code"
 
 
-def group(body: Body, marked: Marked, order: Order, which: slice, max_bytes: int) -> list[Group]:
+def group_lines(body: Body, marked: Marked, order: LineOrder, which: slice, max_bytes: int) -> list[Group]:
     """The lines of `order`, those of `which`, as they fit."""
     out: list[Group] = []
     used = 0
@@ -188,7 +188,7 @@ def group(body: Body, marked: Marked, order: Order, which: slice, max_bytes: int
         last = out[-1] if out else None
         goes_on = last is not None and (last.kind, last.hit.path) == (kind, hit.path)
         number, line = int(marked.numbers[at]), body.texts.line(int(marked.begins[at]))
-        line += _left_out(body, marked, order, at)
+        line += _describe_omitted(body, marked, order, at)
         used += len(line) + len(str(number)) + 4 + (0 if goes_on else ENTRY_BYTES + 2 * len(hit.path))
         if used > max_bytes and last is not None:
             break
@@ -200,13 +200,13 @@ def group(body: Body, marked: Marked, order: Order, which: slice, max_bytes: int
     return out
 
 
-def _left_out(body: Body, marked: Marked, order: Order, at: int) -> str:
+def _describe_omitted(body: Body, marked: Marked, order: LineOrder, at: int) -> str:
     """What is said behind a line that stands for others: how many, and where, while that is short
     and no copy that is built.
     """
-    said = CROWDED.format(order.crowd[at]) if at in order.crowd else ""
+    note = CROWDED.format(order.crowd[at]) if at in order.crowd else ""
     if at not in order.like:
-        return said
+        return note
     folder = body.hits[marked.chunks[at]].path.rpartition("/")[0]
     places = ""
     for other in order.like[at]:
@@ -220,4 +220,4 @@ def _left_out(body: Body, marked: Marked, order: Order, at: int) -> str:
             places += ", …" if places else ""
             break
         places += place
-    return LIKE_IT.format(len(order.like[at])) + places + said
+    return LIKE_IT.format(len(order.like[at])) + places + note

@@ -14,8 +14,16 @@ import numpy as np
 import tantivy
 from tantivy import Query
 
-from cortex.engines.text.compile import Holding, Known, Starting, Target, Within, compile_query, find_known
-from cortex.engines.text.overlaps import Found, Places
+from cortex.engines.text.compile import (
+    AnyTerm,
+    NearTerm,
+    PrefixTerm,
+    TableQuery,
+    Target,
+    compile_query,
+    find_table_query,
+)
+from cortex.engines.text.overlaps import KeyIndex, ScoredRows
 from cortex.engines.text.schema import BIT_FIELDS, BITS
 from cortex.engines.text.words import Words
 from cortex.generation.read import Rows
@@ -49,12 +57,12 @@ class Matching:
         self._schema = schema
         self._searcher = searcher
         self._words = words
-        self.places = Places(rows)
+        self.key_index = KeyIndex(rows)
         self._live = rows.live
         self._sets: dict[Node, Array] = {}
         self._sets_max = max(_SETS_BYTES // (len(rows) + 1), _SETS_MIN)
 
-    def best(self, query: Query, limit: int) -> tuple[Found, int]:
+    def best(self, query: Query, limit: int) -> tuple[ScoredRows, int]:
         """(the best `limit` matches, best first, without those that are deleted; how many documents
         match)
 
@@ -63,83 +71,89 @@ class Matching:
         result = self._searcher.search(query, limit, count=True)
         keys = self._searcher.fast_field_values("key", [address for _, address in result.hits])
         scores = np.array([score for score, _ in result.hits], np.float32)
-        ordinals = self.places.locate(np.array(keys, np.uint64))
+        ordinals = self.key_index.locate(np.array(keys, np.uint64))
         live = ordinals >= 0
-        return Found(ordinals[live], scores[live]), count_of(result)
+        return ScoredRows(ordinals[live], scores[live]), count_of(result)
 
     def locate(self, keys: Array) -> Array:
         """As Rows.locate."""
-        return self.places.locate(keys)
+        return self.key_index.locate(keys)
 
-    def known(self, node: Node) -> Array | None:
+    def rows_from_table(self, node: Node) -> Array | None:
         """Bool [all rows]: all live rows that match, when the word table can tell; else None."""
-        return self._combined(node) if all(find_known(leaf) for leaf in leaves(node, excluded=True)) else None
+        return (
+            self._combine(node)
+            if all(find_table_query(leaf) for leaf in leaves(node, excluded=True))
+            else None
+        )
 
-    def every_of(self, node: Node) -> Array:
+    def matching_rows(self, node: Node) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest
         as `compile_query`.
         """
         new = {
-            leaf for leaf in leaves(node, excluded=True) if leaf not in self._sets and not find_known(leaf)
+            leaf
+            for leaf in leaves(node, excluded=True)
+            if leaf not in self._sets and not find_table_query(leaf)
         }
         # What is not known costs as much as the whole query.
-        found = self._combined(node) if len(new) <= 1 else None
-        return self._remembered(node) if found is None else found
+        combined = self._combine(node) if len(new) <= 1 else None
+        return self._cached_rows(node) if combined is None else combined
 
-    def _remembered(self, node: Node) -> Array:
-        found = self._sets.pop(node, None)
-        if found is None:
-            found = self.every(compile_query(node, Target(self._schema)))
+    def _cached_rows(self, node: Node) -> Array:
+        rows = self._sets.pop(node, None)
+        if rows is None:
+            rows = self.rows_of_query(compile_query(node, Target(self._schema)))
             if len(self._sets) >= self._sets_max:
                 del self._sets[next(iter(self._sets))]
-        self._sets[node] = found  # the last one used goes last
-        return found
+        self._sets[node] = rows  # the last one used goes last
+        return rows
 
-    def _combined(self, node: Node) -> Array | None:
+    def _combine(self, node: Node) -> Array | None:
         """The set of a query, of its leaves' sets, as compile_query joins them. None: all rows."""
         match node:
             case Boost(child=child):
-                return self._combined(child)
+                return self._combine(child)
             case Not(child=child):
-                inner = self._combined(child)
+                inner = self._combine(child)
                 return None if inner is None else self._live & ~inner
             case And(children=children):
-                return _joined(np.logical_and, map(self._combined, children))
+                return _combine_sets(np.logical_and, map(self._combine, children))
             case Or(children=children, required=required, excluded=excluded):
-                wanted = _joined(np.logical_and, map(self._combined, required))
+                wanted = _combine_sets(np.logical_and, map(self._combine, required))
                 if wanted is None:
-                    wanted = _joined(np.logical_or, map(self._combined, children))
-                unwanted = _joined(np.logical_or, map(self._combined, excluded))
+                    wanted = _combine_sets(np.logical_or, map(self._combine, children))
+                unwanted = _combine_sets(np.logical_or, map(self._combine, excluded))
                 if unwanted is None:
                     return wanted
                 return (self._live if wanted is None else wanted) & ~unwanted
             case Anything():
                 return self._live
-        known = find_known(node)
-        if known is not None:
-            return self.every(known)
+        table_query = find_table_query(node)
+        if table_query is not None:
+            return self.rows_of_query(table_query)
         try:
-            return self._remembered(node)
+            return self._cached_rows(node)
         except BadRequest:  # punctuation only
             return None
 
-    def every(self, query: Query | Known) -> Array:
+    def rows_of_query(self, query: Query | TableQuery) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does."""
         match query:
-            case Holding(terms=terms):
+            case AnyTerm(terms=terms):
                 return self._words.holding(terms)
-            case Starting(starts=starts):
+            case PrefixTerm(starts=starts):
                 return reduce(np.logical_or, map(self._words.starting, starts))
-            case Within(word=word, distance=distance, most=most):
-                return self._words.within(word, distance, most)
-        return self._every(query)
+            case NearTerm(word=word, distance=distance, most=most):
+                return self._words.rows_near(word, distance, most)
+        return self._rows_from_tantivy(query)
 
-    def _every(self, query: Query) -> Array:
+    def _rows_from_tantivy(self, query: Query) -> Array:
         slots = self._searcher.aggregate(query, _SETS)["slots"]
         if slots["sum_other_doc_count"]:  # keys so far apart that there are more slots than buckets
             hits = self._searcher.search(query, max(self._searcher.num_docs, 1), count=False).hits
             keys = self._searcher.fast_field_values("key", [address for _, address in hits])
-            return self.places.mask(np.array(keys, np.uint64))
+            return self.key_index.mask(np.array(keys, np.uint64))
         buckets = slots["buckets"]
         numbers = np.array([bucket["key"] for bucket in buckets], np.uint64)
         bits = []
@@ -148,9 +162,9 @@ class Matching:
             bits.append(
                 np.unpackbits(sums.view(np.uint8).reshape(-1, 8), axis=1, count=BITS, bitorder="little")
             )
-        return self.places.mask_of_bits(numbers, np.concatenate(bits, axis=1))
+        return self.key_index.mask_of_bits(numbers, np.concatenate(bits, axis=1))
 
 
-def _joined(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
-    kept = [one for one in sets if one is not None]
-    return reduce(how, kept) if kept else None
+def _combine_sets(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
+    masks = [mask for mask in sets if mask is not None]
+    return reduce(how, masks) if masks else None

@@ -21,7 +21,7 @@ _FEW_NEW = 1 / 256
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScoredRows:
     """Matching rows: `ordinals` i64 [n], `scores` float32 [n]."""
 
     ordinals: Array
@@ -30,8 +30,8 @@ class Found:
     def __len__(self) -> int:
         return len(self.ordinals)
 
-    def take(self, which: Array) -> Found:
-        return Found(self.ordinals[which], self.scores[which])
+    def take(self, which: Array) -> ScoredRows:
+        return ScoredRows(self.ordinals[which], self.scores[which])
 
 
 class Folds:
@@ -77,10 +77,10 @@ class Folds:
         before[-1] = before[-2]
         high, low = self._high[views], self._low[views]
         drop = before[np.maximum(high, low)] > before[low]
-        kept = hits.copy()
-        kept[views[drop]] = False
-        kept[self._larger(views[~drop])] = False
-        return kept
+        remaining = hits.copy()
+        remaining[views[drop]] = False
+        remaining[self._larger(views[~drop])] = False
+        return remaining
 
     def _larger(self, rows: Array) -> Array:
         """Those of the views `rows` that overlap a smaller one."""
@@ -91,30 +91,30 @@ class Folds:
         rows = rows[np.isin(self._base[rows], crowded)]
         place = (self._base[rows], self._end[rows] - self._start[rows], self._start[rows])
         order = np.lexsort(place[::-1])
-        kept: list[tuple[int, int]] = []
+        smaller: list[tuple[int, int]] = []
         out: list[int] = []
         before = -1
-        files, sizes, starts = (one[order].tolist() for one in place)
+        files, sizes, starts = (column[order].tolist() for column in place)
         for row, file, size, first in zip(rows[order].tolist(), files, sizes, starts, strict=True):
             if file != before:
-                kept, before = [], file
+                smaller, before = [], file
             last = first + size
-            for other_first, other_last in kept:
+            for other_first, other_last in smaller:
                 if first <= other_last and other_first <= last:
                     out.append(row)
                     break
             else:
-                kept.append((first, last))
+                smaller.append((first, last))
         return np.array(out, np.int64)
 
 
 def _in_files(rows: Rows, files: Array) -> Array:
     """Bool [all rows]: the rows of `files` (ordinals of paths); what has no path is of none."""
-    named = [at for at in files.tolist() if rows.path_names[at]]
-    return np.isin(rows.columns["path"], named)
+    with_path = [at for at in files.tolist() if rows.path_names[at]]
+    return np.isin(rows.columns["path"], with_path)
 
 
-class Places:
+class KeyIndex:
     """Row keys to ordinals, as Rows.locate but by a table: keys are handed out in order."""
 
     def __init__(self, rows: Rows) -> None:
@@ -169,30 +169,30 @@ class IdOrder:
     40 ms for 60 000 rows; or from those of another generation, in proportion to what is new.
     """
 
-    def __init__(self, rows: Rows, places: Places, reuse: IdOrder | None = None) -> None:
-        self._rows, self._places = rows, places
+    def __init__(self, rows: Rows, key_index: KeyIndex, reuse: IdOrder | None = None) -> None:
+        self._rows, self._key_index = rows, key_index
         #: u64: row keys in the order of their ids, of an older generation
         self._before = reuse.keys if reuse is not None else np.zeros(0, np.uint64)
 
     @cached_property
     def _order(self) -> Array:
         """I64: the live rows in the order of their ids."""
-        known = self._places.locate(self._before)
-        known, self._before = known[known >= 0], known[:0].astype(np.uint64)
+        ordered = self._key_index.locate(self._before)
+        ordered, self._before = ordered[ordered >= 0], ordered[:0].astype(np.uint64)
         is_new = self._rows.live.copy()
-        is_new[known] = False
+        is_new[ordered] = False
         new = np.flatnonzero(is_new)
         ids = self._rows.cuts("id", new)
-        if len(new) > _FEW_NEW * len(known):  # to sort all takes less than to look for a place for each
-            every = np.concatenate([known, new])
-            ids = self._rows.cuts("id", known) + ids
+        if len(new) > _FEW_NEW * len(ordered):  # to sort all takes less than to look for a place for each
+            every = np.concatenate([ordered, new])
+            ids = self._rows.cuts("id", ordered) + ids
             return every[sorted(range(len(every)), key=ids.__getitem__)]
         order = sorted(range(len(new)), key=ids.__getitem__)
         at = [
-            bisect_left(range(len(known)), ids[one], key=lambda place: self._id(known[place]))
-            for one in order
+            bisect_left(range(len(ordered)), ids[position], key=lambda place: self._id(ordered[place]))
+            for position in order
         ]
-        return np.insert(known, at, new[order])
+        return np.insert(ordered, at, new[order])
 
     def _id(self, ordinal: Array) -> bytes:
         return self._rows.cuts("id", ordinal[None])[0]
@@ -212,13 +212,13 @@ class IdOrder:
         return ranks
 
 
-def page(found: Found, ranks: Array, offset: int, limit: int) -> Found:
+def select_page(matches: ScoredRows, ranks: Array, offset: int, limit: int) -> ScoredRows:
     """Hits `offset` … by score descending, then `ranks` (i64 [all rows], by chunk id)."""
-    count = min(offset + limit, len(found))
+    count = min(offset + limit, len(matches))
     if count <= offset:
-        return found.take(np.zeros(0, np.int64))
+        return matches.take(np.zeros(0, np.int64))
     # All that is as good as the last one of the page, so that ties at the cut are ordered, too.
-    cut = np.partition(found.scores, len(found) - count)[len(found) - count]
-    best = np.flatnonzero(found.scores >= cut)
-    order = np.lexsort((ranks[found.ordinals[best]], -found.scores[best]))
-    return found.take(best[order][offset:count])
+    cut = np.partition(matches.scores, len(matches) - count)[len(matches) - count]
+    best = np.flatnonzero(matches.scores >= cut)
+    order = np.lexsort((ranks[matches.ordinals[best]], -matches.scores[best]))
+    return matches.take(best[order][offset:count])

@@ -20,12 +20,12 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from cortex.engines.text.overlaps import Folds, Found
+from cortex.engines.text.overlaps import Folds, ScoredRows
 from cortex.engines.text.verify import (
     INSIDE,
-    Body,
     Expression,
     Plain,
+    RowTexts,
     Span,
     best_matches,
     edge_scores,
@@ -45,7 +45,7 @@ SCAN_S = 1.5
 TEXT_BYTES = 1000
 #: matches marked in a chunk
 MARKS_MAX = 40
-_PART = re.compile(r"-p(\d+)$")
+_PIECE = re.compile(r"-p(\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +54,24 @@ class Scanned:
     alone does not show.
     """
 
-    found: Found
+    rows: ScoredRows
     truncated: bool = False
     marks: dict[int, list[Span]] = field(default_factory=dict)
 
-    def joined(self, other: Scanned) -> Scanned:
+    def intersect(self, other: Scanned) -> Scanned:
         """The rows of both, with the sum of their scores."""
         both, left, right = np.intersect1d(
-            self.found.ordinals, other.found.ordinals, assume_unique=True, return_indices=True
+            self.rows.ordinals, other.rows.ordinals, assume_unique=True, return_indices=True
         )
-        found = Found(both, self.found.scores[left] + other.found.scores[right])
-        return Scanned(found, self.truncated or other.truncated, self.marks | other.marks)
+        rows = ScoredRows(both, self.rows.scores[left] + other.rows.scores[right])
+        return Scanned(rows, self.truncated or other.truncated, self.marks | other.marks)
 
-    def without(self, other: Scanned) -> Scanned:
-        rest = ~np.isin(self.found.ordinals, other.found.ordinals)
-        return Scanned(self.found.take(rest), self.truncated or other.truncated, self.marks)
+    def subtract(self, other: Scanned) -> Scanned:
+        others = ~np.isin(self.rows.ordinals, other.rows.ordinals)
+        return Scanned(self.rows.take(others), self.truncated or other.truncated, self.marks)
 
 
-class Texts:
+class TextScanner:
     """What is searched. Frozen; caches hold derived values only."""
 
     def __init__(self, rows: Rows, folds: Folds, words: Words, batch_bytes: int) -> None:
@@ -82,28 +82,28 @@ class Texts:
 
     def candidates(self, needs: Needs, mask: Array) -> Array:
         """The rows of `mask` (bool [all rows]), ascending, that may hold what `needs` asks for."""
-        found = np.zeros(len(mask), bool)
+        matching = np.zeros(len(mask), bool)
         for start, segment in zip(self._rows.starts.tolist(), self._rows.segments, strict=False):
             rows = find_rows(segment.arrays, needs)
             if rows is None:
                 return np.flatnonzero(mask)
-            found[rows + start] = True
-        found[self._split.ordinals] = True  # a line in pieces has its trigrams in several
-        found |= self._alone  # views have none
-        return np.flatnonzero(found & mask)
+            matching[rows + start] = True
+        matching[self._split.ordinals] = True  # a line in pieces has its trigrams in several
+        matching |= self._alone  # views have none
+        return np.flatnonzero(matching & mask)
 
     def match_lines(self, expression: Expression, ordinals: Array, deadline: float) -> Scanned:
         """Those of the rows `ordinals` (ascending) that have a match in one line, with the score of
         the first, or of the best where the word table tells.
         """
-        found, scores = [ordinals[:0]], [np.zeros(0, np.float32)]
+        row_lists, scores = [ordinals[:0]], [np.zeros(0, np.float32)]
         plain = expression.plain
         if plain is not None and plain.in_word and not plain.overlaps:
-            told = ~self._untold[ordinals]
-            here, values = self._in_words(plain, ordinals[told])
-            found.append(here)
+            by_words = ~self._not_by_words[ordinals]
+            matching, values = self._in_words(plain, ordinals[by_words])
+            row_lists.append(matching)
             scores.append(values)
-            ordinals = ordinals[~told]
+            ordinals = ordinals[~by_words]
         marks: dict[int, list[Span]] = {}
         truncated = False
         for body in self._bodies(ordinals):
@@ -113,11 +113,11 @@ class Texts:
             wanted = np.isin(rows, ordinals) if body is self._split else np.ones(len(rows), bool)
             if body is self._split:
                 marks = _marks_of(body, matched.places, matched.spans)
-            found.append(rows[wanted])
+            row_lists.append(rows[wanted])
             scores.append(matched.scores[wanted])
-        rows = np.concatenate(found)
+        rows = np.concatenate(row_lists)
         order = np.argsort(rows)
-        return Scanned(Found(rows[order], np.concatenate(scores)[order]), truncated, marks)
+        return Scanned(ScoredRows(rows[order], np.concatenate(scores)[order]), truncated, marks)
 
     def _in_words(self, plain: Plain, ordinals: Array) -> tuple[Array, Array]:
         """Those of the rows `ordinals` (ascending), whose words tell what they hold, that hold
@@ -126,8 +126,8 @@ class Texts:
         """
         if len(ordinals) * TEXT_BYTES > self._words.size:
             edges = self._words.around(plain.text.decode(), begins=plain.begins, ends=plain.ends)
-            here = ordinals[edges[ordinals] >= 0]
-            return here, np.float32(INSIDE) * np.exp2(edges[here]).astype(np.float32)
+            matching = ordinals[edges[ordinals] >= 0]
+            return matching, np.float32(INSIDE) * np.exp2(edges[matching]).astype(np.float32)
         return best_matches(plain, self._body(ordinals), self._batch_bytes)
 
     def match_files(self, expression: Expression, mask: Array, deadline: float) -> Scanned:
@@ -141,22 +141,22 @@ class Texts:
                 break
             _scan_file(expression, body, mask, scores, marks)
         rows = np.array(sorted(scores), np.int64)
-        found = Found(rows, np.array([scores[row] for row in rows.tolist()], np.float32))
-        return Scanned(found, truncated, marks)
+        values = ScoredRows(rows, np.array([scores[row] for row in rows.tolist()], np.float32))
+        return Scanned(values, truncated, marks)
 
-    def _bodies(self, ordinals: Array) -> Iterator[Body]:
+    def _bodies(self, ordinals: Array) -> Iterator[RowTexts]:
         """The texts of `ordinals`, and those of lines in pieces."""
         split = self._split
-        asked = np.zeros(len(self._rows), bool)
-        asked[ordinals] = True
-        if asked[split.ordinals].any():  # all of them: a match may go on in a row that is not asked for
-            asked[split.ordinals] = False
-            ordinals = np.flatnonzero(asked)
+        requested = np.zeros(len(self._rows), bool)
+        requested[ordinals] = True
+        if requested[split.ordinals].any():  # all of them: a match may go on in a row that is not asked for
+            requested[split.ordinals] = False
+            ordinals = np.flatnonzero(requested)
             yield split
         if len(ordinals):
             yield self._body(ordinals)
 
-    def _body(self, ordinals: Array) -> Body:
+    def _body(self, ordinals: Array) -> RowTexts:
         """The texts of `ordinals` (ascending) of which none is a piece of a line."""
         starts, segments = self._rows.starts, self._rows.segments
         edges = np.searchsorted(ordinals, starts)
@@ -173,28 +173,28 @@ class Texts:
             return b"".join(parts)
 
         ends = np.cumsum(np.concatenate(sizes) if sizes else ordinals, dtype=np.int64)
-        return Body(ordinals, ends, read)
+        return RowTexts(ordinals, ends, read)
 
     @cached_property
-    def _untold(self) -> Array:
+    def _not_by_words(self) -> Array:
         """Bool [all rows]: those whose words do not tell which plain text they hold."""
         out = self._words.odd.copy()
         out[self._split.ordinals] = True  # a word may go on in the next piece of its line
         return out
 
     @cached_property
-    def _split(self) -> Body:
+    def _split(self) -> RowTexts:
         """The rows that are pieces of one line, with the pieces of each line joined."""
         return self._join(_pieces(self._rows, np.flatnonzero(self._searched)))
 
-    def _join(self, groups: list[list[int]]) -> Body:
+    def _join(self, groups: list[list[int]]) -> RowTexts:
         """The texts of each group as one text without line feeds between them."""
         texts = [
             self._rows.raw_text(row)[: None if row == group[-1] else -1] for group in groups for row in group
         ]
-        return Body.of(texts, np.array([row for group in groups for row in group], np.int64))
+        return RowTexts.of(texts, np.array([row for group in groups for row in group], np.int64))
 
-    def _files(self, needs: Needs, mask: Array) -> Iterator[Body]:
+    def _files(self, needs: Needs, mask: Array) -> Iterator[RowTexts]:
         """The files that have rows in `mask` and may hold what `needs` asks for, each whole."""
         columns = self._rows.columns
         files = self._files_of(needs, np.unique(columns["path"][mask]))
@@ -216,21 +216,21 @@ class Texts:
                 raw = self._rows.raw_text(row)
                 # A line in pieces goes on; other programs' chunks may hold their last line feed.
                 texts.append(raw[:-1] if goes_on[at] or raw.count(b"\n") > feeds[at] + 1 > 0 else raw)
-            yield Body.of(texts, rows[first:stop])
+            yield RowTexts.of(texts, rows[first:stop])
 
     def _files_of(self, needs: Needs, files: Array) -> Array:
         """Those of `files` (ordinals of paths, ascending) whose chunks together hold what `needs`
         asks for.
         """
         if isinstance(needs, Either):
-            return reduce(np.union1d, [self._files_of(part, files) for part in needs.parts])
+            return reduce(np.union1d, [self._files_of(need, files) for need in needs.parts])
         paths = self._rows.columns["path"]
         for gram in needs.trigrams:
             files = np.intersect1d(files, paths[self.candidates(Every((gram,)), self._searched)])
             if not len(files):
                 break
-        for part in needs.parts:
-            files = self._files_of(part, files)
+        for need in needs.parts:
+            files = self._files_of(need, files)
         return files
 
 
@@ -241,7 +241,7 @@ def _pieces(rows: Rows, covering: Array) -> list[list[int]]:
     columns = rows.columns
     place = [columns[name][covering].astype(np.int64) for name in ("path", "start_line", "end_line")]
     order = np.lexsort(place[::-1])
-    same = np.logical_and.reduce([one[order][1:] == one[order][:-1] for one in place])
+    same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in place])
     same &= place[1][order][1:] > 0
     alike = np.zeros(len(order), bool)
     alike[1:] |= same
@@ -249,7 +249,7 @@ def _pieces(rows: Rows, covering: Array) -> list[list[int]]:
     suspects = covering[order[alike]].tolist()
     groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for row, name in zip(suspects, rows.ids(np.array(suspects, np.int64)), strict=True):
-        if number := _PART.search(name):
+        if number := _PIECE.search(name):
             stem = f"{columns['path'][row]}:{name[: number.start()]}"
             groups.setdefault((stem, int(columns["start_line"][row])), []).append((int(number[1]), row))
     out = []
@@ -268,7 +268,7 @@ def _texts_of(segment: Segment, rows: Array) -> bytes:
     return packing.join(segment.path, data, offsets[rows], offsets[rows + 1], sizes[rows])
 
 
-def _marks_of(body: Body, places: Array, spans: Array) -> dict[int, list[Span]]:
+def _marks_of(body: RowTexts, places: Array, spans: Array) -> dict[int, list[Span]]:
     """The span in each row's own text."""
     sizes = (body.ends - body.begins)[places]
     rows = zip(body.ordinals[places].tolist(), spans.tolist(), sizes.tolist(), strict=True)
@@ -276,7 +276,11 @@ def _marks_of(body: Body, places: Array, spans: Array) -> dict[int, list[Span]]:
 
 
 def _scan_file(
-    expression: Expression, body: Body, mask: Array, scores: dict[int, float], marks: dict[int, list[Span]]
+    expression: Expression,
+    body: RowTexts,
+    mask: Array,
+    scores: dict[int, float],
+    marks: dict[int, list[Span]],
 ) -> None:
     ends, begins, ordinals = body.ends.tolist(), body.begins.tolist(), body.ordinals.tolist()
     spans: list[tuple[int, Span]] = []
@@ -295,34 +299,34 @@ def _scan_file(
                 marks[row].append((begin - begins[place], min(end, ends[place]) - begins[place]))
 
 
-def mark(text: str, expressions: list[Expression], known: list[Span]) -> list[list[Span]]:
+def mark_matches(text: str, expressions: list[Expression], known_spans: list[Span]) -> list[list[Span]]:
     """For each expression the spans of its matches in `text`; `known` are spans in its bytes."""
     out = []
     for expression in expressions:
         if not expression.excluded:
-            found = expression.compiled.finditer(text)
-            out.append([span for match in islice(found, MARKS_MAX) if (span := match.span())[0] < span[1]])
-    if known:
+            matches = expression.compiled.finditer(text)
+            out.append([span for match in islice(matches, MARKS_MAX) if (span := match.span())[0] < span[1]])
+    if known_spans:
         raw = text.encode()
         out.append(
             [
                 (len(raw[:begin].decode(errors="ignore")), len(raw[:end].decode(errors="ignore")))
-                for begin, end in known
+                for begin, end in known_spans
             ]
         )
     return out
 
 
-def narrowed(
+def narrow(
     before: Scanned | None, mask: Array, expression: Expression, scanned: Scanned
 ) -> tuple[Scanned, Array]:
     """What is left after one more expression, as an outcome and as a mask."""
     if expression.excluded:
         rows = np.flatnonzero(mask)
-        base = before or Scanned(Found(rows, np.zeros(len(rows), np.float32)))
-        outcome = base.without(scanned)
+        base = before or Scanned(ScoredRows(rows, np.zeros(len(rows), np.float32)))
+        outcome = base.subtract(scanned)
     else:
-        outcome = scanned if before is None else before.joined(scanned)
+        outcome = scanned if before is None else before.intersect(scanned)
     mask = np.zeros(len(mask), bool)
-    mask[outcome.found.ordinals] = True
+    mask[outcome.rows.ordinals] = True
     return outcome, mask

@@ -91,7 +91,7 @@ class _Chunk:
     metadata: dict[str, Any]
 
 
-def _read(chunk: Mapping[str, Any]) -> _Chunk:
+def _parse_chunk(chunk: Mapping[str, Any]) -> _Chunk:
     metadata = chunk.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     line = metadata.get("start_line")
@@ -110,8 +110,8 @@ def _read(chunk: Mapping[str, Any]) -> _Chunk:
 
 def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
     """The tantivy document of one chunk, in any state that the chunk manager lets through."""
-    read = _read(chunk)
-    found = tokens.words(read.text)
+    read = _parse_chunk(chunk)
+    words = tokens.words(read.text)
     document = tantivy.Document()
     document.add_unsigned("key", key)
     slot, bit = divmod(key, SLOT_KEYS)
@@ -120,8 +120,8 @@ def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
         document.add_unsigned(name, 1 << bit - number * BITS if bit // BITS == number else 0)
     document.add_text("row", str(key))
     document.add_text("text", tokens.spaced(read.text))
-    document.add_text("parts", tokens.split_text(found))
-    document.add_text("joined", tokens.joined_text(found))
+    document.add_text("parts", tokens.split_text(words))
+    document.add_text("joined", tokens.joined_text(words))
     document.add_text("title", tokens.split_text(tokens.words(read.title)))
     document.add_text("file_path", tokens.split_text(tokens.words(read.path)))
     document.add_text("path", read.path)
@@ -134,25 +134,25 @@ def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
     for name in dict.fromkeys([*(name for name, _ in defined), *_strings(read.metadata.get("symbols"))]):
         document.add_text("symbols", tokens.split_name(name))
     if covers(read.kind):
-        _add_lanes(document, read, found, defined)
+        _add_lanes(document, read, words, defined)
     return document
 
 
 def _add_lanes(
-    document: tantivy.Document, read: _Chunk, found: list[str], defined: list[tuple[str, bool]]
+    document: tantivy.Document, read: _Chunk, words: list[str], defined: list[tuple[str, bool]]
 ) -> None:
     """The ranking lanes, of covering chunks only: each line and each file counts once."""
-    for lane, text in _lane_texts(read, found, defined).items():
+    for lane, text in _lane_texts(read, words, defined).items():
         document.add_text(LANE_FIELDS[lane], text)
     for term in _defined_terms(defined):
         document.add_text("defx", term)
 
 
-def _lane_texts(read: _Chunk, found: list[str], defined: list[tuple[str, bool]]) -> dict[str, str]:
+def _lane_texts(read: _Chunk, words: list[str], defined: list[tuple[str, bool]]) -> dict[str, str]:
     comments = comments_of(read.metadata, read.kind, read.text)
     names = dict.fromkeys(name for name, _ in defined)
     texts = {
-        "body": tokens.lane_text([*found, *tokens.words(_capsule(read))]),
+        "body": tokens.lane_text([*words, *tokens.words(_capsule(read))]),
         "comments": tokens.lane_text(tokens.words(comments)),
         "defs": tokens.lane_text(tokens.words(" ".join(names))),
     }
@@ -184,15 +184,15 @@ class Lanes:
 
 
 def lanes_of(chunk: Mapping[str, Any]) -> Lanes:
-    read = _read(chunk)
-    found = tokens.words(read.text)
+    read = _parse_chunk(chunk)
+    words = tokens.words(read.text)
     defined = definitions_of(read.metadata, read.text) if read.kind != "documentation" else []
     if covers(read.kind):
-        texts = _lane_texts(read, found, defined)
+        texts = _lane_texts(read, words, defined)
         return Lanes(True, {lane: text.split() for lane, text in texts.items()}, _defined_terms(defined))
     names = dict.fromkeys([*(name for name, _ in defined), *_strings(read.metadata.get("symbols"))])
     plain = {
-        "body": tokens.split_text(found),
+        "body": tokens.split_text(words),
         "path": tokens.split_text(tokens.words(read.path)),
         "defs": " ".join(map(tokens.split_name, names)),
     }
@@ -212,8 +212,8 @@ def fold_name(name: str) -> str:
 
 def _is_file_head(read: _Chunk) -> bool:
     """Whether the chunk begins its file, and so stands for it in the path lane."""
-    part = _PART_NUMBER.search(read.id)
-    return read.line <= 1 and (part is None or int(part[1]) <= 1)
+    piece_match = _PART_NUMBER.search(read.id)
+    return read.line <= 1 and (piece_match is None or int(piece_match[1]) <= 1)
 
 
 def definitions_of(metadata: Mapping[str, Any], text: str) -> list[tuple[str, bool]]:
@@ -227,9 +227,9 @@ def definitions_of(metadata: Mapping[str, Any], text: str) -> list[tuple[str, bo
 
 def comments_of(metadata: Mapping[str, Any], kind: str, text: str) -> str:
     """Comments and docstrings: from the metadata, else by their marks; documents are all of it."""
-    given = metadata.get("comment_text")
-    if isinstance(given, str):
-        return given
+    comment_text = metadata.get("comment_text")
+    if isinstance(comment_text, str):
+        return comment_text
     if kind == "documentation":
         return text
     return "\n".join(group for match in _COMMENT.findall(text) for group in match if group)

@@ -11,7 +11,7 @@ import tantivy
 from tantivy import Occur, Query
 
 from cortex.engines.text import schema as schema_of
-from cortex.engines.text.compile import filtered
+from cortex.engines.text.compile import add_filter
 from cortex.engines.text.counts import Counts
 from cortex.engines.text.limits import MASK_SHARE
 from cortex.generation.read import Rows
@@ -90,7 +90,7 @@ def find_lanes(
         queries = {
             lane: _lane_query(schema, name, words, counts) for lane, name in schema_of.LANE_FIELDS.items()
         }
-        queries["defx"] = _defined(schema, question)
+        queries["defx"] = _definition_query(schema, question)
         wanted += [
             (at, query, sieve.mask)
             for at, lane in enumerate(LANES)
@@ -102,15 +102,17 @@ def find_lanes(
             name = VIEW_LANES.get(lane)
             if name and (query := _lane_query(schema, name, words, counts)) is not None:
                 wanted.append((at, query, sieve.views))
-    found = _best(counts.searcher, wanted, limit, sieve)
-    ordinals = np.unique(np.concatenate([mine for _, mine, _ in found])) if found else np.zeros(0, np.int64)
+    lane_hits = _search_lanes(counts.searcher, wanted, limit, sieve)
+    ordinals = (
+        np.unique(np.concatenate([mine for _, mine, _ in lane_hits])) if lane_hits else np.zeros(0, np.int64)
+    )
     values = np.zeros((len(LANES), len(ordinals)), np.float32)
-    for at, mine, scores in found:
+    for at, mine, scores in lane_hits:
         values[at, np.searchsorted(ordinals, mine)] = scores
     return ordinals, values
 
 
-def sought(question: str) -> list[tuple[str, str]]:
+def list_lane_words(question: str) -> list[tuple[str, str]]:
     """Each field and word that `find_lanes` scores by how rare it is."""
     lanes = [(name, word) for name in schema_of.LANE_FIELDS.values() for word in _lane_words(question)]
     return lanes + [(name, word) for name in VIEW_LANES.values() for word in _view_words(question)]
@@ -132,35 +134,35 @@ def has_lanes(rows: Rows, mask: Array) -> bool:
     return bool((np.isin(rows.columns["type"], covering) & mask).any())
 
 
-def _best(
+def _search_lanes(
     searcher: tantivy.Searcher, wanted: list[_Wanted], limit: int, sieve: Sieve
 ) -> list[tuple[int, Array, Array]]:
     """(lane, ordinals, scores) of each that is wanted: the best `limit` rows that pass. Hits are
     fetched until there are enough; the keys of all are read at once.
     """
     fetch = limit if sieve.query is not None else int(limit / max(sieve.share, MASK_SHARE)) + 1
-    found: list[tuple[int, Array, Array]] = []
+    lane_hits: list[tuple[int, Array, Array]] = []
     while wanted:
         hits = [
-            searcher.search(filtered(query, sieve.query), fetch, count=False).hits for _, query, _ in wanted
+            searcher.search(add_filter(query, sieve.query), fetch, count=False).hits for _, query, _ in wanted
         ]
         keys = searcher.fast_field_values("key", [address for some in hits for _, address in some])
         scores = np.array([score for some in hits for score, _ in some], np.float32)
         ordinals = sieve.locate(np.array(keys, np.uint64))
         short: list[_Wanted] = []
         begin = 0
-        for one, some in zip(wanted, hits, strict=True):
-            own = slice(begin, begin + len(some))
+        for request, some in zip(wanted, hits, strict=True):
+            hit_span = slice(begin, begin + len(some))
             begin += len(some)
-            mine = ordinals[own]
-            kept = one[2][mine] & (mine >= 0)
-            if len(some) < fetch or kept.sum() >= limit:
-                found.append((one[0], mine[kept][:limit], scores[own][kept][:limit]))
+            mine = ordinals[hit_span]
+            passes = request[2][mine] & (mine >= 0)
+            if len(some) < fetch or passes.sum() >= limit:
+                lane_hits.append((request[0], mine[passes][:limit], scores[hit_span][passes][:limit]))
             else:
-                short.append(one)
+                short.append(request)
         wanted = short
         fetch *= 4
-    return found
+    return lane_hits
 
 
 def _lane_query(schema: tantivy.Schema, name: str, words: list[str], counts: Counts) -> Query | None:
@@ -173,7 +175,7 @@ def _lane_query(schema: tantivy.Schema, name: str, words: list[str], counts: Cou
     return Query.boolean_query(terms)
 
 
-def _defined(schema: tantivy.Schema, question: str) -> Query | None:
+def _definition_query(schema: tantivy.Schema, question: str) -> Query | None:
     """What defines the last name of a question that is one identifier."""
     ways = defining_terms(question)
     if not ways:

@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 import tantivy
 
-from cortex.engines.text.compile import Target, Tiers, compile_leaf, compile_query, compile_tiers, filtered
+from cortex.engines.text.compile import Target, Tiers, add_filter, compile_leaf, compile_query, compile_tiers
 from cortex.engines.text.limits import MASK_SHARE
 from cortex.engines.text.matching import Matching
-from cortex.engines.text.overlaps import Folds, Found
+from cortex.engines.text.overlaps import Folds, ScoredRows
 from cortex.generation.read import Rows
 from cortex.query.tree import Node
 from cortex.system.arrays import Array
@@ -25,20 +25,24 @@ MATCHES_MAX = 60_000
 _FETCH_MORE = 8
 
 
-class Finding:
+class HitFinder:
     """Of one generation. Frozen; caches hold derived values only."""
 
     def __init__(
-        self, rows: Rows, matching: Matching, fetch: int, kept: Callable[[Filters], tantivy.Query | None]
+        self,
+        rows: Rows,
+        matching: Matching,
+        fetch: int,
+        filter_query: Callable[[Filters], tantivy.Query | None],
     ) -> None:
         """`fetch`: matches that are fetched at once; `kept`: what filters keep, as a query."""
-        self._rows, self._matching, self._fetch, self._kept = rows, matching, fetch, kept
+        self._rows, self._matching, self._fetch, self._filter_query = rows, matching, fetch, filter_query
 
     @cached_property
     def folds(self) -> Folds:
         return Folds(self._rows)
 
-    def best(self, node: Node, filters: Filters, wanted: int, to: Target) -> tuple[Found, int]:
+    def best(self, node: Node, filters: Filters, wanted: int, to: Target) -> tuple[ScoredRows, int]:
         """(at least the `wanted` best folded hits that the filters keep, and all that are as good;
         how many there are). Raises ValueError as `Matching.best`, BadRequest as `compile_query`.
         """
@@ -47,67 +51,71 @@ class Finding:
             return self._best_in_tiers(tiers, filters, wanted, to)
         query, mask = compile_query(node, to), self._rows.mask(filters)
         if filters != Filters() and mask.mean() < MASK_SHARE:
-            query = filtered(query, self._kept(filters))
-        found = self._matching.known(node)
-        limit = 4 * wanted if found is not None else max(2 * wanted, self._fetch)
+            query = add_filter(query, self._filter_query(filters))
+        matching = self._matching.rows_from_table(node)
+        limit = 4 * wanted if matching is not None else max(2 * wanted, self._fetch)
         best, count = self._matching.best(query, limit)
-        if found is None:
+        if matching is None:
             if count <= limit:
-                found = np.zeros(len(mask), bool)
-                found[best.ordinals] = True
+                matching = np.zeros(len(mask), bool)
+                matching[best.ordinals] = True
             else:
-                found = self._matching.every_of(node)
-        kept = self.folds.fold(found & mask)
-        return self._best_of(query, kept, wanted, best, count), int(kept.sum())
+                matching = self._matching.matching_rows(node)
+        folded = self.folds.fold(matching & mask)
+        return self._best_among(query, folded, wanted, best, count), int(folded.sum())
 
-    def _best_in_tiers(self, tiers: Tiers, filters: Filters, wanted: int, to: Target) -> tuple[Found, int]:
+    def _best_in_tiers(
+        self, tiers: Tiers, filters: Filters, wanted: int, to: Target
+    ) -> tuple[ScoredRows, int]:
         """As `best`, for a query in tiers."""
         mask = self._rows.mask(filters)
         scores = np.zeros(len(mask), np.float32)
-        found = np.zeros(len(mask), bool)
+        matching = np.zeros(len(mask), bool)
         for query, value in tiers.flats:
-            here = self._matching.every(query)
-            scores += here * np.float32(value)
-            found |= here
+            tier_mask = self._matching.rows_of_query(query)
+            scores += tier_mask * np.float32(value)
+            matching |= tier_mask
         same = compile_leaf(tiers.same, tiers.factor, to) if tiers.same else None
         if same is None or tiers.same is None:
-            kept = self.folds.fold(found & mask)
-            return _taken(kept, scores), int(kept.sum())
-        known = self._matching.known(tiers.same)
-        limit = 4 * wanted if known is not None else max(2 * wanted, self._fetch)
+            folded = self.folds.fold(matching & mask)
+            return _take_scored(folded, scores), int(folded.sum())
+        same_rows = self._matching.rows_from_table(tiers.same)
+        limit = 4 * wanted if same_rows is not None else max(2 * wanted, self._fetch)
         best, count = self._matching.best(same, limit)
-        if known is not None:
-            found |= known
+        if same_rows is not None:
+            matching |= same_rows
         elif count <= limit:
-            found[best.ordinals] = True
+            matching[best.ordinals] = True
         else:
-            found |= self._matching.every_of(tiers.same)
-        kept = self.folds.fold(found & mask)
-        total = int(kept.sum())
+            matching |= self._matching.matching_rows(tiers.same)
+        folded = self.folds.fold(matching & mask)
+        total = int(folded.sum())
         if count > limit:
-            best = self._best_of(same, kept, wanted, best, count)
+            best = self._best_among(same, folded, wanted, best, count)
             if len(best) >= wanted:  # what has the word as it stands fills the page
-                return Found(best.ordinals, best.scores + scores[best.ordinals]), total
+                return ScoredRows(best.ordinals, best.scores + scores[best.ordinals]), total
         scores[best.ordinals] += best.scores
-        return _taken(kept, scores), total
+        return _take_scored(folded, scores), total
 
-    def _best_of(self, query: tantivy.Query, kept: Array, wanted: int, best: Found, count: int) -> Found:
+    def _best_among(
+        self, query: tantivy.Query, mask: Array, wanted: int, best: ScoredRows, count: int
+    ) -> ScoredRows:
         """At least `wanted` of the best of `count` matches among the rows `kept` (bool [all rows]).
 
         Among equal scores the ids decide, so all that are as good as the last of them are returned,
         too. `best` are the best of all, as far as known.
         """
         while True:
-            shown = best.take(kept[best.ordinals])
-            enough = len(shown) >= wanted and best.scores[-1] < shown.scores[wanted - 1]
+            visible = best.take(mask[best.ordinals])
+            enough = len(visible) >= wanted and best.scores[-1] < visible.scores[wanted - 1]
             if enough or count <= len(best) or len(best) >= MATCHES_MAX:
-                return shown
+                return visible
             more, count = self._matching.best(query, max(len(best) * _FETCH_MORE, self._fetch))
             if len(more) == len(best):
-                return more.take(kept[more.ordinals])
+                return more.take(mask[more.ordinals])
             best = more
 
 
-def _taken(kept: Array, scores: Array) -> Found:
-    ordinals = np.flatnonzero(kept)
-    return Found(ordinals, scores[ordinals])
+def _take_scored(mask: Array, scores: Array) -> ScoredRows:
+    ordinals = np.flatnonzero(mask)
+    return ScoredRows(ordinals, scores[ordinals])

@@ -92,7 +92,7 @@ class Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class RowTexts:
     """Texts one after the other: that of row `ordinals[i]` ends at `ends[i]`, its line feed
     included.
     """
@@ -105,7 +105,7 @@ class Body:
     joined: bytes | None = None
 
     @classmethod
-    def of(cls, texts: Sequence[bytes], ordinals: Array) -> Body:
+    def of(cls, texts: Sequence[bytes], ordinals: Array) -> RowTexts:
         """Of texts of which some are pieces of lines."""
         data = b"".join(texts)
         edges = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
@@ -128,26 +128,26 @@ def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
     try:
         compiled = re2.compile("(?m)" + source.pattern, options)
     except re2.error as error:
-        said = error.args[0] if error.args else error
-        said = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        reason = error.args[0] if error.args else error
+        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         raise BadQuery(
-            f"The regular expression at position {source.position + 1} is not valid: {said.replace('(?m)', '', 1)}. The syntax is RE2's (no "
+            f"The regular expression at position {source.position + 1} is not valid: {reason.replace('(?m)', '', 1)}. The syntax is RE2's (no "
             "look-around, no back-references); use match_type substring for literal text."
         ) from error
-    return Expression(source, compiled, analysis, _plain(source), excluded)
+    return Expression(source, compiled, analysis, _parse_plain(source), excluded)
 
 
-def _plain(source: Regex) -> Plain | None:
+def _parse_plain(source: Regex) -> Plain | None:
     """`source` as plain text; None when it is more than that."""
-    found = _PLAIN.fullmatch(source.pattern)
-    if found is None:
+    match = _PLAIN.fullmatch(source.pattern)
+    if match is None:
         return None
-    text = re.sub(r"\\(.)", r"\1", found[2])
+    text = re.sub(r"\\(.)", r"\1", match[2])
     text = text if source.case else text.lower()
     return Plain(
         text=text.encode(),
-        begins=bool(found[1]),
-        ends=bool(found[3]),
+        begins=bool(match[1]),
+        ends=bool(match[3]),
         folds=not source.case and bool(set(text) & {"k", "s"}),
         in_word=not source.case and text.replace("_", "a").isalnum() and bool(text.strip("_")),
     )
@@ -163,17 +163,17 @@ class Matches:
     late: bool = False  #: whether the time ended
 
 
-def first_matches(expression: Expression, body: Body, deadline: float, batch_bytes: int) -> Matches:
+def first_matches(expression: Expression, body: RowTexts, deadline: float, batch_bytes: int) -> Matches:
     find = scan_plain if is_plain(expression, body) else scan
     return find(expression, body, cut_batches(body, batch_bytes), deadline)
 
 
-def best_matches(plain: Plain, body: Body, batch_bytes: int) -> tuple[Array, Array]:
+def best_matches(plain: Plain, body: RowTexts, batch_bytes: int) -> tuple[Array, Array]:
     """(i64, ascending: the rows of `body` that hold `plain`; float32: the score of the best place
     of each). For a word or a piece of one, in rows whose words are ASCII.
     """
-    found = [(body.ordinals[:0], np.zeros(0, np.float32))]
-    for start, raw, ends in _gathered(body, cut_batches(body, batch_bytes)):
+    row_scores = [(body.ordinals[:0], np.zeros(0, np.float32))]
+    for start, raw, ends in _read_batches(body, cut_batches(body, batch_bytes)):
         data = raw.lower()
         at = _places(plain, data)
         if len(at):
@@ -181,12 +181,12 @@ def best_matches(plain: Plain, body: Body, batch_bytes: int) -> tuple[Array, Arr
             first = np.flatnonzero(np.diff(rows, prepend=-1))
             spans = np.stack([at, at + len(plain.text)], axis=1)
             scores = edge_scores(np.frombuffer(data, np.uint8), spans, _IS_WORD)
-            found.append((body.ordinals[start + rows[first]], np.maximum.reduceat(scores, first)))
-    rows, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            row_scores.append((body.ordinals[start + rows[first]], np.maximum.reduceat(scores, first)))
+    rows, values = (np.concatenate(parts) for parts in zip(*row_scores, strict=True))
     return rows, values
 
 
-def cut_batches(body: Body, batch_bytes: int) -> list[Batch]:
+def cut_batches(body: RowTexts, batch_bytes: int) -> list[Batch]:
     """The pieces that are searched in one go."""
     last = np.arange(len(body.ends) - 1)  # rows that a piece may end with
     if body.joined is not None:  # lines in pieces: a cut inside one would hide a match
@@ -196,33 +196,33 @@ def cut_batches(body: Body, batch_bytes: int) -> list[Batch]:
     return list(pairwise([0, *cuts.tolist(), len(body.ends)]))
 
 
-def is_plain(expression: Expression, body: Body) -> bool:
+def is_plain(expression: Expression, body: RowTexts) -> bool:
     """Whether `scan_plain` finds the same as `scan`. Not where lines are in pieces: there a match
     may span two rows.
     """
     return expression.plain is not None and not expression.plain.overlaps and body.joined is None
 
 
-def scan_plain(expression: Expression, body: Body, batches: list[Batch], deadline: float) -> Matches:
+def scan_plain(expression: Expression, body: RowTexts, batches: list[Batch], deadline: float) -> Matches:
     """As `scan`. A call of RE2 for each match would be most of the time where matches are many."""
     plain = expression.plain
     assert plain is not None
     size, late = len(plain.text), False
-    found: list[Matches] = []
-    for first, data, ends in _gathered(body, batches):
+    matches: list[Matches] = []
+    for first, data, ends in _read_batches(body, batches):
         late = late or time.monotonic() > deadline
         if late:
             break
         if _may_fold(plain, data):
-            found.append(scan(expression, body, [(first, first + len(ends))], deadline))
-            late = found[-1].late
+            matches.append(scan(expression, body, [(first, first + len(ends))], deadline))
+            late = matches[-1].late
             continue
         at = _places(plain, data if expression.source.case else data.lower())
         rows = np.searchsorted(ends, at, side="right")
         new = np.ones(len(rows), bool)
         new[1:] = rows[1:] != rows[:-1]
-        found.append(_told(first, rows[new], np.stack([at, at + size], axis=1)[new], data, ends))
-    return _all(found, late=late)
+        matches.append(_make_matches(first, rows[new], np.stack([at, at + size], axis=1)[new], data, ends))
+    return _join_matches(matches, late=late)
 
 
 def _may_fold(plain: Plain, data: bytes) -> bool:
@@ -236,7 +236,9 @@ def _places(plain: Plain, data: bytes) -> Array:
     at = np.cumsum(np.fromiter(map(len, between[:-1]), np.int64, len(between) - 1) + size) - size
     if len(at) and (plain.begins or plain.ends):
         raw = np.frombuffer(data, np.uint8)
-        at = at[~(plain.begins & _both(raw, at)) & ~(plain.ends & _both(raw, at + size))]
+        at = at[
+            ~(plain.begins & _are_no_boundaries(raw, at)) & ~(plain.ends & _are_no_boundaries(raw, at + size))
+        ]
     return at
 
 
@@ -277,7 +279,7 @@ def _all_by_re2(expression: Expression, data: bytes, ends: list[int], most: int)
     return np.array(spans, np.int64).reshape(-1, 2)
 
 
-def _both(data: Array, at: Array) -> Array:
+def _are_no_boundaries(data: Array, at: Array) -> Array:
     r"""Whether the places `at` are no word boundaries: what stands before and after is of one kind
     (RE2's \b).
     """
@@ -287,12 +289,12 @@ def _both(data: Array, at: Array) -> Array:
     return same
 
 
-def scan(expression: Expression, body: Body, batches: list[Batch], deadline: float) -> Matches:
+def scan(expression: Expression, body: RowTexts, batches: list[Batch], deadline: float) -> Matches:
     """The first match in each row of `body`."""
     match = expression.compiled._regexp.Match  # noqa: SLF001 - as _UNANCHORED
-    found: list[Matches] = []
+    matches: list[Matches] = []
     late = False
-    for first, data, edges in _gathered(body, batches):
+    for first, data, edges in _read_batches(body, batches):
         late = late or time.monotonic() > deadline
         if late:
             break
@@ -311,12 +313,12 @@ def scan(expression: Expression, body: Body, batches: list[Batch], deadline: flo
             if not len(places) % _CLOCK_MATCHES and time.monotonic() > deadline:
                 late = True
                 break
-        here = np.array(spans, np.int64).reshape(-1, 2)
-        found.append(_told(first, np.array(places, np.int64), here, data, edges))
-    return _all(found, late=late)
+        span_array = np.array(spans, np.int64).reshape(-1, 2)
+        matches.append(_make_matches(first, np.array(places, np.int64), span_array, data, edges))
+    return _join_matches(matches, late=late)
 
 
-def _told(first: int, rows: Array, spans: Array, data: bytes, ends: Array) -> Matches:
+def _make_matches(first: int, rows: Array, spans: Array, data: bytes, ends: Array) -> Matches:
     """Matches in a batch that begins with row `first`: of each the row in it, and the span in its
     texts.
     """
@@ -325,18 +327,18 @@ def _told(first: int, rows: Array, spans: Array, data: bytes, ends: Array) -> Ma
     return Matches(first + rows, spans - begins[:, None], scores)
 
 
-def _all(found: Sequence[Matches], *, late: bool) -> Matches:
+def _join_matches(batches: Sequence[Matches], *, late: bool) -> Matches:
     nothing = Matches(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.float32))
-    parts = [nothing, *found]
+    parts = [nothing, *batches]
     return Matches(
-        np.concatenate([one.places for one in parts]),
-        np.concatenate([one.spans for one in parts]),
-        np.concatenate([one.scores for one in parts]),
+        np.concatenate([batch.places for batch in parts]),
+        np.concatenate([batch.spans for batch in parts]),
+        np.concatenate([batch.scores for batch in parts]),
         late,
     )
 
 
-def _gathered(body: Body, batches: Sequence[Batch]) -> Iterator[tuple[int, bytes, Array]]:
+def _read_batches(body: RowTexts, batches: Sequence[Batch]) -> Iterator[tuple[int, bytes, Array]]:
     """Of each batch the first row, the texts side by side, and where each ends: one call of RE2
     costs as much as 1 kB of text, and a chunk has hardly more. Each is unpacked while the one
     before it is searched.

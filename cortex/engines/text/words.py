@@ -23,22 +23,24 @@ class Words:
 
     def __init__(self, rows: Rows, reuse: Words | None = None) -> None:
         """`reuse`: of another generation, whose tables of the same segments are shared."""
-        known = dict(zip(map(id, reuse.segments), reuse.tables, strict=True)) if reuse else {}
+        shared_tables = dict(zip(map(id, reuse.segments), reuse.tables, strict=True)) if reuse else {}
         self.segments: tuple[Segment, ...] = rows.segments
-        self.tables: list[WordTable] = [known.get(id(one)) or WordTable(one.arrays) for one in rows.segments]
+        self.tables: list[WordTable] = [
+            shared_tables.get(id(segment)) or WordTable(segment.arrays) for segment in rows.segments
+        ]
         self._live = rows.live
         self._starts = rows.starts.tolist()
         self._near: dict[tuple[str, int], Near] = {}
 
-    def holding(self, terms: Iterable[str], *, whole: bool = False) -> Array:
+    def holding(self, terms: Iterable[str], *, words_only: bool = False) -> Array:
         """Bool [all rows]: those that hold one of `terms`; `whole`: as a word."""
         wanted = set(terms)
-        return self._mask(table.codes_of(wanted, whole=whole) for table in self.tables)
+        return self._mask(table.codes_of(wanted, words_only=words_only) for table in self.tables)
 
     def starting(self, start: str) -> Array:
         """Bool [all rows]: those that hold a term that begins with `start`."""
-        found = [table.codes_from(start) for table in self.tables]
-        return self._mask(derived for derived, _ in found) | self._mask(words for _, words in found)
+        codes = [table.codes_from(start) for table in self.tables]
+        return self._mask(derived for derived, _ in codes) | self._mask(words for _, words in codes)
 
     @cached_property
     def size(self) -> int:
@@ -57,17 +59,17 @@ class Words:
         2: the word is `text`; 1: it begins or ends with it; 0: `text` is inside. With `begins` or
         `ends` only words that do so count. Not to be asked of `odd` rows.
         """
-        found = [table.around(text, begins=begins, ends=ends) for table in self.tables]
+        matches = [table.around(text, begins=begins, ends=ends) for table in self.tables]
         out = np.full(len(self._live), -1, np.int8)
         for count in range(3):
-            out[self._mask(codes[edges == count] for codes, edges in found)] = count
+            out[self._mask(codes[edges == count] for codes, edges in matches)] = count
         return out
 
     def has(self, term: str) -> bool:
         """Whether `term` is a word, a part of one or a joined form, of any row."""
         return any(len(table.codes_of([term])) for table in self.tables)
 
-    def within(self, word: str, distance: int, most: int) -> Array:
+    def rows_near(self, word: str, distance: int, most: int) -> Array:
         """Bool [all rows]: those that hold a term at most `most` edits away from `word`; `most` is
         at most `distance`, up to which neighbours are looked for once.
         """
@@ -82,12 +84,12 @@ class Words:
         }
 
     def _neighbours(self, word: str, distance: int) -> Near:
-        known = self._near.get((word, distance))
-        if known is None:
+        neighbours = self._near.get((word, distance))
+        if neighbours is None:
             if len(self._near) >= _NEAR_MAX:
                 self._near.clear()
-            known = self._near[word, distance] = [table.near(word, distance) for table in self.tables]
-        return known
+            neighbours = self._near[word, distance] = [table.near(word, distance) for table in self.tables]
+        return neighbours
 
     def _mask(self, codes: Iterable[Array]) -> Array:
         tables = zip(self.tables, codes, strict=True)

@@ -24,8 +24,8 @@ from cortex.engines.text.checksums import (
     META,
     META_BYTES_MAX,
     SUMS,
-    Whole,
-    reading,
+    IntegrityChecker,
+    raising_damaged,
     write_sums,
 )
 from cortex.engines.text.schema import make_document, make_schema, register
@@ -59,7 +59,7 @@ class TextWriter:
 
     def __init__(self, folder: Path, published: str) -> None:
         self._folder = folder
-        self._whole = Whole()
+        self._checker = IntegrityChecker()
         self._writer: tantivy.IndexWriter | None = None
         self._bulk = False
         #: the writer's list of tantivy segments when it was last at rest
@@ -81,7 +81,7 @@ class TextWriter:
             source = self._folder / published
             try:
                 names = _committed_files(source)
-                self._sums = self._whole.check(source)
+                self._sums = self._checker.check(source)
                 _link_all((*names, META), source, home)
             except FileNotFoundError as error:
                 raise Damaged(f"{source} is not complete: {error}.") from error
@@ -110,7 +110,7 @@ class TextWriter:
         self._base = str(number)
         return self._base
 
-    def take_merged(self, number: int) -> str:
+    def publish_merged(self, number: int) -> str:
         """Publish as generation `number` what tantivy has merged since the last one was built: the
         same documents in fewer segments, each of which costs every question, in less space. Returns
         the name of the folder to serve.
@@ -127,7 +127,7 @@ class TextWriter:
             self._base = str(number)
         return self._base
 
-    def rest(self) -> None:
+    def release_if_idle(self) -> None:
         """Let go of the folder when nothing has been merged since this was called before."""
         with contextlib.suppress(OSError):
             meta = files.read_ours(self._folder / WRITER / META, META_BYTES_MAX)
@@ -140,10 +140,10 @@ class TextWriter:
         pipe waits for its other end, for ever and without a word.
         """
         try:
-            found = files.entries(self._folder / WRITER)
+            entries = files.entries(self._folder / WRITER)
         except OSError:
             return False
-        return all(stat.S_ISREG(info.st_mode) for info in found.values())
+        return all(stat.S_ISREG(info.st_mode) for info in entries.values())
 
     def _write(self, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> None:
         rows = iter(added)
@@ -208,7 +208,7 @@ def open_index(folder: Path) -> tantivy.Index:
     """The tantivy index in `folder`, made if there is none. Raises Damaged, also for one with other
     fields; OSError.
     """
-    with reading(folder):
+    with raising_damaged(folder):
         files.check_folder(folder)
         # tantivy-py's index begins with a reader that looks twice a second whether there is another
         # commit, whatever is asked of it later, and its thread ends with the index.
@@ -231,7 +231,7 @@ def index_in_memory(chunks: Iterable[tuple[int, dict[str, Any]]]) -> tantivy.Ind
     return index
 
 
-def committed(folder: Path) -> tuple[Path, ...]:
+def list_committed_files(folder: Path) -> tuple[Path, ...]:
     """All files of the generation in `folder` that are written once. Raises nothing: of one that is
     not whole, what its meta.json is.
     """
@@ -246,22 +246,22 @@ def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
     FileNotFoundError.
     """
     segments = _segments(files.read_ours(folder / META, META_BYTES_MAX) if meta is None else meta, folder)
-    found: list[str] = []
+    names: list[str] = []
     complete: Counter[str] = Counter()
     for name in files.names(folder):
-        segment, _, rest = name.partition(".")
+        segment, _, suffix = name.partition(".")
         entry = segments.get(segment)
         if entry is None:
             continue
-        if rest.endswith("del"):
+        if suffix.endswith("del"):
             deletes = entry.get("deletes")
-            if not deletes or rest != f"{deletes['opstamp']}.del":
+            if not deletes or suffix != f"{deletes['opstamp']}.del":
                 continue
-        complete[segment] += rest in _PARTS
-        found.append(name)
+        complete[segment] += suffix in _PARTS
+        names.append(name)
     if any(complete[segment] < len(_PARTS) for segment in segments):
         raise FileNotFoundError(f"{folder} lacks files of its tantivy segments")
-    return found
+    return names
 
 
 def _segments(meta: bytes, folder: Path) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
-from cortex.engines.vector.quantized import Coarse
+from cortex.engines.vector.quantized import QuantizedVectors
 from cortex.engines.vector.usearch import (
     Limits,
     build_vectors,
@@ -43,7 +43,7 @@ class VectorEngine:
         self._takes_unnamed = config.embedding.provider != "static"
         self._token = ""
         #: of the snapshot that was opened last
-        self._coarse: Coarse | None = None
+        self._quantized: QuantizedVectors | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._building: Future[str] | None = None
         #: the generation that was looked at last: another look at the same finds the same
@@ -101,9 +101,9 @@ class VectorEngine:
             token,
             self._limits,
             takes_unnamed=self._takes_unnamed,
-            reuse=self._coarse,
+            reuse=self._quantized,
         )
-        self._coarse = snapshot.coarse
+        self._quantized = snapshot.quantized
         return {VectorSearch: snapshot.search, **chunk_handlers(rows)}
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:
@@ -117,7 +117,7 @@ class VectorEngine:
             "hnsw": token,
         }
 
-    def rest(self) -> None:
+    def release(self) -> None:
         """Nothing: what it builds goes with the building."""
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ SHARE = 0.75
 FILES_MAX = 4096
 
 
-class Middles:
+class FileCentroids:
     """The mean vector of each file, of unit length, made when it is first asked for: there is no
     table of them. Frozen; the caches hold derived values only.
     """
@@ -23,13 +23,13 @@ class Middles:
     def __init__(self, rows: Rows, usable: Array) -> None:
         """`usable`: bool [rows], those with a vector of the model that is asked with."""
         self._rows, self._usable = rows, usable
-        self._known: dict[int, Array] = {}
+        self._centroids: dict[int, Array] = {}
         #: of each row with SHARE of the middle of its file; NaN until it is asked for
         self._lengths = np.full(len(rows), np.nan, np.float32)
 
     def __len__(self) -> int:
         """How many are remembered."""
-        return len(self._known)
+        return len(self._centroids)
 
     def cosines(self, query: Array, ordinals: Array, cosines: Array) -> Array:
         """float32 [n]: of `query` (float32 of unit length) with each of the rows at `ordinals`
@@ -38,34 +38,34 @@ class Middles:
         if not len(ordinals):
             return np.zeros(0, np.float32)
         files, place = np.unique(self._rows.columns["path"][ordinals], return_inverse=True)
-        middles = self._middles(files.tolist())
+        centroids = self._get_centroids(files.tolist())
         if (new := np.isnan(self._lengths[ordinals])).any():
             vectors = _unit(self._rows.vectors(ordinals[new]).astype(np.float32))
-            lengths = np.linalg.norm(vectors + SHARE * middles[place[new]], axis=1)
+            lengths = np.linalg.norm(vectors + SHARE * centroids[place[new]], axis=1)
             self._lengths[ordinals[new]] = np.where(lengths > 0, lengths, 1)
-        near: Array = (cosines + SHARE * (middles @ query)[place]) / self._lengths[ordinals]
+        near: Array = (cosines + SHARE * (centroids @ query)[place]) / self._lengths[ordinals]
         return near
 
-    def _middles(self, files: list[int]) -> Array:
+    def _get_centroids(self, files: list[int]) -> Array:
         """float32 [files, dimensions], 0 for what has no file; new ones are remembered."""
-        new = [file for file in files if file not in self._known]
-        if len(self._known) + len(new) > FILES_MAX:
-            self._known.clear()
+        new = [file for file in files if file not in self._centroids]
+        if len(self._centroids) + len(new) > FILES_MAX:
+            self._centroids.clear()
             new = files
         if new:
-            self._known.update(zip(new, self._work_out(new), strict=True))
-        return np.stack([self._known[file] for file in files])
+            self._centroids.update(zip(new, self._compute_centroids(new), strict=True))
+        return np.stack([self._centroids[file] for file in files])
 
-    def _work_out(self, files: list[int]) -> Array:
+    def _compute_centroids(self, files: list[int]) -> Array:
         """As `_middles`, of the chunks that hold each line of a file once. All vectors are read at
         once: they may lie on a server.
         """
         none = np.zeros(0, np.int64)
         lines = (self._rows.lines_of(file) if self._rows.path_names[file] else none for file in files)
-        owns = [own[self._usable[own]] for own in lines]
-        vectors = _unit(self._rows.vectors(np.concatenate(owns)).astype(np.float32))
-        parts = np.split(vectors, np.cumsum([len(own) for own in owns])[:-1])
-        return _unit(np.stack([part.sum(axis=0) for part in parts]))
+        row_lists = [file_rows[self._usable[file_rows]] for file_rows in lines]
+        vectors = _unit(self._rows.vectors(np.concatenate(row_lists)).astype(np.float32))
+        parts = np.split(vectors, np.cumsum([len(file_rows) for file_rows in row_lists])[:-1])
+        return _unit(np.stack([file_vectors.sum(axis=0) for file_vectors in parts]))
 
 
 def _unit(vectors: Array) -> Array:

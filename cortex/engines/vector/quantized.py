@@ -32,33 +32,35 @@ class Table:
     error: float
 
 
-class Coarse:
+class QuantizedVectors:
     """The tables of a generation's segments, each made when it is first looked at: 1.3 µs a row."""
 
-    def __init__(self, segments: Sequence[Segment], reuse: Coarse | None = None) -> None:
+    def __init__(self, segments: Sequence[Segment], reuse: QuantizedVectors | None = None) -> None:
         """`reuse`: of another generation, whose tables of the same segments are shared."""
-        known = {id(one.segment): one for one in reuse.tables if one} if reuse else {}
+        shared_tables = {id(table.segment): table for table in reuse.tables if table} if reuse else {}
         self._segments = tuple(segments)
-        self.tables: list[Table | None] = [known.get(id(segment)) for segment in segments]
+        self.tables: list[Table | None] = [shared_tables.get(id(segment)) for segment in segments]
 
-    def make(self, which: Sequence[int] | None = None) -> list[Table]:
+    def make_tables(self, which: Sequence[int] | None = None) -> list[Table]:
         """The tables of these segments, or of all."""
-        made = []
+        out = []
         for at in range(len(self.tables)) if which is None else which:
             table = self.tables[at] = self.tables[at] or make_table(self._segments[at])
-            made.append(table)
-        return made
+            out.append(table)
+        return out
 
-    def nearness(self, vector: Array, which: Sequence[int]) -> tuple[Array, float]:
+    def estimate_cosines(self, vector: Array, which: Sequence[int]) -> tuple[Array, float]:
         """(of each row of the segments `which`, one after the other, about the cosine with `vector`
         (float32 of unit length), float32 [rows]; how far one may be off).
         """
-        tables = self.make(which)
-        (asked,), (scale,) = in_bytes(vector[None])
-        off = float(np.linalg.norm(vector - asked * scale))
-        parts = [products(asked, one.numbers) * (one.scales * scale) for one in tables if len(one.numbers)]
-        told = np.concatenate(parts) if parts else np.zeros(0, np.float32)
-        return told, max((one.error for one in tables), default=0.0) + off
+        tables = self.make_tables(which)
+        (query,), (scale,) = quantize(vector[None])
+        off = float(np.linalg.norm(vector - query * scale))
+        parts = [
+            products(query, table.numbers) * (table.scales * scale) for table in tables if len(table.numbers)
+        ]
+        cosines = np.concatenate(parts) if parts else np.zeros(0, np.float32)
+        return cosines, max((table.error for table in tables), default=0.0) + off
 
 
 def make_table(segment: Segment) -> Table:
@@ -70,9 +72,9 @@ def make_table(segment: Segment) -> Table:
     error = 0.0
     for at in range(0, len(vectors), BLOCK):
         some = vectors[at : at + BLOCK].astype(np.float32)
-        told, worth = in_bytes(some)
-        numbers[at : at + BLOCK], scales[at : at + BLOCK] = told, worth
-        some -= told * worth[:, None]
+        quantized, worth = quantize(some)
+        numbers[at : at + BLOCK], scales[at : at + BLOCK] = quantized, worth
+        some -= quantized * worth[:, None]
         error = max(error, float(np.einsum("ij,ij->i", some, some).max()))
     segment.let_go()
     aside = allocator.put_aside(segment.path.parent, numbers.reshape(-1).view(np.uint8).data)
@@ -80,7 +82,7 @@ def make_table(segment: Segment) -> Table:
     return Table(segment, numbers, scales, error**0.5)
 
 
-def in_bytes(vectors: Array) -> tuple[Array, Array]:
+def quantize(vectors: Array) -> tuple[Array, Array]:
     """(int8 [n, dimensions], float32 [n]: what a number of each is worth)"""
     greatest = np.maximum(vectors.max(axis=1), -vectors.min(axis=1))
     scales = np.where(greatest > 0, greatest, 1.0).astype(np.float32) / GREATEST

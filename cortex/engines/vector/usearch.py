@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cortex.engines.vector.file_centroids import Middles
-from cortex.engines.vector.quantized import Coarse, in_bytes
-from cortex.generation.candidates import tell
+from cortex.engines.vector.file_centroids import FileCentroids
+from cortex.engines.vector.quantized import QuantizedVectors, quantize
+from cortex.generation.candidates import make_signals
 from cortex.generation.read import Rows
 from cortex.system import allocator, files
 from cortex.system.arrays import Array
@@ -69,7 +69,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class ScanPlan:
     """How rows are looked at as bytes: in the segments `which`, of whose rows they are those at
     `places`; None for `places`: all of them. None for `which`: they are compared one by one.
     """
@@ -79,7 +79,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class FilteredRows:
     """The rows that the filters of a question keep and that have a vector of its model."""
 
     usable: int  #: rows that have one, kept or not
@@ -88,7 +88,7 @@ class Kept:
     fresh: Array  #: those of `ordinals` that HNSW does not hold; none where it is not asked
     sample: Array  #: float16 [m, dimensions]: vectors of some of them, where HNSW is asked
     #: how `ordinals` are looked at; where HNSW is asked, how `fresh` are
-    near: Near = Near(None)
+    scan_plan: ScanPlan = ScanPlan(None)
 
 
 @dataclass(frozen=True)
@@ -98,16 +98,16 @@ class VectorSnapshot:
     rows: Rows
     has_vector: Array  #: bool [n]
     hnsw: Index | None
-    coarse: Coarse
+    quantized: QuantizedVectors
     #: highest row key that the HNSW index was built from; later rows are scanned
     watermark: int
     limits: Limits = Limits()
     #: whether vectors that name no model count as those of the questions' one: the built-in model
     #: never made them, a server that was configured may have
     takes_unnamed: bool = True
-    known: dict[tuple[Filters, str], Kept] = field(default_factory=dict)
+    filter_cache: dict[tuple[Filters, str], FilteredRows] = field(default_factory=dict)
     #: model of a question → what the files are about
-    middles: dict[str, Middles] = field(default_factory=dict)
+    centroids: dict[str, FileCentroids] = field(default_factory=dict)
 
     def search(self, request: VectorSearch) -> Signals:
         """The `limit` live, matching rows nearest to the query; names ("cosine", *ABOUT).
@@ -119,42 +119,42 @@ class VectorSnapshot:
         BadRequest for a vector of wrong size, NotReady when no row was embedded by `request.model`.
         """
         query = self._query(request)
-        kept = self._keep(request.filters, request.model)
+        filtered = self._filter_rows(request.filters, request.model)
         wanted = min(max(request.limit, 1), LIMIT_MAX)
-        if self._is_walked(len(kept.ordinals)):
-            walked = self._walk(query, kept, wanted)
-            near = kept.near if walked else self._near(kept.ordinals)
+        if self._uses_index(len(filtered.ordinals)):
+            walked = self._search_index(query, filtered, wanted)
+            plan = filtered.scan_plan if walked else self._plan_scan(filtered.ordinals)
         else:
-            walked, near = None, kept.near
-        ordinals, scores, stats = walked or self._scan(query, kept.ordinals, near, wanted)
-        stats |= {"rows": float(kept.usable), "left_out": float(self.rows.live_count - kept.usable)}
-        stats["matching"] = float(len(kept.ordinals))
-        chosen = self._in_order(ordinals, scores)[:wanted]
-        ordinals, scores = ordinals[chosen], scores[chosen]
+            walked, plan = None, filtered.scan_plan
+        ordinals, scores, stats = walked or self._scan(query, filtered.ordinals, plan, wanted)
+        stats |= {"rows": float(filtered.usable), "left_out": float(self.rows.live_count - filtered.usable)}
+        stats["matching"] = float(len(filtered.ordinals))
+        best = self._order_by_score(ordinals, scores)[:wanted]
+        ordinals, scores = ordinals[best], scores[best]
         if request.alone:
-            scores = self._middles(request.model).cosines(query, ordinals, scores)
-            order = self._in_order(ordinals, scores)
+            scores = self._file_centroids(request.model).cosines(query, ordinals, scores)
+            order = self._order_by_score(ordinals, scores)
             ordinals, scores = ordinals[order], scores[order]
-        return tell(self.rows, ordinals, ("cosine",), scores, stats)
+        return make_signals(self.rows, ordinals, ("cosine",), scores, stats)
 
-    def _middles(self, model: str) -> Middles:
-        known = self.middles.get(model)
-        if known is None:
-            known = self.middles[model] = Middles(self.rows, self._usable(model))
-        return known
+    def _file_centroids(self, model: str) -> FileCentroids:
+        centroids = self.centroids.get(model)
+        if centroids is None:
+            centroids = self.centroids[model] = FileCentroids(self.rows, self._usable_rows(model))
+        return centroids
 
-    def _in_order(self, ordinals: Array, scores: Array) -> Array:
+    def _order_by_score(self, ordinals: Array, scores: Array) -> Array:
         """I64: the places of `ordinals` by their scores, best first; equal ones by chunk id."""
         order = np.argsort(-scores, kind="stable")
         same = np.flatnonzero(np.diff(scores[order]) == 0)
         if len(same):
             tied = np.union1d(same, same + 1)
             ids = dict(zip(order[tied].tolist(), self.rows.ids(ordinals[order[tied]]), strict=True))
-            found = sorted(ids, key=lambda at: (-scores[at], ids[at]))
-            order[tied] = found
+            ranked = sorted(ids, key=lambda at: (-scores[at], ids[at]))
+            order[tied] = ranked
         return order
 
-    def _is_walked(self, matching: int) -> bool:
+    def _uses_index(self, matching: int) -> bool:
         """Whether HNSW is asked where so many rows match."""
         return (
             self.hnsw is not None
@@ -172,103 +172,109 @@ class VectorSnapshot:
         norm = float(np.linalg.norm(vector))
         return vector / norm if norm else vector
 
-    def _keep(self, filters: Filters, model: str) -> Kept:
+    def _filter_rows(self, filters: Filters, model: str) -> FilteredRows:
         """What the filters keep, remembered for the last few."""
-        known = self.known.get((filters, model))
-        if known is None:
-            if len(self.known) >= KEPT_MAX:
-                self.known.clear()
-            known = self.known[filters, model] = self._kept(filters, model)
-        return known
+        filtered = self.filter_cache.get((filters, model))
+        if filtered is None:
+            if len(self.filter_cache) >= KEPT_MAX:
+                self.filter_cache.clear()
+            filtered = self.filter_cache[filters, model] = self._compute_filtered(filters, model)
+        return filtered
 
-    def _kept(self, filters: Filters, model: str) -> Kept:
-        usable = self._usable(model)
+    def _compute_filtered(self, filters: Filters, model: str) -> FilteredRows:
+        usable = self._usable_rows(model)
         mask = self.rows.mask(filters) & usable
         ordinals = np.flatnonzero(mask)
         fresh, sample = ordinals[:0], np.zeros((0, self.rows.dimensions), np.float16)
-        if self._is_walked(len(ordinals)):
+        if self._uses_index(len(ordinals)):
             fresh = ordinals[self.rows.keys[ordinals] > self.watermark]
             sample = self.rows.vectors(ordinals[:: max(1, len(ordinals) // SAMPLE_ROWS)])
-        near = self._near(fresh if self._is_walked(len(ordinals)) else ordinals)
-        return Kept(int(np.count_nonzero(usable)), mask, ordinals, fresh, sample, near)
+        plan = self._plan_scan(fresh if self._uses_index(len(ordinals)) else ordinals)
+        return FilteredRows(int(np.count_nonzero(usable)), mask, ordinals, fresh, sample, plan)
 
-    def _usable(self, model: str) -> Array:
+    def _usable_rows(self, model: str) -> Array:
         usable = self.rows.live & self.has_vector
         names = self.rows.names["model"]
-        same = [at for at, name in enumerate(names) if self._agree(name, model)]
+        same = [at for at, name in enumerate(names) if self._models_agree(name, model)]
         if len(same) < len(names):
             usable = usable & np.isin(self.rows.columns["model"], same)
         if not usable.any() and bool((self.rows.live & self.has_vector).any()):
-            named = ", ".join(name or "a model without a name" for name in names)
+            model_names = ", ".join(name or "a model without a name" for name in names)
             raise NotReady(
-                f"The index was embedded with {named}, questions with {model}; run `cortex index` to embed it anew. "
+                f"The index was embedded with {model_names}, questions with {model}; run `cortex index` to embed it anew. "
                 "Chunk files of another program need its embedding server (CORTEX_EMBEDDING_ENDPOINT) and the name "
                 "that they give its model (CORTEX_EMBEDDING_MODEL)."
             )
         return usable
 
-    def _agree(self, name: str, model: str) -> bool:
+    def _models_agree(self, name: str, model: str) -> bool:
         """Whether vectors of the model `name` may be compared with one of `model`."""
         return same_model(name, model) if name and model else self.takes_unnamed or name == model
 
     def _scan(
-        self, query: Array, ordinals: Array, near: Near, wanted: int
+        self, query: Array, ordinals: Array, plan: ScanPlan, wanted: int
     ) -> tuple[Array, Array, dict[str, float]]:
-        ordinals, told = self._nearest(query, ordinals, near, wanted)
+        ordinals, cosines = self._nearest_candidates(query, ordinals, plan, wanted)
         scores = _cosines(query, self.rows.vectors(ordinals))
-        return *_head(ordinals, scores, wanted), _stats(scores if told is None else told)
+        return *_best_with_ties(ordinals, scores, wanted), _stats(scores if cosines is None else cosines)
 
-    def _near(self, ordinals: Array) -> Near:
+    def _plan_scan(self, ordinals: Array) -> ScanPlan:
         """How `ordinals`, which ascend, are looked at."""
         starts = self.rows.starts
         ends = np.searchsorted(ordinals, starts)
         which = np.flatnonzero(np.diff(ends)).tolist()
         shift = np.concatenate([[0], np.cumsum([starts[at + 1] - starts[at] for at in which])]).astype(int)
         if len(ordinals) * GATHERED <= shift[-1]:
-            return Near(None)
+            return ScanPlan(None)
         if len(ordinals) == shift[-1]:
-            return Near(tuple(which))
+            return ScanPlan(tuple(which))
         places = [
             ordinals[ends[at] : ends[at + 1]] - (starts[at] - before)
             for at, before in zip(which, shift, strict=False)
         ]
-        return Near(tuple(which), np.concatenate(places))
+        return ScanPlan(tuple(which), np.concatenate(places))
 
-    def _nearest(self, query: Array, ordinals: Array, near: Near, wanted: int) -> tuple[Array, Array | None]:
+    def _nearest_candidates(
+        self, query: Array, ordinals: Array, plan: ScanPlan, wanted: int
+    ) -> tuple[Array, Array | None]:
         """(those of `ordinals`, which ascend, that may be among the `wanted` nearest or tie with
         them; about the cosine of each that was given, None where they are too few to be told).
         """
-        if near.which is None or len(ordinals) <= wanted:
+        if plan.which is None or len(ordinals) <= wanted:
             return ordinals, None
-        told, off = self.coarse.nearness(query, near.which)
-        if near.places is not None:
-            told = told[near.places]
-        cut = highest(told, wanted)
+        cosines, off = self.quantized.estimate_cosines(query, plan.which)
+        if plan.places is not None:
+            cosines = cosines[plan.places]
+        cut = highest(cosines, wanted)
         # One that is told too low by `off` may be nearer than one that is told too high by it.
-        return ordinals[told >= cut - 2 * off], told
+        return ordinals[cosines >= cut - 2 * off], cosines
 
-    def _walk(self, query: Array, kept: Kept, wanted: int) -> tuple[Array, Array, dict[str, float]] | None:
+    def _search_index(
+        self, query: Array, filtered: FilteredRows, wanted: int
+    ) -> tuple[Array, Array, dict[str, float]] | None:
         """Ask HNSW for more and more until twice `wanted` of them match; add the rows that it does
         not hold. None where too few of WALKED_MAX match: a scan is quicker then, and exact.
         """
         assert self.hnsw is not None
-        asked = in_bytes(query[None])[0][0]
+        query_bytes = quantize(query[None])[0][0]
         count = max(4 * wanted, 64)
         while True:
-            found = self.hnsw.search(asked, min(count, len(self.hnsw)))
-            ordinals = self.rows.locate(np.asarray(found.keys, np.uint64).ravel())
+            neighbours = self.hnsw.search(query_bytes, min(count, len(self.hnsw)))
+            ordinals = self.rows.locate(np.asarray(neighbours.keys, np.uint64).ravel())
             ordinals = ordinals[ordinals >= 0]
-            ordinals = ordinals[kept.mask[ordinals]]
+            ordinals = ordinals[filtered.mask[ordinals]]
             if len(ordinals) >= 2 * wanted or count >= len(self.hnsw):
                 break
             count *= 2
             if count > max(WALKED_MAX, 4 * wanted):
                 return None
         ordinals = np.unique(
-            np.concatenate([ordinals, self._nearest(query, kept.fresh, kept.near, wanted)[0]])
+            np.concatenate(
+                [ordinals, self._nearest_candidates(query, filtered.fresh, filtered.scan_plan, wanted)[0]]
+            )
         )
         scores = _cosines(query, self.rows.vectors(ordinals))
-        return *_head(ordinals, scores, wanted), _stats(_cosines(query, kept.sample))
+        return *_best_with_ties(ordinals, scores, wanted), _stats(_cosines(query, filtered.sample))
 
 
 def _cosines(query: Array, vectors: Array) -> Array:
@@ -287,7 +293,7 @@ def highest(values: Array, number: int) -> float:
     return float(np.partition(values, len(values) - number)[len(values) - number])
 
 
-def _head(ordinals: Array, scores: Array, wanted: int) -> tuple[Array, Array]:
+def _best_with_ties(ordinals: Array, scores: Array, wanted: int) -> tuple[Array, Array]:
     """The `wanted` best and all that tie with the last of them."""
     if len(scores) > wanted:
         cut = highest(scores, wanted)
@@ -302,13 +308,13 @@ def _stats(scores: Array) -> dict[str, float]:
     return {"cosine_mean": float(scores.mean()), "cosine_std": float(scores.std())}
 
 
-def same_model(one: str, other: str) -> bool:
+def same_model(name: str, other: str) -> bool:
     """Whether two embedder identities (`name@content-hash`) name one vector space;
     an unknown hash agrees with any.
     """
-    if one == other:
+    if name == other:
         return True
-    (one_name, _, one_hash), (other_name, _, other_hash) = one.partition("@"), other.partition("@")
+    (one_name, _, one_hash), (other_name, _, other_hash) = name.partition("@"), other.partition("@")
     return one_name == other_name and not (one_hash and other_hash)
 
 
@@ -330,7 +336,7 @@ def build_vectors(rows: Rows, folder: Path) -> str:
         expansion_search=EXPANSION_SEARCH,
     )
     for batch in np.array_split(ordinals, max(1, len(ordinals) // 10_000)):
-        index.add(rows.keys[batch], in_bytes(rows.vectors(batch).astype(np.float32))[0], threads=1)
+        index.add(rows.keys[batch], quantize(rows.vectors(batch).astype(np.float32))[0], threads=1)
         allocator.release_mapped_files(folder.parent)  # of vectors that are not read again
     watermark = int(rows.keys.max()) if len(rows) else 0
     files.make_folder(folder)
@@ -347,19 +353,19 @@ def check_vectors(path: Path) -> None:
     checksum, which usearch itself has none of. OSError when it cannot be read.
     """
     try:
-        found = _checksum(path)
+        checksum = _checksum(path)
     except FileNotFoundError as error:
         raise Damaged(f"{path} does not exist.") from error
-    if not path.stem.endswith(f"-{found:08x}"):
+    if not path.stem.endswith(f"-{checksum:08x}"):
         raise Damaged(f"{path} fails its checksum.")
 
 
 def _checksum(path: Path) -> int:
-    found = 0
+    checksum = 0
     with files.open_ours(path) as file:
         while block := file.read(_BLOCK_BYTES):
-            found = zlib.crc32(block, found)
-    return found
+            checksum = zlib.crc32(block, checksum)
+    return checksum
 
 
 def open_vectors(
@@ -369,7 +375,7 @@ def open_vectors(
     limits: Limits = Limits(),
     *,
     takes_unnamed: bool = True,
-    reuse: Coarse | None = None,
+    reuse: QuantizedVectors | None = None,
 ) -> VectorSnapshot:
     """Open a generation for vector search; `name` is its HNSW file ("" for none), `takes_unnamed`
     as in VectorSnapshot, `reuse` as in Coarse.
@@ -381,24 +387,24 @@ def open_vectors(
     if is_ours(name):
         check_vectors(folder / name)
         try:
-            hnsw = _map(folder / name, rows.dimensions)
+            hnsw = _map_index(folder / name, rows.dimensions)
         except Exception as error:  # usearch raises its own and RuntimeError
             log.warning("the HNSW index %s cannot be opened (%s); scanning instead", name, error)
-    coarse = Coarse(rows.segments, reuse)
+    quantized = QuantizedVectors(rows.segments, reuse)
     if hnsw is None:  # else few questions look at all
-        coarse.make()
+        quantized.make_tables()
     return VectorSnapshot(
         rows=rows,
         has_vector=rows.column("has_vector").astype(bool),
         hnsw=hnsw,
-        coarse=coarse,
+        quantized=quantized,
         watermark=watermark_of(name) if hnsw is not None else 0,
         limits=limits,
         takes_unnamed=takes_unnamed,
     )
 
 
-def _map(path: Path, dimensions: int) -> Index:
+def _map_index(path: Path, dimensions: int) -> Index:
     from usearch.index import Index
 
     # usearch 2.23 closes descriptor 0, a worker's life line, when the file is missing or empty,

@@ -17,7 +17,7 @@ from typing import Protocol
 from cortex.ask.freshness import Freshness
 from cortex.generation.contract import PACKED, PLAIN
 from cortex.generation.current import FileRef, Generation
-from cortex.generation.damage import look
+from cortex.generation.damage import read_seals
 from cortex.generation.manifest import Manifest
 from cortex.processes import attach
 from cortex.settings.config import Config
@@ -83,7 +83,7 @@ async def _follow(
     stalled_at = 0.0
     while True:
         generation = freshness.current()
-        if written != (written := look([config.manifest])):
+        if written != (written := read_seals([config.manifest])):
             manifest = load(config.manifest)
         waiting = _waiting(config, manifest, generation)
         share = freshness.share(generation)

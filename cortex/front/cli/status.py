@@ -18,7 +18,7 @@ from cortex.front.http.server_records import served_at
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import Generation
 from cortex.generation.damage import UNREADABLE
-from cortex.generation.manifest import Listing, Noted
+from cortex.generation.manifest import FileRemarks, Listing
 from cortex.processes import attach, starting
 from cortex.processes.names import MEMORY, PROJECT
 from cortex.settings.config import Config
@@ -130,7 +130,7 @@ def oddities(path: Path) -> dict[str, dict[str, int]]:
     left_out: Counter[str] = Counter()
     remarks: Counter[str] = Counter()
     with contextlib.suppress(OSError, *UNREADABLE):
-        manifest = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[Noted])
+        manifest = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[FileRemarks])
         left_out.update(manifest.left_out)
         for entry in manifest.files.values():
             if not entry.chunks:
