@@ -20,7 +20,7 @@ with contextlib.suppress(ImportError):
     import onnxruntime  # noqa: F401 - crashes when usearch is loaded before it, see embedders/onnx
 
 from cortex.ask.freshness import Freshness
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.engines import LOCAL
 from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
@@ -94,9 +94,9 @@ class Served:
         reply = self.workers[worker].handlers[type(request)](request)
         return decode(encode(reply, 1))
 
-    def asking(self, config: Config | None = None) -> Asking:
+    def asking(self, config: Config | None = None) -> QueryContext:
         used = config or self.config
-        return Asking(used, self, Freshness(used), time.monotonic() + 60.0)
+        return QueryContext(used, self, Freshness(used), time.monotonic() + 60.0)
 
 
 @pytest.fixture(scope="session")

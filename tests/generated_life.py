@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cortex.ask.code_notes.fingerprints import Text
+from cortex.ask.code_notes.fingerprints import TextLines
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
@@ -237,7 +237,10 @@ def tell(library: Library, life: Life) -> dict[str, int]:
     for one in life.told:
         _set_clock(library, one["at"])
         whose = library.of(project=one["project"], source=Source("claude", one["session"], "mcp", "agent"))
-        said = {path: Text.of(_text(path, "first")).all_spoken() for path in one["note"].get("files", ())}
+        said = {
+            path: TextLines.of(_text(path, "first")).full_fingerprint()
+            for path in one["note"].get("files", ())
+        }
         supersedes = [numbers[title] for title in one.get("supersedes", ())]
         made = whose.store(**one["note"], spoken=said, supersedes=supersedes)
         numbers.setdefault(one["note"]["title"], made["number"])

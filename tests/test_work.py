@@ -115,7 +115,7 @@ def test_a_search_asks_each_lane_once_and_fetches_once(served):
 def test_what_a_path_says_to_a_ranking_is_worked_out_once_for_all_questions(served, monkeypatch):
     read = Counter()
     monkeypatch.setattr(evidence, "path_traits", lambda path: read.update([path]) or path_traits(path))
-    evidence.about.cache_clear()
+    evidence.describe_path.cache_clear()
     for query in ("where is the lock taken", "parts of the machine", "use of a lock"):
         asked(served, "cortex_search", query=query, limit=5)
     assert len(read) > 5

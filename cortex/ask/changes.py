@@ -51,7 +51,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TouchedCode:
     """Definitions with changed lines, then the lines around changes outside of all; the changed
     lines of each, paths that the index does not hold, and how many files were left out.
     """
@@ -80,17 +80,17 @@ def parse_diff(text: str) -> list[Change]:
         patches = PatchSet(text)
     except (UnidiffParseError, ValueError) as error:
         raise BadRequest(f"`diff` is no unified diff as `git diff` prints it: {error}.") from error
-    found = [_change(str(patch.path), hunk) for patch in patches for hunk in patch]
-    if not found:
+    changes = [_parse_hunk(str(patch.path), hunk) for patch in patches for hunk in patch]
+    if not changes:
         raise BadRequest("`diff` holds no changed lines; pass what `git diff` prints.")
-    return found
+    return changes
 
 
-def _change(path: str, hunk: Any) -> Change:
+def _parse_hunk(path: str, hunk: Any) -> Change:
     old: dict[int, str] = {}
     new: dict[int, str] = {}
-    gone: set[int] = set()
-    come: set[int] = set()
+    removed: set[int] = set()
+    added: set[int] = set()
     at_old, at_new = int(hunk.source_start), int(hunk.target_start)
     for line in hunk:
         text = str(line.value).rstrip("\r\n")
@@ -99,17 +99,19 @@ def _change(path: str, hunk: Any) -> Change:
         if line.is_added or line.is_context:
             new[at_new] = text
         if line.is_removed:
-            gone.add(at_old)
+            removed.add(at_old)
         elif line.is_added:
-            come.add(at_new)
+            added.add(at_new)
         at_old += line.is_removed or line.is_context
         at_new += line.is_added or line.is_context
     # Where lines only came, the other side has no line that changed: the one before them stands
     # for it.
-    return Change(path, Side(old, _around(gone, old, hunk)), Side(new, _around(come, new, hunk)))
+    return Change(
+        path, Side(old, _changed_lines(removed, old, hunk)), Side(new, _changed_lines(added, new, hunk))
+    )
 
 
-def _around(changed: set[int], lines: dict[int, str], hunk: Any) -> tuple[int, ...]:
+def _changed_lines(changed: set[int], lines: dict[int, str], hunk: Any) -> tuple[int, ...]:
     if changed or not lines:
         return tuple(sorted(changed))
     before = 0
@@ -120,34 +122,35 @@ def _around(changed: set[int], lines: dict[int, str], hunk: Any) -> tuple[int, .
     return (min(lines) + max(0, before - 1),)
 
 
-async def find_touched(turn: Turn, changes: Sequence[Change]) -> Touched:
+async def find_touched(turn: Turn, changes: Sequence[Change]) -> TouchedCode:
     """Raises NotReady, and Unavailable when no worker with rows answers."""
-    paths = list(dict.fromkeys(one.path for one in changes))
-    known = await _locate(turn, paths[:FILES_MAX])
-    used = [one for one in changes if one.path in known][:HUNKS_MAX]
+    paths = list(dict.fromkeys(change.path for change in changes))
+    indexed_paths = await _locate(turn, paths[:FILES_MAX])
+    used = [change for change in changes if change.path in indexed_paths][:HUNKS_MAX]
     definitions, is_new = await asyncio.gather(
-        outline(turn, list(dict.fromkeys(known[one.path] for one in used))), _is_new(turn, used, known)
+        outline(turn, list(dict.fromkeys(indexed_paths[change.path] for change in used))),
+        _is_new(turn, used, indexed_paths),
     )
     lines: dict[str, list[int]] = {}
-    found: dict[str, Function] = {}
+    functions: dict[str, Function] = {}
     outside: dict[str, list[int]] = {}
-    for one in used:
-        file = known[one.path]
-        for number in (one.after if is_new else one.before).changed:
+    for change in used:
+        file = indexed_paths[change.path]
+        for number in (change.after if is_new else change.before).changed:
             around = _innermost(definitions, file, number)
             if around is None:
                 outside.setdefault(file, []).append(number)
                 continue
-            found[around.id] = around
+            functions[around.id] = around
             lines.setdefault(around.id, []).append(number)
-    for piece, own in _pieces(outside):
-        found[piece.id], lines[piece.id] = piece, own
-    unknown = tuple(path for path in paths[:FILES_MAX] if path not in known)
+    for piece, numbers in _group_lines(outside):
+        functions[piece.id], lines[piece.id] = piece, numbers
+    unknown = tuple(path for path in paths[:FILES_MAX] if path not in indexed_paths)
     left_out = max(0, len(paths) - FILES_MAX)
-    return Touched(tuple(found.values()), lines, unknown, left_out)
+    return TouchedCode(tuple(functions.values()), lines, unknown, left_out)
 
 
-def _pieces(outside: Mapping[str, list[int]]) -> Iterator[tuple[Function, list[int]]]:
+def _group_lines(outside: Mapping[str, list[int]]) -> Iterator[tuple[Function, list[int]]]:
     """(the lines around changes that lie near each other, the changed ones of them)"""
     for file, numbers in outside.items():
         group: list[int] = []
@@ -165,69 +168,78 @@ async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
     located = await turn.lane("text", request, Located)
     if located is None:
         located = await turn.ask("vector", request, Located)
-    found: dict[str, set[str]] = {}
-    here: dict[str, str] = {}
+    suffix_matches: dict[str, set[str]] = {}
+    relative_matches: dict[str, str] = {}
     for spot in located.spots:
         path, indexed = paths[spot.place], spot.hit.path
         # The index may be of a folder of the repository, and never the other way round.
         if spot.whole and path.endswith(indexed):
-            found.setdefault(path, set()).add(indexed)
+            suffix_matches.setdefault(path, set()).add(indexed)
         elif indexed == f"{turn.asking.config.subfolder}/{path}":  # git diff --relative
-            here[path] = indexed
-    return {path: one for path, one in here.items() if path not in found} | {
-        path: files.pop() for path, files in found.items() if len(files) == 1
+            relative_matches[path] = indexed
+    return {path: hit_path for path, hit_path in relative_matches.items() if path not in suffix_matches} | {
+        path: files.pop() for path, files in suffix_matches.items() if len(files) == 1
     }
 
 
-async def _is_new(turn: Turn, changes: Sequence[Change], known: dict[str, str]) -> bool:
+async def _is_new(turn: Turn, changes: Sequence[Change], indexed_paths: dict[str, str]) -> bool:
     """Whether the index holds the files as they are after the change: it follows what is saved, but
     a diff may be of something that is only proposed.
     """
     tried = changes[:TRIED_MAX]
     places = [
-        Place(known[one.path], line)
-        for one in tried
-        for side in (one.after, one.before)
+        Place(indexed_paths[change.path], line)
+        for change in tried
+        for side in (change.after, change.before)
         for line in side.changed[:1]
     ]
     indexed = await read_lines(turn, places)
     new = old = 0
-    for one in tried:
-        lines = indexed.get(known[one.path], {})
-        new += sum(lines.get(number) == text for number, text in one.after.lines.items())
-        old += sum(lines.get(number) == text for number, text in one.before.lines.items())
+    for change in tried:
+        lines = indexed.get(indexed_paths[change.path], {})
+        new += sum(lines.get(number) == text for number, text in change.after.lines.items())
+        old += sum(lines.get(number) == text for number, text in change.before.lines.items())
     return new >= old
 
 
 def _innermost(definitions: Sequence[Function], file: str, line: int) -> Function | None:
     around = [
-        one
-        for one in definitions
-        if one.file == file and one.start <= line <= one.end and one.kind not in WHOLE_KINDS
+        definition
+        for definition in definitions
+        if definition.file == file
+        and definition.start <= line <= definition.end
+        and definition.kind not in WHOLE_KINDS
     ]
-    return min(around, key=lambda one: (one.end - one.start, one.kind in TYPE_KINDS), default=None)
+    return min(
+        around,
+        key=lambda definition: (definition.end - definition.start, definition.kind in TYPE_KINDS),
+        default=None,
+    )
 
 
-async def find_impact(turn: Turn, touched: Touched) -> Impact:
+async def find_impact(turn: Turn, touched: TouchedCode) -> Impact:
     """What refers to the touched definitions, and what refers to that; of a file of which only
     lines outside of all were touched, to the file. Raises NotReady.
     """
-    own = {one.id for one in touched.functions}
-    defined = [one for one in touched.functions if one.kind != PIECE]
-    files = {one.file for one in defined}
-    asked = [one.id for one in defined]
-    asked += dict.fromkeys(one.file for one in touched.functions if one.file not in files)
+    touched_ids = {function.id for function in touched.functions}
+    defined = [function for function in touched.functions if function.kind != PIECE]
+    files = {function.file for function in defined}
+    targets = [function.id for function in defined]
+    targets += dict.fromkeys(function.file for function in touched.functions if function.file not in files)
     answers = await ask_graph(
         turn,
-        [GraphSearch("impact", one, depth=IMPACT_DEPTH, max_results=IMPACT_MAX) for one in asked[:IMPACT_OF]],
+        [
+            GraphSearch("impact", target, depth=IMPACT_DEPTH, max_results=IMPACT_MAX)
+            for target in targets[:IMPACT_OF]
+        ],
     )
-    found: dict[str, Entry] = {}
+    may_break: dict[str, Entry] = {}
     tests: dict[str, Entry] = {}
     for answer in answers:
         for raw in answer.results if answer is not None else ():
             result = orjson.loads(raw)
             name, place = result["node"]["id"], result["location"]
-            if name in own:
+            if name in touched_ids:
                 continue
             symbol = name.partition(":")[2].partition("~")[0]
             if is_test(place["file"]):
@@ -243,8 +255,8 @@ async def find_impact(turn: Turn, touched: Touched) -> Impact:
                 "why": result["impact_type"],
                 "severity": result["severity"],
             }
-            known = found.setdefault(name, entry)
-            if _ORDER.index(entry["severity"]) < _ORDER.index(known["severity"]):
-                found[name] = entry
-    ordered = sorted(found.values(), key=lambda one: _ORDER.index(one["severity"]))
+            previous = may_break.setdefault(name, entry)
+            if _ORDER.index(entry["severity"]) < _ORDER.index(previous["severity"]):
+                may_break[name] = entry
+    ordered = sorted(may_break.values(), key=lambda row: _ORDER.index(row["severity"]))
     return Impact(ordered, list(tests.values()))

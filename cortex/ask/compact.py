@@ -14,7 +14,7 @@ import orjson
 #: operations that go the way of the edges: a result is what the reference leads to
 _FORWARD = frozenset({"callees", "dependencies", "path"})
 #: what is taken over as it is
-_KEPT = ("via", "edge", "confidence", "impact_type", "severity")
+_COPIED_KEYS = ("via", "edge", "confidence", "impact_type", "severity")
 _CANDIDATES = ("candidates", "more_candidates", "candidates_of")
 #: characters of a shown line; longer ones are cut
 LINE_CHARS_MAX = 160
@@ -31,61 +31,61 @@ def compact(results: Iterable[bytes], operation: str) -> tuple[tuple[bytes, ...]
     """
     rows = [orjson.loads(raw) for raw in results]
     file = next((row["location"]["file"] for row in rows if "location" in row), "")
-    asked = file if operation in _FORWARD and operation != "path" else ""
-    shown = []
+    base_file = file if operation in _FORWARD and operation != "path" else ""
+    encoded_rows = []
     for row in rows:
-        shown.append(orjson.dumps(_row(row, operation, asked)))
+        encoded_rows.append(orjson.dumps(_row(row, operation, base_file)))
         if operation == "path":
-            asked = row["node"].get("file", "")
-    return tuple(shown), file if operation in _FORWARD and operation != "path" else ""
+            base_file = row["node"].get("file", "")
+    return tuple(encoded_rows), file if operation in _FORWARD and operation != "path" else ""
 
 
-def unread(row: Row) -> Row:
+def drop_text(row: Row) -> Row:
     """A compact result without the lines that it was shown with."""
     return {name: value for name, value in row.items() if name != "text"}
 
 
-def _row(result: Row, operation: str, asked: str) -> Row:
+def _row(result: Row, operation: str, base_file: str) -> Row:
     node: Row = result["node"]
     place: Row | None = result.get("location")
     defined: Row | None = {"file": node["file"], "line": node["start_line"]} if node.get("file") else None
     forward = operation in _FORWARD
     by_definition = operation == "implementations" or result.get("impact_type") == "override"
     at = place if place and not forward and not by_definition else defined
-    row: Row = {"name": name} if (name := _name(node)) else {}
+    row: Row = {"name": name} if (name := _short_name(node)) else {}
     row["kind"] = node["kind"]
     if at:
-        row["at"] = _place(at)
+        row["at"] = _format_place(at)
     if defined and place and at == place and defined["file"] != place["file"]:
-        row["defined"] = _place(defined)
+        row["defined"] = _format_place(defined)
     if forward and place:
-        row["from"] = place["line"] if place["file"] == asked else _place(place)
+        row["from"] = place["line"] if place["file"] == base_file else _format_place(place)
     if operation != "path" and result["depth"] > 1:
         row["depth"] = result["depth"]
-    row |= {name: result[name] for name in _KEPT if name in result}
+    row |= {name: result[name] for name in _COPIED_KEYS if name in result}
     if lines := result.get("context"):
-        here = place if place and not by_definition else defined
-        row["text"] = _text(lines, node, here or {})
+        context_place = place if place and not by_definition else defined
+        row["text"] = _render_lines(lines, node, context_place or {})
     return row | {name: result[name] for name in _CANDIDATES if name in result}
 
 
-def _name(node: Mapping[str, Any]) -> str:
+def _short_name(node: Mapping[str, Any]) -> str:
     """The name in its file, with whose path it is a target again; "" for a file."""
     if node["kind"] == "module" and node.get("file"):
         return ""
     return str(node["id"]).rpartition(":")[2] or str(node["id"])
 
 
-def _place(place: Mapping[str, Any]) -> str:
+def _format_place(place: Mapping[str, Any]) -> str:
     return f"{place['file']}:{place['line']}"
 
 
-def _text(lines: Sequence[Row], node: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+def _render_lines(lines: Sequence[Row], node: Mapping[str, Any], context_place: Mapping[str, Any]) -> str:
     """One line as it is; several with their numbers, without the indentation that all have, and of
-    a definition around `here` only those that are in it.
+    a definition around `context_place` only those that are in it.
     """
     first, last = node.get("start_line", 0), node.get("end_line", 0)
-    if here.get("file") != node.get("file") or not first <= here["line"] <= last:
+    if context_place.get("file") != node.get("file") or not first <= context_place["line"] <= last:
         first, last = 0, sys.maxsize
     inside = [line for line in lines if first <= line["line"] <= last and line["text"].strip()]
     texts = textwrap.dedent("\n".join(line["text"].rstrip() for line in inside)).split("\n")

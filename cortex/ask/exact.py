@@ -8,39 +8,39 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.query_context import Asking, Turn
-from cortex.ask.questions import Exact, budget, fitting
+from cortex.ask.query_context import QueryContext, Turn
+from cortex.ask.questions import Exact, budget, count_fitting
 from ipc.messages import ExactHits
 
 #: digits of a score in an answer
 SCORE_DIGITS = 4
 
 
-async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
+async def exact(asking: QueryContext, question: Exact) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the text worker cannot answer."""
     started = time.perf_counter()
     question = replace(question.checked(), usual_tokens=asking.config.server.answer_tokens)
-    here = replace(question, filters=asking.within(question.filters))
-    turn, hits = await asking.look_up("text", here, ExactHits)
+    scoped = replace(question, filters=asking.scope_filters(question.filters))
+    turn, hits = await asking.look_up("text", scoped, ExactHits)
     if hits is None:
         from cortex.query.parse import parse
 
         parse(question.query, question.match_type)  # nobody was asked who would have refused it
     hits = hits or ExactHits(match_type=question.match_type or "exact")
-    results = _results(question, turn, hits)
+    results = _make_results(question, turn, hits)
     lines = question.detail == "auto"
     returned = sum(map(len, hits.highlight_lines)) if lines else len(results)
     suggestion = hits.suggestion
     if not results and not suggestion:
         suggestion = turn.explain_nothing(question.filters)
-    suggestion = _say_part(turn, question, hits, suggestion)
+    suggestion = _add_share(turn, question, hits, suggestion)
     return {
         "query": question.query,
         "match_type": hits.match_type,
         "results": results,
         "total_found": hits.total_found,
         "total_returned": returned,
-        "truncated": hits.truncated or len(results) < len(hits.chunks) or _more(question, hits),
+        "truncated": hits.truncated or len(results) < len(hits.chunks) or _has_more(question, hits),
         "suggestion": suggestion,
         **({"omitted": hits.omitted} if hits.omitted else {}),
         "metadata": {"took_ms": round(1000 * (time.perf_counter() - started)), "source": "exact"},
@@ -48,15 +48,15 @@ async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
     }
 
 
-def _say_part(turn: Turn, question: Exact, hits: ExactHits, suggestion: str) -> str:
+def _add_share(turn: Turn, question: Exact, hits: ExactHits, suggestion: str) -> str:
     """`suggestion`; before it, while only a part is served, that what is missing may come."""
     if not turn.generation.rows or question.offset or _begins_with_definition(question, hits):
         return suggestion
-    said = turn.not_whole()
-    if not said:
+    prefix = turn.describe_share()
+    if not prefix:
         return suggestion
     missing = "a definition" if hits.hits else "what matches"
-    return f"{said} {missing} may be in the rest. {suggestion}".rstrip()
+    return f"{prefix} {missing} may be in the rest. {suggestion}".rstrip()
 
 
 def _begins_with_definition(question: Exact, hits: ExactHits) -> bool:
@@ -66,12 +66,12 @@ def _begins_with_definition(question: Exact, hits: ExactHits) -> bool:
     return bool(orjson.loads(hits.chunks[0])["metadata"]["kind"] == "definition")
 
 
-def _more(question: Exact, hits: ExactHits) -> bool:
+def _has_more(question: Exact, hits: ExactHits) -> bool:
     """Whether another page follows; in lines the worker itself says what is left out."""
     return question.detail != "auto" and question.offset + len(hits.hits) < hits.total_found
 
 
-def _results(question: Exact, turn: Turn, hits: ExactHits) -> list[dict[str, Any]]:
+def _make_results(question: Exact, turn: Turn, hits: ExactHits) -> list[dict[str, Any]]:
     """As many as fit the answer."""
     stale = turn.stale(hit.path for hit in hits.hits)
     sizes = [
@@ -79,7 +79,7 @@ def _results(question: Exact, turn: Turn, hits: ExactHits) -> list[dict[str, Any
     ]
     results = []
     lines = question.detail == "auto"  # they were made to fit
-    for at in range(len(sizes) if lines else fitting(sizes, budget(question.max_tokens))):
+    for at in range(len(sizes) if lines else count_fitting(sizes, budget(question.max_tokens))):
         score = round(hits.scores[at], SCORE_DIGITS)
         result: dict[str, Any] = {"chunk": orjson.Fragment(hits.chunks[at]), "score": score}
         if not lines:

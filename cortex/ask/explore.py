@@ -8,18 +8,18 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from cortex.ask.changes import Impact, Touched, find_impact, find_touched, parse_diff
+from cortex.ask.changes import Impact, TouchedCode, find_impact, find_touched, parse_diff
 from cortex.ask.code_notes.annotations import with_notes
-from cortex.ask.code_notes.last_changes import begin, bytes_of, tell_changes, with_changes
+from cortex.ask.code_notes.last_changes import bytes_of, describe_changes, start_blame, with_changes
 from cortex.ask.explore_answer import (
     BREAKS_MAX,
     TWINS_MAX,
     Picture,
     name_tests,
+    name_users,
     render,
-    users_beside,
 )
-from cortex.ask.flow import SHOWN_MAX, Evidence, Flow, Told, choose_flow, score, weigh_words
+from cortex.ask.flow import SHOWN_MAX, BodyWords, Evidence, Flow, choose_flow, score, weigh_words
 from cortex.ask.functions import (
     NEAR_PLACES_MAX,
     NEAR_STEP_LINES,
@@ -33,14 +33,14 @@ from cortex.ask.functions import (
     read_bodies,
 )
 from cortex.ask.neighbourhood import look_around
-from cortex.ask.place_answer import render_asked
-from cortex.ask.query_context import Asking, Turn
+from cortex.ask.place_answer import render_place
+from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.query_symbols import find_cited, find_lines, names_in
-from cortex.ask.query_words import sought
+from cortex.ask.query_words import get_term_finder
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
 from cortex.ask.related import Users, find_users
 from cortex.ask.search import find_hits
-from cortex.ask.variants import without_twins
+from cortex.ask.variants import drop_twins
 from cortex.ranking import Ranked
 from cortex.terms.paths import asks_for_tests, is_built, is_test, question_words
 
@@ -64,158 +64,168 @@ PIECE_LINES = 16
 Answer = dict[str, Any]
 
 
-async def explore(asking: Asking, question: Explore) -> Answer:
+async def explore(asking: QueryContext, question: Explore) -> Answer:
     """Raises BadRequest, and Unavailable when nobody can answer."""
     question = question.checked()
     if question.diff.strip():
         changes = parse_diff(question.diff)
-        turn, answer = await asking.attempt(lambda turn: _changed(turn, question, changes))
+        turn, answer = await asking.attempt(lambda turn: _explore_diff(turn, question, changes))
     else:
-        turn, answer = await asking.attempt(lambda turn: _answer(turn, question))
+        turn, answer = await asking.attempt(lambda turn: _answer_query(turn, question))
     if answer is None:
         return {"functions": [], "suggestion": turn.explain_nothing(), "index": turn.index()}
-    return await with_notes(asking, answer, [one["file"] for one in answer["functions"]])
+    return await with_notes(asking, answer, [entry["file"] for entry in answer["functions"]])
 
 
-async def _answer(turn: Turn, question: Explore) -> Answer:
-    picture = await _look(turn, question.query)
+async def _answer_query(turn: Turn, question: Explore) -> Answer:
+    picture = await _make_picture(turn, question.query)
     flow, turn = picture.flow, turn.renewed()
-    begin(turn.asking, [one.file for one in flow.functions])
-    unread = [one for one in flow.functions if not _is_whole(one, picture.bodies)]
-    near = (NEAR_PLACES_MAX, NEAR_STEP_LINES) if picture.asked else ()
+    start_blame(turn.asking, [function.file for function in flow.functions])
+    unread = [function for function in flow.functions if not _is_complete(function, picture.bodies)]
+    near = (NEAR_PLACES_MAX, NEAR_STEP_LINES) if picture.target else ()
     bodies, users = await asyncio.gather(read_bodies(turn, unread, *near), _users(turn, picture))
     bodies = picture.bodies | bodies
     max_bytes = TOKEN_BYTES * question.max_tokens
-    changes = tell_changes(turn.asking, flow.functions, bodies, max_bytes)
+    changes = describe_changes(turn.asking, flow.functions, bodies, max_bytes)
     max_bytes -= sum(map(bytes_of, changes.values()))
-    if picture.asked:
-        answer = render_asked(picture, bodies, users, max_bytes)
+    if picture.target:
+        answer = render_place(picture, bodies, users, max_bytes)
     else:
-        beside = users_beside(flow, users, few_tests=picture.few_tests)
-        answer = render(picture, bodies, beside, max_bytes)
+        named_users = name_users(flow, users, few_tests=picture.few_tests)
+        answer = render(picture, bodies, named_users, max_bytes)
     if not flow.functions or picture.suggestion:
         answer["suggestion"] = picture.suggestion or turn.explain_nothing()
     with_changes(answer["functions"], changes)
     return _finish(turn, answer)
 
 
-def _is_whole(one: Function, bodies: Bodies) -> bool:
-    return len(bodies.get(one.id, ())) == one.end - one.start + 1
+def _is_complete(function: Function, bodies: Bodies) -> bool:
+    return len(bodies.get(function.id, ())) == function.end - function.start + 1
 
 
 def _finish(turn: Turn, answer: Answer) -> Answer:
     """With what is stale marked, and the `index` block."""
-    stale = turn.stale(one["file"] for one in answer["functions"])
-    for one in answer["functions"]:
-        if one["file"] in stale:
-            one["stale"] = True
+    stale = turn.stale(entry["file"] for entry in answer["functions"])
+    for entry in answer["functions"]:
+        if entry["file"] in stale:
+            entry["stale"] = True
     return answer | {"index": turn.index()}
 
 
-async def _look(turn: Turn, query: str) -> Picture:
+async def _make_picture(turn: Turn, query: str) -> Picture:
     """What is around a place or a symbol that the index knows; else what words are about."""
-    return await look_around(turn, query.strip()) or await _asked(turn, query)
+    return await look_around(turn, query.strip()) or await _explore_question(turn, query)
 
 
-async def _asked(turn: Turn, query: str) -> Picture:
+async def _explore_question(turn: Turn, query: str) -> Picture:
     """The functions that a question in words is about."""
     with_tests, names = asks_for_tests(query), names_in(query)
-    hits, named, cited = await asyncio.gather(
+    hits, name_lines, cited = await asyncio.gather(
         find_hits(turn, Search(query, limit=HITS)),
         find_lines(turn, names, with_tests=with_tests),
         find_cited(turn, query),
     )
     files, hit_lines = _worth_of_files(hits, with_tests=with_tests)
-    begin(turn.asking, [*cited, *files])
+    start_blame(turn.asking, [*cited, *files])
     for file, lines in cited.items():
-        named[file] = [*lines, *named.get(file, ())]
-    evidence = Evidence(files, hit_lines, named)
+        name_lines[file] = [*lines, *name_lines.get(file, ())]
+    evidence = Evidence(files, hit_lines, name_lines)
     turn = turn.renewed()
-    asked = dict.fromkeys((*cited, *list(named)[:NAMED_FILES_MAX], *list(files)[:FILES_MAX]))
-    defined = await outline(turn, list(asked))
-    known = [*_telling(defined, named), *_pieces(evidence, defined)]
-    wanted = sought(question_words(query))
-    words = weigh_words(wanted, [wanted.terms_in(f"{one.name} {one.signature}") for one in known])
-    first = score(known, {}, words, wanted, evidence)
-    known = sorted(known, key=lambda one: -first[one.id])[:READ_MAX]
-    bodies = await read_bodies(turn, known)
-    told = {one: Told.of(body, wanted) for one, body in bodies.items()}
-    words = weigh_words(wanted, [one.words for one in told.values()])
-    scores = score(known, told, words, wanted, evidence)
-    best = sorted(known, key=lambda one: -scores[one.id])[: 2 * POOL_MAX]
-    best, twins = without_twins(best, bodies, scores)
+    searched_files = dict.fromkeys((*cited, *list(name_lines)[:NAMED_FILES_MAX], *list(files)[:FILES_MAX]))
+    defined = await outline(turn, list(searched_files))
+    definitions = [*_select_definitions(defined, name_lines), *_uncovered_pieces(evidence, defined)]
+    wanted = get_term_finder(question_words(query))
+    words = weigh_words(
+        wanted, [wanted.terms_in(f"{function.name} {function.signature}") for function in definitions]
+    )
+    first = score(definitions, {}, words, wanted, evidence)
+    definitions = sorted(definitions, key=lambda function: -first[function.id])[:READ_MAX]
+    bodies = await read_bodies(turn, definitions)
+    words_by_id = {function_id: BodyWords.of(body, wanted) for function_id, body in bodies.items()}
+    words = weigh_words(wanted, [body_words.words for body_words in words_by_id.values()])
+    scores = score(definitions, words_by_id, words, wanted, evidence)
+    best = sorted(definitions, key=lambda function: -scores[function.id])[: 2 * POOL_MAX]
+    best, twins = drop_twins(best, bodies, scores)
     pool = best[:POOL_MAX]
-    calls = await find_calls(turn, [one for one in pool if one.kind != PIECE])
-    calls.functions |= {one.id: one for one in pool}
-    scores = {one.id: scores[one.id] for one in pool}
+    calls = await find_calls(turn, [function for function in pool if function.kind != PIECE])
+    calls.functions |= {function.id: function for function in pool}
+    scores = {function.id: scores[function.id] for function in pool}
     flow = choose_flow(scores, calls, words, list(scores))
     if not flow.chain:
-        await _connect(turn, [one for one in pool[:WAYS_BETWEEN] if one.kind != PIECE], calls)
+        await _connect(turn, [function for function in pool[:WAYS_BETWEEN] if function.kind != PIECE], calls)
         flow = choose_flow(scores, calls, words, list(scores))
     focus = {
-        one.id: [line for line in named.get(one.file, ()) if one.start <= line <= one.end]
-        for one in flow.functions
+        function.id: [
+            line for line in name_lines.get(function.file, ()) if function.start <= line <= function.end
+        ]
+        for function in flow.functions
     }
-    flow = _with_room_for(twins, flow)
+    flow = _trim_aside(twins, flow)
     return Picture(flow, calls, words, scores, focus, bodies=bodies, twins=twins, few_tests=not with_tests)
 
 
-def _with_room_for(twins: dict[str, list[Function]], flow: Flow) -> Flow:
+def _trim_aside(twins: dict[str, list[Function]], flow: Flow) -> Flow:
     """The chain, and beside it so many functions that with those that say the same it is no more
     than usual.
     """
-    kept: list[Function] = []
-    shown = 0.0
-    for at, one in enumerate(flow.functions):
-        shown += 1 + TWIN_SHARE * len(twins.get(one.id, ())[:TWINS_MAX])
-        if at < flow.chain or shown < SHOWN_MAX + 1 or not kept:
-            kept.append(one)
-    return Flow(tuple(kept), flow.chain)
+    functions: list[Function] = []
+    size = 0.0
+    for at, function in enumerate(flow.functions):
+        size += 1 + TWIN_SHARE * len(twins.get(function.id, ())[:TWINS_MAX])
+        if at < flow.chain or size < SHOWN_MAX + 1 or not functions:
+            functions.append(function)
+    return Flow(tuple(functions), flow.chain)
 
 
-def _telling(known: list[Function], named: dict[str, list[int]]) -> list[Function]:
+def _select_definitions(definitions: list[Function], name_lines: dict[str, list[int]]) -> list[Function]:
     """Functions; and types of which a line outside of their functions holds a name."""
-    functions = [one for one in known if one.callable]
-    found = list(functions)
-    for file, lines in named.items():
-        inner = [one for one in functions if one.file == file]
-        outside = [n for n in lines if not any(one.start <= n <= one.end for one in inner)]
-        found += [
-            one
-            for one in known
-            if one.file == file and not one.callable and any(one.start <= n <= one.end for n in outside)
+    functions = [definition for definition in definitions if definition.callable]
+    selected = list(functions)
+    for file, lines in name_lines.items():
+        inner = [definition for definition in functions if definition.file == file]
+        outside = [
+            n for n in lines if not any(definition.start <= n <= definition.end for definition in inner)
         ]
-    return found
+        selected += [
+            definition
+            for definition in definitions
+            if definition.file == file
+            and not definition.callable
+            and any(definition.start <= n <= definition.end for n in outside)
+        ]
+    return selected
 
 
-def _pieces(evidence: Evidence, known: list[Function]) -> list[Function]:
+def _uncovered_pieces(evidence: Evidence, definitions: list[Function]) -> list[Function]:
     """Lines that no definition holds: hits, and what is around lines that the question names.
 
     So are functions without a name, files of which the graph knows nothing, and all files when
     nobody asked it. No line is in two of them.
     """
     defined: dict[str, list[Function]] = {}
-    for one in known:
-        defined.setdefault(one.file, []).append(one)
+    for definition in definitions:
+        defined.setdefault(definition.file, []).append(definition)
     spans: list[tuple[str, int, int]] = []
 
     def add(file: str, start: int, end: int) -> None:
-        if not any(one.start <= end and start <= one.end for one in defined.get(file, ())):
+        if not any(
+            definition.start <= end and start <= definition.end for definition in defined.get(file, ())
+        ):
             spans.append((file, start, end))
 
     for file, hits in evidence.hits.items():
         for start, end, _ in hits:
             add(file, start, end)
-    for file, lines in evidence.named.items():
+    for file, lines in evidence.name_lines.items():
         last = -PIECE_LINES
         for line in sorted(lines):
-            if line - last > PIECE_LINES and (span := _free(spans, file, line)):
+            if line - last > PIECE_LINES and (span := _free_span(spans, file, line)):
                 add(file, *span)
                 last = line
     return [Function(f"{file}:{file}:{start}", file, start, end, PIECE) for file, start, end in spans]
 
 
-def _free(spans: Sequence[tuple[str, int, int]], file: str, line: int) -> tuple[int, int] | None:
+def _free_span(spans: Sequence[tuple[str, int, int]], file: str, line: int) -> tuple[int, int] | None:
     """The first and the last line around `line` that none of the spans of its file holds; None
     where one holds itself.
     """
@@ -232,7 +242,7 @@ def _free(spans: Sequence[tuple[str, int, int]], file: str, line: int) -> tuple[
 
 async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:
     """Adds the shortest ways among `functions`, with what the question did not name."""
-    pairs = [(one, other) for one in functions for other in functions if one.id != other.id]
+    pairs = [(function, other) for function in functions for other in functions if function.id != other.id]
     await find_ways(turn, pairs, calls, WAY_MAX)
 
 
@@ -243,8 +253,8 @@ def _worth_of_files(
     files: dict[str, float] = {}
     lines: dict[str, list[tuple[int, int, float]]] = {}
     top = hits[0].score if hits else 0.0
-    for one in hits:
-        hit, worth = one.hit, one.score / top if top > 0 else 0.0
+    for ranked in hits:
+        hit, worth = ranked.hit, ranked.score / top if top > 0 else 0.0
         if hit.chunk_type == "documentation" or (is_test(hit.path) and not with_tests):
             continue
         if is_built(hit.path) and not is_built(hits[0].hit.path):
@@ -260,43 +270,43 @@ async def _users(turn: Turn, picture: Picture) -> Users:
     flow = picture.flow.functions
     if not flow:
         return Users()
-    if picture.asked:
-        return await _users_of(turn, [one for one in flow[:1] if one.kind != PIECE])
-    flow = tuple(one for one in flow if one.kind != PIECE) or flow
-    best = max(flow, key=lambda one: picture.scores.get(one.id, 0.0))
+    if picture.target:
+        return await _users_of(turn, [function for function in flow[:1] if function.kind != PIECE])
+    flow = tuple(function for function in flow if function.kind != PIECE) or flow
+    best = max(flow, key=lambda function: picture.scores.get(function.id, 0.0))
     return await _users_of(turn, list(dict.fromkeys((best, flow[0])))[:USERS_OF])
 
 
 async def _users_of(turn: Turn, functions: list[Function]) -> Users:
-    found = await asyncio.gather(*(find_users(turn, one.file, one.start) for one in functions))
-    return Users.merge(found)
+    users = await asyncio.gather(*(find_users(turn, function.file, function.start) for function in functions))
+    return Users.merge(users)
 
 
-async def _changed(turn: Turn, question: Explore, changes: list[Any]) -> Answer:
+async def _explore_diff(turn: Turn, question: Explore, changes: list[Any]) -> Answer:
     """What a diff touches, what may break, which tests to run."""
     touched = await find_touched(turn, changes)
-    shown = list(touched.functions[:TOUCHED_MAX])
+    functions = list(touched.functions[:TOUCHED_MAX])
     impact, bodies, users = await asyncio.gather(
         find_impact(turn, touched),
-        read_bodies(turn, shown),
-        _users_of(turn, shown[:USERS_OF_DIFF]),
+        read_bodies(turn, functions),
+        _users_of(turn, functions[:USERS_OF_DIFF]),
     )
-    scores = {one.id: 1.0 for one in shown}
-    picture = Picture(Flow(tuple(shown)), Calls(), {}, scores, touched.lines)
-    beside = _beside_changes(touched, impact, users)
-    answer = render(picture, bodies, beside, TOKEN_BYTES * question.max_tokens)
-    if not shown:
+    scores = {function.id: 1.0 for function in functions}
+    picture = Picture(Flow(tuple(functions)), Calls(), {}, scores, touched.lines)
+    named_users = _users_of_diff(touched, impact, users)
+    answer = render(picture, bodies, named_users, TOKEN_BYTES * question.max_tokens)
+    if not functions:
         answer["suggestion"] = "The index holds none of the changed lines."
     return _finish(turn, answer)
 
 
-def _beside_changes(touched: Touched, impact: Impact, users: Users) -> Answer:
+def _users_of_diff(touched: TouchedCode, impact: Impact, users: Users) -> Answer:
     tests = Users.merge([Users(tests=impact.tests), users]).tests
-    beside = users_beside(Flow(touched.functions), users)
-    may_break = [one for one in impact.may_break if one["severity"] != "low"] or impact.may_break
+    named_users = name_users(Flow(touched.functions), users)
+    may_break = [entry for entry in impact.may_break if entry["severity"] != "low"] or impact.may_break
     return {
         "may_break": may_break[:BREAKS_MAX],
         "tests": name_tests(tests),
-        "documents": beside["documents"],
+        "documents": named_users["documents"],
         "not_indexed": list(touched.unknown),
     }

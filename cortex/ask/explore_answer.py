@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.excerpt import Excerpt, choose, telling
+from cortex.ask.excerpt import Excerpt, choose_lines, choose_telling
 from cortex.ask.flow import Flow, name_share
 from cortex.ask.functions import Bodies, Calls, Function, is_shown
 from cortex.ask.related import Users
@@ -59,7 +59,7 @@ class Picture:
     bodies: Bodies = field(default_factory=dict)
     #: the place or the symbol that was asked about, which has the first claim on the room; the
     #: functions of a type, and the chain of calls that it is in
-    asked: str = ""
+    target: str = ""
     members: tuple[Function, ...] = ()
     #: of a function that is shown those that say the same
     twins: dict[str, list[Function]] = field(default_factory=dict)
@@ -68,22 +68,24 @@ class Picture:
     few_tests: bool = False
 
 
-def render(picture: Picture, bodies: Bodies, beside: Answer, max_bytes: int) -> Answer:
+def render(picture: Picture, bodies: Bodies, named_users: Answer, max_bytes: int) -> Answer:
     """The parts of an answer that fit `max_bytes`, without its `index` block."""
     flow = picture.flow
-    kinds = {kind: list(entries) for kind, entries in beside.items()}
+    kinds = {kind: list(entries) for kind, entries in named_users.items()}
     while len(orjson.dumps(kinds)) > BESIDE_SHARE * max_bytes and any(kinds.values()):
         max(kinds.values(), key=len).pop()
     answer: Answer = {"path": flow.path()} if flow.chain else {}
     left = max_bytes - FRAME_BYTES - len(picture.suggestion.encode())
     left -= len(orjson.dumps(kinds)) + len(orjson.dumps(answer))
-    names = _fitting(name_calls(picture, {one.id: () for one in flow.functions}), CALLS_SHARE * max_bytes)
+    names = _trim_to_bytes(
+        name_calls(picture, {function.id: () for function in flow.functions}), CALLS_SHARE * max_bytes
+    )
     for_names = len(orjson.dumps(names))
-    twins = _twins(picture, bodies)
-    answer["functions"], shown, cut = _fit(picture, bodies, twins, left)
+    twins = _twin_entries(picture, bodies)
+    answer["functions"], visible_lines, cut = _fit(picture, bodies, twins, left)
     if left - len(orjson.dumps(answer["functions"])) < for_names:
-        answer["functions"], shown, cut = _fit(picture, bodies, twins, left - for_names)
-    names = _fitting(name_calls(picture, shown), for_names)
+        answer["functions"], visible_lines, cut = _fit(picture, bodies, twins, left - for_names)
+    names = _trim_to_bytes(name_calls(picture, visible_lines), for_names)
     answer |= {kind: entries for kind, entries in ({"calls": names} | kinds).items() if entries}
     if cut:
         answer["truncated"] = True
@@ -91,7 +93,7 @@ def render(picture: Picture, bodies: Bodies, beside: Answer, max_bytes: int) -> 
     return answer
 
 
-def _fitting(names: list[str], max_bytes: float) -> list[str]:
+def _trim_to_bytes(names: list[str], max_bytes: float) -> list[str]:
     """The first of them, in JSON within `max_bytes`."""
     while names and len(orjson.dumps(names)) > max_bytes:
         names = names[:-1]
@@ -100,133 +102,162 @@ def _fitting(names: list[str], max_bytes: float) -> list[str]:
 
 #: what is shown: the functions with their lines, the numbers of the lines of each by its id, what
 #: was cut in one sentence or ""
-Shown = tuple[list[Answer], dict[str, frozenset[int]], str]
+Selection = tuple[list[Answer], dict[str, frozenset[int]], str]
 
 
-def _fit(picture: Picture, bodies: Bodies, twins: Mapping[str, Answer], max_bytes: int) -> Shown:
-    """What `_show` gives, in fact within `max_bytes`: lines are chosen by what they take about."""
+def _fit(picture: Picture, bodies: Bodies, twins: Mapping[str, Answer], max_bytes: int) -> Selection:
+    """What `_select_lines` gives, in fact within `max_bytes`: lines are chosen by what they take about."""
     room = max_bytes
     for _ in range(FITTINGS):
-        found = _show(picture, bodies, twins, room)
-        excess = len(orjson.dumps(found[0])) - max_bytes
+        selection = _select_lines(picture, bodies, twins, room)
+        excess = len(orjson.dumps(selection[0])) - max_bytes
         if excess <= 0:
             break
         room -= excess
-    return found
+    return selection
 
 
-def _show(picture: Picture, bodies: Bodies, twins: Mapping[str, Answer], max_bytes: int) -> Shown:
+def _select_lines(picture: Picture, bodies: Bodies, twins: Mapping[str, Answer], max_bytes: int) -> Selection:
     flow, left = picture.flow, max_bytes
-    shares = _shares(picture)
+    shares = _room_shares(picture)
     weight = sum(shares.values())
-    chain = {one.id for one in flow.functions[: flow.chain]}
+    chain = {function.id for function in flow.functions[: flow.chain]}
     excerpts: dict[str, Excerpt] = {}
-    inner = {one.id: [other for other in flow.functions if other.is_inside(one)] for one in flow.functions}
-    for one in sorted(flow.functions, key=lambda one: (bool(inner[one.id]), -shares[one.id])):
-        room = int(left * shares[one.id] / weight) - ENTRY_BYTES
-        weight -= shares[one.id]
-        if chain and one.id not in chain:
+    inner = {
+        function.id: [other for other in flow.functions if other.is_inside(function)]
+        for function in flow.functions
+    }
+    for function in sorted(
+        flow.functions, key=lambda function: (bool(inner[function.id]), -shares[function.id])
+    ):
+        room = int(left * shares[function.id] / weight) - ENTRY_BYTES
+        weight -= shares[function.id]
+        if chain and function.id not in chain:
             room = min(room, ASIDE_BYTES_MAX)
         if room < TEXT_BYTES_MIN and excerpts:
             continue
-        told = [other for other in inner[one.id] if other.id in excerpts]  # no line is shown twice
+        nested = [other for other in inner[function.id] if other.id in excerpts]  # no line is shown twice
         lines = {
             number: text
-            for number, text in bodies.get(one.id, {}).items()
-            if not any(other.start <= number <= other.end for other in told)
+            for number, text in bodies.get(function.id, {}).items()
+            if not any(other.start <= number <= other.end for other in nested)
         }
-        decisive = _decisive(picture, one)
-        excerpts[one.id] = choose(lines, picture.words, decisive, room)
-        left -= len(orjson.dumps(excerpts[one.id].text)) + ENTRY_BYTES + len(orjson.dumps(twins.get(one.id)))
+        decisive = _decisive_lines(picture, function)
+        excerpts[function.id] = choose_lines(lines, picture.words, decisive, room)
+        left -= (
+            len(orjson.dumps(excerpts[function.id].text))
+            + ENTRY_BYTES
+            + len(orjson.dumps(twins.get(function.id)))
+        )
     entries = [
-        entry_of(one, excerpts[one.id].text) | twins.get(one.id, {})
-        for one in flow.functions
-        if one.id in excerpts
+        entry_of(function, excerpts[function.id].text) | twins.get(function.id, {})
+        for function in flow.functions
+        if function.id in excerpts
     ]
-    return entries, {name: one.shown for name, one in excerpts.items()}, _said(flow, excerpts)
+    return (
+        entries,
+        {name: excerpt.line_numbers for name, excerpt in excerpts.items()},
+        _describe_cut(flow, excerpts),
+    )
 
 
-def _twins(picture: Picture, bodies: Bodies) -> dict[str, Answer]:
+def _twin_entries(picture: Picture, bodies: Bodies) -> dict[str, Answer]:
     """Of each function to show the others that say the same, with the lines that speak of the
     question.
     """
     return {
-        one.id: {
+        function.id: {
             "twins": [
-                entry_of(twin, telling(bodies.get(twin.id, {}), picture.words, TWIN_LINES).text)
-                for twin in picture.twins[one.id][:TWINS_MAX]
+                entry_of(twin, choose_telling(bodies.get(twin.id, {}), picture.words, TWIN_LINES).text)
+                for twin in picture.twins[function.id][:TWINS_MAX]
             ]
         }
-        for one in picture.flow.functions
-        if picture.twins.get(one.id)
+        for function in picture.flow.functions
+        if picture.twins.get(function.id)
     }
 
 
-def _said(flow: Flow, excerpts: Mapping[str, Excerpt]) -> str:
+def _describe_cut(flow: Flow, excerpts: Mapping[str, Excerpt]) -> str:
     """What was cut, in one sentence, or ""."""
-    cut = sum(one.cut for one in excerpts.values())
-    left_out = [f"{one.name} ({one.file}:{one.start})" for one in flow.functions if one.id not in excerpts]
-    told = [f"{cut} {'function is' if cut == 1 else 'functions are'} cut at ⋯"] * (cut > 0)
-    told += [f"left out: {', '.join(left_out)}"] * bool(left_out)
-    return f"{'; '.join(told)}; a larger max_tokens shows more." if told else ""
+    cut = sum(excerpt.cut for excerpt in excerpts.values())
+    left_out = [
+        f"{function.name} ({function.file}:{function.start})"
+        for function in flow.functions
+        if function.id not in excerpts
+    ]
+    sentences = [f"{cut} {'function is' if cut == 1 else 'functions are'} cut at ⋯"] * (cut > 0)
+    sentences += [f"left out: {', '.join(left_out)}"] * bool(left_out)
+    return f"{'; '.join(sentences)}; a larger max_tokens shows more." if sentences else ""
 
 
-def entry_of(one: Function, text: str) -> Answer:
+def entry_of(function: Function, text: str) -> Answer:
     """A definition with its lines, as an answer holds it."""
     return {
-        "symbol": one.name,
-        "file": one.file,
-        "start_line": one.start,
-        "end_line": one.end,
+        "symbol": function.name,
+        "file": function.file,
+        "start_line": function.start,
+        "end_line": function.end,
         "text": text,
     }
 
 
-def _named(one: Function) -> str:
-    return f"{one.name} {one.file}:{one.start}"
+def _label(function: Function) -> str:
+    return f"{function.name} {function.file}:{function.start}"
 
 
-def _decisive(picture: Picture, one: Function) -> list[int]:
+def _decisive_lines(picture: Picture, function: Function) -> list[int]:
     """The lines that are asked about, and those that call what else is shown."""
-    shown = {other.id for other in picture.flow.functions}
+    visible_ids = {other.id for other in picture.flow.functions}
     calls = [
         place[1]
         for (caller, callee), place in picture.calls.edges.items()
-        if caller == one.id and callee in shown
+        if caller == function.id and callee in visible_ids
     ]
-    return [*picture.focus.get(one.id, ()), *calls]
+    return [*picture.focus.get(function.id, ()), *calls]
 
 
-def name_calls(picture: Picture, shown: Mapping[str, Collection[int]]) -> list[str]:
-    """What the definitions `shown` (with the numbers of their lines) call and is not one of them,
+def name_calls(picture: Picture, visible: Mapping[str, Collection[int]]) -> list[str]:
+    """What the definitions `visible` (with the numbers of their lines) call and is not one of them,
     by name and place: what shown lines call first, of it what the words of the question are in.
     """
     calls = picture.calls
-    hidden = {one.id for name in shown for one in picture.twins.get(name, ())} | shown.keys()
-    found: dict[str, bool] = {}
+    hidden = {twin.id for name in visible for twin in picture.twins.get(name, ())} | visible.keys()
+    callees: dict[str, bool] = {}
     for pair, (_, line) in calls.edges.items():
         caller, callee = pair
-        if caller in shown and callee not in hidden and pair not in calls.unsure:
-            found[callee] = found.get(callee, False) or line in shown[caller]
-    named = [one for one in map(calls.functions.__getitem__, found) if is_shown(one) and one.start]
-    named.sort(key=lambda one: (not found[one.id], -name_share(one, picture.words)))
-    return list(map(_named, named[:CALLS_MAX]))
+        if caller in visible and callee not in hidden and pair not in calls.unsure:
+            callees[callee] = callees.get(callee, False) or line in visible[caller]
+    functions = [
+        function
+        for function in map(calls.functions.__getitem__, callees)
+        if is_shown(function) and function.start
+    ]
+    functions.sort(key=lambda function: (not callees[function.id], -name_share(function, picture.words)))
+    return list(map(_label, functions[:CALLS_MAX]))
 
 
-def _shares(picture: Picture) -> dict[str, float]:
+def _room_shares(picture: Picture) -> dict[str, float]:
     """What each function gets of the room, by its worth."""
     best = max(picture.scores.values(), default=1.0) or 1.0
-    return {one.id: max(SHARE_MIN, picture.scores.get(one.id, 0.0) / best) for one in picture.flow.functions}
+    return {
+        function.id: max(SHARE_MIN, picture.scores.get(function.id, 0.0) / best)
+        for function in picture.flow.functions
+    }
 
 
-def users_beside(flow: Flow, users: Users, *, few_tests: bool = False) -> Answer:
+def name_users(flow: Flow, users: Users, *, few_tests: bool = False) -> Answer:
     """Callers of the entry, tests and documents, as an answer names them."""
-    shown = {one.id for one in flow.functions}
+    visible_ids = {function.id for function in flow.functions}
     callers: dict[str, Answer] = {}
-    for one in users.callers:
-        name = one["id"].partition(":")[2].partition("~")[0] or one["id"]
-        if one["id"] not in shown and name not in callers:
-            callers[name] = {"symbol": name, "file": one["file"], "line": one["line"], "text": one["text"]}
+    for caller in users.callers:
+        name = caller["id"].partition(":")[2].partition("~")[0] or caller["id"]
+        if caller["id"] not in visible_ids and name not in callers:
+            callers[name] = {
+                "symbol": name,
+                "file": caller["file"],
+                "line": caller["line"],
+                "text": caller["text"],
+            }
     return {
         "callers": list(callers.values())[:CALLERS_MAX],
         "tests": name_tests(users.tests, few=few_tests),
@@ -241,13 +272,13 @@ def name_tests(tests: list[Answer], *, few: bool = False) -> list[Answer]:
     """The tests that call something, by file and name; where none does those that mention it, else
     those of which only something else speaks.
     """
-    tests = [one for one in tests if one["tests"] or "mentions" in one.get("why", ())] or tests
-    named: list[Answer] = []
-    importing = [one["file"] for one in tests if one.get("why") == ["imports"]][IMPORTING_MAX:]
-    tests = [one for one in tests if one["file"] not in importing]
+    tests = [test for test in tests if test["tests"] or "mentions" in test.get("why", ())] or tests
+    entries: list[Answer] = []
+    importing = [test["file"] for test in tests if test.get("why") == ["imports"]][IMPORTING_MAX:]
+    tests = [test for test in tests if test["file"] not in importing]
     files_max, names_max = (FEW_TESTS, FEW_NAMES) if few else (TESTS_MAX, NAMES_MAX)
-    for one in sorted(tests, key=lambda one: not one["tests"])[:files_max]:
-        names = list(dict.fromkeys(one["tests"]))[:names_max]
-        told = {"tests": names} if names else {"why": ", ".join(one["why"])} if one.get("why") else {}
-        named.append({"file": one["file"], "line": one["line"], **told})
-    return named
+    for test in sorted(tests, key=lambda test: not test["tests"])[:files_max]:
+        names = list(dict.fromkeys(test["tests"]))[:names_max]
+        reason = {"tests": names} if names else {"why": ", ".join(test["why"])} if test.get("why") else {}
+        entries.append({"file": test["file"], "line": test["line"], **reason})
+    return entries

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cortex.ask.functions import Calls, Function, is_shown
-from cortex.ask.query_words import Sought, sought
+from cortex.ask.query_words import TermFinder, get_term_finder
 from cortex.terms.paths import is_built, is_example, is_foreign
 
 #: functions that an answer shows
@@ -41,33 +41,35 @@ class Flow:
 
     def path(self) -> str:
         """The chain as one line; "" when nothing calls anything else."""
-        return " → ".join(one.name for one in self.functions[: self.chain]) if self.chain > 1 else ""
+        return (
+            " → ".join(function.name for function in self.functions[: self.chain]) if self.chain > 1 else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BodyWords:
     """What was read of a function: how many lines, and which words of the question they hold."""
 
     lines: int = 0
     words: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, body: Mapping[int, str], wanted: Sought) -> Told:
+    def of(cls, body: Mapping[int, str], wanted: TermFinder) -> BodyWords:
         return cls(len(body), frozenset(wanted.terms_in(" ".join(body.values()))))
 
 
 #: of a function of which nothing was read
-NOTHING = Told()
+NOTHING = BodyWords()
 
 
-def weigh_words(wanted: Sought, found: Sequence[Iterable[str]]) -> dict[str, float]:
-    """What each word of a question is worth among texts, of which `found` says which of them each
+def weigh_words(wanted: TermFinder, word_lists: Sequence[Iterable[str]]) -> dict[str, float]:
+    """What each word of a question is worth among texts, of which `word_lists` says which of them each
     holds: rare ones more; together 1.
     """
-    counts = Counter(word for each in found for word in each)
+    counts = Counter(word for text_words in word_lists for word in text_words)
     # In one order: that of a set would change the last bit from one process to the next.
-    held = sorted(word for word in wanted.terms if counts[word])
-    rare = {word: math.log(1 + len(found) / (0.5 + counts[word])) for word in held}
+    present = sorted(word for word in wanted.terms if counts[word])
+    rare = {word: math.log(1 + len(word_lists) / (0.5 + counts[word])) for word in present}
     total = sum(rare.values()) or 1.0
     return {word: value / total for word, value in rare.items()}
 
@@ -80,50 +82,54 @@ class Evidence:
 
     files: Mapping[str, float]
     hits: Mapping[str, Sequence[tuple[int, int, float]]]
-    named: Mapping[str, Sequence[int]]
+    name_lines: Mapping[str, Sequence[int]]
 
 
 def score(
     functions: Sequence[Function],
-    told: Mapping[str, Told],
+    body_words: Mapping[str, BodyWords],
     words: Mapping[str, float],
-    wanted: Sought,
+    wanted: TermFinder,
     evidence: Evidence,
 ) -> dict[str, float]:
     """What each function is worth to the question, of which `wanted` finds at least the `words`."""
-    read = [told.get(one.id, NOTHING) for one in functions]
-    mean = sum(one.lines for one in read) / max(1, len(read)) or 1.0
-    beside = {file: _is_beside(file) for file in {one.file for one in functions}}
+    read = [body_words.get(function.id, NOTHING) for function in functions]
+    mean = sum(body.lines for body in read) / max(1, len(read)) or 1.0
+    is_aside = {file: _is_aside(file) for file in {function.file for function in functions}}
     scores = {}
-    for one, own in zip(functions, read, strict=True):
-        share = sum(weight for word, weight in words.items() if word in own.words) if own.words else 0.0
-        value = TEXT * share / (0.6 + 0.4 * math.sqrt(max(own.lines, 1) / mean))
-        value += NAME * _share_of(one.name, words, wanted) + FILE * evidence.files.get(one.file, 0.0)
-        if hits := evidence.hits.get(one.file):
-            value += HIT * max((worth for a, b, worth in hits if a <= one.start <= b), default=0.0)
-        if (named := evidence.named.get(one.file)) and any(one.start <= line <= one.end for line in named):
+    for function, body in zip(functions, read, strict=True):
+        share = sum(weight for word, weight in words.items() if word in body.words) if body.words else 0.0
+        value = TEXT * share / (0.6 + 0.4 * math.sqrt(max(body.lines, 1) / mean))
+        value += NAME * _share_of(function.name, words, wanted) + FILE * evidence.files.get(
+            function.file, 0.0
+        )
+        if hits := evidence.hits.get(function.file):
+            value += HIT * max((worth for a, b, worth in hits if a <= function.start <= b), default=0.0)
+        if (name_lines := evidence.name_lines.get(function.file)) and any(
+            function.start <= line <= function.end for line in name_lines
+        ):
             value += HOLDS
-        if beside[one.file] or one.end - one.start < SHORT_LINES:
+        if is_aside[function.file] or function.end - function.start < SHORT_LINES:
             value *= BESIDE_SHARE
-        scores[one.id] = value
+        scores[function.id] = value
     return scores
 
 
-def _is_beside(file: str) -> bool:
+def _is_aside(file: str) -> bool:
     return is_example(file) or is_built(file) or is_foreign(file)
 
 
-def name_share(one: Function, words: Mapping[str, float]) -> float:
+def name_share(function: Function, words: Mapping[str, float]) -> float:
     """What the words of a definition's name are worth."""
-    return _share_of(one.name, words, sought(words))
+    return _share_of(function.name, words, get_term_finder(words))
 
 
-def _share_of(name: str, words: Mapping[str, float], wanted: Sought) -> float:
-    own, outer = wanted.terms_in(name.rpartition(".")[2]), wanted.terms_in(name)
-    if not (own or outer):
+def _share_of(name: str, words: Mapping[str, float], wanted: TermFinder) -> float:
+    inner, outer = wanted.terms_in(name.rpartition(".")[2]), wanted.terms_in(name)
+    if not (inner or outer):
         return 0.0
     worth = words.get
-    return sum([worth(w, 0.0) for w in own]) + 0.4 * sum([worth(w, 0.0) for w in outer if w not in own])
+    return sum([worth(w, 0.0) for w in inner]) + 0.4 * sum([worth(w, 0.0) for w in outer if w not in inner])
 
 
 def choose_flow(
@@ -133,51 +139,53 @@ def choose_flow(
     if not scores:
         return Flow()
     best = max(scores.values())
-    values = {name: value + _neighbours(name, scores, calls, best) for name, value in scores.items()}
-    for name, one in calls.functions.items():
-        if name not in values and is_shown(one):
-            values[name] = ON_THE_WAY * best * min(1.0, 0.4 + name_share(one, words))
+    values = {name: value + _neighbour_bonus(name, scores, calls, best) for name, value in scores.items()}
+    for name, function in calls.functions.items():
+        if name not in values and is_shown(function):
+            values[name] = ON_THE_WAY * best * min(1.0, 0.4 + name_share(function, words))
     chain = _best_chain(values, scores, calls)
-    rest = sorted((name for name in fill if name not in chain), key=lambda name: -values[name])
-    aside = [name for name in rest if values[name] >= FLOOR * best]
-    chosen = _once([*chain, *aside], calls)[: max(SHOWN_MAX, len(chain))]
-    return Flow(tuple(calls.functions[name] for name in chosen), len(chain) if len(chain) > 1 else 0)
+    others = sorted((name for name in fill if name not in chain), key=lambda name: -values[name])
+    aside = [name for name in others if values[name] >= FLOOR * best]
+    selected = _drop_copies([*chain, *aside], calls)[: max(SHOWN_MAX, len(chain))]
+    return Flow(tuple(calls.functions[name] for name in selected), len(chain) if len(chain) > 1 else 0)
 
 
-def _once(names: Iterable[str], calls: Calls) -> list[str]:
+def _drop_copies(names: Iterable[str], calls: Calls) -> list[str]:
     """Without overloads and copies of what comes before: the same name and size elsewhere."""
-    found: dict[tuple[str, int], str] = {}
+    first_names: dict[tuple[str, int], str] = {}
     for name in names:
-        one = calls.functions[name]
-        found.setdefault((one.name.partition("$")[0], one.end - one.start), name)
-    return list(found.values())
+        function = calls.functions[name]
+        first_names.setdefault((function.name.partition("$")[0], function.end - function.start), name)
+    return list(first_names.values())
 
 
-def _neighbours(name: str, scores: Mapping[str, float], calls: Calls, best: float) -> float:
+def _neighbour_bonus(name: str, scores: Mapping[str, float], calls: Calls, best: float) -> float:
     near = {*calls.callees(name), *calls.callers(name)}
-    linked = [scores[one] for one in near if one in scores and one != name]
+    linked = [scores[neighbour] for neighbour in near if neighbour in scores and neighbour != name]
     return NEIGHBOUR * min(best, sum(linked))
 
 
-def _through(values: Mapping[str, float], scores: Mapping[str, float], calls: Calls) -> list[tuple[str, str]]:
+def _connecting_calls(
+    values: Mapping[str, float], scores: Mapping[str, float], calls: Calls
+) -> list[tuple[str, str]]:
     """The sure calls that lead from what was asked about to more of it, at last."""
     pairs = [pair for pair in calls.edges if pair not in calls.unsure and set(pair) <= values.keys()]
     while True:
         begins, ends = {caller for caller, _ in pairs}, {callee for _, callee in pairs}
-        kept = [
+        remaining = [
             (caller, callee)
             for caller, callee in pairs
             if (caller in scores or caller in ends) and (callee in scores or callee in begins)
         ]
-        if len(kept) == len(pairs):
-            return kept
-        pairs = kept
+        if len(remaining) == len(pairs):
+            return remaining
+        pairs = remaining
 
 
 def _best_chain(values: Mapping[str, float], scores: Mapping[str, float], calls: Calls) -> list[str]:
     """The simple chain with the highest sum of values, both ends of it asked about."""
     following: dict[str, list[str]] = {}
-    for caller, callee in _through(values, scores, calls):
+    for caller, callee in _connecting_calls(values, scores, calls):
         following.setdefault(caller, []).append(callee)
     top = sorted(scores, key=lambda name: -values[name])
     best, best_value = top[:1], values[top[0]]

@@ -110,12 +110,12 @@ class Share:
     total: int
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         return self.done >= self.total
 
     def __str__(self) -> str:
         percent = 100 * self.done // self.total if self.total else 100
-        return f"{percent} % searchable ({_grouped(self.done)} of {_grouped(self.total)} files)"
+        return f"{percent} % searchable ({_format_number(self.done)} of {_format_number(self.total)} files)"
 
 
 class Freshness:
@@ -143,7 +143,7 @@ class Freshness:
         state = self._indexer.get(self._read_state)
         if state is None:
             return Progress()
-        running = state.state != "stopped" and _alive(state)
+        running = state.state != "stopped" and _is_alive(state)
         silent_s = time.time() - state.heartbeat if running else 0.0
         return Progress(
             state=state.state,
@@ -158,10 +158,10 @@ class Freshness:
 
     def share(self, generation: Generation) -> Share:
         """What of the project `generation` holds. Whole as well where nobody counted its files."""
-        seen, progress = self._seen(), self.progress()
+        listing, progress = self._listing(), self.progress()
         unfinished = progress.running or progress.state == "indexing"  # the latter was killed
-        total = max(len(seen.files), progress.files if unfinished else 0)
-        if generation.rows and not (generation.sources and seen.files):
+        total = max(len(listing.files), progress.files if unfinished else 0)
+        if generation.rows and not (generation.sources and listing.files):
             return Share(total, total)  # another program's chunk files, or too many to be counted
         return Share(min(total, generation.sources + self._nothing_in), total)
 
@@ -171,19 +171,22 @@ class Freshness:
         """
         if generation.rows or self.nothing_to_search():
             return True
-        return bool(generation.number) and self.share(generation).whole
+        return bool(generation.number) and self.share(generation).is_complete
 
     def serves_all(self, generation: Generation) -> bool:
         """Whether `generation` holds the whole project, and no more of it is being read, or looked
         for: what a run that was killed has left, or a pull has brought, nobody knows before that.
         """
-        whole, progress = self.serves(generation) and self.share(generation).whole, self.progress()
-        return whole and not (progress.indexing or progress.looking or self.behind(generation))
+        is_complete, progress = (
+            self.serves(generation) and self.share(generation).is_complete,
+            self.progress(),
+        )
+        return is_complete and not (progress.indexing or progress.looking or self.behind(generation))
 
     def nothing_to_search(self) -> bool:
         """Whether the project has been read and holds no text, nor chunk files of others."""
-        seen, progress = self._seen(), self.progress()
-        if not seen.recipe or len(seen.files) > self._nothing_in or progress.indexing or progress.dirty:
+        listing, progress = self._listing(), self.progress()
+        if not listing.recipe or len(listing.files) > self._nothing_in or progress.indexing or progress.dirty:
             return False
         return not any(folder.files() for folder in chunk_folders(self._config))
 
@@ -199,10 +202,10 @@ class Freshness:
         notes: Iterable[str] = (),
         stale: Iterable[str] = (),
         *,
-        told: bool = False,
+        share_reported: bool = False,
     ) -> dict[str, Any]:
         """The `index` block of an answer from `generation`. `notes` are sentences for `message`;
-        `stale` are files of the answer, pending although nobody has told so yet; `told`: the answer
+        `stale` are files of the answer, pending although nobody has told so yet; `share_reported`: the answer
         says already how much of the project can be searched.
         """
         progress = self.progress()
@@ -217,13 +220,13 @@ class Freshness:
         share, behind = self.share(generation), self.behind(generation)
         if progress.indexing:
             block["indexing"] = {"done": progress.done, "total": progress.total}
-        if behind or not share.whole:
+        if behind or not share.is_complete:
             block["publishing"] = behind or not progress.indexing
-        if not share.whole:
+        if not share.is_complete:
             block["searchable"] = {"done": share.done, "total": share.total}
         sentences += filter(None, [self._say_full()])
-        if generation.rows or not told:
-            sentences += _say_state(progress, share, behind=behind, told=told)
+        if generation.rows or not share_reported:
+            sentences += _describe_state(progress, share, behind=behind, share_reported=share_reported)
         if progress.silent_s > HEARTBEAT_MAX_S:
             sentences.append(
                 f"The indexer has not reported for {progress.silent_s:.0f} s (is the disk full?); see `cortex status`."
@@ -238,44 +241,44 @@ class Freshness:
         An agent that saves and asks at once is quicker than any event, so this looks at the files
         themselves.
         """
-        seen = self._seen().files
+        records = self._listing().files
         dirty = self.progress().dirty
-        found = set()
+        stale_paths = set()
         for path in set(paths):
-            known = seen.get(path)
-            if dirty.get(path, 0) > generation.sequence or (known and self._differs(path, known)):
-                found.add(path)
-        return frozenset(found)
+            record = records.get(path)
+            if dirty.get(path, 0) > generation.sequence or (record and self._differs(path, record)):
+                stale_paths.add(path)
+        return frozenset(stale_paths)
 
     def listed(self) -> Collection[str]:
         """The paths of the files that the indexer has read; none where another program's chunk
         files are served.
         """
-        return self._seen().files.keys()
+        return self._listing().files.keys()
 
     def stems(self) -> Collection[str]:
         """As `listed`, without the endings, as ids of the graph begin."""
-        seen = self._seen()
+        listing = self._listing()
         if self._stems is None:
-            self._stems = frozenset(map(stem_of, seen.files))
+            self._stems = frozenset(map(stem_of, listing.files))
         return self._stems
 
     def saved_ns(self, path: str) -> int:
         """When a file was saved as the indexer has read it, in nanoseconds of the epoch; 0 for one
         that it does not know.
         """
-        known = self._seen().files.get(path)
-        return known.mtime_ns if known else 0
+        record = self._listing().files.get(path)
+        return record.mtime_ns if record else 0
 
     def is_there(self, path: str) -> bool:
         """Whether there is such a file or folder below the root now."""
-        return _below(path) and os.path.lexists(f"{self._root}/{path}")
+        return _is_inside(path) and os.path.lexists(f"{self._root}/{path}")
 
     def behind(self, generation: Generation) -> bool:
         """Whether there are chunk files that `generation` lacks: they are about to be published."""
-        return bool(generation.backlog) or self._seen().sequence > generation.sequence
+        return bool(generation.backlog) or self._listing().sequence > generation.sequence
 
-    def _seen(self) -> Listing[FileState]:
+    def _listing(self) -> Listing[FileState]:
         return self._manifest.get(self._read_manifest)
 
     def _read_state(self) -> IndexerState:
@@ -287,17 +290,17 @@ class Freshness:
             return self._manifest.empty
         read = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[FileState])
         self._stems = None
-        self._nothing_in = sum(not seen.chunks for seen in read.files.values())
+        self._nothing_in = sum(not record.chunks for record in read.files.values())
         return read
 
-    def _differs(self, path: str, known: FileState) -> bool:
-        if not _below(path):
+    def _differs(self, path: str, record: FileState) -> bool:
+        if not _is_inside(path):
             return False  # nothing that an index may make us look at
         try:
             info = os.stat(f"{self._root}/{path}")
         except OSError:
             return True
-        return (info.st_size, info.st_mtime_ns) != (known.size, known.mtime_ns)
+        return (info.st_size, info.st_mtime_ns) != (record.size, record.mtime_ns)
 
     def explain_nothing(self) -> str:
         """Why nothing is published yet, and what to do, in one or two sentences."""
@@ -318,9 +321,9 @@ class Freshness:
         if upgrade:
             return f"{upgrade} Ask again in a few seconds."
         if self.nothing_to_search():
-            left_out = self._nothing_in + sum(self._seen().left_out.values())
-            found = f"; {left_out} files were left out, see `cortex status`" if left_out else ""
-            return f"There are no text files to be searched in {self._root}{found}."
+            left_out = self._nothing_in + sum(self._listing().left_out.values())
+            suffix = f"; {left_out} files were left out, see `cortex status`" if left_out else ""
+            return f"There are no text files to be searched in {self._root}{suffix}."
         if not self._config.server.auto_index:
             return "Nothing is indexed and server.auto_index is off; run `cortex index` in the project."
         if progress.running:
@@ -343,18 +346,18 @@ class Freshness:
         return "The index is being rebuilt after an upgrade."
 
 
-def _below(path: str) -> bool:
+def _is_inside(path: str) -> bool:
     """Whether the path leads to what is below the root, as it is written."""
     return path_names.stays_inside(path)
 
 
-def _say_state(progress: Progress, share: Share, *, behind: bool, told: bool) -> list[str]:
+def _describe_state(progress: Progress, share: Share, *, behind: bool, share_reported: bool) -> list[str]:
     """What the indexer and the watcher are at, in sentences."""
     message = [progress.message] if progress.message else []
-    if not share.whole:
-        rest = "is being indexed" if progress.indexing else "is about to be served"
-        said = f"The project is {share}: answers may miss the rest, which {rest}."
-        return message if told else [said, *message]
+    if not share.is_complete:
+        status = "is being indexed" if progress.indexing else "is about to be served"
+        sentence = f"The project is {share}: answers may miss the rest, which {status}."
+        return message if share_reported else [sentence, *message]
     if progress.indexing and not progress.all_read:
         return [f"{say_progress(progress)} Answers may miss what is not indexed yet."]
     if behind or progress.indexing:
@@ -367,7 +370,7 @@ def _say_state(progress: Progress, share: Share, *, behind: bool, told: bool) ->
     return message
 
 
-def _grouped(number: int) -> str:
+def _format_number(number: int) -> str:
     """As in `4 274`."""
     return f"{number:,}".replace(",", " ")
 
@@ -381,7 +384,7 @@ def say_progress(progress: Progress) -> str:
     return f"Indexing is at {share} % ({progress.done} of {progress.total} files)."
 
 
-def _alive(state: IndexerState) -> bool:
+def _is_alive(state: IndexerState) -> bool:
     """Whether the process that wrote `state` still lives; not looked up after a fresh heartbeat.
 
     One of the future is none: the clock was set back. Of a process in a sandbox nothing else is

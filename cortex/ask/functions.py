@@ -69,18 +69,18 @@ class Calls:
     unsure: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, caller: Function, callee: Function, place: tuple[str, int], *, unsure: bool) -> None:
-        for one in (caller, callee):
-            self.functions.setdefault(one.id, one)
+        for function in (caller, callee):
+            self.functions.setdefault(function.id, function)
         if caller.id != callee.id:
             self.edges.setdefault((caller.id, callee.id), place)
             if unsure:
                 self.unsure.add((caller.id, callee.id))
 
-    def callees(self, one: str) -> list[str]:
-        return [callee for caller, callee in self.edges if caller == one]
+    def callees(self, function_id: str) -> list[str]:
+        return [callee for caller, callee in self.edges if caller == function_id]
 
-    def callers(self, one: str) -> list[str]:
-        return [caller for caller, callee in self.edges if callee == one]
+    def callers(self, function_id: str) -> list[str]:
+        return [caller for caller, callee in self.edges if callee == function_id]
 
 
 #: function id → the lines of it that are known, by number
@@ -90,16 +90,16 @@ Bodies = dict[str, dict[int, str]]
 async def ask_graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[GraphHits | None]:
     """None where the graph worker is silent. Raises NotReady."""
     number = turn.generation.number
-    asked = [replace(one, include_context=False, generation=number) for one in requests]
-    return await turn.lanes("graph", asked, GraphHits, ours=True)
+    searches = [replace(request, include_context=False, generation=number) for request in requests]
+    return await turn.lanes("graph", searches, GraphHits, ours=True)
 
 
 async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
     """The definitions of `files` in the order of the files. Raises NotReady."""
     number = turn.generation.number
-    asked = [OutlineSearch(file, OUTLINE_BYTES, number) for file in files]
-    answers = await turn.lanes("graph", asked, GraphHits, ours=True)
-    found = []
+    searches = [OutlineSearch(file, OUTLINE_BYTES, number) for file in files]
+    answers = await turn.lanes("graph", searches, GraphHits, ours=True)
+    functions = []
     for answer in answers:
         for raw in answer.results if answer is not None else ():
             result = orjson.loads(raw)
@@ -107,34 +107,35 @@ async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
             for symbol in result["symbols"]:
                 start, end = symbol["lines"]
                 identity = f"{stem_of(file)}:{symbol['name']}"
-                found.append(
+                functions.append(
                     Function(identity, file, start, end, symbol["kind"], symbol.get("signature", ""))
                 )
-    return found
+    return functions
 
 
 async def resolve(turn: Turn, target: str) -> tuple[list[Function], str]:
     """(what a name means in the graph, a sentence when that is nothing or several)."""
     # The way from a name to itself is the definition that it means.
-    (found,) = await ask_graph(turn, [GraphSearch("path", target, to=target)])
-    if found is None:
+    (hits,) = await ask_graph(turn, [GraphSearch("path", target, to=target)])
+    if hits is None:
         return [], ""
-    return [_function(orjson.loads(raw)["node"]) for raw in found.results], found.suggestion
+    return [_parse_function(orjson.loads(raw)["node"]) for raw in hits.results], hits.suggestion
 
 
 async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
     """The callers and callees of `functions`. Raises NotReady."""
-    calls = Calls({one.id: one for one in functions})
+    calls = Calls({function.id: function for function in functions})
     operations: tuple[GraphOperation, ...] = ("callees", "callers")
-    asked = [(one, operation) for one in functions for operation in operations]
+    lookups = [(function, operation) for function in functions for operation in operations]
     answers = await ask_graph(
-        turn, [GraphSearch(operation, one.id, max_results=NEIGHBOURS_MAX) for one, operation in asked]
+        turn,
+        [GraphSearch(operation, function.id, max_results=NEIGHBOURS_MAX) for function, operation in lookups],
     )
-    for (one, operation), answer in zip(asked, answers, strict=True):
+    for (function, operation), answer in zip(lookups, answers, strict=True):
         for raw in answer.results if answer is not None else ():
             result = orjson.loads(raw)
-            other, place = _function(result["node"]), result["location"]
-            pair = (one, other) if operation == "callees" else (other, one)
+            other, place = _parse_function(result["node"]), result["location"]
+            pair = (function, other) if operation == "callees" else (other, function)
             unsure = len(result.get("candidates", ())) > CANDIDATES_MAX
             calls.add(*pair, (place["file"], place["line"]), unsure=unsure)
     return calls
@@ -146,18 +147,18 @@ async def find_ways(
     """Adds the shortest chain of calls from one to the other of each of `pairs` to `calls`, if it
     is short enough.
     """
-    found = await ask_graph(turn, [GraphSearch("path", one.id, to=other.id) for one, other in pairs])
-    for (one, _), way in zip(pairs, found, strict=True):
-        _add_way(one, way, calls, steps_max)
+    answers = await ask_graph(turn, [GraphSearch("path", start.id, to=other.id) for start, other in pairs])
+    for (start, _), way in zip(pairs, answers, strict=True):
+        _add_way(start, way, calls, steps_max)
 
 
-def _add_way(one: Function, found: GraphHits | None, calls: Calls, steps_max: int) -> None:
-    results = [orjson.loads(raw) for raw in found.results] if found is not None else []
+def _add_way(start: Function, way: GraphHits | None, calls: Calls, steps_max: int) -> None:
+    results = [orjson.loads(raw) for raw in way.results] if way is not None else []
     if len(results) > steps_max or any(result.get("edge", "calls") != "calls" for result in results):
         return
-    before = one
+    before = start
     for result in results[1:]:
-        node, place = _function(result["node"]), result["location"]
+        node, place = _parse_function(result["node"]), result["location"]
         calls.add(before, node, (place["file"], place["line"]), unsure=False)
         before = node
 
@@ -171,15 +172,19 @@ async def read_bodies(
     """
     wanted = list(functions)
     places = [
-        Place(one.file, line)
-        for one in wanted
-        for line in dict.fromkeys((*range(one.start, one.end + 1, step), one.end))
+        Place(function.file, line)
+        for function in wanted
+        for line in dict.fromkeys((*range(function.start, function.end + 1, step), function.end))
     ]
     lines = await read_lines(turn, places[:places_max])
     bodies = {}
-    for one in wanted:
-        own = lines.get(one.file, {})
-        bodies[one.id] = {number: own[number] for number in range(one.start, one.end + 1) if number in own}
+    for function in wanted:
+        file_lines = lines.get(function.file, {})
+        bodies[function.id] = {
+            number: file_lines[number]
+            for number in range(function.start, function.end + 1)
+            if number in file_lines
+        }
     return bodies
 
 
@@ -196,18 +201,18 @@ async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int,
         located, workers = await turn.ask("vector", request, Located), ("vector", "text")
     spots = [spot for spot in located.spots if spot.hit.path == places[spot.place].path]
     keys = tuple(dict.fromkeys(spot.hit.key for spot in spots))
-    asked = Fetch(keys, max_bytes=READ_BYTES_MAX, generation=turn.generation.number)
-    chunks = await turn.fetch(workers, asked, turn.silent)
+    fetch = Fetch(keys, max_bytes=READ_BYTES_MAX, generation=turn.generation.number)
+    chunks = await turn.fetch(workers, fetch, turn.silent)
     lines: dict[str, dict[int, str]] = {}
     for raw in filter(None, chunks.chunks):
         chunk = orjson.loads(raw)
         metadata = chunk.get("metadata") or {}
-        own = lines.setdefault(metadata.get("file_path", ""), {})
-        own.update(enumerate(str(chunk.get("text", "")).split("\n"), metadata.get("start_line", 1)))
+        file_lines = lines.setdefault(metadata.get("file_path", ""), {})
+        file_lines.update(enumerate(str(chunk.get("text", "")).split("\n"), metadata.get("start_line", 1)))
     return lines
 
 
-async def at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]:
+async def find_at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]:
     """For each place the innermost definition around it, or those of a whole file; none where the
     index holds nothing. Raises NotReady.
     """
@@ -222,18 +227,20 @@ async def at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]
         return [[] for _ in places]
     sure = [spot for spot in located.spots if spot.whole]
     files = list(dict.fromkeys(spot.hit.path for spot in sure))
-    known = await outline(turn, files)
-    found: list[list[Function]] = [[] for _ in places]
+    definitions = await outline(turn, files)
+    functions: list[list[Function]] = [[] for _ in places]
     for spot in sure:
         line = places[spot.place].line
-        own = [one for one in known if one.file == spot.hit.path]
+        matches = [definition for definition in definitions if definition.file == spot.hit.path]
         if line:
-            own = [one for one in own if one.start <= line <= one.end and one.kind not in TYPE_KINDS] or [
-                one for one in own if one.start <= line <= one.end
-            ]
-            own = sorted(own, key=lambda one: one.end - one.start)[:1]
-        found[spot.place] += own
-    return found
+            matches = [
+                definition
+                for definition in matches
+                if definition.start <= line <= definition.end and definition.kind not in TYPE_KINDS
+            ] or [definition for definition in matches if definition.start <= line <= definition.end]
+            matches = sorted(matches, key=lambda definition: definition.end - definition.start)[:1]
+        functions[spot.place] += matches
+    return functions
 
 
 async def find_file(turn: Turn, path: str) -> tuple[str, int]:
@@ -246,7 +253,7 @@ async def find_file(turn: Turn, path: str) -> tuple[str, int]:
     return next(iter(ends.items())) if len(ends) == 1 else ("", 0)
 
 
-def _function(node: dict[str, Any]) -> Function:
+def _parse_function(node: dict[str, Any]) -> Function:
     return Function(
         node["id"],
         node.get("file", ""),
@@ -257,6 +264,6 @@ def _function(node: dict[str, Any]) -> Function:
     )
 
 
-def is_shown(one: Function) -> bool:
+def is_shown(function: Function) -> bool:
     """Whether a definition of the project may stand in an answer as its code."""
-    return bool(one.file) and one.kind != "external" and not is_test(one.file)
+    return bool(function.file) and function.kind != "external" and not is_test(function.file)

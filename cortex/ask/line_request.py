@@ -11,15 +11,15 @@ from cortex.ask.query_context import Turn
 from ipc.messages import Hit, Show, Shown
 
 
-async def show(turn: Turn, workers: Sequence[str], request: Show) -> Shown:
+async def request_lines(turn: Turn, workers: Sequence[str], request: Show) -> Shown:
     """The lines, of the first of `workers` that answers. Raises as Turn.fetch."""
     if not request.keys:
         return Shown(turn.generation.number)
     return await turn.first_of(workers, request, Shown, {})
 
 
-def entries(
-    shown: Shown, hits: Sequence[Hit], scores: Sequence[float], stale: Iterable[str], name: str
+def make_entries(
+    reply: Shown, hits: Sequence[Hit], scores: Sequence[float], stale: Iterable[str], name: str
 ) -> list[dict[str, Any]]:
     """The results: the chunk with what is used of it, and the score as `name`, in two digits.
 
@@ -30,7 +30,7 @@ def entries(
     for hit, score in zip(hits, scores, strict=True):
         best.setdefault(hit.path or hit.id, score)
     out = []
-    for at, body in zip(shown.of, shown.entries, strict=True):
+    for at, body in zip(reply.of, reply.entries, strict=True):
         hit = hits[at]
         result: dict[str, Any] = {
             "chunk": orjson.Fragment(body),
@@ -42,17 +42,17 @@ def entries(
     return out
 
 
-def notes(shown: Shown, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def make_notes(reply: Shown, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What the answer says of the lines that are not in it, and what to do about it."""
-    told: dict[str, Any] = {}
-    if shown.truncated:
-        told["truncated"] = True
-    if shown.more:
-        told["more"] = shown.more
-    if shown.omitted:
-        told["omitted"] = shown.omitted
+    fields: dict[str, Any] = {}
+    if reply.truncated:
+        fields["truncated"] = True
+    if reply.more:
+        fields["more"] = reply.more
+    if reply.omitted:
+        fields["omitted"] = reply.omitted
     if any(result.get("stale") for result in results):
-        told["next"] = "Read the stale files: they were saved since."
-    elif shown.truncated:
-        told["next"] = "There is more: raise max_tokens or limit, or narrow by paths."
-    return told
+        fields["next"] = "Read the stale files: they were saved since."
+    elif reply.truncated:
+        fields["next"] = "There is more: raise max_tokens or limit, or narrow by paths."
+    return fields

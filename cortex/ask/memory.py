@@ -62,7 +62,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryAsking:
+class MemoryContext:
     """What one call of a memory tool asks with; it has to be answered at `until` (monotonic)."""
 
     reach: Reach
@@ -108,13 +108,13 @@ class MemoryAsking:
             try:
                 client = await self.reach(self.until)
             except Unavailable as error:
-                raise _gave_up(message, str(error), sent=sent) from error
+                raise _timeout_error(message, str(error), sent=sent) from error
             try:
                 reply = await client.ask(WORKER, message, max(0.0, self.until - time.monotonic()))
             except Silent as error:
                 sent |= error.sent
                 if time.monotonic() + RETRY_S >= self.until:
-                    raise _gave_up(message, AWAY, sent=sent) from error
+                    raise _timeout_error(message, AWAY, sent=sent) from error
                 await asyncio.sleep(RETRY_S)
                 continue
             if not isinstance(reply, MemoryAnswer):
@@ -127,7 +127,7 @@ class MemoryAsking:
         who = self.caller()
         return MemoryCall(
             operation,
-            _spoken(dict(arguments or {})),
+            _as_json(dict(arguments or {})),
             writes,
             operation_id or (str(uuid.uuid4()) if writes else ""),
             who.project,
@@ -138,7 +138,7 @@ class MemoryAsking:
         )
 
 
-def _gave_up(message: MemoryCall, why: str, *, sent: bool) -> Unavailable:
+def _timeout_error(message: MemoryCall, why: str, *, sent: bool) -> Unavailable:
     if message.writes and sent:
         return Unavailable(
             f"The memory did not answer in time: outcome unknown, operation {message.operation_id}. Ask again "
@@ -147,7 +147,7 @@ def _gave_up(message: MemoryCall, why: str, *, sent: bool) -> Unavailable:
     return Unavailable(why)
 
 
-def _spoken(arguments: dict[str, Any]) -> dict[str, Any]:
+def _as_json(arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments as JSON has them: without halves of surrogate pairs, which no text holds.
 
     Raises BadRequest for what is no JSON.
@@ -156,19 +156,19 @@ def _spoken(arguments: dict[str, Any]) -> dict[str, Any]:
         orjson.dumps(arguments)
     except (orjson.JSONEncodeError, RecursionError):
         try:
-            told: dict[str, Any] = _whole(arguments)
-            orjson.dumps(told)
+            cleaned: dict[str, Any] = _drop_surrogates(arguments)
+            orjson.dumps(cleaned)
         except (orjson.JSONEncodeError, RecursionError) as error:
             raise BadRequest(f"The arguments cannot be told to the memory: {error}.") from error
-        return told
+        return cleaned
     return arguments
 
 
-def _whole(value: Any) -> Any:
+def _drop_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "ignore").decode()
     if isinstance(value, Mapping):
-        return {_whole(name): _whole(inner) for name, inner in value.items()}
+        return {_drop_surrogates(name): _drop_surrogates(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_whole(inner) for inner in value]
+        return [_drop_surrogates(inner) for inner in value]
     return value

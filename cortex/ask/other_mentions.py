@@ -22,7 +22,7 @@ LINES_MAX, PLACES_MAX = 120, 6
 LINE_CHARS = 200
 
 
-async def elsewhere(turn: Turn, question: Graph, hits: GraphHits) -> str:
+async def describe_mentions(turn: Turn, question: Graph, hits: GraphHits) -> str:
     """A sentence with other files that hold the word, or that none does, and with the lines of its
     own file; "" where that is not the question, or the text worker does not answer.
 
@@ -39,35 +39,35 @@ async def elsewhere(turn: Turn, question: Graph, hits: GraphHits) -> str:
     request = ExactSearch(
         plain, "exact", limit=LINES_MAX, detail="location", generation=turn.generation.number, lines=LINES_MAX
     )
-    found = await turn.lane("text", request, ExactHits, ours=True)
-    if found is None:
+    exact_hits = await turn.lane("text", request, ExactHits, ours=True)
+    if exact_hits is None:
         return ""
     places: dict[str, str] = {}
-    own: set[int] = set()
-    for path, line in _lines_with(word, found):
+    own_lines: set[int] = set()
+    for path, line in _lines_with(word, exact_hits):
         if path == stem or path.startswith(f"{stem}."):
-            own.add(line)
+            own_lines.add(line)
         else:
             places.setdefault(path, f"{path}:{line}")
     what = "call" if question.operation == "callers" else "use"
-    return f"No {what} of {word} is resolved{_told(places, own, more=found.truncated)}"
+    return f"No {what} of {word} is resolved{_describe_places(places, own_lines, more=exact_hits.truncated)}"
 
 
-def _lines_with(word: str, found: ExactHits) -> Iterator[tuple[str, int]]:
+def _lines_with(word: str, exact_hits: ExactHits) -> Iterator[tuple[str, int]]:
     """(path, line) of those that hold the word itself: the lane also finds lines that say the same
     in other words (`deref_mut`, `deref mut`, `derefMut`).
     """
-    whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
-    for hit, raw in zip(found.hits, found.chunks, strict=True):
+    word_pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+    for hit, raw in zip(exact_hits.hits, exact_hits.chunks, strict=True):
         for text in orjson.loads(raw)["text"].split("\n"):
             number = text.partition(": ")[0]
-            if len(text) >= LINE_CHARS or whole.search(text):
+            if len(text) >= LINE_CHARS or word_pattern.search(text):
                 yield hit.path, int(number) if number.isdecimal() else hit.start_line
 
 
-def _told(places: dict[str, str], own: set[int], *, more: bool) -> str:
+def _describe_places(places: dict[str, str], own_lines: set[int], *, more: bool) -> str:
     """What follows in the sentence; `more`: there are lines that nobody looked at."""
-    inside = sorted(own)[:PLACES_MAX]
+    inside = sorted(own_lines)[:PLACES_MAX]
     also = f" In its own file it stands on lines {', '.join(map(str, inside))}." if len(inside) > 1 else ""
     if places:
         count = f"{'at least ' if more else ''}{len(places)} other file{'s' * (len(places) > 1)}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.excerpt import Excerpt, around, head_of, parted
+from cortex.ask.excerpt import Excerpt, choose_around, head_of, split_text
 from cortex.ask.explore_answer import (
     ENTRY_BYTES,
     FITTINGS,
@@ -21,7 +21,7 @@ from cortex.ask.explore_answer import (
     Picture,
     entry_of,
     name_calls,
-    users_beside,
+    name_users,
 )
 from cortex.ask.functions import PIECE, Bodies, Function
 from cortex.ask.related import Users
@@ -44,95 +44,102 @@ class _Room:
     #: whether something did not fit
     full: bool = False
 
-    def add(self, kind: str, one: Any) -> None:
+    def add(self, kind: str, entry: Any) -> None:
         """To a list of the answer, if it fits."""
-        size = len(orjson.dumps(one)) + 1 + (0 if kind in self.parts else KIND_BYTES)
+        size = len(orjson.dumps(entry)) + 1 + (0 if kind in self.parts else KIND_BYTES)
         if size > self.left:
             self.full = True
             return
         self.left -= size
-        self.parts.setdefault(kind, []).append(one)
+        self.parts.setdefault(kind, []).append(entry)
 
 
-def render_asked(picture: Picture, bodies: Bodies, users: Users, max_bytes: int) -> Answer:
+def render_place(picture: Picture, bodies: Bodies, users: Users, max_bytes: int) -> Answer:
     """The parts of an answer that fit `max_bytes`, without its `index` block."""
-    one = picture.flow.functions[0]
+    definition = picture.flow.functions[0]
     room = _Room(max_bytes - FRAME_BYTES - len(picture.suggestion.encode()))
-    lines, asked = bodies.get(one.id, {}), picture.focus.get(one.id, [])
-    excerpt = _own(picture, one, lines, room.left - ENTRY_BYTES * (len(asked) > 1))
-    for entry in _entries(one, lines, asked, excerpt):
+    lines, focus = bodies.get(definition.id, {}), picture.focus.get(definition.id, [])
+    excerpt = _own_excerpt(picture, definition, lines, room.left - ENTRY_BYTES * (len(focus) > 1))
+    for entry in _split_entries(definition, lines, focus, excerpt):
         room.add("functions", entry)
     if picture.path and (size := len(picture.path.encode()) + KIND_BYTES) <= room.left:
         room.left -= size
         room.parts["path"] = picture.path
-    beside = users_beside(picture.flow, users)
-    for caller in beside["callers"]:
+    named_users = name_users(picture.flow, users)
+    for caller in named_users["callers"]:
         room.add("callers", caller)
-    shown = {one.id: excerpt.shown} | {member.id: excerpt.shown for member in picture.members}
-    _add_bodies(picture, bodies, shown, room)
-    for name in name_calls(picture, shown):
+    visible = {definition.id: excerpt.line_numbers} | {
+        member.id: excerpt.line_numbers for member in picture.members
+    }
+    _add_bodies(picture, bodies, visible, room)
+    for name in name_calls(picture, visible):
         room.add("calls", name)
     full = room.full
-    for kind, entries in _naming(beside, one).items():
+    for kind, entries in _select_naming(named_users, definition).items():
         for entry in entries:
             room.add(kind, entry)
-    cut = f"{one.name} is cut at ⋯" if excerpt.cut else ""
+    cut = f"{definition.name} is cut at ⋯" if excerpt.cut else ""
     left_out = "callers or calls are left out" if full else ""
-    if said := ", ".join(filter(None, (cut, left_out))):
-        room.parts |= {"truncated": True, "note": f"{said}; a larger max_tokens shows more."}
+    if reasons := ", ".join(filter(None, (cut, left_out))):
+        room.parts |= {"truncated": True, "note": f"{reasons}; a larger max_tokens shows more."}
     return room.parts
 
 
-def _add_bodies(picture: Picture, bodies: Bodies, shown: dict[str, frozenset[int]], room: _Room) -> None:
+def _add_bodies(picture: Picture, bodies: Bodies, visible: dict[str, frozenset[int]], room: _Room) -> None:
     """What is called, whole where it is short; what comes next behind lines of no definition."""
-    one, *others = picture.flow.functions
-    after = one.kind == PIECE
+    definition, *others = picture.flow.functions
+    after = definition.kind == PIECE
     for other in others:
-        names = len(orjson.dumps(name_calls(picture, shown)))
+        names = len(orjson.dumps(name_calls(picture, visible)))
         most = min(room.left - names, NEXT_BYTES_MAX if after else CALLEE_BYTES_MAX)
-        body = _fitted(bodies.get(other.id, {}), (), most - ENTRY_BYTES)
-        if body.shown and (not body.cut or (after and most > TEXT_BYTES_MIN)):
+        body = _fit_excerpt(bodies.get(other.id, {}), (), most - ENTRY_BYTES)
+        if body.line_numbers and (not body.cut or (after and most > TEXT_BYTES_MIN)):
             room.add("functions", entry_of(other, body.text))
-            shown[other.id] = body.shown
+            visible[other.id] = body.line_numbers
 
 
-def _own(picture: Picture, one: Function, lines: Mapping[int, str], max_bytes: int) -> Excerpt:
+def _own_excerpt(picture: Picture, definition: Function, lines: Mapping[int, str], max_bytes: int) -> Excerpt:
     """The asked lines and their definition: whole if it fits, of a type else the lines outside of
     its functions with their signatures.
     """
-    asked, room = picture.focus.get(one.id, []), max_bytes - ENTRY_BYTES
-    found = _fitted(lines, asked, room)
-    if not found.cut:
-        return found
-    if picture.members and len(asked) <= 1:
-        lines = _outlined(lines, picture.members)
-    found = _fitted(lines, asked, int(room * (1 - NAMES_SHARE)))
-    return Excerpt(found.text, cut=True, shown=found.shown)
+    focus, room = picture.focus.get(definition.id, []), max_bytes - ENTRY_BYTES
+    excerpt = _fit_excerpt(lines, focus, room)
+    if not excerpt.cut:
+        return excerpt
+    if picture.members and len(focus) <= 1:
+        lines = _drop_bodies(lines, picture.members)
+    excerpt = _fit_excerpt(lines, focus, int(room * (1 - NAMES_SHARE)))
+    return Excerpt(excerpt.text, cut=True, line_numbers=excerpt.line_numbers)
 
 
-def _entries(one: Function, lines: Mapping[int, str], asked: list[int], excerpt: Excerpt) -> list[Answer]:
+def _split_entries(
+    definition: Function, lines: Mapping[int, str], focus: list[int], excerpt: Excerpt
+) -> list[Answer]:
     """The lines from one to another that are asked about, and nothing else; then what is around
     them.
     """
-    first, rest = parted(lines, excerpt.shown, asked) if len(asked) > 1 else ("", "")
-    if not first or not rest:
-        return [entry_of(one, excerpt.text)]
-    return [entry_of(replace(one, start=asked[0], end=asked[-1]), first), entry_of(one, rest)]
+    first, remainder = split_text(lines, excerpt.line_numbers, focus) if len(focus) > 1 else ("", "")
+    if not first or not remainder:
+        return [entry_of(definition, excerpt.text)]
+    return [
+        entry_of(replace(definition, start=focus[0], end=focus[-1]), first),
+        entry_of(definition, remainder),
+    ]
 
 
-def _fitted(lines: Mapping[int, str], asked: list[int] | tuple[()], max_bytes: int) -> Excerpt:
+def _fit_excerpt(lines: Mapping[int, str], focus: list[int] | tuple[()], max_bytes: int) -> Excerpt:
     """What `around` gives, in fact within `max_bytes` of JSON."""
     room = max_bytes
     for _ in range(FITTINGS):
-        found = around(lines, asked, room)
-        excess = len(orjson.dumps(found.text)) - max_bytes
+        excerpt = choose_around(lines, focus, room)
+        excess = len(orjson.dumps(excerpt.text)) - max_bytes
         if excess <= 0:
             break
         room -= excess
-    return found
+    return excerpt
 
 
-def _outlined(lines: Mapping[int, str], members: tuple[Function, ...]) -> dict[int, str]:
+def _drop_bodies(lines: Mapping[int, str], members: tuple[Function, ...]) -> dict[int, str]:
     """Without the bodies of `members` and the comments."""
     hidden = comments_of(lines)
     for member in members:
@@ -141,16 +148,20 @@ def _outlined(lines: Mapping[int, str], members: tuple[Function, ...]) -> dict[i
     return {number: text for number, text in lines.items() if number not in hidden}
 
 
-def _naming(beside: Answer, one: Function) -> dict[str, list[Answer]]:
+def _select_naming(named_users: Answer, definition: Function) -> dict[str, list[Answer]]:
     """The tests that call or mention it, and the documents that hold its name."""
-    name = one.name.rpartition(".")[2]
+    name = definition.name.rpartition(".")[2]
     return {
-        "tests": [test for test in beside["tests"] if test.get("tests") or "mentions" in test.get("why", "")],
+        "tests": [
+            test for test in named_users["tests"] if test.get("tests") or "mentions" in test.get("why", "")
+        ],
         "documents": [
-            page for page in beside["documents"] if any(_ends(said, name) for said in page["mentions"])
+            page
+            for page in named_users["documents"]
+            if any(_ends_with_name(mention, name) for mention in page["mentions"])
         ],
     }
 
 
-def _ends(said: str, name: str) -> bool:
-    return said == name or said.endswith((f".{name}", f":{name}", f"#{name}"))
+def _ends_with_name(mention: str, name: str) -> bool:
+    return mention == name or mention.endswith((f".{name}", f":{name}", f"#{name}"))

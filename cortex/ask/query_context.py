@@ -76,7 +76,7 @@ class Asker(Protocol):
 
 
 class MemoryAsker(Protocol):
-    """What a tool of memory needs of cortex.ask.memory.MemoryAsking."""
+    """What a tool of memory needs of cortex.ask.memory.MemoryContext."""
 
     async def call(
         self,
@@ -91,7 +91,7 @@ class MemoryAsker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Far:
+class MilvusProject:
     """Where Milvus keeps a project: what tells the place, and its questions' vectors, from others,
     and how the project is called there.
     """
@@ -108,13 +108,13 @@ class Member:
     """
 
     name: str
-    asking: Asking | None
+    asking: QueryContext | None
     why: CortexError | None = None
-    far: Far | None = None
+    far: MilvusProject | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class QueryContext:
     """What one call of a tool asks with; it has to be answered at `until` (monotonic)."""
 
     config: Config
@@ -163,7 +163,7 @@ class Asking:
                 return turn, await make(turn)
             except NotReady as error:
                 if turn.final:
-                    raise nobody([error]) from error
+                    raise no_answer_error([error]) from error
                 turn = self.turn(self.freshness.current(), final=True)
         return turn, None
 
@@ -179,7 +179,7 @@ class Asking:
             except (BadRequest, NotReady):
                 raise
             except CortexError as error:
-                raise nobody([error]) from error
+                raise no_answer_error([error]) from error
 
         return await self.attempt(make)
 
@@ -199,7 +199,7 @@ class Asking:
 
     async def ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
         """One reply of the class `kind`. Raises what the worker raised, Unavailable for silence."""
-        message = self.here(message)
+        message = self.scope_message(message)
         last = Silent(f"The {worker} worker did not answer in time; see `cortex status`.")
         while True:
             try:
@@ -211,7 +211,7 @@ class Asking:
                 if not is_repeatable(message):
                     raise
                 if time.monotonic() >= min(until, self.settled):
-                    last = await self._told(worker, error)
+                    last = await self._explain_silence(worker, error)
                     # All that a call has: nobody else answers what this worker is asked.
                     until = self.until - REST_S if isinstance(last, Starting) else 0.0
                     if time.monotonic() >= until:
@@ -219,9 +219,9 @@ class Asking:
                 # The set has just been started, and this worker with it.
                 await asyncio.sleep(LOOK_S)
                 continue
-            return expected(reply, kind, worker)
+            return check_reply(reply, kind, worker)
 
-    async def _told(self, worker: str, error: Silent) -> Silent:
+    async def _explain_silence(self, worker: str, error: Silent) -> Silent:
         """The error; of a worker that is about to be there what that is."""
         standing = await self.standing(worker) if self.standing is not None and error.absent else ""
         if standing == "starting":
@@ -233,22 +233,22 @@ class Asking:
             )
         return error
 
-    def within(self, filters: Filters) -> Filters:
+    def scope_filters(self, filters: Filters) -> Filters:
         """The filters of a search, which keep to the folder that is asked about unless they name
         paths themselves.
         """
-        part = self.config.subfolder
-        return filters if filters.paths or not part else replace(filters, within=part)
+        folder = self.config.subfolder
+        return filters if filters.paths or not folder else replace(filters, within=folder)
 
-    def here(self, message: Message) -> Message:
+    def scope_message(self, message: Message) -> Message:
         """A question to the graph worker, of the folder that is asked about: a name means what is
         in it before what is elsewhere.
         """
-        part = self.config.subfolder
-        if not part or not isinstance(message, GraphSearch | NameSearch | PatternSearch):
+        folder = self.config.subfolder
+        if not folder or not isinstance(message, GraphSearch | NameSearch | PatternSearch):
             return message
         elsewhere = isinstance(message, PatternSearch) and message.paths
-        return message if elsewhere else replace(message, within=part)
+        return message if elsewhere else replace(message, within=folder)
 
     def left_s(self) -> float:
         return max(0.0, self.until - time.monotonic())
@@ -267,7 +267,7 @@ class Turn:
     worker that did not answer, for the answer's `index` block.
     """
 
-    asking: Asking
+    asking: QueryContext
     generation: Generation
     until: float
     final: bool
@@ -275,7 +275,7 @@ class Turn:
     #: files of the answer that are no longer as the generation holds them
     changed: set[str] = field(default_factory=set)
     #: what the answer's `suggestion` says of the state of the index, which says it no second time
-    told: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
 
     def renewed(self) -> Turn:
         """The same turn for the next step of an answer: its lanes share the time that is left."""
@@ -295,7 +295,7 @@ class Turn:
         try:
             return await self.asking.ask(worker, message, kind, self.until)
         except CortexError as error:
-            self._do_without(worker, error, ours=ours)
+            self._note_failure(worker, error, ours=ours)
             return None
 
     async def lanes(
@@ -304,17 +304,17 @@ class Turn:
         """As `lane`, of messages that travel together."""
         if len(messages) < 2:
             return [await self.lane(worker, message, kind, ours=ours) for message in messages]
-        found: list[M | None] = [None] * len(messages)
-        frames = tuple(encode(self.asking.here(one)) for one in messages)
-        told = await self.lane(worker, Several(frames), Answers, ours=ours)
-        for at, frame in enumerate(told.replies if told is not None else ()):
+        replies: list[M | None] = [None] * len(messages)
+        frames = tuple(encode(self.asking.scope_message(request)) for request in messages)
+        batch = await self.lane(worker, Several(frames), Answers, ours=ours)
+        for at, frame in enumerate(batch.replies if batch is not None else ()):
             try:
-                found[at] = expected(decode(frame), kind, worker)
+                replies[at] = check_reply(decode(frame), kind, worker)
             except CortexError as error:
-                self._do_without(worker, error, ours=ours)
-        return found
+                self._note_failure(worker, error, ours=ours)
+        return replies
 
-    def _do_without(self, worker: str, error: CortexError, *, ours: bool) -> None:
+    def _note_failure(self, worker: str, error: CortexError, *, ours: bool) -> None:
         """Note why `worker` did not answer; raises what `lane` raises."""
         if isinstance(error, NotReady) and not self.final:
             raise error
@@ -345,35 +345,35 @@ class Turn:
                 if isinstance(error, NotReady) and not self.final:
                     raise
                 errors.setdefault(worker, error)
-        raise nobody(errors.values())
+        raise no_answer_error(errors.values())
 
     def stale(self, paths: Iterable[str]) -> frozenset[str]:
         """Those of `paths` whose file is no longer as this generation holds it."""
-        found = self.asking.freshness.stale(paths, self.generation)
-        self.changed.update(found)
-        return found
+        stale_paths = self.asking.freshness.stale(paths, self.generation)
+        self.changed.update(stale_paths)
+        return stale_paths
 
     def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
         """The `index` block of the answer: who is silent and why, and the sentences `notes`."""
         sentences = (*map(str, self.silent.values()), *notes)
         return self.asking.freshness.block(
-            self.generation, sorted(self.silent), sentences, self.changed, told=bool(self.told)
+            self.generation, sorted(self.silent), sentences, self.changed, share_reported=bool(self.reported)
         )
 
-    def not_whole(self) -> str:
+    def describe_share(self) -> str:
         """How much of the project is served, as the beginning of a sentence that the answer says;
         "" for all of it.
         """
         share = self.asking.freshness.share(self.generation)
-        if share.whole:
+        if share.is_complete:
             return ""
-        self.told.add("share")
+        self.reported.add("share")
         return f"The project is {share}:"
 
     def explain_nothing(self, filters: Filters = NO_FILTERS, floor: float | None = None) -> str:
         """Why an answer is empty; there always is a reason."""
         if not self.generation.rows:
-            self.told.add("nothing")
+            self.reported.add("nothing")
             return self.asking.freshness.explain_nothing()
         if floor and filters != NO_FILTERS:
             return f"No hit that the filters keep reaches min_score {floor:g}; loosen either of them."
@@ -386,7 +386,7 @@ class Turn:
         return "Nothing in the index shares a word or a meaning with the query; try other words."
 
 
-def expected(reply: Message, kind: type[M], worker: str) -> M:
+def check_reply(reply: Message, kind: type[M], worker: str) -> M:
     """The reply, if it is of the class `kind`. Raises what the worker raised, and Unavailable."""
     if isinstance(reply, Failure):
         raise BY_CODE.get(reply.code, CortexError)(reply.message)
@@ -395,7 +395,7 @@ def expected(reply: Message, kind: type[M], worker: str) -> M:
     return reply
 
 
-def nobody(errors: Iterable[CortexError]) -> Unavailable:
+def no_answer_error(errors: Iterable[CortexError]) -> Unavailable:
     """Nobody is left who could answer: one sentence for each reason, each once."""
     errors = list(errors)
     kind = Starting if any(isinstance(error, Starting) for error in errors) else Unavailable

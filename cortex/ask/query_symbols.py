@@ -6,7 +6,7 @@ import re
 
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import NO_FILTERS
-from cortex.ranking import read
+from cortex.ranking import read_question
 from cortex.terms.paths import is_built, is_test
 from ipc.messages import ExactHits, ExactSearch, Locate, Located
 
@@ -22,8 +22,8 @@ _NAME = re.compile(
 
 def names_in(query: str) -> list[str]:
     """The first of them, each once."""
-    found = (match[1] or match[0] for match in _NAME.finditer(query))
-    return list(dict.fromkeys(found))[:NAMES_MAX]
+    matches = (match[1] or match[0] for match in _NAME.finditer(query))
+    return list(dict.fromkeys(matches))[:NAMES_MAX]
 
 
 async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[str, list[int]]:
@@ -33,29 +33,29 @@ async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[
     request = ExactSearch(
         query=" OR ".join(f'"{name}"' for name in names),
         limit=HITS_MAX,
-        filters=turn.asking.within(NO_FILTERS),
+        filters=turn.asking.scope_filters(NO_FILTERS),
         detail="location",
         generation=turn.generation.number,
         bare=True,
     )
-    found = await turn.lane("text", request, ExactHits, ours=True)
+    hits = await turn.lane("text", request, ExactHits, ours=True)
     lines: dict[str, list[int]] = {}
-    for hit, numbers in zip(found.hits, found.highlight_lines, strict=True) if found is not None else ():
-        beside = is_built(hit.path) or (is_test(hit.path) and not with_tests)
-        if hit.chunk_type == "code" and not beside:
+    for hit, numbers in zip(hits.hits, hits.highlight_lines, strict=True) if hits is not None else ():
+        is_aside = is_built(hit.path) or (is_test(hit.path) and not with_tests)
+        if hit.chunk_type == "code" and not is_aside:
             lines.setdefault(hit.path, []).extend(numbers)
     return lines
 
 
 async def find_cited(turn: Turn, query: str) -> dict[str, list[int]]:
     """File → the lines of it that a pasted trace names, in its order. Raises NotReady."""
-    places = tuple(place for place in read(query).places if place.line)[:PLACES_MAX]
+    places = tuple(place for place in read_question(query).places if place.line)[:PLACES_MAX]
     if not places:
         return {}
     request = Locate(places, generation=turn.generation.number, bare=True)
-    found = await turn.lane("text", request, Located)
+    located = await turn.lane("text", request, Located)
     lines: dict[str, list[int]] = {}
-    for spot in found.spots if found is not None else ():
+    for spot in located.spots if located is not None else ():
         if spot.whole:
             lines.setdefault(spot.hit.path, []).append(places[spot.place].line)
     return lines

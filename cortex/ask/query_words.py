@@ -10,10 +10,10 @@ from cortex.terms import tokens
 
 #: sets of words that are remembered: an answer weighs names, then texts, then lines, of a few
 #: thousand words each
-KEPT = 4
+MEMO_SIZE = 4
 
 
-class Sought(dict[str, tuple[str, ...]]):
+class TermFinder(dict[str, tuple[str, ...]]):
     """Word as written → those of `terms` that are made of it. Few words of names and lines say
     anything to a question, and to make the terms of all takes most of the time of an answer.
     """
@@ -24,24 +24,24 @@ class Sought(dict[str, tuple[str, ...]]):
         self._in_stop_words = False
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        found = tuple(term for term in tokens.lane_terms(word) if term in self.terms)
-        if found and word.lower() in tokens.STOP_WORDS:
-            self._in_stop_words, found = True, ()
-        self[word] = found
-        return found
+        matching = tuple(term for term in tokens.lane_terms(word) if term in self.terms)
+        if matching and word.lower() in tokens.STOP_WORDS:
+            self._in_stop_words, matching = True, ()
+        self[word] = matching
+        return matching
 
     def terms_in(self, text: str) -> list[str]:
         """Those of `tokens.lane_words` of the text that are sought, in their order."""
-        found = list(dict.fromkeys(chain.from_iterable(map(self.__getitem__, tokens.words(text)))))
-        if found or not self._in_stop_words:
-            return found
+        matching = list(dict.fromkeys(chain.from_iterable(map(self.__getitem__, tokens.words(text)))))
+        if matching or not self._in_stop_words:
+            return matching
         return [term for term in tokens.lane_words(text) if term in self.terms]
 
 
-def sought(terms: Collection[str]) -> Sought:
-    return _sought(frozenset(terms))
+def get_term_finder(terms: Collection[str]) -> TermFinder:
+    return _make_term_finder(frozenset(terms))
 
 
-@functools.lru_cache(KEPT)
-def _sought(terms: frozenset[str]) -> Sought:
-    return Sought(terms)
+@functools.lru_cache(MEMO_SIZE)
+def _make_term_finder(terms: frozenset[str]) -> TermFinder:
+    return TermFinder(terms)

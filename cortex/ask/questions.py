@@ -89,7 +89,7 @@ class Related:
         file, line, chunk_id = place.path, self.line or place.line, self.chunk_id.strip()
         if bool(file) == bool(chunk_id):
             raise BadRequest("Pass either `file` (with `line`, for what is around it) or `chunk_id`.")
-        if any("\0" in one or len(one) > NAME_CHARS_MAX for one in (file, chunk_id)):
+        if any("\0" in name or len(name) > NAME_CHARS_MAX for name in (file, chunk_id)):
             raise BadRequest("`file` and `chunk_id` must be names as search results give them.")
         limit = clamp(self.limit, 1, LIMIT_MAX)
         return replace(self, file=file, line=max(0, line), chunk_id=chunk_id, limit=limit)
@@ -255,7 +255,7 @@ def budget(max_tokens: int | None, usual: int = TOKENS) -> int:
     return TOKEN_BYTES * clamp(usual if max_tokens is None else max_tokens, TOKENS_MIN, TOKENS_MAX)
 
 
-def fitting(sizes: Sequence[int], max_bytes: int) -> int:
+def count_fitting(sizes: Sequence[int], max_bytes: int) -> int:
     """How many of the first results fit `max_bytes`; at least one, if there is any."""
     used = 0
     for at, size in enumerate(sizes):

@@ -14,13 +14,13 @@ from typing import Any
 import orjson
 
 from cortex.ask.code_notes.annotations import with_notes
-from cortex.ask.code_notes.last_changes import begin
+from cortex.ask.code_notes.last_changes import start_blame
 from cortex.ask.functions import PIECE, Function, read_bodies
-from cortex.ask.line_request import show
-from cortex.ask.query_context import Asking, Turn
+from cortex.ask.line_request import request_lines
+from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import Related, budget
 from cortex.ask.target import Target, find_target
-from cortex.ranking.related import Guard, mention_query, mentions, names_of_tests, order_tests
+from cortex.ranking.related import RelatedTest, find_mentions, mention_query, names_of_tests, order_tests
 from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.ids import stem_of
 from cortex.terms.paths import is_test
@@ -64,18 +64,20 @@ class Users:
     truncated: bool = False
 
     @classmethod
-    def merge(cls, found: Sequence[Users]) -> Users:
+    def merge(cls, groups: Sequence[Users]) -> Users:
         """Each caller, test file and document once, in the order in which they come."""
-        callers = {one["id"]: one for users in reversed(found) for one in reversed(users.callers)}
-        documents = [pair for users in found for pair in users.documents]
+        callers = {caller["id"]: caller for users in reversed(groups) for caller in reversed(users.callers)}
+        documents = [pair for users in groups for pair in users.documents]
         tests: dict[str, Entry] = {}
-        for one in (one for users in found for one in users.tests):
-            known = tests.setdefault(one["file"], one)
-            if known is not one:
-                names = list(dict.fromkeys((*known["tests"], *one["tests"])))
-                tests[one["file"]] = known | {"tests": names}
-        cut = any(users.truncated for users in found)
-        return cls(list(reversed(callers.values())), list(tests.values()), _one_for_each_file(documents), cut)
+        for test in (test for users in groups for test in users.tests):
+            previous = tests.setdefault(test["file"], test)
+            if previous is not test:
+                names = list(dict.fromkeys((*previous["tests"], *test["tests"])))
+                tests[test["file"]] = previous | {"tests": names}
+        cut = any(users.truncated for users in groups)
+        return cls(
+            list(reversed(callers.values())), list(tests.values()), _first_of_each_file(documents), cut
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +91,10 @@ class _Kinds:
     truncated: bool
 
 
-async def find_related(asking: Asking, question: Related) -> dict[str, Any]:
+async def find_related(asking: QueryContext, question: Related) -> dict[str, Any]:
     """Raises BadRequest, NotFound for what the index does not hold, Unavailable."""
     question = question.checked()
-    turn, answer = await asking.attempt(lambda turn: _answer(turn, question))
+    turn, answer = await asking.attempt(lambda turn: _answer_related(turn, question))
     if answer is not None:
         return await with_notes(asking, answer, [answer["target"]["file"]])
     return {
@@ -106,15 +108,15 @@ async def find_related(asking: Asking, question: Related) -> dict[str, Any]:
     }
 
 
-async def _answer(turn: Turn, question: Related) -> dict[str, Any]:
+async def _answer_related(turn: Turn, question: Related) -> dict[str, Any]:
     target = await find_target(turn, question)
-    begin(turn.asking, [target.path])
+    start_blame(turn.asking, [target.path])
     kinds = await _find_kinds(turn, question, target)
-    shown = [[hit for hit, _ in kind[: question.limit]] for kind in (kinds.similar, kinds.documents)]
-    chunks, truncated = await _texts(turn, question, shown)
+    hit_lists = [[hit for hit, _ in kind[: question.limit]] for kind in (kinds.similar, kinds.documents)]
+    chunks, truncated = await _read_texts(turn, question, hit_lists)
     answer = _render(turn, target, kinds, chunks, question.limit)
     hit = target.spot.hit
-    if changed := await _changed(turn, target):
+    if changed := await _last_change(turn, target):
         answer["target"]["changed"] = changed
     if target.remark:
         answer["suggestion"] = target.remark
@@ -123,13 +125,13 @@ async def _answer(turn: Turn, question: Related) -> dict[str, Any]:
             f"Nothing in the index is similar to {hit.path}:{hit.start_line} or refers to it."
         )
     listed = (kinds.similar, kinds.callers, kinds.tests, kinds.documents)
-    if truncated or kinds.truncated or any(len(one) > question.limit for one in listed):
+    if truncated or kinds.truncated or any(len(entries) > question.limit for entries in listed):
         answer["truncated"] = True
     answer["index"] = turn.index()
     return answer
 
 
-async def _changed(turn: Turn, target: Target) -> str:
+async def _last_change(turn: Turn, target: Target) -> str:
     """The commit that last changed the target, as far as that is known already; "" for nothing."""
     commits, hit = turn.asking.commits, target.spot.hit
     if commits is None or not commits.knows(hit.path):
@@ -140,7 +142,7 @@ async def _changed(turn: Turn, target: Target) -> str:
 
 async def _find_kinds(turn: Turn, question: Related, target: Target) -> _Kinds:
     similar, users = await asyncio.gather(
-        _similar(turn, target, question.limit), _users(turn, target, importing=True)
+        _find_similar(turn, target, question.limit), _users(turn, target, importing=True)
     )
     return _Kinds(similar, users.callers, users.tests, users.documents[: question.limit], users.truncated)
 
@@ -161,20 +163,20 @@ async def find_users(turn: Turn, file: str, line: int) -> Users:
 
 async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
     """`importing`: ask for the file's importers at once, and not only where no test calls it."""
-    (callers, cut), (importers, _), named, documents, mentioning = await asyncio.gather(
-        _callers(turn, target),
-        _importers(turn, target) if importing else asyncio.sleep(0, ([], False)),
-        _named(turn, target),
-        _mentioning(turn, target, Filters(chunk_types=("documentation",)), documents=True),
-        _mentioning(turn, target, Filters(tags=("test",)), documents=False),
+    (callers, cut), (importers, _), namesakes, documents, mentioning = await asyncio.gather(
+        _find_callers(turn, target),
+        _find_importers(turn, target) if importing else asyncio.sleep(0, ([], False)),
+        _tests_named_alike(turn, target),
+        _find_mentioning(turn, target, Filters(chunk_types=("documentation",)), documents=True),
+        _find_mentioning(turn, target, Filters(tags=("test",)), documents=False),
     )
-    calling_tests = [one for one in callers if is_test(one["file"])]
-    if not (importing or calling_tests or named or target.in_tests):
-        importers, _ = await _importers(turn, target)
+    calling_tests = [caller for caller in callers if is_test(caller["file"])]
+    if not (importing or calling_tests or namesakes or target.in_tests):
+        importers, _ = await _find_importers(turn, target)
     return Users(
-        callers=[one for one in callers if not is_test(one["file"])],
-        tests=_tests(target, calling_tests, importers, named, mentioning),
-        documents=_one_for_each_file(documents),
+        callers=[caller for caller in callers if not is_test(caller["file"])],
+        tests=_rank_tests(target, calling_tests, importers, namesakes, mentioning),
+        documents=_first_of_each_file(documents),
         truncated=cut,
     )
 
@@ -186,8 +188,8 @@ def _render(
     stale = turn.stale(
         [
             hit.path,
-            *(one.path for one, _ in (*kinds.similar, *kinds.documents)),
-            *(one["file"] for one in (*kinds.callers, *kinds.tests)),
+            *(chunk_hit.path for chunk_hit, _ in (*kinds.similar, *kinds.documents)),
+            *(row["file"] for row in (*kinds.callers, *kinds.tests)),
         ]
     )
 
@@ -204,60 +206,60 @@ def _render(
     return {
         "target": mark(asked_about, hit.path),
         "similar": [
-            mark({"chunk": chunks[one.key], "score": score}, one.path)
-            for one, score in kinds.similar
-            if one.key in chunks
+            mark({"chunk": chunks[chunk_hit.key], "score": score}, chunk_hit.path)
+            for chunk_hit, score in kinds.similar
+            if chunk_hit.key in chunks
         ],
-        "callers": [mark(one, one["file"]) for one in kinds.callers[:limit]],
-        "tests": [mark(one, one["file"]) for one in kinds.tests[:limit]],
+        "callers": [mark(caller, caller["file"]) for caller in kinds.callers[:limit]],
+        "tests": [mark(test, test["file"]) for test in kinds.tests[:limit]],
         "documents": [
-            mark({"chunk": chunks[one.key], "mentions": found}, one.path)
-            for one, found in kinds.documents
-            if one.key in chunks
+            mark({"chunk": chunks[document.key], "mentions": names}, document.path)
+            for document, names in kinds.documents
+            if document.key in chunks
         ],
     }
 
 
-async def _similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hit, float]]:
+async def _find_similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hit, float]]:
     """The nearest chunk of each other file, of the target's kind; tests are listed apart."""
     if not target.vector.any():
         return []
-    filters = turn.asking.within(Filters(chunk_types=(target.spot.hit.chunk_type,)))
+    filters = turn.asking.scope_filters(Filters(chunk_types=(target.spot.hit.chunk_type,)))
     count = CHUNKS_PER_FILE * limit + CHUNKS_MORE + target.spot.file_rows
     request = VectorSearch(target.vector, target.model, count, filters, turn.generation.number)
-    found = await turn.lane("vector", request, Signals, ours=True)
-    if found is None:
+    signals = await turn.lane("vector", request, Signals, ours=True)
+    if signals is None:
         return []
     best: dict[str, tuple[Hit, float]] = {}
-    for hit, cosine in zip(found.hits, found.values[0].tolist(), strict=True):
+    for hit, cosine in zip(signals.hits, signals.values[0].tolist(), strict=True):
         if hit.path != target.path and (target.in_tests or not is_test(hit.path)):
             best.setdefault(hit.path or hit.id, (hit, round(min(1.0, max(0.0, cosine)), 4)))
     return list(best.values())[: limit + 1]  # one more says that there is more
 
 
-async def _graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[tuple[list[Entry], bool]]:
+async def _search_graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[tuple[list[Entry], bool]]:
     """Of each (results, whether there are more)."""
-    asked = [replace(one, generation=turn.generation.number) for one in requests]
-    answers = await turn.lanes("graph", asked, GraphHits, ours=True)
+    searches = [replace(request, generation=turn.generation.number) for request in requests]
+    answers = await turn.lanes("graph", searches, GraphHits, ours=True)
     return [
-        ([orjson.loads(raw) for raw in found.results], found.truncated) if found is not None else ([], False)
-        for found in answers
+        ([orjson.loads(raw) for raw in hits.results], hits.truncated) if hits is not None else ([], False)
+        for hits in answers
     ]
 
 
-async def _importers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
+async def _find_importers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
     request = GraphSearch("dependents", target.path, include_context=False, max_per_level=LEVEL_MAX)
-    (found,) = await _graph(turn, [request])
-    return found
+    (importers,) = await _search_graph(turn, [request])
+    return importers
 
 
-async def _callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
+async def _find_callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
     """(each caller of what is defined at the target, once, those of the first definition first;
     whether there are more)
     """
     stem = stem_of(target.path)
     symbols = target.spot.symbols[:DEFINITIONS_MAX]
-    asked = [
+    searches = [
         GraphSearch(
             "callers",
             f"{stem}:{name}",
@@ -267,21 +269,21 @@ async def _callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
         )
         for name in symbols
     ]
-    answers = await _graph(turn, asked)
-    found: dict[str, Entry] = {}
+    answers = await _search_graph(turn, searches)
+    callers: dict[str, Entry] = {}
     for name, (results, _) in zip(symbols, answers, strict=True):
         for result in results:
-            caller = _caller(name, result)
+            caller = _caller_entry(name, result)
             if not target.holds(caller["file"], caller["line"]):
-                found.setdefault(caller["id"], caller)
-    stale = turn.stale(caller["file"] for caller in found.values())
-    for caller in found.values():
+                callers.setdefault(caller["id"], caller)
+    stale = turn.stale(caller["file"] for caller in callers.values())
+    for caller in callers.values():
         if caller["file"] in stale:
             caller["text"] = ""  # its lines have moved
-    return list(found.values()), any(cut for _, cut in answers)
+    return list(callers.values()), any(cut for _, cut in answers)
 
 
-def _caller(name: str, result: Entry) -> Entry:
+def _caller_entry(name: str, result: Entry) -> Entry:
     """The entry of a caller of `name`, from a result of the graph worker."""
     place = result["location"]
     return {
@@ -294,17 +296,17 @@ def _caller(name: str, result: Entry) -> Entry:
     }
 
 
-async def _named(turn: Turn, target: Target) -> list[Spot]:
+async def _tests_named_alike(turn: Turn, target: Target) -> list[Spot]:
     """The test files that are named like the target's."""
     if target.in_tests:
         return []
     places = tuple(Place(name) for name in names_of_tests(target.path))
     request = Locate(places, generation=turn.generation.number, bare=True)
-    found = await turn.lane("text", request, Located)
-    return [spot for spot in found.spots if is_test(spot.hit.path)] if found is not None else []
+    located = await turn.lane("text", request, Located)
+    return [spot for spot in located.spots if is_test(spot.hit.path)] if located is not None else []
 
 
-async def _mentioning(
+async def _find_mentioning(
     turn: Turn, target: Target, filters: Filters, *, documents: bool
 ) -> list[tuple[Hit, list[str]]]:
     """Chunks that name what the target defines, documents that name its file; with the names."""
@@ -320,63 +322,67 @@ async def _mentioning(
         generation=turn.generation.number,
         bare=True,
     )
-    found = await turn.lane("text", request, ExactHits, ours=True)
-    if found is None:
+    hits = await turn.lane("text", request, ExactHits, ours=True)
+    if hits is None:
         return []
-    pairs = zip(found.hits, found.highlights, strict=True)
-    told = [(hit, mentions(marked, target.names, paths)) for hit, marked in pairs if hit.path != target.path]
-    return sorted(((hit, names) for hit, names in told if names), key=lambda one: -len(one[1]))
+    pairs = zip(hits.hits, hits.highlights, strict=True)
+    mentioned = [
+        (hit, find_mentions(marked, target.names, paths)) for hit, marked in pairs if hit.path != target.path
+    ]
+    return sorted(((hit, names) for hit, names in mentioned if names), key=lambda pair: -len(pair[1]))
 
 
-def _one_for_each_file(found: list[tuple[Hit, list[str]]]) -> list[tuple[Hit, list[str]]]:
+def _first_of_each_file(documents: list[tuple[Hit, list[str]]]) -> list[tuple[Hit, list[str]]]:
     best: dict[str, tuple[Hit, list[str]]] = {}
-    for hit, names in found:
+    for hit, names in documents:
         if not is_test(hit.path):
             best.setdefault(hit.path, (hit, names))
     return list(best.values())
 
 
-def _tests(
+def _rank_tests(
     target: Target,
     calling: list[Entry],
     importers: list[Entry],
-    named: list[Spot],
+    namesakes: list[Spot],
     mentioning: list[tuple[Hit, list[str]]],
 ) -> list[Entry]:
-    found: dict[str, Guard] = {}
+    tests_by_path: dict[str, RelatedTest] = {}
 
-    def at(path: str) -> Guard:
-        return found.setdefault(path, Guard(path))
+    def at(path: str) -> RelatedTest:
+        return tests_by_path.setdefault(path, RelatedTest(path))
 
-    for one in calling:
-        at(one["file"]).add("calls", one["line"], one["id"].rpartition(":")[2])
-    for spot in named:
+    for entry in calling:
+        at(entry["file"]).add("calls", entry["line"], entry["id"].rpartition(":")[2])
+    for spot in namesakes:
         at(spot.hit.path).add("name")
     for hit, _ in mentioning:
         if is_test(hit.path):
             at(hit.path).add("mentions", hit.start_line)
-    for one in importers:
-        if one.get("edge") == "imports" and is_test(path := one["location"]["file"]):
+    for entry in importers:
+        if entry.get("edge") == "imports" and is_test(path := entry["location"]["file"]):
             at(path).add("imports")
-    found.pop(target.path, None)
+    tests_by_path.pop(target.path, None)
     return [
-        {"file": one.file, "line": one.line or 1, "tests": one.names, "why": one.why}
-        for one in order_tests(found.values(), target.path)
+        {"file": test.file, "line": test.line or 1, "tests": test.names, "why": test.why}
+        for test in order_tests(tests_by_path.values(), target.path)
     ]
 
 
-async def _texts(
+async def _read_texts(
     turn: Turn, question: Related, kinds: Sequence[list[Hit]]
 ) -> tuple[dict[int, orjson.Fragment], bool]:
     """(row key → the JSON of what is shown of its chunk, whether anything was cut)."""
     if question.detail != "auto":
         return await _fetch(turn, question, [hit for hits in kinds for hit in hits])
-    found = await asyncio.gather(*(_lines(turn, question, hits) for hits in kinds))
-    return {key: raw for texts, _ in found for key, raw in texts.items()}, any(cut for _, cut in found)
+    answers = await asyncio.gather(*(_read_chosen_lines(turn, question, hits) for hits in kinds))
+    return {key: raw for texts, _ in answers for key, raw in texts.items()}, any(cut for _, cut in answers)
 
 
-async def _lines(turn: Turn, question: Related, hits: list[Hit]) -> tuple[dict[int, orjson.Fragment], bool]:
-    """As `_texts`, of hits in different files: the line of each that says what it is."""
+async def _read_chosen_lines(
+    turn: Turn, question: Related, hits: list[Hit]
+) -> tuple[dict[int, orjson.Fragment], bool]:
+    """As `_read_texts`, of hits in different files: the line of each that says what it is."""
     keys = tuple(hit.key for hit in hits)
     request = Show(
         keys=keys,
@@ -387,9 +393,9 @@ async def _lines(turn: Turn, question: Related, hits: list[Hit]) -> tuple[dict[i
         max_bytes=budget(question.max_tokens, turn.asking.config.server.answer_tokens),
         generation=turn.generation.number,
     )
-    shown = await show(turn, _with_rows(turn), request)
-    texts = zip(shown.of, shown.entries, strict=True)
-    return {keys[at]: orjson.Fragment(raw) for at, raw in texts}, shown.truncated
+    reply = await request_lines(turn, _with_rows(turn), request)
+    texts = zip(reply.of, reply.entries, strict=True)
+    return {keys[at]: orjson.Fragment(raw) for at, raw in texts}, reply.truncated
 
 
 def _with_rows(turn: Turn) -> tuple[str, ...]:

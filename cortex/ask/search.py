@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
-from cortex.ask.line_request import entries, notes, show
-from cortex.ask.query_context import Asking, Turn, nobody
-from cortex.ask.questions import NO_FILTERS, Search, budget, fitting
+from cortex.ask.line_request import make_entries, make_notes, request_lines
+from cortex.ask.query_context import QueryContext, Turn, no_answer_error
+from cortex.ask.questions import NO_FILTERS, Search, budget, count_fitting
 from cortex.ranking import (
     Ranked,
     Reading,
@@ -24,8 +24,8 @@ from cortex.ranking import (
     prepare,
     rank,
     rank_by_cosine,
-    read,
-    tell_speaking,
+    read_question,
+    score_candidates,
     weigh,
 )
 from cortex.system.errors import CortexError
@@ -58,7 +58,7 @@ LANES = ("text", "embed", "vector")
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class _Ranking:
     """The hits in order, the workers that answered, sentences about what was left out; `more`:
     whether there are hits behind the last of them.
     """
@@ -81,7 +81,7 @@ class Lanes:
     names: tuple[Signals, ...] = ()
 
     @property
-    def told(self) -> list[Signals]:
+    def replies(self) -> list[Signals]:
         """What those told that did."""
         return [lane for lane in (self.text, self.vector) if lane is not None]
 
@@ -92,7 +92,7 @@ class Lanes:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHits:
     """Ranked hits with the JSON of their chunks (same order); `notes` are sentences."""
 
     hits: tuple[Ranked, ...] = ()
@@ -101,34 +101,34 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-async def search(asking: Asking, question: Search) -> dict[str, Any]:
+async def search(asking: QueryContext, question: Search) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when no lane can answer."""
     if question.detail == "auto":
         return await _search_lines(asking, question.checked())
-    turn, found = await find(asking, question)
-    stale = turn.stale(one.hit.path for one in found.hits)
+    turn, page = await find(asking, question)
+    stale = turn.stale(ranked.hit.path for ranked in page.hits)
     results = []
-    for one, chunk in zip(found.hits, found.chunks, strict=True):
+    for ranked, chunk in zip(page.hits, page.chunks, strict=True):
         result: dict[str, Any] = {
             "chunk": orjson.Fragment(chunk),
-            "combined_score": round(one.score, 4),
+            "combined_score": round(ranked.score, 4),
         }
-        if one.hit.path in stale:
+        if ranked.hit.path in stale:
             result["stale"] = True
         if question.explain:
-            result["explain"] = one.explanation()
+            result["explain"] = ranked.explanation()
         results.append(result)
     answer: dict[str, Any] = {"results": results, "total": len(results)}
-    if found.truncated:
+    if page.truncated:
         answer["truncated"] = True
     if not results:
         answer["suggestion"] = turn.explain_nothing(question.filters, question.min_score)
-    answer["index"] = turn.index(found.notes)
+    answer["index"] = turn.index(page.notes)
     return answer
 
 
-async def _search_lines(asking: Asking, question: Search) -> dict[str, Any]:
-    turn, answer = await asking.attempt(lambda turn: _show(turn, question))
+async def _search_lines(asking: QueryContext, question: Search) -> dict[str, Any]:
+    turn, answer = await asking.attempt(lambda turn: _show_lines(turn, question))
     return answer or {
         "results": [],
         "total": 0,
@@ -137,36 +137,36 @@ async def _search_lines(asking: Asking, question: Search) -> dict[str, Any]:
     }
 
 
-async def find(asking: Asking, question: Search) -> tuple[Turn, Found]:
+async def find(asking: QueryContext, question: Search) -> tuple[Turn, SearchHits]:
     """What cortex_search and code_context are made of. Raises as `search`."""
     question = question.checked()
-    turn, found = await asking.attempt(lambda turn: _find(turn, question))
-    return turn, found or Found()
+    turn, page = await asking.attempt(lambda turn: _find(turn, question))
+    return turn, page or SearchHits()
 
 
-async def _find(turn: Turn, question: Search) -> Found:
-    listed = await _ranked(turn, question)
+async def _find(turn: Turn, question: Search) -> SearchHits:
+    listed = await _rank(turn, question)
     max_bytes = budget(question.max_tokens)
-    keys = tuple(one.hit.key for one in listed.hits)
+    keys = tuple(ranked.hit.key for ranked in listed.hits)
     detail = "full" if question.detail == "auto" else question.detail
-    request = Fetch(keys, detail, max_bytes, read(question.query).query, turn.generation.number)
+    request = Fetch(keys, detail, max_bytes, read_question(question.query).query, turn.generation.number)
     reply = await turn.fetch(listed.lanes.answered, request, {})
-    kept = [(one, chunk) for one, chunk in zip(listed.hits, reply.chunks, strict=True) if chunk]
-    count = fitting([len(chunk) for _, chunk in kept], max_bytes)
-    return Found(
-        hits=tuple(one for one, _ in kept[:count]),
-        chunks=tuple(chunk for _, chunk in kept[:count]),
-        truncated=reply.truncated or count < len(kept) or listed.more,
+    pairs = [(ranked, chunk) for ranked, chunk in zip(listed.hits, reply.chunks, strict=True) if chunk]
+    count = count_fitting([len(chunk) for _, chunk in pairs], max_bytes)
+    return SearchHits(
+        hits=tuple(ranked for ranked, _ in pairs[:count]),
+        chunks=tuple(chunk for _, chunk in pairs[:count]),
+        truncated=reply.truncated or count < len(pairs) or listed.more,
         notes=listed.notes,
     )
 
 
-async def _show(turn: Turn, question: Search) -> dict[str, Any]:
+async def _show_lines(turn: Turn, question: Search) -> dict[str, Any]:
     """The answer of detail "auto": the lines that answer, in the order of the ranking's files."""
-    listed = await _ranked(turn, question)
-    reading, hits = read(question.query), [one.hit for one in listed.hits]
-    scores = tuple(one.score for one in listed.hits)
-    found, speaking = tell_speaking(listed.lanes.told, {hit.path for hit in hits})
+    listed = await _rank(turn, question)
+    reading, hits = read_question(question.query), [ranked.hit for ranked in listed.hits]
+    scores = tuple(ranked.score for ranked in listed.hits)
+    keys, speaking = score_candidates(listed.lanes.replies, {hit.path for hit in hits})
     request = Show(
         keys=tuple(hit.key for hit in hits),
         scores=scores,
@@ -176,17 +176,17 @@ async def _show(turn: Turn, question: Search) -> dict[str, Any]:
         chosen=question.filters != NO_FILTERS,
         max_bytes=budget(question.max_tokens, turn.asking.config.server.answer_tokens),
         generation=turn.generation.number,
-        found=found,
+        found=keys,
         speaking=speaking,
     )
-    shown = await show(turn, listed.lanes.answered, request)
+    reply = await request_lines(turn, listed.lanes.answered, request)
     if question.counted and listed.more:  # else what is weak is left out, and counted
-        shown = replace(shown, truncated=True)
-    results = entries(shown, hits, scores, turn.stale(hit.path for hit in hits), "combined_score")
+        reply = replace(reply, truncated=True)
+    results = make_entries(reply, hits, scores, turn.stale(hit.path for hit in hits), "combined_score")
     if question.explain:
-        for result, at in zip(results, shown.of, strict=True):
+        for result, at in zip(results, reply.of, strict=True):
             result["explain"] = listed.hits[at].explanation()
-    answer: dict[str, Any] = {"results": results, "total": len(results)} | notes(shown, results)
+    answer: dict[str, Any] = {"results": results, "total": len(results)} | make_notes(reply, results)
     if not results:
         answer["suggestion"] = turn.explain_nothing(question.filters, question.min_score)
     return answer | {"index": turn.index(listed.notes)}
@@ -194,34 +194,34 @@ async def _show(turn: Turn, question: Search) -> dict[str, Any]:
 
 async def find_hits(turn: Turn, question: Search) -> list[Ranked]:
     """The hits of `turn` alone, without their chunks. Raises as `search`, and NotReady."""
-    return (await _ranked(turn, question.checked())).hits
+    return (await _rank(turn, question.checked())).hits
 
 
-async def _ranked(turn: Turn, question: Search) -> _Listed:
-    reading = read(question.query)
+async def _rank(turn: Turn, question: Search) -> _Ranking:
+    reading = read_question(question.query)
     lanes = await ask_lanes(turn, question, reading)
     if lanes.text is None and lanes.vector is None:
-        raise nobody(turn.silent[name] for name in LANES if name in turn.silent)
+        raise no_answer_error(turn.silent[name] for name in LANES if name in turn.silent)
     ranked = rank_lanes(lanes, question, reading, turn.asking.config.fusion.bm25_weight)
     more = len(ranked) > question.limit
-    return _Listed(ranked[: question.limit], lanes, notes_of(lanes.vector), more)
+    return _Ranking(ranked[: question.limit], lanes, notes_of(lanes.vector), more)
 
 
 async def ask_lanes(turn: Turn, question: Search, reading: Reading, counts: WordCounts = NO_COUNTS) -> Lanes:
     """Asks all lanes at once. Raises BadRequest; and NotReady, unless the turn is final."""
-    question = replace(question, query=reading.query, filters=turn.asking.within(question.filters))
+    question = replace(question, query=reading.query, filters=turn.asking.scope_filters(question.filters))
     if question.mode == "semantic":
-        return Lanes(None, await _vectors(turn, question, alone=True))
+        return Lanes(None, await _ask_vectors(turn, question, alone=True))
     text, vector, (places, names), _ = await asyncio.gather(
-        _words(turn, question, counts),
-        _vectors(turn, question),
-        _named(turn, question, reading),
-        _prepared(reading.query),
+        _ask_words(turn, question, counts),
+        _ask_vectors(turn, question),
+        _find_named(turn, question, reading),
+        _prepare(reading.query),
     )
     return Lanes(text, vector, places, names)
 
 
-async def _prepared(question: str) -> None:
+async def _prepare(question: str) -> None:
     """What a ranking needs of the question alone, while the workers are busy with it."""
     prepare(question)
 
@@ -235,14 +235,14 @@ def rank_lanes(lanes: Lanes, question: Search, reading: Reading, bm25_weight: fl
     vector = lanes.vector if lanes.vector is not None and len(lanes.vector) else None
     weights = weigh(vectors=vector is not None, bm25_weight=bm25_weight)
     cited = cite(reading.places, lanes.places) if lanes.places is not None else None
-    made = [cited, *(define(one, at) for at, one in enumerate(lanes.names))]
-    named = [signals for signals in made if signals is not None]
-    ranked = rank(reading.query, lanes.text, vector, weights, limit, named=named)
+    extras = [cited, *(define(name_signals, at) for at, name_signals in enumerate(lanes.names))]
+    extra_signals = [signals for signals in extras if signals is not None]
+    ranked = rank(reading.query, lanes.text, vector, weights, limit, extra_signals=extra_signals)
     floor = question.min_score
-    return ranked if floor is None else [one for one in ranked if one.score >= floor]
+    return ranked if floor is None else [ranked_hit for ranked_hit in ranked if ranked_hit.score >= floor]
 
 
-async def _words(turn: Turn, question: Search, counts: WordCounts) -> Signals | None:
+async def _ask_words(turn: Turn, question: Search, counts: WordCounts) -> Signals | None:
     request = TextSignals(
         question.query, text_candidates(question), question.filters, turn.generation.number, counts
     )
@@ -260,7 +260,7 @@ def vector_candidates(question: Search) -> int:
     return max(least, for_each * (question.limit + 1))
 
 
-async def _vectors(turn: Turn, question: Search, *, alone: bool = False) -> Signals | None:
+async def _ask_vectors(turn: Turn, question: Search, *, alone: bool = False) -> Signals | None:
     limit, number = vector_candidates(question), turn.generation.number
     if turn.asking.config.embedding.quick:
         meaning = MeaningSearch(question.query, limit, question.filters, number, alone)
@@ -272,7 +272,7 @@ async def _vectors(turn: Turn, question: Search, *, alone: bool = False) -> Sign
     return await turn.lane("vector", request, Signals)
 
 
-async def _named(
+async def _find_named(
     turn: Turn, question: Search, reading: Reading
 ) -> tuple[Located | None, tuple[Signals, ...]]:
     """What is known of the files, lines and names in a question: where they are, and what defines
@@ -282,7 +282,7 @@ async def _named(
         return None, ()
     number, filters = turn.generation.number, question.filters
     try:
-        located, found = await asyncio.gather(
+        located, name_signals = await asyncio.gather(
             turn.ask("text", Locate(reading.places, filters, number), Located),
             asyncio.gather(
                 *(
@@ -293,7 +293,7 @@ async def _named(
         )
     except CortexError:
         return None, ()
-    return located, tuple(found)
+    return located, tuple(name_signals)
 
 
 def notes_of(vector: Signals | None) -> tuple[str, ...]:

@@ -9,60 +9,60 @@ from typing import Any
 import orjson
 
 from cortex.ask.code_notes.annotations import files_of, with_decisions, with_notes
-from cortex.ask.compact import compact, unread
-from cortex.ask.other_mentions import elsewhere
-from cortex.ask.query_context import Asking, Turn
+from cortex.ask.compact import compact, drop_text
+from cortex.ask.other_mentions import describe_mentions
+from cortex.ask.query_context import QueryContext, Turn
 from cortex.ask.questions import Graph, Names, Outline, Pattern
 from cortex.terms.ambiguous_candidates import fold
 from cortex.terms.ids import strip_overload
 from ipc.messages import GraphHits
 
 
-async def graph(asking: Asking, question: Graph) -> dict[str, Any]:
+async def graph(asking: QueryContext, question: Graph) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
     started = time.perf_counter()
     turn, hits = await _ask(asking, question)
-    if word := await elsewhere(turn, question, hits):
+    if word := await describe_mentions(turn, question, hits):
         hits = replace(hits, suggestion=f"{word} {hits.suggestion}".rstrip())
     echo = {"operation": question.operation, "target": hits.target or question.target}
     hits = replace(hits, results=fold(hits.results))
-    shown = hits
+    compacted = hits
     if question.detail == "compact":
         rows, file = compact(hits.results, question.operation)
-        shown = replace(hits, results=rows)
+        compacted = replace(hits, results=rows)
         echo |= {"file": file} if file else {}
-    answer = _answer(echo, turn, _said(turn, shown), started)
+    answer = _answer(echo, turn, _with_share(turn, compacted), started)
     if question.operation == "impact":
         nodes = [orjson.loads(raw)["node"] for raw in hits.results]
         touched = {hits.target, *(strip_overload(node["id"]) for node in nodes)}
-        own = files_of(asking, hits.target)
-        answer = await with_decisions(asking, answer, [*own, *hits.paths], touched)
+        target_files = files_of(asking, hits.target)
+        answer = await with_decisions(asking, answer, [*target_files, *hits.paths], touched)
     return answer | {"summary": hits.summary} if hits.summary else answer
 
 
-async def outline(asking: Asking, question: Outline) -> dict[str, Any]:
+async def outline(asking: QueryContext, question: Outline) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
     started = time.perf_counter()
     turn, hits = await _ask(asking, question)
     path = question.path.strip().strip("/")
-    if hits.target != path and turn.asking.freshness.is_there(path) and turn.not_whole():
+    if hits.target != path and turn.asking.freshness.is_there(path) and turn.describe_share():
         # Another file that the path may mean is not what was asked for: this one is about to come.
         hits = GraphHits(hits.generation, path, suggestion=f"Read {path} itself: it is not served yet.")
-    answer = _answer({"path": question.path}, turn, _said(turn, hits), started)
+    answer = _answer({"path": question.path}, turn, _with_share(turn, hits), started)
     answer |= {"symbols_shown": hits.summary.get("shown", 0)}
     return await with_notes(asking, answer, hits.paths)
 
 
-def _marked(raw: bytes) -> dict[str, Any]:
+def _mark_stale(raw: bytes) -> dict[str, Any]:
     """A result of a file that was saved since, without the lines around it: they have moved, and
     those that stand there now say something else.
     """
-    result: dict[str, Any] = unread(orjson.loads(raw))
+    result: dict[str, Any] = drop_text(orjson.loads(raw))
     result.pop("context", None)
     return result | {"stale": True}
 
 
-async def pattern(asking: Asking, question: Pattern) -> dict[str, Any]:
+async def pattern(asking: QueryContext, question: Pattern) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
     started = time.perf_counter()
     turn, hits = await _ask(asking, question)
@@ -71,7 +71,7 @@ async def pattern(asking: Asking, question: Pattern) -> dict[str, Any]:
     return answer | {"files_searched": hits.summary.get("files_searched", 0)}
 
 
-async def names(asking: Asking, question: Names) -> dict[str, Any]:
+async def names(asking: QueryContext, question: Names) -> dict[str, Any]:
     """The `values` that complete what is typed, and how many there are in all.
 
     Raises BadRequest, and Unavailable when the graph worker cannot answer.
@@ -80,24 +80,24 @@ async def names(asking: Asking, question: Names) -> dict[str, Any]:
     return {"values": hits.candidates, "total": hits.total_found}
 
 
-async def _ask(asking: Asking, question: Graph | Outline | Pattern | Names) -> tuple[Turn, GraphHits]:
+async def _ask(asking: QueryContext, question: Graph | Outline | Pattern | Names) -> tuple[Turn, GraphHits]:
     """The graph worker's reply; before the first generation one that says why there is nothing."""
     turn, hits = await asking.look_up("graph", question.checked(), GraphHits)
     return turn, hits or GraphHits(suggestion=turn.explain_nothing())
 
 
-def _said(turn: Turn, hits: GraphHits) -> GraphHits:
+def _with_share(turn: Turn, hits: GraphHits) -> GraphHits:
     """The reply; one without results, while only a part is served, says that first."""
-    part = "" if hits.results or not turn.generation.number else turn.not_whole()
-    if not part:
+    share_text = "" if hits.results or not turn.generation.number else turn.describe_share()
+    if not share_text:
         return hits
-    return replace(hits, suggestion=f"{part} the rest may hold it. {hits.suggestion}".rstrip())
+    return replace(hits, suggestion=f"{share_text} the rest may hold it. {hits.suggestion}".rstrip())
 
 
 def _answer(echo: dict[str, Any], turn: Turn, hits: GraphHits, started: float) -> dict[str, Any]:
     stale = turn.stale(hits.paths)
     results = [
-        _marked(raw) if path in stale else orjson.Fragment(raw)
+        _mark_stale(raw) if path in stale else orjson.Fragment(raw)
         for path, raw in zip(hits.paths, hits.results, strict=True)
     ]
     answer: dict[str, Any] = {

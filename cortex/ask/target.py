@@ -11,7 +11,7 @@ import orjson
 from cortex.ask.functions import ask_graph
 from cortex.ask.query_context import Turn
 from cortex.ask.questions import Related
-from cortex.ranking.related import telling
+from cortex.ranking.related import pick_names
 from cortex.system.arrays import Array
 from cortex.system.errors import BadRequest, NotFound
 from cortex.terms.kinds import WHOLE_KINDS
@@ -53,7 +53,7 @@ class Target:
 
     @property
     def names(self) -> list[str]:
-        return telling(self.spot.symbols)
+        return pick_names(self.spot.symbols)
 
 
 async def find_target(turn: Turn, question: Related) -> Target:
@@ -63,48 +63,48 @@ async def find_target(turn: Turn, question: Related) -> Target:
     """
     place = Place(question.file, question.line, question.chunk_id)
     request = Locate((place,), generation=turn.generation.number)
-    found = await turn.lane("text", request, Located)
-    if found is None:
-        found = await turn.ask("vector", request, Located)
-    if question.chunk_id and not found.spots:
+    located = await turn.lane("text", request, Located)
+    if located is None:
+        located = await turn.ask("vector", request, Located)
+    if question.chunk_id and not located.spots:
         raise NotFound(
             f"There is no chunk {question.chunk_id!r} in the index; ids are the `chunk.id` of search results, "
             "and change with the file: pass `file` and `line` instead."
         )
-    if not found.spots and not question.line:
+    if not located.spots and not question.line:
         return await _by_name(turn, question)
-    if not found.spots:
-        raise NotFound(await _why_no_file(turn, question))
-    if len(found.spots) > 1:
-        listed = ", ".join(spot.hit.path for spot in found.spots[:LISTED])
+    if not located.spots:
+        raise NotFound(await _explain_missing(turn, question))
+    if len(located.spots) > 1:
+        listed = ", ".join(spot.hit.path for spot in located.spots[:LISTED])
         raise BadRequest(f"{question.file!r} may be several files; pass more of its path: {listed}, …")
     line = 0 if question.chunk_id else question.line
-    return Target(found.spots[0], found.vectors[0], found.model, line)
+    return Target(located.spots[0], located.vectors[0], located.model, line)
 
 
 async def _by_name(turn: Turn, question: Related) -> Target:
     """Of the definition that `file` names. Raises as `find_target`."""
     name = question.file
     # The way from a name to itself is the definition that it means.
-    asked = [GraphSearch("path", name, to=name)] if language_of(name) is OTHER else []
-    found = next(iter(await ask_graph(turn, asked)), None)
-    if found is not None and not found.results and found.candidates:
-        raise BadRequest(found.suggestion)
-    node = orjson.loads(found.results[0])["node"] if found is not None and found.results else {}
+    searches = [GraphSearch("path", name, to=name)] if language_of(name) is OTHER else []
+    hits = next(iter(await ask_graph(turn, searches)), None)
+    if hits is not None and not hits.results and hits.candidates:
+        raise BadRequest(hits.suggestion)
+    node = orjson.loads(hits.results[0])["node"] if hits is not None and hits.results else {}
     if not node.get("file"):
-        raise NotFound(await _why_no_file(turn, question))
+        raise NotFound(await _explain_missing(turn, question))
     line = 0 if node["kind"] in WHOLE_KINDS else node["start_line"]
     target = await find_target(turn, replace(question, file=node["file"], line=line))
-    return replace(target, remark=found.suggestion if found is not None else "")
+    return replace(target, remark=hits.suggestion if hits is not None else "")
 
 
-async def _why_no_file(turn: Turn, question: Related) -> str:
+async def _explain_missing(turn: Turn, question: Related) -> str:
     """A sentence for a file, or a line of it, that the index does not hold."""
     if question.line:
-        whole = Locate((Place(question.file),), generation=turn.generation.number)
-        found = await turn.ask("vector" if "text" in turn.silent else "text", whole, Located)
-        if found.spots:
-            hit = found.spots[0].hit
+        request = Locate((Place(question.file),), generation=turn.generation.number)
+        located = await turn.ask("vector" if "text" in turn.silent else "text", request, Located)
+        if located.spots:
+            hit = located.spots[0].hit
             return f"{hit.path} has no line {question.line} in the index; it ends at {hit.end_line}."
     pending = question.file in turn.asking.freshness.pending(turn.generation)
     why = (

@@ -19,31 +19,31 @@ _WORD = re.compile(r"\w+")
 _ASYNC = re.compile(r"_?async_?|_?sync$|^sync_?|await", re.IGNORECASE)
 
 
-def without_twins(
+def drop_twins(
     functions: Sequence[Function], bodies: Bodies, scores: Mapping[str, float]
 ) -> tuple[list[Function], dict[str, list[Function]]]:
     """(`functions` in their order with one of each that says the same, its id → the others): of
     those the one in the type that is worth most in all, so that they come of one type.
     """
     worth: dict[tuple[str, str], float] = defaultdict(float)
-    for one in functions:
-        worth[_home(one)] += scores.get(one.id, 0.0)
+    for function in functions:
+        worth[_owner_of(function)] += scores.get(function.id, 0.0)
     twins: dict[str, list[Function]] = {}
     dropped: set[str] = set()
     for group in _groups(functions, bodies):
-        kept = max(group, key=lambda one: worth[_home(one)])
-        twins[kept.id] = [one for one in group if one is not kept]
-        dropped.update(one.id for one in twins[kept.id])
-    return [one for one in functions if one.id not in dropped], twins
+        best = max(group, key=lambda function: worth[_owner_of(function)])
+        twins[best.id] = [function for function in group if function is not best]
+        dropped.update(function.id for function in twins[best.id])
+    return [function for function in functions if function.id not in dropped], twins
 
 
 def _groups(functions: Sequence[Function], bodies: Bodies) -> list[list[Function]]:
     """Those with about the same body, where there are several."""
     groups: list[tuple[list[Function], Counter[str], int]] = []
-    for one in functions:
-        if one.kind == PIECE:
+    for function in functions:
+        if function.kind == PIECE:
             continue
-        words = _words(bodies.get(one.id, {}))
+        words = _words(bodies.get(function.id, {}))
         count = words.total()
         same = next(
             (
@@ -54,15 +54,15 @@ def _groups(functions: Sequence[Function], bodies: Bodies) -> list[list[Function
             None,
         )
         if same is None:
-            groups.append(([one], words, count))
+            groups.append(([function], words, count))
         else:
-            same.append(one)
+            same.append(function)
     return [members for members, _, _ in groups if len(members) > 1]
 
 
 def _words(body: Mapping[int, str]) -> Counter[str]:
-    found = chain.from_iterable(map(_WORD.findall, body.values()))
-    return Counter(filter(None, map(_without_async, found)))
+    words = chain.from_iterable(map(_WORD.findall, body.values()))
+    return Counter(filter(None, map(_without_async, words)))
 
 
 @functools.lru_cache(WORDS_KEPT)
@@ -70,14 +70,14 @@ def _without_async(word: str) -> str:
     return _ASYNC.sub("", word).lower()
 
 
-def _may_be_same(one: int, other: int) -> bool:
+def _may_be_same(count: int, other: int) -> bool:
     """Whether bodies of so many words may be: no more than the lesser number can be in both."""
-    return min(one, other) >= max(WORDS_MIN, SAME_SHARE * max(one, other))
+    return min(count, other) >= max(WORDS_MIN, SAME_SHARE * max(count, other))
 
 
-def _is_same(one: Counter[str], other: Counter[str], most: int) -> bool:
-    return (one & other).total() >= SAME_SHARE * most
+def _is_same(words: Counter[str], other: Counter[str], most: int) -> bool:
+    return (words & other).total() >= SAME_SHARE * most
 
 
-def _home(one: Function) -> tuple[str, str]:
-    return one.file, one.name.rpartition(".")[0]
+def _owner_of(function: Function) -> tuple[str, str]:
+    return function.file, function.name.rpartition(".")[0]

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cortex.ask.code_notes.commit_notes import History
+from cortex.ask.code_notes.commit_notes import CommitHistory
 from cortex.settings.config import read_project
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
@@ -30,7 +30,7 @@ class Histories:
 
     def __init__(self, call: Call, settings: Memory) -> None:
         self._call, self._settings = call, settings
-        self._known: dict[str, tuple[History, float]] = {}
+        self._known: dict[str, tuple[CommitHistory, float]] = {}
 
     async def look(self, places: Mapping[str, str], stop: Callable[[], bool] = lambda: False) -> int:
         """Hand over what is new in these projects, by their folders; how many commits that were.
@@ -43,9 +43,9 @@ class Histories:
             history, looked = self._known.get(project, (None, float("-inf")))
             if time.monotonic() - looked < LOOK_S:
                 continue
-            history = history or History(Path(place))
+            history = history or CommitHistory(Path(place))
             if self._keeps(project, place):
-                brought += await history.bring(self._tell(project))
+                brought += await history.import_new(self._tell(project))
             self._known[project] = history, time.monotonic()
         return brought
 

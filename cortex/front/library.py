@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from cortex.ask.memory import Caller, MemoryAsking
+from cortex.ask.memory import Caller, MemoryContext
 from cortex.front.memory_link import Remembering
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
@@ -109,7 +109,7 @@ class Cortex:
         if self._closed:
             raise Unavailable("This memory was closed; open it again.")
         until = time.monotonic() + max(PATIENCE_S, self._data.deadline_s)
-        asking = MemoryAsking(self._reach, until, lambda: self._caller)
+        asking = MemoryContext(self._reach, until, lambda: self._caller)
         asked = asking.call(operation, arguments, operation_id=operation_id, writes=writes)
         return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
 

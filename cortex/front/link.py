@@ -15,16 +15,16 @@ from typing import Any
 import msgspec
 
 from cortex.ask.code_notes.blame import Commits
-from cortex.ask.code_notes.commit_notes import History
-from cortex.ask.code_notes.place_backfill import Catching
+from cortex.ask.code_notes.commit_notes import CommitHistory
+from cortex.ask.code_notes.place_backfill import PlaceBackfill
 from cortex.ask.code_notes.renames import Renames
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import GLANCE_S, Caller
 from cortex.ask.query_context import (
     FIRST_GENERATION_S,
     SETTLE_S,
-    Asking,
     Member,
+    QueryContext,
     Standing,
     Starting,
 )
@@ -69,8 +69,8 @@ class Link:
         self._client = Client(config.runtime_dir)
         self._renames = Renames(config.root)
         self._commits = Commits(config.root) if config.server.history else None
-        self._catching = Catching() if channel == "mcp" else None
-        self._history = History(config.root) if channel == "mcp" and _keeps_commits(config) else None
+        self._catching = PlaceBackfill() if channel == "mcp" else None
+        self._history = CommitHistory(config.root) if channel == "mcp" and _keeps_commits(config) else None
         self._remembering = Remembering(
             lambda: config.data, start=start, glance_s=ONCE_S if channel == "cli" else GLANCE_S
         )
@@ -229,7 +229,7 @@ class Link:
         )
         return await tool.call(asking, tool.check(arguments))
 
-    async def reach(self, until: float) -> Asking:
+    async def reach(self, until: float) -> QueryContext:
         """What one of several projects is asked with, once there is a set. Raises Unavailable, also
         for a part, whose paths would be the whole's; and Misconfigured.
         """
@@ -251,10 +251,10 @@ class Link:
         asking = self._remembering.asking(until, self.in_the_name)
         return await asking.call(operation, arguments, writes=writes)
 
-    def _asking(self, until: float, caller: Caller | None) -> Asking:
+    def _asking(self, until: float, caller: Caller | None) -> QueryContext:
         closed = caller is not None and caller.code_alone
         memory = None if closed else self._remembering.asking(until, lambda: self.in_the_name(caller))
-        return Asking(
+        return QueryContext(
             self.config,
             self._client,
             self.freshness,

@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from cortex.ask.memory import GLANCE_S, WORKER, Caller, MemoryAsking
+from cortex.ask.memory import GLANCE_S, WORKER, Caller, MemoryContext
 from cortex.processes import attach
 from cortex.settings.data import DataFolder
 from cortex.system import files
@@ -48,9 +48,9 @@ class Remembering:
         #: when a set was last looked for that could be connected to
         self._looked = -LOOK_S
 
-    def asking(self, until: float, caller: Callable[[], Caller]) -> MemoryAsking:
+    def asking(self, until: float, caller: Callable[[], Caller]) -> MemoryContext:
         """What a call asks with until then (monotonic); `caller` is asked when it does."""
-        return MemoryAsking(self.reach, until, caller, self, self._glance_s)
+        return MemoryContext(self.reach, until, caller, self, self._glance_s)
 
     def client(self) -> Client | None:
         """The client of a set that runs already, by whomever it was started; None when none does,

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from cortex.ask.freshness import Freshness
-from cortex.ask.query_context import Asking, Member
+from cortex.ask.query_context import Member, QueryContext
 from cortex.front.link import Link
 from cortex.front.project_selection import (
     PROJECT,
@@ -164,7 +164,7 @@ class Several:
             chosen = self._chosen[name] = Chosen(config, Freshness(config), is_open=False)
         return chosen
 
-    async def _reach(self, name: str, used: list[_Open], until: float) -> Asking:
+    async def _reach(self, name: str, used: list[_Open], until: float) -> QueryContext:
         """One of several that are asked, which stays open in `used`. Raises CortexError."""
         if name != self._name:
             used.append(one := self._opened(self._known[name]))

@@ -11,7 +11,7 @@ from typing import Any
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.multi_project.fan_out import FAR_MAX, PROJECTS_MAX
-from cortex.ask.query_context import Asking, Far, Member
+from cortex.ask.query_context import Member, MilvusProject, QueryContext
 from cortex.front.tool import Tool
 from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
@@ -72,7 +72,7 @@ class Chosen:
 
 
 async def reach_all(
-    names: Sequence[str], find: Callable[[str], Chosen], reach: Callable[[str], Awaitable[Asking]]
+    names: Sequence[str], find: Callable[[str], Chosen], reach: Callable[[str], Awaitable[QueryContext]]
 ) -> list[Member]:
     """Each of `names` as it can be asked; of one that cannot, why. Of those in one Milvus one is
     reached, and the others are asked through its workers. Raises BadRequest for more sets of
@@ -100,7 +100,7 @@ async def reach_all(
 
 
 async def _reach_one(
-    found: Mapping[str, Member], own: Mapping[str, Chosen], reach: Callable[[str], Awaitable[Asking]]
+    found: Mapping[str, Member], own: Mapping[str, Chosen], reach: Callable[[str], Awaitable[QueryContext]]
 ) -> dict[str, Member]:
     """Those of `found` that share workers: all are asked through one of them, an open one where
     there is. Another one is tried where that cannot be reached: its folder may be gone.
@@ -121,7 +121,7 @@ async def _reach_one(
     return {name: replace(found[name], why=why) for name in own}
 
 
-def far_of(config: Config) -> Far | None:
+def far_of(config: Config) -> MilvusProject | None:
     """Where Milvus keeps the project; None where it does not, and for a part, which is not asked
     with others. Raises Misconfigured.
     """
@@ -130,4 +130,4 @@ def far_of(config: Config) -> Far | None:
     place, embedding = milvus_place(config), config.embedding
     model = embedding.model or embedding.endpoint or embedding.model_path
     told = (place.address, place.token, place.collection, place.dimensions, embedding.provider, model)
-    return Far(hashlib.sha256(repr(told).encode()).hexdigest()[:16], place.project)
+    return MilvusProject(hashlib.sha256(repr(told).encode()).hexdigest()[:16], place.project)

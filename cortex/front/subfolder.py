@@ -18,7 +18,7 @@ from typing import Any, Self
 import orjson
 
 from cortex.ask.freshness import Freshness
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.empty_answers import LEFT_S, count_of
 from cortex.system.errors import CortexError
 from cortex.terms.spelling import read_globs, read_list
@@ -59,7 +59,7 @@ class Part:
     freshness: Freshness
 
     @classmethod
-    def of(cls, asking: Asking) -> Self | None:
+    def of(cls, asking: QueryContext) -> Self | None:
         """None where all of the project is asked about."""
         config = asking.config
         return cls(config.subfolder, str(config.root), asking.freshness) if config.subfolder else None

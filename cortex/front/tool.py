@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.argument_forms import coerced, located
 from cortex.front.empty_answers import name_filter
 from cortex.front.subfolder import Part
@@ -72,7 +72,7 @@ class Tool:
                 raise BadRequest(f"The argument `{name}` must be a finite number.")
         return made
 
-    async def call(self, asking: Asking, arguments: msgspec.Struct) -> dict[str, Any]:
+    async def call(self, asking: QueryContext, arguments: msgspec.Struct) -> dict[str, Any]:
         """The answer, to be dumped by orjson: chunks in it are raw fragments.
 
         An empty one says which filter made it so.
@@ -107,7 +107,7 @@ class Tool:
         properties = self.schema["properties"]
         return {name: value for name, value in given.items() if "enum" not in properties[name]}
 
-    async def _remember(self, asking: Asking, given: dict[str, Any]) -> dict[str, Any]:
+    async def _remember(self, asking: QueryContext, given: dict[str, Any]) -> dict[str, Any]:
         try:
             return await self.function(asking, **given)
         except CortexError as error:

@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 from cortex.query.leaf import literal
 from cortex.query.parse import Parsed, parse
-from cortex.query.tree import DEFAULT_FIELD, FIELDS, OTHER_NAMES, And, Node, Phrase, Regex, Term, joined
+from cortex.query.tree import DEFAULT_FIELD, FIELDS, OTHER_NAMES, And, Node, Phrase, Regex, Term, conjoin
 from cortex.system.errors import BadRequest
 from ipc.messages import MatchType
 
@@ -26,7 +26,7 @@ LITERALS_MAX = 8
 _SLIP = 0.75
 
 #: `name:` where an operand may begin; not `name::`
-_NAMED = re.compile(r"(?:^|(?<=[\s(+-]))([^\W\d]\w*):(?!:)")
+_FIELD_NAME = re.compile(r"(?:^|(?<=[\s(+-]))([^\W\d]\w*):(?!:)")
 #: an operator of the language, a field of its, or a quote: whoever writes it means the language
 _LANGUAGE = re.compile(
     rf"(?:^|[\s(+-])(?:{'|'.join((*FIELDS, *OTHER_NAMES))}):(?=[^\s:/])|(?:^|\s)(?:AND|OR|NOT)(?=\s|$)|\"",
@@ -64,30 +64,31 @@ def read_query(query: str, match_type: MatchType | None = None) -> Readings:
         if not name:
             raise
         note = f"Read as the literal text `{text}`: `{name}:` is no field."
-        return Readings(_as_it_is(text), _words(text), note)
+        return Readings(_as_literal(text), _word_query(text), note)
     if match_type not in (None, "exact"):
         return Readings(parsed)
     if _is_code(text, parsed.node):
-        return Readings(_as_it_is(text), parsed, f"Read as the literal text `{text}`.")
-    return _quoted(parsed)
+        return Readings(_as_literal(text), parsed, f"Read as the literal text `{text}`.")
+    return _read_quoted(parsed)
 
 
-def _quoted(parsed: Parsed) -> Readings:
+def _read_quoted(parsed: Parsed) -> Readings:
     """Phrases that all must be there and hold punctuation are looked for as they are written."""
     node = parsed.node
     children = node.children if isinstance(node, And) else (node,)
-    texts = [one.text for one in children if _is_pointed(one)]
+    texts = [child.text for child in children if _has_punctuation(child)]
     if not 0 < len(texts) <= LITERALS_MAX:
         return Readings(parsed)
     literals = [
-        Regex(literal(one.text), position=one.position) if _is_pointed(one) else one for one in children
+        Regex(literal(child.text), position=child.position) if _has_punctuation(child) else child
+        for child in children
     ]
-    first = Parsed(joined(literals), "substring" if len(literals) == 1 else parsed.match_type)
-    said = " and ".join(f"`{text}`" for text in texts)
-    return Readings(first, parsed, f"Read as the literal text {said}.")
+    first = Parsed(conjoin(literals), "substring" if len(literals) == 1 else parsed.match_type)
+    quoted_texts = " and ".join(f"`{text}`" for text in texts)
+    return Readings(first, parsed, f"Read as the literal text {quoted_texts}.")
 
 
-def _is_pointed(node: Node) -> TypeGuard[Phrase]:
+def _has_punctuation(node: Node) -> TypeGuard[Phrase]:
     return (
         isinstance(node, Phrase)
         and node.field == DEFAULT_FIELD
@@ -104,7 +105,7 @@ def _foreign_name(text: str) -> str:
     """
     if len(text) > LITERAL_CHARS_MAX or _LANGUAGE.search(text):
         return ""
-    for match in _NAMED.finditer(text):
+    for match in _FIELD_NAME.finditer(text):
         follows = text[match.end() : match.end() + 1]
         slip = difflib.get_close_matches(match[1], FIELDS, n=1, cutoff=_SLIP)
         if match[1] in FIELDS or (slip and follows not in (" ", "/", "")):
@@ -127,11 +128,11 @@ def _is_code(text: str, node: Node) -> bool:
     )
 
 
-def _as_it_is(text: str) -> Parsed:
+def _as_literal(text: str) -> Parsed:
     return Parsed(Regex(literal(text)), "substring")
 
 
-def _words(text: str) -> Parsed | None:
+def _word_query(text: str) -> Parsed | None:
     """The words of a text, all of which one chunk must hold."""
     words = [match[0] for match in re.finditer(r"\w+", text)]
-    return Parsed(joined([Term("text", word) for word in words]), "exact") if words else None
+    return Parsed(conjoin([Term("text", word) for word in words]), "exact") if words else None

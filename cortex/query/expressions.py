@@ -54,7 +54,7 @@ def analyse(pattern: str) -> Analysis:
     """What a match of `pattern` needs."""
     multiline = _WHOLE_FILE.search(_BACKSLASH.sub("", pattern)) is not None
     try:
-        reader = _Reader(pattern, multiline=multiline)
+        reader = _ExpressionParser(pattern, multiline=multiline)
         needs = reader.alternatives(0).needs
         if reader.at != len(pattern):
             return Analysis(ANYTHING, multiline)
@@ -80,7 +80,7 @@ class _Piece:
 _EMPTY, _UNKNOWN, _SPACE = _Piece(("",)), _Piece(None), _Piece((" ",))
 
 
-class _Reader:
+class _ExpressionParser:
     """One pass over the expression. A sequence is runs of literal text, each in a few variants, and
     what stands between them.
     """
@@ -99,16 +99,16 @@ class _Reader:
             branches.append(self.sequence(depth))
         if len(branches) == 1:
             return branches[0]
-        known = [branch.variants for branch in branches if branch.variants is not None]
-        variants = tuple(dict.fromkeys(text for texts in known for text in texts))
-        if len(known) == len(branches) and len(variants) <= _VARIANTS_MAX:
+        variant_lists = [branch.variants for branch in branches if branch.variants is not None]
+        variants = tuple(dict.fromkeys(text for texts in variant_lists for text in texts))
+        if len(variant_lists) == len(branches) and len(variants) <= _VARIANTS_MAX:
             return _Piece(variants)
         every = tuple(branch.needs for branch in branches)
         return _UNKNOWN if ANYTHING in every else _Piece(None, Either(every))
 
     def sequence(self, depth: int) -> _Piece:
         run: tuple[str, ...] = ("",)
-        whole = True
+        is_literal = True
         needs: list[Needs] = []
         while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
             atom = self.atom(depth)
@@ -117,21 +117,21 @@ class _Reader:
                 most = 1
             if atom.variants is None:  # the run ends
                 needs += [_needs_of(run)] + [atom.needs] * bool(least)
-                run, whole = ("",), False
+                run, is_literal = ("",), False
                 continue
             times = atom.variants if least else ("", *atom.variants)
             if most > 1:  # a+, a{2,}: an `a` ends this run, and another begins the next
                 if not least:
                     times = ("",)
                 for _ in range(min(least, 3)):
-                    run = _joined(run, times, needs)
+                    run = _extend_run(run, times, needs)
                 needs.append(_needs_of(run))
-                run, whole = times, False
+                run, is_literal = times, False
                 continue
             before = len(needs)
-            run = _joined(run, times, needs)
-            whole = whole and len(needs) == before
-        return _Piece(run) if whole else _Piece(None, _all([*needs, _needs_of(run)]))
+            run = _extend_run(run, times, needs)
+            is_literal = is_literal and len(needs) == before
+        return _Piece(run) if is_literal else _Piece(None, _all_of([*needs, _needs_of(run)]))
 
     def atom(self, depth: int) -> _Piece:
         pattern, at = self.pattern, self.at
@@ -139,11 +139,11 @@ class _Reader:
         if character == "(":
             return self.group(depth)
         if character == "[":
-            found = _CLASS.match(pattern, at)
-            if found is None:
+            class_match = _CLASS.match(pattern, at)
+            if class_match is None:
                 raise _NotUnderstoodError
-            self.at = found.end()
-            inside = found[0][1:-1]
+            self.at = class_match.end()
+            inside = class_match[0][1:-1]
             plain = not set("\\-[^") & set(inside)
             return _Piece(tuple(dict.fromkeys(inside))) if plain and len(inside) <= _CLASS_MAX else _UNKNOWN
         if character == "\\":
@@ -193,14 +193,14 @@ class _Reader:
     def quantifier(self) -> tuple[int, int]:
         """(least number of times, most: 1, or 2 for any number above)"""
         least, most = 1, 1
-        while found := _QUANTIFIER.match(self.pattern, self.at):
-            self.at = found.end()
-            least *= int(found[1]) if found[1] is not None else (found[0][0] == "+")
-            most = most if found[0][0] == "?" else 2
+        while suffix := _QUANTIFIER.match(self.pattern, self.at):
+            self.at = suffix.end()
+            least *= int(suffix[1]) if suffix[1] is not None else (suffix[0][0] == "+")
+            most = most if suffix[0][0] == "?" else 2
         return least, most
 
 
-def _joined(run: tuple[str, ...], following: tuple[str, ...], needs: list[Needs]) -> tuple[str, ...]:
+def _extend_run(run: tuple[str, ...], following: tuple[str, ...], needs: list[Needs]) -> tuple[str, ...]:
     """Every text of `run` with each of `following` after it. When those are too many, what `run`
     needs goes to `needs`, and only the ends of its texts are kept, or nothing.
     """
@@ -212,16 +212,16 @@ def _joined(run: tuple[str, ...], following: tuple[str, ...], needs: list[Needs]
     return tuple(dict.fromkeys(text + after for text in run for after in following))
 
 
-def _all(needs: list[Needs]) -> Needs:
+def _all_of(needs: list[Needs]) -> Needs:
     """All of `needs` as one."""
     grams: list[bytes] = []
     parts: list[Needs] = []
-    for one in needs:
-        if isinstance(one, Every):
-            grams += one.trigrams
-            parts += one.parts
+    for need in needs:
+        if isinstance(need, Every):
+            grams += need.trigrams
+            parts += need.parts
         else:
-            parts.append(one)
+            parts.append(need)
     if not grams and len(parts) == 1:
         return parts[0]
     return Every(tuple(dict.fromkeys(grams)), tuple(parts))
@@ -229,34 +229,34 @@ def _all(needs: list[Needs]) -> Needs:
 
 def _needs_of(variants: tuple[str, ...]) -> Needs:
     """What one of the texts needs."""
-    return _one_of([tuple(dict.fromkeys(_trigrams(text))) for text in variants])
+    return _any_of([tuple(dict.fromkeys(_trigrams(text))) for text in variants])
 
 
-def _one_of(each: list[tuple[bytes, ...]]) -> Needs:
-    """What all of `each` need and, of the rest, what one does; those that begin alike share what
+def _any_of(gram_lists: list[tuple[bytes, ...]]) -> Needs:
+    """What all of `gram_lists` need and, of the rest, what one does; those that begin alike share what
     they have in common.
     """
-    common = tuple(gram for gram in each[0] if all(gram in grams for grams in each))
-    rests = dict.fromkeys(tuple(gram for gram in grams if gram not in common) for grams in each)
+    common = tuple(gram for gram in gram_lists[0] if all(gram in grams for grams in gram_lists))
+    rests = dict.fromkeys(tuple(gram for gram in grams if gram not in common) for grams in gram_lists)
     if () in rests:
         return Every(common)
     groups: dict[bytes, list[tuple[bytes, ...]]] = {}
     for grams in rests:
         groups.setdefault(grams[0], []).append(grams)
-    either = Either(tuple(_one_of(group) for group in groups.values()))
+    either = Either(tuple(_any_of(group) for group in groups.values()))
     return Every(common, (either,)) if common else either
 
 
 def _trigrams(run: str) -> list[bytes]:
     """The trigrams of a run, but none over a line's end (a match may span two chunks)."""
-    found: list[bytes] = []
+    grams: list[bytes] = []
     for simple, characters in groupby(run, _is_simple):
         if simple:
             raw = "".join(characters).encode()
             begin, end = not raw[:1].isspace(), None if raw[-1:].isspace() else -1
             text = fold(raw)[begin:end]
-            found += [text[at : at + 3] for at in range(len(text) - 2)]
-    return found[:_RUN_TRIGRAMS_MAX]
+            grams += [text[at : at + 3] for at in range(len(text) - 2)]
+    return grams[:_RUN_TRIGRAMS_MAX]
 
 
 def _is_simple(character: str) -> bool:

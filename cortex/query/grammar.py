@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cortex.query.leaf import make_leaf
 from cortex.query.lex import LEAVES, Token, cut_query
-from cortex.query.tree import DEFAULT_FIELD, Anything, Boost, Node, Or, joined, negated
+from cortex.query.tree import DEFAULT_FIELD, Anything, Boost, Node, Or, conjoin, negate
 from cortex.system.errors import BadQuery
 
 #: a larger boost is a mistake, and would swallow every other clause
@@ -18,7 +18,7 @@ BOOST_MAX = 1_000.0
 _PREFIXES = ("+", "-", "not", "field")
 
 
-class Reader:
+class QueryParser:
     """One pass over the tokens of `query`. `boolean` is set when an operator is met, `case` by
     `case:yes`.
     """
@@ -58,7 +58,7 @@ class Reader:
         return Or(
             tuple(node for sign, node in lists if not sign),
             tuple(node for sign, node in lists if sign == "+"),
-            tuple(negated(node) for sign, node in lists if sign == "-"),
+            tuple(negate(node) for sign, node in lists if sign == "-"),
         )
 
     def _list(self, name: str) -> tuple[str, Node]:
@@ -70,7 +70,7 @@ class Reader:
                 self.boolean = True
                 self._next()
             nodes.append(self._operand(name))
-        return sign if sign in ("+", "-") and len(nodes) == 1 else "", joined(nodes)
+        return sign if sign in ("+", "-") and len(nodes) == 1 else "", conjoin(nodes)
 
     def _operand(self, name: str) -> Node:
         negative = False
@@ -84,7 +84,7 @@ class Reader:
         at, node = self._now.at, self._value(name)
         if self._now.kind == "boost":
             node = Boost(node, _factor(self._next().text, at))
-        return negated(node) if negative else node
+        return negate(node) if negative else node
 
     def _value(self, name: str) -> Node:
         token = self._next()
@@ -95,9 +95,9 @@ class Reader:
             self._next()
             return node
         if token.kind not in LEAVES:
-            shown = self._query[token.at : token.at + 12]
+            excerpt = self._query[token.at : token.at + 12]
             raise BadQuery(
-                f"The query cannot be read at position {token.at + 1} (`{shown}`); quote or escape it."
+                f"The query cannot be read at position {token.at + 1} (`{excerpt}`); quote or escape it."
             )
         suffix = self._suffix(token)
         if name == "case":

@@ -28,15 +28,15 @@ def make_leaf(token: Token, suffix: str, name: str) -> Node:
     Raises BadQuery.
     """
     if name == "start_line":
-        return _lines(token, suffix)
+        return _line_range(token, suffix)
     match token.kind:
         case "word" if suffix:
             text = _unescaped(token.text)
-            return Fuzzy(name, text, _distance(suffix, text, token.at), token.at)
+            return Fuzzy(name, text, _parse_distance(suffix, text, token.at), token.at)
         case "word":
-            return _word(token, name)
+            return _word_leaf(token, name)
         case "phrase":
-            return Phrase(name, _unescaped(token.text[1:-1]), _slop(suffix, token.at), token.at)
+            return Phrase(name, _unescaped(token.text[1:-1]), _parse_slop(suffix, token.at), token.at)
         case "regex" if name == DEFAULT_FIELD:
             return Regex(token.text[1:-1].replace("\\/", "/"), position=token.at)
         case "regex":
@@ -56,14 +56,14 @@ def auto_distance(text: str) -> int:
     return 2 if len(text) >= _LONG_WORD else 1
 
 
-def _word(token: Token, name: str) -> Node:
-    pieces = _pieces(token.text)
+def _word_leaf(token: Token, name: str) -> Node:
+    pieces = _split_pieces(token.text)
     if len(pieces) > 1:
         return Wildcard(name, tuple(pieces), token.at)
     return Anything() if token.text[0] == "*" else Term(name, pieces[0], token.at)
 
 
-def _pieces(text: str) -> list[str]:
+def _split_pieces(text: str) -> list[str]:
     """Text and wildcards in turn. A `?` is a wildcard only inside a word: `Some(x)?` ends with a
     question mark.
     """
@@ -81,7 +81,7 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
 
 
-def _slop(suffix: str, at: int) -> int:
+def _parse_slop(suffix: str, at: int) -> int:
     number = suffix[1:] or "1" if suffix else "0"
     if "." in number:
         raise BadQuery(
@@ -94,7 +94,7 @@ def _slop(suffix: str, at: int) -> int:
     return int(number)
 
 
-def _distance(suffix: str, text: str, at: int) -> int:
+def _parse_distance(suffix: str, text: str, at: int) -> int:
     if suffix == "~":
         return auto_distance(text)
     distance = float(suffix[1:])
@@ -103,32 +103,32 @@ def _distance(suffix: str, text: str, at: int) -> int:
     return int(distance)
 
 
-def _lines(token: Token, suffix: str) -> Node:
+def _line_range(token: Token, suffix: str) -> Node:
     """A range of lines: `7`, `>=7`, `[7 TO 9]`; `*` is every line."""
     at = token.at
     if token.kind == "word" and not suffix:
         if token.text == "*":
             return Anything()
-        line = _line(token.text, at)
+        line = _line_number(token.text, at)
         return Range("start_line", line, line, at)
     if token.kind == "compare":
-        line, open_end = _line(suffix, at), len(token.text) == 1
+        line, open_end = _line_number(suffix, at), len(token.text) == 1
         if token.text[0] == ">":
             return Range("start_line", line + open_end, None, at)
         return Range("start_line", None, line - open_end, at)
     if token.kind == "range" and (limits := _BOUNDS.fullmatch(token.text)):
-        low, high = (None if limits[n] == "*" else _line(limits[n], at) for n in (2, 3))
+        low, high = (None if limits[n] == "*" else _line_number(limits[n], at) for n in (2, 3))
         low = low + 1 if low is not None and limits[1] == "{" else low
         high = high - 1 if high is not None and limits[4] == "}" else high
         return Range("start_line", low, high, at)
-    raise BadQuery(_no_line(at))
+    raise BadQuery(_line_error(at))
 
 
-def _line(text: str, at: int) -> int:
+def _line_number(text: str, at: int) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise BadQuery(_no_line(at))
+        raise BadQuery(_line_error(at))
     return min(int(text), _LINE_MAX)
 
 
-def _no_line(at: int) -> str:
+def _line_error(at: int) -> str:
     return f"start_line: (position {at + 1}) takes a number, >=10, or a range such as [10 TO 50]."

@@ -81,9 +81,9 @@ def cut_query(query: str) -> list[Token]:
         if query[scan.at].isspace():
             scan.at += 1
         elif query[scan.at] == ")":
-            _close(scan)
+            _scan_close(scan)
         else:
-            _operand(scan, literal_names)
+            _scan_operand(scan, literal_names)
     for position, is_group in scan.open:
         if is_group:
             raise BadQuery(f"The parenthesis at position {position + 1} of the query is not closed.")
@@ -91,7 +91,7 @@ def cut_query(query: str) -> list[Token]:
     return scan.tokens
 
 
-def _close(scan: _Scanner) -> None:
+def _scan_close(scan: _Scanner) -> None:
     """A `)` outside a word: it closes a group, or a parenthesis of an earlier word (`foo(a b)`)."""
     if not scan.open:
         raise BadQuery(
@@ -100,48 +100,52 @@ def _close(scan: _Scanner) -> None:
     if scan.open[-1][1]:
         scan.open.pop()
         scan.take(")", scan.at + 1)
-        _suffix(scan)
+        _scan_suffix(scan)
     else:
-        _word(scan)
+        _scan_word(scan)
 
 
-def _operand(scan: _Scanner, literal_names: bool) -> None:
+def _scan_operand(scan: _Scanner, literal_names: bool) -> None:
     query = scan.query
     following = query[scan.at + 1 : scan.at + 2]
     if query[scan.at] in "+-" and following and not following.isspace() and following not in "+->=":
         scan.take(query[scan.at], scan.at + 1)
         if scan.ends:
             raise BadQuery(f"Nothing follows the operator at position {scan.at} of the query.")
-    found = _FIELD.match(query, scan.at)
-    if found and not (literal_names and _field_of(query, found) not in FIELDS):
-        name = _field_of(query, found)
+    field_match = _FIELD.match(query, scan.at)
+    if field_match and not (literal_names and _field_of(query, field_match) not in FIELDS):
+        name = _field_of(query, field_match)
         if name not in FIELDS:
             raise BadQuery(_unknown_field(name, scan.at))
         scan.tokens.append(Token("field", name, scan.at))
-        scan.at = found.end()
+        scan.at = field_match.end()
         if not literal_names and scan.ends:
-            raise BadQuery(f"Nothing follows `{name}:` at position {found.start() + 1} of the query.")
+            raise BadQuery(f"Nothing follows `{name}:` at position {field_match.start() + 1} of the query.")
         if not literal_names and (limits := _RANGE.match(query, scan.at)):
             scan.take("range", limits.end())
             return
         if not literal_names and (limits := _COMPARE.match(query, scan.at)):
             scan.take("compare", limits.end())
     if not scan.ends:
-        _value(scan)
+        _scan_value(scan)
 
 
-def _field_of(query: str, found: re.Match[str]) -> str:
+def _field_of(query: str, field_match: re.Match[str]) -> str:
     """The field that a name before a colon means: under another name only where its value follows
     at once, for `path: str` and `file://x` are code.
     """
-    follows = query[found.end() : found.end() + 1]
-    return found[1] if follows in ("", "/") or follows.isspace() else OTHER_NAMES.get(found[1], found[1])
+    follows = query[field_match.end() : field_match.end() + 1]
+    return (
+        field_match[1]
+        if follows in ("", "/") or follows.isspace()
+        else OTHER_NAMES.get(field_match[1], field_match[1])
+    )
 
 
-def _value(scan: _Scanner) -> None:
+def _scan_value(scan: _Scanner) -> None:
     query, at = scan.query, scan.at
     if query[at] == '"':
-        _quoted(scan)
+        _scan_quoted(scan)
     elif query[at] == "(":
         if sum(is_group for _, is_group in scan.open) >= DEPTH_MAX:
             raise BadQuery(
@@ -152,10 +156,10 @@ def _value(scan: _Scanner) -> None:
     elif expression := _REGEX.match(query, at):
         scan.take("regex", expression.end())
     else:
-        _word(scan)
+        _scan_word(scan)
 
 
-def _quoted(scan: _Scanner) -> None:
+def _scan_quoted(scan: _Scanner) -> None:
     end = scan.at + 1
     while end < len(scan.query) and scan.query[end] != '"':
         end += 2 if scan.query[end] == "\\" else 1
@@ -164,10 +168,10 @@ def _quoted(scan: _Scanner) -> None:
             f'The quote at position {scan.at + 1} of the query is not closed; write \\" for the character.'
         )
     scan.take("phrase", end + 1)
-    _suffix(scan)
+    _scan_suffix(scan)
 
 
-def _word(scan: _Scanner) -> None:
+def _scan_word(scan: _Scanner) -> None:
     """Everything up to a space, a quote, the end of a group, or the ~ and ^ that end the word."""
     query, at = scan.query, scan.at
     while at < len(query) and not query[at].isspace() and query[at] != '"':
@@ -183,10 +187,10 @@ def _word(scan: _Scanner) -> None:
         at += 2 if character == "\\" else 1
     if at > scan.at:
         scan.take(_OPERATORS.get(query[scan.at : at], "word"), min(at, len(query)))
-    _suffix(scan)
+    _scan_suffix(scan)
 
 
-def _suffix(scan: _Scanner) -> None:
+def _scan_suffix(scan: _Scanner) -> None:
     """The ~ and the ^ that end an operand."""
     if suffix := _SUFFIX.match(scan.query, scan.at):
         for kind in ("near", "boost"):

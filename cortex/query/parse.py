@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from cortex.query.check import check_query
-from cortex.query.grammar import Reader
+from cortex.query.grammar import QueryParser
 from cortex.query.leaf import auto_distance, literal
 from cortex.query.tree import (
     And,
@@ -22,7 +22,7 @@ from cortex.query.tree import (
     Regex,
     Term,
     Wildcard,
-    joined,
+    conjoin,
     leaves,
 )
 from cortex.system.errors import BadQuery
@@ -60,36 +60,38 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
         return Parsed(Regex(query), "regex")
     if match_type == "substring":
         return Parsed(Regex(literal(query)), "substring")
-    reader = Reader(query)
+    reader = QueryParser(query)
     node = reader.read()
     if reader.case:
-        node = joined([_with_case(child) for child in (node.children if isinstance(node, And) else (node,))])
-    found = leaves(node)
+        node = conjoin([_with_case(child) for child in (node.children if isinstance(node, And) else (node,))])
+    query_leaves = leaves(node)
     if reader.boolean or match_type == "boolean":
-        return Parsed(_checked(node), "boolean")
-    return Parsed(_checked(_as_asked(node, match_type)), match_type or _kind(found))
+        return Parsed(_check_size(node), "boolean")
+    return Parsed(
+        _check_size(_apply_match_type(node, match_type)), match_type or _match_type_of(query_leaves)
+    )
 
 
-def _checked(node: Node) -> Node:
+def _check_size(node: Node) -> Node:
     """`node`, unless it has too many words, or of those that stand for many."""
     words = wide = edited = 0
     for leaf in leaves(node, excluded=True):
         text = _text_of(leaf)
-        own = len(tokens.whole_words(text))
-        words += own
+        word_count = len(tokens.whole_words(text))
+        words += word_count
         if words > WORDS_MAX or len(tokens.part_words(text)) > WORDS_MAX:
             raise BadQuery(
                 f"The query has more than {WORDS_MAX} words (the next are at position {leaf.position + 1}); ask for fewer."
             )
         if isinstance(leaf, Wildcard | Fuzzy):
-            wide += max(1, own)
+            wide += max(1, word_count)
         if wide > WIDE_MAX:
             raise BadQuery(
                 f"The query has more than {WIDE_MAX} words with wildcards or ~ (the next is at position "
                 f"{leaf.position + 1}); ask for fewer."
             )
         if isinstance(leaf, Term | Phrase):
-            _check_ways(leaf, own)
+            _check_ways(leaf, word_count)
         edited += len(text) if isinstance(leaf, Fuzzy) else 0
         if edited > EDITED_CHARS_MAX:
             raise BadQuery(
@@ -144,37 +146,37 @@ def _with_case(node: Node) -> Node:
     )
 
 
-def _as_asked(node: Node, match_type: MatchType | None) -> Node:
+def _apply_match_type(node: Node, match_type: MatchType | None) -> Node:
     """Bare terms as `match_type` means them. A "phrase" is made of all terms of the query."""
     if match_type == "phrase":
         terms = node.children if isinstance(node, And) else (node,)
         if all(isinstance(term, Term) and term.field == terms[0].field for term in terms):  # type: ignore[union-attr]
             words = [term for term in terms if isinstance(term, Term)]
             return Phrase(words[0].field, " ".join(term.text for term in words), 0, words[0].position)
-        return _mapped(node, lambda term: Phrase(term.field, term.text, 0, term.position))
+        return _map_terms(node, lambda term: Phrase(term.field, term.text, 0, term.position))
     if match_type == "prefix":
-        return _mapped(node, lambda term: Wildcard(term.field, (term.text, "*"), term.position))
+        return _map_terms(node, lambda term: Wildcard(term.field, (term.text, "*"), term.position))
     if match_type == "fuzzy":
-        return _mapped(
+        return _map_terms(
             node, lambda term: Fuzzy(term.field, term.text, auto_distance(term.text), term.position)
         )
     return node
 
 
-def _mapped(node: Node, change: Callable[[Term], Leaf]) -> Node:
+def _map_terms(node: Node, change: Callable[[Term], Leaf]) -> Node:
     match node:
         case Term(field=name) if name != "start_line":
             return change(node)
         case And(children=children):
-            return replace(node, children=tuple(_mapped(child, change) for child in children))
+            return replace(node, children=tuple(_map_terms(child, change) for child in children))
         case Boost(child=child):
-            return replace(node, child=_mapped(child, change))
+            return replace(node, child=_map_terms(child, change))
     return node
 
 
-def _kind(found: list[Leaf]) -> MatchType:
+def _match_type_of(query_leaves: list[Leaf]) -> MatchType:
     """What a query without operators is, by its leaves."""
-    kinds = {_KINDS[type(leaf)] for leaf in found}
+    kinds = {_KINDS[type(leaf)] for leaf in query_leaves}
     return kinds.pop() if len(kinds) == 1 else ("exact" if not kinds else "boolean")
 
 

@@ -140,7 +140,7 @@ def leaves(node: Node, *, excluded: bool = False) -> list[Leaf]:
     return [node]
 
 
-def joined(nodes: list[Node]) -> Node:
+def conjoin(nodes: list[Node]) -> Node:
     """What matches all of `nodes`: one list, also of those that are lists."""
     flat: list[Node] = []
     for node in nodes:
@@ -148,7 +148,7 @@ def joined(nodes: list[Node]) -> Node:
     return flat[0] if len(flat) == 1 else And(tuple(flat))
 
 
-def negated(node: Node) -> Node:
+def negate(node: Node) -> Node:
     return node.child if isinstance(node, Not) else Not(node)
 
 
@@ -158,7 +158,7 @@ def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None
     """
     wanted: list[Regex] = []
     excluded: list[Regex] = []
-    rest: list[Node] = []
+    others: list[Node] = []
     for child in node.children if isinstance(node, And) else (node,):
         match child:
             case Regex():
@@ -166,7 +166,7 @@ def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None
             case Not(child=Regex() as inner):
                 excluded.append(inner)
             case _:
-                rest.append(child)
-    if len(rest) > 1:
-        return wanted, excluded, And(tuple(rest))
-    return wanted, excluded, rest[0] if rest else None
+                others.append(child)
+    if len(others) > 1:
+        return wanted, excluded, And(tuple(others))
+    return wanted, excluded, others[0] if others else None

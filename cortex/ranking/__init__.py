@@ -6,10 +6,10 @@
 chooses lines of a function, `together` joins the candidates of several projects. docs/RANKING.md.
 """
 
-from cortex.ranking.evidence import tell_speaking
+from cortex.ranking.evidence import score_candidates
 from cortex.ranking.fusion import rank, rank_by_cosine
 from cortex.ranking.names import prepare
-from cortex.ranking.pasted_text import Reading, cite, define, read
+from cortex.ranking.pasted_text import Reading, cite, define, read_question
 from cortex.ranking.ranked_hits import Ranked, Term
 from cortex.ranking.weights import Weights, weigh
 
@@ -23,7 +23,7 @@ __all__ = [
     "prepare",
     "rank",
     "rank_by_cosine",
-    "read",
-    "tell_speaking",
+    "read_question",
+    "score_candidates",
     "weigh",
 ]

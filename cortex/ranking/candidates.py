@@ -29,7 +29,7 @@ _OTHERS = ("cosine", "line", "file_references", "foreign")
 #: the place of each among the columns of the candidates
 COLUMNS = {name: at for at, name in enumerate((*_BY_WORDS, *_OTHERS))}
 #: what each is of a chunk that nobody told it of
-_UNTOLD = np.array([[np.nan if name == "cosine" else 0.0] for name in COLUMNS])
+_MISSING = np.array([[np.nan if name == "cosine" else 0.0] for name in COLUMNS])
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,15 @@ class Candidates:
         largest sum.
         """
         has = np.logical_or.reduceat(self.covering, self.starts)
-        own = self.covering | ~has[self.file]
-        place = np.arange(len(own)) - self.starts[self.file]
-        kept = np.flatnonzero(place < TOP_CHUNKS)
-        file, found = self.file[kept], []
+        usable = self.covering | ~has[self.file]
+        place = np.arange(len(usable)) - self.starts[self.file]
+        top_places = np.flatnonzero(place < TOP_CHUNKS)
+        file, columns = self.file[top_places], []
         for lane in lanes:
-            values = np.where(own, self.lane(lane), 0.0)
-            best = values[np.lexsort((-values, self.file))[kept]]
-            found.append(shares(np.bincount(file, weights=best, minlength=len(self.paths))))
-        return found
+            values = np.where(usable, self.lane(lane), 0.0)
+            best = values[np.lexsort((-values, self.file))[top_places]]
+            columns.append(shares(np.bincount(file, weights=best, minlength=len(self.paths))))
+        return columns
 
 
 def collect(replies: Sequence[Signals]) -> Candidates | None:
@@ -109,21 +109,21 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
     file = np.concatenate([_files_of(signals, files) for signals in replies])
     counts = [len(signals) for signals in replies]
     ends = np.cumsum(counts)
-    told = np.empty((len(COLUMNS), len(keys)))
-    told[:] = _UNTOLD
+    values = np.empty((len(COLUMNS), len(keys)))
+    values[:] = _MISSING
     kinds = []
     for signals, end in zip(replies, ends.tolist(), strict=True):
-        known, rows = _columns_of(signals.names)
-        told[rows, end - len(signals) : end] = signals.values[known]
+        signal_rows, rows = _columns_of(signals.names)
+        values[rows, end - len(signals) : end] = signals.values[signal_rows]
         kinds.append(_kinds_of(signals.kinds)[signals.rows[KIND]])
     # A key is of one file; of what several replies tell of one, the first is in front.
     order = np.lexsort((keys, file))
-    starts = begins(keys[order])
+    starts = run_starts(keys[order])
     first = order[starts]
-    lanes = np.fmax(np.fmax.reduceat(told[:, order], starts, axis=1), _UNTOLD)
+    lanes = np.fmax(np.fmax.reduceat(values[:, order], starts, axis=1), _MISSING)
     file, kind = file[first], np.concatenate(kinds)[first]
     reply = np.searchsorted(ends, first, side="right")
-    projects, paths = _all_parted(files)
+    projects, paths = _split_names(files)
     return Candidates(
         replies=replies,
         reply=reply,
@@ -133,7 +133,7 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
         covering=kind & COVERING != 0,
         documents=kind & DOCUMENTS != 0,
         file=file,
-        starts=begins(file),
+        starts=run_starts(file),
         paths=paths,
         projects=projects,
     )
@@ -142,8 +142,8 @@ def collect(replies: Sequence[Signals]) -> Candidates | None:
 @functools.lru_cache(_MEMO)
 def _columns_of(names: tuple[str, ...]) -> tuple[Array, Array]:
     """(which of the signals `names` are columns of the candidates; which columns)"""
-    known = [number for number, name in enumerate(names) if name in COLUMNS]
-    return np.array(known, np.int64), np.array([COLUMNS[names[number]] for number in known], np.int64)
+    numbers = [number for number, name in enumerate(names) if name in COLUMNS]
+    return np.array(numbers, np.int64), np.array([COLUMNS[names[number]] for number in numbers], np.int64)
 
 
 @functools.lru_cache(_MEMO)
@@ -151,8 +151,8 @@ def _kinds_of(kinds: tuple[str, ...]) -> Array:
     """U8 [n]: of each kind whether it covers every line of a file once (COVERING), and whether it
     is documents (DOCUMENTS).
     """
-    told = (COVERING * covers(kind) + DOCUMENTS * (kind == "documentation") for kind in kinds)
-    return np.array(list(told), np.uint8)
+    bits = (COVERING * covers(kind) + DOCUMENTS * (kind == "documentation") for kind in kinds)
+    return np.array(list(bits), np.uint8)
 
 
 def _files_of(signals: Signals, files: dict[str, int]) -> Array:
@@ -163,20 +163,20 @@ def _files_of(signals: Signals, files: dict[str, int]) -> Array:
         numbers = [files.setdefault(path, len(files)) for path in signals.paths]
         of: Array = np.array(numbers, np.int64)[signals.rows[FILE]]
         return of
-    numbers = [files.setdefault(path, len(files)) if parted(path)[1] else -1 for path in signals.paths]
+    numbers = [files.setdefault(path, len(files)) if split_name(path)[1] else -1 for path in signals.paths]
     out: Array = np.array(numbers, np.int64)[signals.rows[FILE]]
     for at in np.flatnonzero(out < 0).tolist():
-        project, _ = parted(signals.paths[signals.rows[FILE, at]])
+        project, _ = split_name(signals.paths[signals.rows[FILE, at]])
         out[at] = files.setdefault(f"{project}{OF}{OF}{signals.id(at).decode()}", len(files))
     return out
 
 
-def _all_parted(names: Collection[str]) -> tuple[list[str], list[str]]:
-    """What `parted` says of each: (whose, the path)."""
+def _split_names(names: Collection[str]) -> tuple[list[str], list[str]]:
+    """What `split_name` says of each: (whose, the path)."""
     if _are_plain(names):
         return [""] * len(names), list(names)
-    told = [parted(name) for name in names]
-    return [whose for whose, _ in told], [path for _, path in told]
+    pairs = [split_name(name) for name in names]
+    return [whose for whose, _ in pairs], [path for _, path in pairs]
 
 
 def _are_plain(names: Iterable[str]) -> bool:
@@ -186,7 +186,7 @@ def _are_plain(names: Iterable[str]) -> bool:
     return OF not in "".join(names)
 
 
-def begins(ascending: Array) -> Array:
+def run_starts(ascending: Array) -> Array:
     """I64: where each run of equal values begins."""
     same = np.empty(len(ascending), bool)
     same[:1] = False
@@ -195,10 +195,10 @@ def begins(ascending: Array) -> Array:
     return out
 
 
-def parted(name: str) -> tuple[str, str]:
+def split_name(name: str) -> tuple[str, str]:
     """(whose a file is, its path); "" for the only project, and for a chunk that is of no file."""
-    project, several, path = name.partition(OF)
-    if not several:
+    project, is_joint, path = name.partition(OF)
+    if not is_joint:
         return "", name
     return project, "" if path.startswith(OF) else path
 

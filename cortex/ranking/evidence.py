@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cortex.ranking.candidates import COLUMNS, Candidates, collect, shares
-from cortex.ranking.names import Asked, Name, name_of
+from cortex.ranking.names import Name, QuestionProfile, name_of
 from cortex.system.arrays import Array
 from cortex.terms.paths import EXAMPLE, FOREIGN, TEST, PathTraits, is_build, path_traits, superseded
 from ipc.messages import Signals
@@ -30,7 +30,7 @@ _PATHS = 20_000
 NAMES = ("sshare", "folders")
 #: float [3, 8]: of all that the file of a path may be, whether it is a test's, an example's,
 #: somebody else's
-_KINDS = np.array([[bool(kinds & one) for kinds in range(8)] for one in (TEST, EXAMPLE, FOREIGN)], float)
+_KINDS = np.array([[bool(kinds & flag) for kinds in range(8)] for flag in (TEST, EXAMPLE, FOREIGN)], float)
 #: signals of some questions only, on top of the others
 ON_TOP = ("cited", "asked")
 #: all signals, in the order in which they are explained and added up
@@ -42,18 +42,18 @@ ORDER = (
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class PathProfile:
     """What is worked out of a path once, whatever is asked of it."""
 
-    said: PathTraits
+    description: PathTraits
     stem: Name
     folders: Name
 
 
 @functools.lru_cache(_PATHS)
-def about(path: str) -> About:
-    said = path_traits(path)
-    return About(said, name_of(said.stem), name_of(said.folders))
+def describe_path(path: str) -> PathProfile:
+    description = path_traits(path)
+    return PathProfile(description, name_of(description.stem), name_of(description.folders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,82 +83,86 @@ def distribution(vector: Signals | None) -> Cosines:
     return Cosines(mean, vector.stats.get("cosine_std", 0.0), missing)
 
 
-def tell_speaking(
+def score_candidates(
     lanes: Sequence[Signals], paths: Collection[str]
 ) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """(the row keys of the candidates in the files `paths`; how much each speaks of the question by
     itself: its share of the best BM25, plus its cosine as `smax` counts it, if that is good).
     """
-    found = collect([signals for signals in lanes if len(signals)])
-    if found is None:
+    candidates = collect([signals for signals in lanes if len(signals)])
+    if candidates is None:
         return (), ()
     cosines = distribution(next((signals for signals in lanes if "cosine" in signals.names), None))
-    cosine = np.where(np.isnan(found.lane("cosine")), cosines.missing, found.lane("cosine"))
-    speaking = shares(found.lane("body")) + np.clip(cosines.z(cosine), 0.0, SPEAKING_Z_MAX)
-    own = np.array([path in paths for path in found.paths])[found.file]
-    return tuple(found.keys[own].tolist()), tuple(speaking[own].tolist())
+    cosine = np.where(np.isnan(candidates.lane("cosine")), cosines.missing, candidates.lane("cosine"))
+    speaking = shares(candidates.lane("body")) + np.clip(cosines.z(cosine), 0.0, SPEAKING_Z_MAX)
+    selected = np.array([path in paths for path in candidates.paths])[candidates.file]
+    return tuple(candidates.keys[selected].tolist()), tuple(speaking[selected].tolist())
 
 
-def values_of(question: str, asked: Asked, found: Candidates, smax: Array) -> dict[str, Array]:
+def signal_values(
+    question: str, profile: QuestionProfile, candidates: Candidates, smax: Array
+) -> dict[str, Array]:
     """Signal → its value for each file."""
-    told = list(map(about, found.paths))
-    said = [one.said for one in told]
-    penalty = ASKED_PENALTY if asked.tests else 1.0
-    test, example, foreign = _KINDS[:, [one.kinds for one in said]]
-    best = dict(zip(COLUMNS, found.best(found.lanes), strict=True))
-    body, defs = found.top("body", "defs")
+    path_profiles = list(map(describe_path, candidates.paths))
+    descriptions = [path_profile.description for path_profile in path_profiles]
+    penalty = ASKED_PENALTY if profile.tests else 1.0
+    test, example, foreign = _KINDS[:, [description.kinds for description in descriptions]]
+    best = dict(zip(COLUMNS, candidates.best(candidates.lanes), strict=True))
+    body, defs = candidates.top("body", "defs")
     # Of an ordinary question they say nothing, and are not among what is explained.
     rare = {"cited": best["cited"]} if best["cited"].any() else {}
-    if (kind := _asked(asked, found, body, best)) is not None:
+    if (kind := _kind_evidence(profile, candidates, body, best)) is not None:
         rare["asked"] = kind
     return {
         "ctop3": body,
         "path": shares(best["path"]),
-        "sshare": np.array(asked.shares([one.stem for one in told])),
-        "folders": np.array(asked.shares([one.folders for one in told])),
+        "sshare": np.array(profile.shares([path_profile.stem for path_profile in path_profiles])),
+        "folders": np.array(profile.shares([path_profile.folders for path_profile in path_profiles])),
         "defs": defs,
-        "comments": shares(_comments(found, best["comments"])),
+        "comments": shares(_comment_scores(candidates, best["comments"])),
         "defx": best["defx"],
         "smax": smax,
         "refs": shares(np.log1p(best["file_references"])),
         "test": penalty * test,
         "example": penalty * example,
-        "document": (ASKED_PENALTY if asked.pages else penalty) * _alone(found),
+        "document": (ASKED_PENALTY if profile.pages else penalty) * _documents_alone(candidates),
         # its chunks are tagged as generated or vendored, or its path says so
         "foreign": np.fmax(best["foreign"], foreign),
-        "superseded": np.array(superseded(said, question, found.projects), float),
+        "superseded": np.array(superseded(descriptions, question, candidates.projects), float),
         **rare,
     }
 
 
-def _asked(asked: Asked, found: Candidates, body: Array, best: Mapping[str, Array]) -> Array | None:
+def _kind_evidence(
+    profile: QuestionProfile, candidates: Candidates, body: Array, best: Mapping[str, Array]
+) -> Array | None:
     """Float [m]: what the text of a file says that is of the kind that the question asks for; None
     where it asks for neither. Nothing is defined there, and nothing refers to it.
     """
-    if not (asked.build or asked.documents):
+    if not (profile.build or profile.documents):
         return None
-    pages: Array = body * _alone(found) if asked.documents else np.zeros(len(body))
-    if not asked.build:
+    pages: Array = body * _documents_alone(candidates) if profile.documents else np.zeros(len(body))
+    if not profile.build:
         return pages
-    if asked.build_alone:  # what it does may stand in a remark or in its name alone
+    if profile.build_alone:  # what it does may stand in a remark or in its name alone
         body = np.maximum.reduce([body, shares(best["comments"]), shares(best["path"])])
-    kind: Array = np.maximum(pages, body * np.array([is_build(path) for path in found.paths]))
+    kind: Array = np.maximum(pages, body * np.array([is_build(path) for path in candidates.paths]))
     return kind
 
 
-def _alone(found: Candidates) -> Array:
+def _documents_alone(candidates: Candidates) -> Array:
     """Float [m]: 1 for a file of which only documents were found, unless all candidates are
     documents.
     """
-    alone = np.logical_and.reduceat(found.documents, found.starts)
-    return np.zeros(len(alone)) if found.documents.all() else alone.astype(float)
+    alone = np.logical_and.reduceat(candidates.documents, candidates.starts)
+    return np.zeros(len(alone)) if candidates.documents.all() else alone.astype(float)
 
 
-def _comments(found: Candidates, best: Array) -> Array:
+def _comment_scores(candidates: Candidates, best: Array) -> Array:
     """The comments' BM25 of each file, `best` of all its chunks. A document is all comment, which
     would count its text twice; so it has none, unless the candidates are documents only.
     """
-    documents = found.documents
+    documents = candidates.documents
     if documents.all() or not documents.any():
         return best
-    return found.best(np.where(documents, 0.0, found.lane("comments")))
+    return candidates.best(np.where(documents, 0.0, candidates.lane("comments")))

@@ -15,8 +15,8 @@ from operator import itemgetter
 
 import numpy as np
 
-from cortex.ranking.candidates import Candidates, begins, collect, parted, shares
-from cortex.ranking.evidence import NAMES, ON_TOP, ORDER, distribution, values_of
+from cortex.ranking.candidates import Candidates, collect, run_starts, shares, split_name
+from cortex.ranking.evidence import NAMES, ON_TOP, ORDER, distribution, signal_values
 from cortex.ranking.names import prepare
 from cortex.ranking.ranked_hits import Ranked
 from cortex.ranking.weights import Weights
@@ -38,61 +38,67 @@ def rank(
     weights: Weights,
     limit: int,
     *,
-    named: Sequence[Signals] = (),
+    extra_signals: Sequence[Signals] = (),
 ) -> list[Ranked]:
     """The best `limit` chunks: distinct files first, each with its best chunk, then more chunks of
     the same files.
 
-    A lane that did not answer is None. `named` are the signals of what the question names
+    A lane that did not answer is None. `extra_signals` are the signals of what the question names
     (pasted.py). Scores fall along the list.
     """
-    found = collect([signals for signals in (text, vector, *named) if signals is not None and len(signals)])
-    if found is None:
+    candidates = collect(
+        [signals for signals in (text, vector, *extra_signals) if signals is not None and len(signals)]
+    )
+    if candidates is None:
         return []
     cosines = distribution(vector)
-    cosine = np.where(np.isnan(found.lane("cosine")), cosines.missing, found.lane("cosine"))
-    signals = values_of(question, prepare(question), found, cosines.z(found.best(cosine)))
+    cosine = np.where(np.isnan(candidates.lane("cosine")), cosines.missing, candidates.lane("cosine"))
+    signals = signal_values(question, prepare(question), candidates, cosines.z(candidates.best(cosine)))
     names, counts, positive = _scales(weights, tuple(name for name in ON_TOP if name in signals))
     values = np.array([signals[name] for name in names])
     # One after the other, so that a sum is the same to the last bit beside however many others.
     totals = np.add.accumulate(values * np.array(counts)[:, None], axis=0)[-1]
     files = np.flatnonzero(totals >= _nth(totals, limit))  # of no other a chunk is looked for
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
-    strength = shares(found.lane("body")) + cosine
-    picked = dict(zip(_pick(found, files, strength), files.tolist(), strict=True))
+    strength = shares(candidates.lane("body")) + cosine
+    picked = dict(zip(_pick_chunks(candidates, files, strength), files.tolist(), strict=True))
     falling = [(-total,) for total in totals[files].tolist()]
-    shown = list(islice(_in_order(found, list(picked), falling), limit))
-    order = [picked[at] for at in shown]
-    first = _first(found, shown, (totals[order], values[:, order]), (names, counts, positive))
+    best_chunks = list(islice(_in_order(candidates, list(picked), falling), limit))
+    order = [picked[at] for at in best_chunks]
+    first = _make_ranked(
+        candidates, best_chunks, (totals[order], values[:, order]), (names, counts, positive)
+    )
     if len(first) == limit:
         return first
     by_file = dict(zip(order, first, strict=True))
-    return first + _more(found, by_file, strength, np.setdiff1d(np.arange(len(strength)), shown), limit)
+    return first + _further_chunks(
+        candidates, by_file, strength, np.setdiff1d(np.arange(len(strength)), best_chunks), limit
+    )
 
 
-def _first(
-    found: Candidates,
-    shown: Sequence[int],
+def _make_ranked(
+    candidates: Candidates,
+    chunks: Sequence[int],
     sums: tuple[Array, Array],
     scales: tuple[tuple[str, ...], tuple[float, ...], float],
 ) -> list[Ranked]:
-    """The chunks `shown`, each with the sum of its file and the values of each signal of that."""
+    """The chunks `chunks`, each with the sum of its file and the values of each signal of that."""
     names, counts, positive = scales
     totals, values = sums
     base = _squash(0.0, positive)
-    columns = zip(shown, totals.tolist(), values.T.tolist(), found.sources(shown), strict=True)
+    columns = zip(chunks, totals.tolist(), values.T.tolist(), candidates.sources(chunks), strict=True)
     return [
         Ranked(
-            hit=found.hit(at),
+            hit=candidates.hit(at),
             score=_squash(total, positive),
             source=source,
             names=names,
-            values=tuple(own),
+            values=tuple(file_values),
             weights=counts,
             total=total,
             base=base,
         )
-        for at, total, own, source in columns
+        for at, total, file_values, source in columns
     ]
 
 
@@ -123,13 +129,13 @@ def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Rank
     files. A cosine below 0 scores 0.
     """
     cosines, keys, files = vector.row("cosine").tolist(), vector.keys.tolist(), vector.rows[FILE].tolist()
-    kept = [at for at, cosine in enumerate(cosines) if max(0.0, cosine) >= least]
-    best = sorted(kept, key=lambda at: (-cosines[at], vector.id(at), keys[at]))
+    above_floor = [at for at, cosine in enumerate(cosines) if max(0.0, cosine) >= least]
+    best = sorted(above_floor, key=lambda at: (-cosines[at], vector.id(at), keys[at]))
     counts: dict[str, int] = {}
     places = {}
     for at in best:
         file = vector.paths[files[at]]
-        if not parted(file)[1]:  # a chunk of no file stands for itself
+        if not split_name(file)[1]:  # a chunk of no file stands for itself
             file = f"{file}{OF}{vector.id(at).decode()}"
         places[at] = counts[file] = counts.get(file, 0) + 1
     order = sorted(best, key=lambda at: places[at] > 1)[:limit]
@@ -154,49 +160,51 @@ def rank_by_cosine(vector: Signals, limit: int, least: float = 0.0) -> list[Rank
     return out
 
 
-def _pick(found: Candidates, files: Array, strength: Array) -> list[int]:
+def _pick_chunks(candidates: Candidates, files: Array, strength: Array) -> list[int]:
     """The chunk that stands for each of `files` (ascending): the one with the named line, else of
     those that hold the asked definition, if any, the best.
     """
-    wanted = np.zeros(len(found.paths), bool)
+    wanted = np.zeros(len(candidates.paths), bool)
     wanted[files] = True
-    own = np.flatnonzero(wanted[found.file])
-    file, defx = found.file[own], found.lane("defx")
-    other = defx[own] < found.best(defx)[file]
-    columns = (-found.lane("line")[own], other, -strength[own], ~found.covering[own])
-    chunks, keys = own.tolist(), list(zip(*(column.tolist() for column in columns), strict=True))
-    starts = begins(file).tolist()
+    rows = np.flatnonzero(wanted[candidates.file])
+    file, defx = candidates.file[rows], candidates.lane("defx")
+    other = defx[rows] < candidates.best(defx)[file]
+    columns = (-candidates.lane("line")[rows], other, -strength[rows], ~candidates.covering[rows])
+    chunks, keys = rows.tolist(), list(zip(*(column.tolist() for column in columns), strict=True))
+    starts = run_starts(file).tolist()
     return [
-        next(_in_order(found, chunks[start:end], keys[start:end]))
+        next(_in_order(candidates, chunks[start:end], keys[start:end]))
         for start, end in pairwise([*starts, len(chunks)])
     ]
 
 
-def _in_order(found: Candidates, chunks: Sequence[int], keys: Iterable[tuple[float, ...]]) -> Iterator[int]:
+def _in_order(
+    candidates: Candidates, chunks: Sequence[int], keys: Iterable[tuple[float, ...]]
+) -> Iterator[int]:
     """The chunks in the order of their keys, and of their ids where these are equal: only of such
     the ids are looked at, and only as far as somebody asks.
     """
     for _, alike in groupby(sorted(zip(keys, chunks, strict=True)), itemgetter(0)):
         same = [chunk for _, chunk in alike]
-        yield from sorted(same, key=found.tie) if len(same) > 1 else same
+        yield from sorted(same, key=candidates.tie) if len(same) > 1 else same
 
 
-def _more(
-    found: Candidates, by_file: dict[int, Ranked], strength: Array, rest: Array, limit: int
+def _further_chunks(
+    candidates: Candidates, by_file: dict[int, Ranked], strength: Array, remaining: Array, limit: int
 ) -> list[Ranked]:
     """Further chunks of the shown files, best first, below the lowest score of a first place."""
-    floor = min(one.score for one in by_file.values())
-    keys = zip((-strength[rest]).tolist(), (~found.covering[rest]).tolist(), strict=True)
-    further = list(islice(_in_order(found, rest.tolist(), keys), limit - len(by_file)))
+    floor = min(ranked.score for ranked in by_file.values())
+    keys = zip((-strength[remaining]).tolist(), (~candidates.covering[remaining]).tolist(), strict=True)
+    further = list(islice(_in_order(candidates, remaining.tolist(), keys), limit - len(by_file)))
     places: dict[int, int] = {}
     out = []
-    for at, source in zip(further, found.sources(further), strict=True):
-        file = int(found.file[at])
+    for at, source in zip(further, candidates.sources(further), strict=True):
+        file = int(candidates.file[at])
         places[file] = places.get(file, 1) + 1
         factor = min(1.0, max(0.0, float(strength[at]) / 2))
         out.append(
             Ranked(
-                hit=found.hit(at),
+                hit=candidates.hit(at),
                 score=floor * factor,
                 source=source,
                 names=by_file[file].names,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 #: what the lines next to one that is worth something are worth of it; those behind them, the square
-BESIDE = 0.55
+NEIGHBOUR_SHARE = 0.55
 #: what a comment, and the text of a docstring, is worth of what its words give
 COMMENT_SHARE = 0.2
 #: what a statement that decides is worth: where values come from and go to
@@ -28,26 +28,26 @@ def weigh_lines(
     its words give, of 1 for all of the question; `sure`: what it is worth beside them.
     """
     comments = comments_of(lines)
-    own: dict[int, float] = {}
+    scores: dict[int, float] = {}
     for number, text in lines.items():
         if not text or text.isspace():
             continue
         value = words.get(number, 0.0) + (DECIDES if _DECIDES.search(text) else 0.0)
         value *= COMMENT_SHARE if number in comments else 1.0
-        own[number] = value + sure.get(number, 0.0)
+        scores[number] = value + sure.get(number, 0.0)
     values = dict.fromkeys(lines, 0.0)
-    worth = own.get
-    for number, value in own.items():
+    worth = scores.get
+    for number, value in scores.items():
         near = max(worth(number - 1, 0.0), worth(number + 1, 0.0))
         far = max(worth(number - 2, 0.0), worth(number + 2, 0.0))
-        values[number] = value + (BESIDE * near + BESIDE**2 * far)
+        values[number] = value + (NEIGHBOUR_SHARE * near + NEIGHBOUR_SHARE**2 * far)
     return values
 
 
-def without_short_gaps(chosen: Collection[int]) -> Iterator[int]:
+def fill_short_gaps(numbers: Collection[int]) -> Iterator[int]:
     """The numbers in order, with those of gaps of at most GAP_MAX."""
     before = None
-    for number in sorted(chosen):
+    for number in sorted(numbers):
         if before is not None and number - before <= GAP_MAX + 1:
             yield from range(before + 1, number)
         yield number
@@ -56,11 +56,11 @@ def without_short_gaps(chosen: Collection[int]) -> Iterator[int]:
 
 def comments_of(lines: Mapping[int, str]) -> set[int]:
     """The numbers of those that are comments, or the text of a docstring."""
-    found, inside = set(), False
+    comments, inside = set(), False
     for number, text in lines.items():
         marks = len(_TRIPLE.findall(text)) if '""' in text or "''" in text else 0
         if inside or _COMMENT.match(text) or (marks and text.lstrip().startswith(('"""', "'''", 'r"""'))):
-            found.add(number)
+            comments.add(number)
         if marks % 2:
             inside = not inside
-    return found
+    return comments

@@ -46,21 +46,21 @@ class Name:
 
 @functools.lru_cache(_NAMES)
 def name_of(parts: tuple[str, ...]) -> Name:
-    marks = {_stem(part) for part in parts} | {_begin(part) for part in parts}
-    return Name(parts, frozenset(marks.union(_letter(part) for part in parts if _is_cut(part))))
+    marks = {_stem(piece) for piece in parts} | {_begin_mark(piece) for piece in parts}
+    return Name(parts, frozenset(marks.union(_letter_mark(piece) for piece in parts if _is_cut(piece))))
 
 
-def _begin(word: str) -> str:
+def _begin_mark(word: str) -> str:
     """The mark of what begins as a word does, or is one; no stem has the sign."""
     return f"={word[:SHORT_CHARS_MIN]}"
 
 
-def _letter(word: str) -> str:
+def _letter_mark(word: str) -> str:
     """The mark of what may be some consonants of a word."""
     return f"#{word[0]}"
 
 
-class Asked:
+class QuestionProfile:
     """What a question asks for, and what a part of a name is worth to it (0-1)."""
 
     def __init__(self, question: str) -> None:
@@ -69,69 +69,74 @@ class Asked:
         self.build, self.build_alone = asks_for_build(question), asks_for_build_alone(question)
         words = [word for word in tokens.part_words(question) if word not in tokens.STOP_WORDS]
         self._stems = question_words(question)
-        self._joined = {one + other for one, other in pairwise(words)}
+        self._joined = {first + other for first, other in pairwise(words)}
         self._by_letter: dict[str, list[str]] = {}
         for word in dict.fromkeys(words):
             self._by_letter.setdefault(word[0], []).append(word)
-        self._marks = {*self._stems, *map(_begin, self._joined), *map(_begin, words), *map(_letter, words)}
-        self._known: dict[str, float] = {}
+        self._marks = {
+            *self._stems,
+            *map(_begin_mark, self._joined),
+            *map(_begin_mark, words),
+            *map(_letter_mark, words),
+        }
+        self._worths: dict[str, float] = {}
         self._shares: dict[tuple[str, ...], float] = {}
 
     def shares(self, names: Iterable[Name]) -> list[float]:
         """The share (0-1) of the parts of each name that the question holds: mostly none."""
-        none, known = self._marks.isdisjoint, self._shares
+        none, cached = self._marks.isdisjoint, self._shares
         return [
             0.0
             if none(name.marks)
-            else known[name.parts]  # files of a folder lie side by side
-            if name.parts in known
+            else cached[name.parts]  # files of a folder lie side by side
+            if name.parts in cached
             else self._share(name.parts)
             for name in names
         ]
 
     def _share(self, parts: tuple[str, ...]) -> float:
-        known = self._known
-        for part in parts:
-            if part not in known:
-                known[part] = self._worth(part)
-        self._shares[parts] = share = sum([known[part] for part in parts]) / len(parts)
+        cached = self._worths
+        for piece in parts:
+            if piece not in cached:
+                cached[piece] = self._worth(piece)
+        self._shares[parts] = share = sum([cached[piece] for piece in parts]) / len(parts)
         return share
 
-    def _worth(self, part: str) -> float:
-        if part in self._joined or _stem(part) in self._stems:
+    def _worth(self, piece: str) -> float:
+        if piece in self._joined or _stem(piece) in self._stems:
             return 1.0
-        if alike := self._by_letter.get(part[0]):
+        if alike := self._by_letter.get(piece[0]):
             for word in alike:
-                if is_short_form(part, word):
+                if is_short_form(piece, word):
                     return SHORT
         return 0.0
 
 
 @functools.lru_cache(_QUESTIONS)
-def prepare(question: str) -> Asked:
+def prepare(question: str) -> QuestionProfile:
     """What names are compared with; the same for a question that was asked lately."""
-    return Asked(question)
+    return QuestionProfile(question)
 
 
 @functools.lru_cache(_STEMS)
-def _stem(part: str) -> str:
-    return tokens.lane_text([part])
+def _stem(piece: str) -> str:
+    return tokens.lane_text([piece])
 
 
-def _is_cut(part: str) -> bool:
-    """Whether `part` may be some consonants of a word, and not the first of its letters alone."""
-    return SHORT_CHARS_MIN <= len(part) <= CONSONANTS_MAX and _VOWELS.isdisjoint(part[1:])
+def _is_cut(piece: str) -> bool:
+    """Whether `piece` may be some consonants of a word, and not the first of its letters alone."""
+    return SHORT_CHARS_MIN <= len(piece) <= CONSONANTS_MAX and _VOWELS.isdisjoint(piece[1:])
 
 
-def is_short_form(part: str, word: str) -> bool:
-    """Whether `part` stands for the longer `word`: as its begin, or as some of its consonants. Both
+def is_short_form(piece: str, word: str) -> bool:
+    """Whether `piece` stands for the longer `word`: as its begin, or as some of its consonants. Both
     in lower case.
     """
-    if len(part) < SHORT_CHARS_MIN:
+    if len(piece) < SHORT_CHARS_MIN:
         return False
-    if word.startswith(part):
-        return len(word) - len(part) >= CUT_MIN
-    if not _is_cut(part) or len(word) <= len(part):
+    if word.startswith(piece):
+        return len(word) - len(piece) >= CUT_MIN
+    if not _is_cut(piece) or len(word) <= len(piece):
         return False
-    rest = iter(word)
-    return word[0] == part[0] and all(letter in rest for letter in part)
+    remaining = iter(word)
+    return word[0] == piece[0] and all(letter in remaining for letter in piece)

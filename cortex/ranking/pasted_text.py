@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cortex.ranking import traces
-from cortex.ranking.traces import ENDING, KNOWN, START, Frame, clean, is_foreign, stem
+from cortex.ranking.traces import ENDING, KNOWN_ENDINGS, START, Frame, clean_path, file_stem, is_foreign
 from cortex.terms import tokens
 from ipc.messages import Hit, Located, Place, Signals, signals_of
 
@@ -46,8 +46,8 @@ AMBIGUOUS, SHARED_MIN = 4, 2
 
 # Every expression is linear in the text: it starts at the beginning of a word or a line only, and
 # nothing is nested.
-_BARE = re.compile(rf"(?P<path>{START}(?:[A-Za-z]:)?[\w./\\@+~-]*[/\\][\w.-]*\w\.{KNOWN})(?![\w/])")
-_TICKED_FILE = re.compile(rf"`(?P<path>[\w.-]*\w\.{KNOWN})`")
+_BARE = re.compile(rf"(?P<path>{START}(?:[A-Za-z]:)?[\w./\\@+~-]*[/\\][\w.-]*\w\.{KNOWN_ENDINGS})(?![\w/])")
+_TICKED_FILE = re.compile(rf"`(?P<path>[\w.-]*\w\.{KNOWN_ENDINGS})`")
 _BLOB = re.compile(
     rf"https?://\S{{1,200}}?/(?:blob|blame|raw|src)/[^/\s]{{1,80}}/(?P<path>[\w./@+-]+\.{ENDING})(?:#L(?P<line>\d{{1,7}}))?"
 )
@@ -85,26 +85,26 @@ class Reading:
     names: tuple[str, ...] = ()
 
 
-def read(question: str) -> Reading:
+def read_question(question: str) -> Reading:
     """Never raises; a text in which nothing is recognised is left as it is."""
     if not _TELLS.search(question) and len(question) < PASTED_CHARS_MIN:
         return Reading(question)
-    text = _bounded(question)
+    text = _bound_length(question)
     frames = traces.find_frames(text)
-    places = _places((*frames, *_mentioned(text)))
-    messages = _messages(text) if "\n" in text else []
+    places = _collect_places((*frames, *_mentioned_files(text)))
+    messages = _error_messages(text) if "\n" in text else []
     lines = "\n" in text and (frames or messages)
     if not lines and len(frames) < TRACE_FRAMES_MIN and len(tokens.words(text)) < PASTED_WORDS_MIN:
-        return Reading(question, places, _called(text))
+        return Reading(question, places, _marked_names(text))
     names = list(dict.fromkeys(frame.name for frame in frames if frame.name))
-    prose = _prose(_FENCE.sub("", text))
-    identifiers = [found for found in _identifiers(prose) if found not in names]
+    prose = _extract_prose(_FENCE.sub("", text))
+    identifiers = [identifier for identifier in _identifiers(prose) if identifier not in names]
     parts = [
         *messages[:MESSAGES_MAX],
-        *(f"{frame.name} {stem(frame.path)}" for frame in frames[: PLACES_MAX // 2]),
+        *(f"{frame.name} {file_stem(frame.path)}" for frame in frames[: PLACES_MAX // 2]),
         *identifiers[: 2 * NAMES_MAX],
-        *_quotes(prose)[:QUOTES_MAX],
-        *(stem(place.path) for place in places if not place.line),
+        *_quoted_texts(prose)[:QUOTES_MAX],
+        *(file_stem(place.path) for place in places if not place.line),
         " ".join(tokens.words(prose)[:PROSE_WORDS_MAX]),
     ]
     query = " ".join(" ".join(filter(None, parts)).split())
@@ -137,54 +137,54 @@ def cite(places: Sequence[Place], located: Located) -> Signals | None:
     return signals_of(located.generation, hits, ("cited", "line"), np.array(rows, np.float32))
 
 
-def define(found: Signals, place: int) -> Signals | None:
+def define(signals: Signals, place: int) -> Signals | None:
     """The signal "defx" of what defines the name that was asked for, number `place` of the
     question's; None when nothing does, or so much that the name tells nothing.
     """
-    values = found.row("defx")
+    values = signals.row("defx")
     defining = np.flatnonzero(values)
     if not 0 < len(defining) <= DEFINITIONS_MAX:
         return None
-    hits = [found.hit(at) for at in defining.tolist()]
+    hits = [signals.hit(at) for at in defining.tolist()]
     share = NAME_SHARE / (1 + place / 2)
-    return signals_of(found.generation, hits, ("defx",), (share * values[defining]).reshape(1, -1))
+    return signals_of(signals.generation, hits, ("defx",), (share * values[defining]).reshape(1, -1))
 
 
-def _bounded(text: str) -> str:
+def _bound_length(text: str) -> str:
     if len(text) > HEAD_CHARS + TAIL_CHARS:
         text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
     text = text.replace("\r\n", "\n")
     return "\n".join(line[:LINE_CHARS_MAX] for line in text.split("\n"))
 
 
-def _mentioned(text: str) -> Iterator[Frame]:
+def _mentioned_files(text: str) -> Iterator[Frame]:
     """Files named without a line: in a link to a forge, with folders, or alone in backquotes."""
     for match in _BLOB.finditer(text):
         yield Frame(match["path"], int(match["line"] or 0))
-    rest = _URL.sub(" ", text)
+    plain = _URL.sub(" ", text)
     for pattern in (_BARE, _TICKED_FILE):
-        for match in pattern.finditer(rest):
-            path = clean(match["path"])
+        for match in pattern.finditer(plain):
+            path = clean_path(match["path"])
             if not is_foreign(path):
                 yield Frame(path, 0)
 
 
-def _places(frames: Iterable[Frame]) -> tuple[Place, ...]:
-    found: dict[str, Place] = {}
+def _collect_places(frames: Iterable[Frame]) -> tuple[Place, ...]:
+    places: dict[str, Place] = {}
     for frame in frames:
-        found.setdefault(frame.path, Place(frame.path, frame.line))
-    return tuple(found.values())[:PLACES_MAX]
+        places.setdefault(frame.path, Place(frame.path, frame.line))
+    return tuple(places.values())[:PLACES_MAX]
 
 
-def _messages(text: str) -> list[str]:
+def _error_messages(text: str) -> list[str]:
     """The error messages, the last first: in most languages that is the cause of the others."""
-    found = [_NUMBER.sub(" ", match["message"]) for match in traces.ERROR.finditer(text)]
-    return list(dict.fromkeys(" ".join(message.split()) for message in reversed(found)))
+    messages = [_NUMBER.sub(" ", match["message"]) for match in traces.ERROR.finditer(text)]
+    return list(dict.fromkeys(" ".join(message.split()) for message in reversed(messages)))
 
 
-def _prose(text: str) -> str:
+def _extract_prose(text: str) -> str:
     """The text without frames, error lines, links, numbers and lines of templates."""
-    kept: list[str] = []
+    prose_lines: list[str] = []
     behind = False  # the line before was a frame of Python, whose source line follows
     for line in _URL.sub(" ", text).split("\n"):
         indented = line[:1].isspace()
@@ -194,29 +194,29 @@ def _prose(text: str) -> str:
             continue
         behind = frame
         if frame or traces.is_frame(line):
-            if indented and kept and traces.names_function(kept[-1]):
-                kept.pop()  # the function whose place this line is
+            if indented and prose_lines and traces.names_function(prose_lines[-1]):
+                prose_lines.pop()  # the function whose place this line is
             continue
         if not (_TEMPLATE.match(line) or traces.ERROR.match(line)):
-            kept.append(_NUMBER.sub(" ", line))
-    return "\n".join(kept)
+            prose_lines.append(_NUMBER.sub(" ", line))
+    return "\n".join(prose_lines)
 
 
 def _identifiers(text: str) -> list[str]:
-    found = (match[0].removesuffix("()") for match in _CODE.finditer(text))
-    return [one for one in dict.fromkeys(found) if len(one) > 2 and one.lower() not in ("e.g", "i.e")]
+    matches = (match[0].removesuffix("()") for match in _CODE.finditer(text))
+    return [name for name in dict.fromkeys(matches) if len(name) > 2 and name.lower() not in ("e.g", "i.e")]
 
 
-def _called(question: str) -> tuple[str, ...]:
+def _marked_names(question: str) -> tuple[str, ...]:
     """The identifiers that a short question marks as code: in backquotes, or with `()` behind."""
     marked = [match[1] or match[2] for match in _MARKED.finditer(question)]
-    marked = [one.removesuffix("()") for one in marked if not _TICKED_FILE.fullmatch(f"`{one}`")]
-    if len(tokens.words(question)) <= max((len(tokens.words(one)) for one in marked), default=0):
+    marked = [name.removesuffix("()") for name in marked if not _TICKED_FILE.fullmatch(f"`{name}`")]
+    if len(tokens.words(question)) <= max((len(tokens.words(name)) for name in marked), default=0):
         return ()  # nothing but the identifier: the text worker knows what to do
     return tuple(dict.fromkeys(marked))[:NAMES_MAX]
 
 
-def _quotes(text: str) -> list[str]:
+def _quoted_texts(text: str) -> list[str]:
     """Quoted texts of several words, the literals of messages most likely."""
-    found = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
-    return [one for one in dict.fromkeys(found) if len(tokens.words(one)) > 1]
+    quoted = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
+    return [quote for quote in dict.fromkeys(quoted) if len(tokens.words(quote)) > 1]

@@ -31,7 +31,7 @@ _MARKED = re.compile(r"<em>(.*?)</em>")
 
 
 @dataclass(slots=True)
-class Guard:
+class RelatedTest:
     """A test file, why it belongs, the line to begin at (0: not known) and the functions that call
     what is tested.
     """
@@ -54,60 +54,60 @@ def names_of_tests(path: str) -> list[str]:
     *folders, name = path.split("/")
     stem, dot, ending = name.rpartition(".") if "." in name[1:] else (name, "", "")
     stems = [folders[-1], stem] if stem.lower() in EMPTY_STEMS and folders else [stem]
-    made = [f"{form.format(each)}{dot}{ending}" for each in stems for form in _TEST_FORMS]
+    names = [f"{form.format(base)}{dot}{ending}" for base in stems for form in _TEST_FORMS]
     # The same name below a folder of tests: the caller keeps what is a test.
-    return [*made, *(f"{each}{dot}{ending}" for each in stems)]
+    return [*names, *(f"{base}{dot}{ending}" for base in stems)]
 
 
-def order_tests(tests: Iterable[Guard], path: str) -> list[Guard]:
+def order_tests(tests: Iterable[RelatedTest], path: str) -> list[RelatedTest]:
     """The surest first; of those that are as sure, the nearest to `path` in the tree. Beside tests
     that call something or are named like the file, those that only import it (in Go every test of
     the package) are left out.
     """
-    found = list(tests)
-    if any("calls" in one.why or "name" in one.why for one in found):
-        found = [one for one in found if one.why != ["imports"]]
+    candidates = list(tests)
+    if any("calls" in test.why or "name" in test.why for test in candidates):
+        candidates = [test for test in candidates if test.why != ["imports"]]
     folders = path.split("/")[:-1]
 
-    def key(one: Guard) -> tuple[float, int, str]:
-        own = one.file.split("/")[:-1]
-        near = len(set(own) & set(folders))
-        return (-sum(_WORTH[why] for why in one.why), -near, one.file)
+    def key(test: RelatedTest) -> tuple[float, int, str]:
+        test_folders = test.file.split("/")[:-1]
+        near = len(set(test_folders) & set(folders))
+        return (-sum(_WORTH[why] for why in test.why), -near, test.file)
 
-    return sorted(found, key=key)
+    return sorted(candidates, key=key)
 
 
-def telling(names: Sequence[str]) -> list[str]:
+def pick_names(names: Sequence[str]) -> list[str]:
     """The names to look for in texts: the last part of each, the longest identifiers first."""
     last = dict.fromkeys(name.rpartition(".")[2] for name in names)
-    kept = [name for name in last if len(name) > 2 and not name.startswith("__")]
-    return sorted(kept, key=lambda name: -len(tokens.part_words(name)))[:NAMES_MAX]
+    long_names = [name for name in last if len(name) > 2 and not name.startswith("__")]
+    return sorted(long_names, key=lambda name: -len(tokens.part_words(name)))[:NAMES_MAX]
 
 
 def mention_query(names: Sequence[str], paths: Sequence[str] = ()) -> str:
     """The keyword query for any of the names or paths; "" for none."""
-    return " OR ".join(f'"{one}"' for one in (*names, *paths) if '"' not in one)
+    return " OR ".join(f'"{name}"' for name in (*names, *paths) if '"' not in name)
 
 
-def mentions(highlights: Iterable[str], names: Sequence[str], paths: Sequence[str] = ()) -> list[str]:
+def find_mentions(highlights: Iterable[str], names: Sequence[str], paths: Sequence[str] = ()) -> list[str]:
     """Which of the names and paths the highlighted lines of a hit hold as they are written. A name
     that is one plain word ("save", "Session") counts where it stands as code: in backquotes,
     called, or behind a dot.
     """
-    found: dict[str, None] = {}
+    mentioned: dict[str, None] = {}
     for line in highlights:
         plain = _MARKED.sub(r"\1", line)
         for name in names:
-            if name in plain and _as_code(name).search(plain):
-                found[name] = None
+            if name in plain and _code_pattern(name).search(plain):
+                mentioned[name] = None
         for path in paths:
             if path in plain and re.search(rf"(?<![\w.-]){re.escape(path)}(?![\w-])", plain):
-                found[path] = None
-    return list(found)
+                mentioned[path] = None
+    return list(mentioned)
 
 
 @functools.lru_cache(NAMES_KEPT)
-def _as_code(name: str) -> re.Pattern[str]:
+def _code_pattern(name: str) -> re.Pattern[str]:
     """What finds a name in a line where it counts."""
     word = re.escape(name)
     if len(tokens.part_words(name)) > 1:

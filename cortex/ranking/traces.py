@@ -16,7 +16,7 @@ FRAMES_MAX = 200
 START = r"(?<![\w./\\@+~-])"
 ENDING = r"[A-Za-z]\w{0,7}"
 #: endings of source files and the like, where nothing else tells a path from a word with a dot
-KNOWN = (
+KNOWN_ENDINGS = (
     r"(?:py|pyi|pyx|js|jsx|ts|tsx|mjs|cjs|vue|svelte|go|rs|java|kt|kts|scala|c|h|cc|cpp|cxx|hpp|hh|m|mm|cs|fs|vb|rb|rake|php|pl|pm|"
     r"lua|r|jl|swift|dart|ex|exs|erl|hs|ml|mli|clj|cljs|sh|bash|zsh|fish|ps1|sql|html|css|scss|sass|less|md|rst|txt|json|ya?ml|toml|"
     r"ini|cfg|conf|xml|gradle|proto|tf|zig|nim|vim|el|nix|cmake|tpl|erb|haml|ipynb)"
@@ -81,28 +81,32 @@ class Frame:
 
 def find_frames(text: str) -> list[Frame]:
     """Every place `path:line` of a text, a trace's innermost frame first; none of run times."""
-    found: list[tuple[int, Frame]] = []
-    taken = [match.span() for match in _URL.finditer(text) if not _served(match[0])]
+    placed_frames: list[tuple[int, Frame]] = []
+    taken = [match.span() for match in _URL.finditer(text) if not _is_local_page(match[0])]
     for match in _PYTHON.finditer(text):
-        found.append((match.start(), Frame(clean(match["path"]), int(match["line"]), short(match["name"]))))
+        placed_frames.append(
+            (match.start(), Frame(clean_path(match["path"]), int(match["line"]), short_name(match["name"])))
+        )
         taken.append(match.span())
-    backwards = bool(found) or _OUTERMOST_FIRST.search(text) is not None
+    backwards = bool(placed_frames) or _OUTERMOST_FIRST.search(text) is not None
     for match in _JAVA.finditer(text):
         name = match["name"]
         path = "/".join([*name.split(".")[:-2], match["file"]])
         if not name.startswith(_FOREIGN_NAMES):
-            found.append((match.start(), Frame(path, int(match["line"]), short(name))))
+            placed_frames.append((match.start(), Frame(path, int(match["line"]), short_name(name))))
         taken.append(match.span())
     spans = np.array(sorted(taken) or [(-1, -1)])
     for match in islice(_FRAME.finditer(text), FRAMES_MAX):
         before = int(np.searchsorted(spans[:, 0], match.start(), side="right")) - 1
         inside = before >= 0 and match.start() < spans[before, 1]
         if not inside and not _is_no_file(match["path"], text[match.end("path")]):
-            name = match["name"] or _name_beside(text, match.start(), match.end())
+            name = match["name"] or _nearby_name(text, match.start(), match.end())
             if not name.startswith(_FOREIGN_NAMES):
-                found.append((match.start(), Frame(clean(match["path"]), int(match["line"]), short(name))))
-    found.sort(key=lambda one: -one[0] if backwards else one[0])
-    frames = [frame for _, frame in found if not is_foreign(frame.path)]
+                placed_frames.append(
+                    (match.start(), Frame(clean_path(match["path"]), int(match["line"]), short_name(name)))
+                )
+    placed_frames.sort(key=lambda pair: -pair[0] if backwards else pair[0])
+    frames = [frame for _, frame in placed_frames if not is_foreign(frame.path)]
     return list(dict.fromkeys(frames))[:FRAMES_MAX]
 
 
@@ -120,12 +124,12 @@ def names_function(line: str) -> bool:
     return _ALONE.fullmatch(line) is not None
 
 
-def _served(url: str) -> bool:
+def _is_local_page(url: str) -> bool:
     """Whether a link may be a frame's: a page's script on this machine."""
     return "//localhost" in url or "//127.0.0.1" in url
 
 
-def _name_beside(text: str, start: int, end: int) -> str:
+def _nearby_name(text: str, start: int, end: int) -> str:
     """The function that a frame names before its place, on the same line or the one above, or
     behind it (Ruby).
     """
@@ -140,15 +144,15 @@ def _name_beside(text: str, start: int, end: int) -> str:
     return ""
 
 
-def short(name: str | None) -> str:
+def short_name(name: str | None) -> str:
     """`main.(*Server).handle` → handle, `Store#load` → load; "" for names that say nothing."""
     if not name or name.startswith("<"):
         return ""
-    parts = [part for part in re.split(r"::|[.#$/()*<>\s]+", name) if part and not _HASH.fullmatch(part)]
+    parts = [piece for piece in re.split(r"::|[.#$/()*<>\s]+", name) if piece and not _HASH.fullmatch(piece)]
     return "" if not parts or parts[-1] in _EMPTY_NAMES else parts[-1]
 
 
-def clean(path: str) -> str:
+def clean_path(path: str) -> str:
     """A path with forward slashes, without what comes before a package of others."""
     path = re.sub(r"^[A-Za-z]:/", "/", path.replace("\\", "/"))
     return (_PACKAGES.sub("", path) or path).removeprefix("./")
@@ -159,11 +163,13 @@ def is_foreign(path: str) -> bool:
     return _FOREIGN.search(path) is not None
 
 
-def stem(path: str) -> str:
+def file_stem(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0]
 
 
 def _is_no_file(path: str, behind: str) -> bool:
     """`example.com:443` has an ending that no source file has; `store.load(1)` is a call."""
     ending = path.rpartition(".")[2].lower()
-    return ("/" not in path and ending in _HOSTS) or (behind == "(" and not re.fullmatch(KNOWN, ending))
+    return ("/" not in path and ending in _HOSTS) or (
+        behind == "(" and not re.fullmatch(KNOWN_ENDINGS, ending)
+    )

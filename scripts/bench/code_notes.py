@@ -27,9 +27,9 @@ from typing import Any
 import orjson
 import report
 
-from cortex.ask.code_notes.merged_order import STRONG, order
+from cortex.ask.code_notes.merged_order import STRONG, merge_order
 from cortex.ask.freshness import Freshness
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import find
 from cortex.engines import LOCAL
@@ -78,7 +78,7 @@ def weave(code: Sequence[float], notes: Sequence[float]) -> list[tuple[bool, int
 def rules() -> dict[str, Rule]:
     found: dict[str, Rule] = {"in turn": weave}
     for strong in STRONGS:
-        found[f"shares, strong {strong:g}"] = functools.partial(order, strong=strong)
+        found[f"shares, strong {strong:g}"] = functools.partial(merge_order, strong=strong)
     return found
 
 
@@ -101,14 +101,16 @@ def rank_of(places: Sequence[tuple[bool, int]], right: Callable[[bool, int], boo
     return 1.0 / ranks[0] if ranks else 0.0
 
 
-def ask(asking: Asking, library: Library, query: str) -> tuple[list[tuple[str, float]], list[dict[str, Any]]]:
+def ask(
+    asking: QueryContext, library: Library, query: str
+) -> tuple[list[tuple[str, float]], list[dict[str, Any]]]:
     """((path, score) of code, rows of notes), the best first."""
     _, found = asyncio.run(find(asking, Search(query=query, limit=LIMIT, detail="location")))
     assert found is not None
     return [(one.hit.path, one.score) for one in found.hits], library.search(query, limit=LIMIT)
 
 
-def measure(asking: Asking, library: Library, told: list[tuple[str, str]]) -> report.Figures:
+def measure(asking: QueryContext, library: Library, told: list[tuple[str, str]]) -> report.Figures:
     code_queries = [
         one
         for one in orjson.loads(QUERIES.read_bytes())["queries"]
@@ -153,7 +155,7 @@ def main() -> None:
         with closing(Builder(config)) as builder:
             while builder.refresh() is not None:
                 pass
-        asking = Asking(config, Workers(config), Freshness(config), time.monotonic() + 3_600.0)
+        asking = QueryContext(config, Workers(config), Freshness(config), time.monotonic() + 3_600.0)
         told = commits()
         with Library.open(Path(folder) / "data", project="here") as library:
             library.import_records([{"note": {"title": title, "kind": "event"}} for _, title in told])

@@ -32,7 +32,7 @@ from report import Figures, add_json, begin, print_machine, print_table, summari
 from workday import Words, draw
 
 from cortex.ask.freshness import Freshness
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.http.routes.calls import SEARCH
 from cortex.front.tools import TOOLS
 from cortex.processes import attach
@@ -102,7 +102,7 @@ async def note(config: Config, words: Words) -> list[Messages]:
         for call in itertools.islice(calls, QUESTIONS):
             noting, until = Noting(client), time.monotonic() + DEADLINE_S
             tool = SEARCH if call["way"] == "search" else TOOLS[call["tool"]]
-            asking = Asking(config, noting, Freshness(config), until, until)
+            asking = QueryContext(config, noting, Freshness(config), until, until)
             with contextlib.suppress(CortexError):  # what is asked of a worker counts, whatever it says
                 await tool.call(asking, tool.check(call["arguments"]))
             if noting.messages:

@@ -21,7 +21,7 @@ import systems
 
 from cortex.ask.multi_project.word_counts import add_counts
 from cortex.ask.questions import Search
-from cortex.ask.search import Lanes, rank_lanes, read, text_candidates, vector_candidates
+from cortex.ask.search import Lanes, rank_lanes, read_question, text_candidates, vector_candidates
 from cortex.engines.serving import EngineWorker
 from cortex.settings import config as configuration
 from ipc.messages import CountWords, Filters, MeaningSearch, TextSignals, WordCounts
@@ -42,7 +42,7 @@ class Project:
         return self._text.handlers[CountWords](CountWords(query))
 
     def ndcg(self, asked: dict[str, Any], counts: WordCounts) -> float:
-        reading, question = read(asked["query"]), Search(asked["query"], systems.DEPTH).checked()
+        reading, question = read_question(asked["query"]), Search(asked["query"], systems.DEPTH).checked()
         text = TextSignals(reading.query, text_candidates(question), counts=counts)
         meaning = MeaningSearch(reading.query, vector_candidates(question), Filters())
         lanes = Lanes(self._text.handlers[TextSignals](text), self._vector.handlers[MeaningSearch](meaning))
@@ -68,7 +68,7 @@ def _compared(project: Project, projects: list[Project], queries: Path) -> dict[
     found: dict[str, list[float]] = {"own": [], "all": []}
     for one in asked:
         question = quality.exact(one, root, quality.PARENTS, project.root)
-        words = read(question["query"]).query
+        words = read_question(question["query"]).query
         found["own"].append(project.ndcg(question, WordCounts()))
         found["all"].append(project.ndcg(question, add_counts([each.counts(words) for each in projects])))
     return {"repository": name} | {kind: round(statistics.mean(some), 4) for kind, some in found.items()}

@@ -7,7 +7,7 @@ from cortex.settings.config import Config
 
 @pytest.fixture
 def config(tmp_path):
-    made = Config(root=tmp_path)
-    made.index_dir.mkdir(parents=True)
-    made.run_dir.mkdir()
-    return made
+    project_config = Config(root=tmp_path)
+    project_config.index_dir.mkdir(parents=True)
+    project_config.run_dir.mkdir()
+    return project_config

@@ -10,7 +10,7 @@ import orjson
 from cortex.ask import exact as exactly
 from cortex.ask import search as searching
 from cortex.ask.freshness import Freshness
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Exact, Search
 from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
@@ -60,7 +60,7 @@ class Workers:
         self.generation = generation
         self.faults: dict[str, CortexError] = {}
         self.silent: set[str] = set()
-        self.asked: list[object] = []
+        self.requests: list[object] = []
         self.reloads_on_ask = False
         self.chunks = {key: orjson.dumps(body) for key, body in BODIES.items()}
 
@@ -69,7 +69,7 @@ class Workers:
             await asyncio.sleep(deadline_s)
             raise Unavailable(f"The {worker} worker did not answer within {deadline_s:.1f} s.")
         request = decode(encode(message, 1))
-        self.asked.append(request)
+        self.requests.append(request)
         try:
             if worker in self.faults:
                 raise self.faults[worker]
@@ -95,8 +95,8 @@ class Workers:
             case CountWords():
                 return WordCounts(self.generation, 3, {"lane_body words": 2})
             case Show():
-                shown = tuple(self.chunks[key] for key in request.keys)
-                return Shown(self.generation, entries=shown, of=tuple(range(len(shown))))
+                entries = tuple(self.chunks[key] for key in request.keys)
+                return Shown(self.generation, entries=entries, of=tuple(range(len(entries))))
             case TextSignals():
                 return signals_of(self.generation, HITS, ("body",), np.array([[1.0, 9.0, 0.0]], np.float32))
             case Fetch():
@@ -121,9 +121,9 @@ class Workers:
 
 
 def publish(config, number=1, sequence=5):
-    made = Generation(number=number, segments=(SegmentRef("s", 3, 3),), sequence=sequence)
-    generations.publish(config.index_dir, made)
-    return made
+    generation = Generation(number=number, segments=(SegmentRef("s", 3, 3),), sequence=sequence)
+    generations.publish(config.index_dir, generation)
+    return generation
 
 
 def remote(config):
@@ -132,7 +132,7 @@ def remote(config):
 
 
 def asking(config, workers, deadline_s=10.0, settled=0.0):
-    return Asking(config, workers, Freshness(config), time.monotonic() + deadline_s, settled)
+    return QueryContext(config, workers, Freshness(config), time.monotonic() + deadline_s, settled)
 
 
 def search(config, workers, deadline_s=10.0, **question):
@@ -149,5 +149,5 @@ def plain(answer):
     return orjson.loads(orjson.dumps(answer))
 
 
-def found(answer):
+def result_paths(answer):
     return [result["chunk"]["metadata"]["file_path"] for result in answer["results"]]

@@ -29,6 +29,6 @@ def test_candidates_are_listed_with_the_first_result_that_has_them(served, opera
     answer = asyncio.run(graph(served.asking(), Graph(operation, target)))
     results = orjson.loads(orjson.dumps(answer["results"]))
     assert len(results) == count
-    assert [one.get("candidates") for one in results] == [MEANT, *[None] * (count - 1)]
-    assert [one.get("candidates_of") for one in results] == [None, *[0] * (count - 1)]
-    assert all(candidates_of(one, results) == MEANT for one in results)
+    assert [result.get("candidates") for result in results] == [MEANT, *[None] * (count - 1)]
+    assert [result.get("candidates_of") for result in results] == [None, *[0] * (count - 1)]
+    assert all(candidates_of(result, results) == MEANT for result in results)

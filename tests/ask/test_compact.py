@@ -14,7 +14,7 @@ from cortex.ask.compact import LINE_CHARS_MAX, compact
 from cortex.ask.questions import Graph, Names
 from cortex.ask.structure import graph, names
 
-HERE = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[2]
 #: rooms of this project that are asked about: those that call one another most
 ROOMS = ("cortex/ask", "cortex/engines/graph")
 OPERATIONS = ("callers", "callees", "implementations", "dependents", "type_usages", "impact")
@@ -26,7 +26,7 @@ DRAWN = 15
 def served(tmp_path_factory, serve):
     root = tmp_path_factory.mktemp("rooms")
     for room in ROOMS:
-        shutil.copytree(HERE / room, root / room, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(REPOSITORY / room, root / room, ignore=shutil.ignore_patterns("__pycache__"))
     return serve(root)
 
 
@@ -45,23 +45,23 @@ def test_a_result_costs_few_tokens_over_this_projects_own_symbols(served, includ
     for name in draw(served):
         for operation in OPERATIONS:
             answer = ask(served, operation, name, include_context=include_context, max_results=20)
-            assert all(one["text"] for one in answer["results"])
+            assert all(row["text"] for row in answer["results"])
             size += len(orjson.dumps(answer["results"]))
             count += len(answer["results"])
     assert count > DRAWN
     assert size / 4 / count <= most
 
 
-def test_a_compact_result_says_what_the_full_one_says(served):
-    found = set()
+def test_a_compact_result_agrees_with_the_full_one(served):
+    covered = set()
     for name in [*draw(served), "Walker.walk", "Walk", "GraphSnapshot"]:
         for operation in OPERATIONS:
             short = ask(served, operation, name, context_lines=0, max_results=5)
-            whole = ask(served, operation, name, context_lines=0, max_results=5, detail="full")
-            for row, full in zip(short["results"], whole["results"], strict=True):
+            full_answer = ask(served, operation, name, context_lines=0, max_results=5, detail="full")
+            for row, full in zip(short["results"], full_answer["results"], strict=True):
                 assert_same(row, full, operation, short.get("file"))
-                found.add(operation)
-    assert found >= {*OPERATIONS} - {"implementations"}  # of which these rooms have few
+                covered.add(operation)
+    assert covered >= {*OPERATIONS} - {"implementations"}  # of which these rooms have few
 
 
 def assert_same(row, full, operation, file):
@@ -83,31 +83,31 @@ def assert_same(row, full, operation, file):
 def test_a_compact_name_with_the_path_of_its_place_is_a_target_again(served):
     for row in ask(served, "callers", "ask/query_context:Turn.stale", max_results=5)["results"]:
         target = f"{row['at'].rpartition(':')[0]}:{row['name']}"
-        again = ask(served, "callees", target)
-        assert again["target"].rpartition(":")[2] == row["name"]
-        assert again["file"] == row["at"].rpartition(":")[0]
-        assert int(row["at"].rpartition(":")[2]) in [one["from"] for one in again["results"]]
+        callees = ask(served, "callees", target)
+        assert callees["target"].rpartition(":")[2] == row["name"]
+        assert callees["file"] == row["at"].rpartition(":")[0]
+        assert int(row["at"].rpartition(":")[2]) in [callee["from"] for callee in callees["results"]]
 
 
-def test_a_path_is_told_by_definitions_and_where_each_is_left(served):
+def test_each_step_of_a_path_has_its_definition_and_the_line_of_the_call(served):
     steps = ask(served, "path", "GraphSnapshot.search", to="Walker._levels")["results"]
-    assert [one["name"] for one in steps] == ["GraphSnapshot.search", "Walker.walk", "Walker._levels"]
-    assert [type(one.get("from")) for one in steps] == [type(None), int, int]
+    assert [row["name"] for row in steps] == ["GraphSnapshot.search", "Walker.walk", "Walker._levels"]
+    assert [type(row.get("from")) for row in steps] == [type(None), int, int]
     for before, step in itertools.pairwise(steps):
-        line = (HERE / before["at"].rpartition(":")[0]).read_text().splitlines()[step["from"] - 1]
+        line = (REPOSITORY / before["at"].rpartition(":")[0]).read_text().splitlines()[step["from"] - 1]
         assert f"{step['from']}: {line.strip()}" in re.sub(r"(?m)^(\d+:) +", r"\1 ", step["text"])
 
 
-def test_what_is_around_a_line_is_only_what_its_definition_holds(served):
-    asked = {"target": "ask/query_context:Turn.stale", "context_lines": 20}
-    whole = ask(served, "callers", **asked, detail="full")["results"]
-    for row, full in zip(ask(served, "callers", **asked)["results"], whole, strict=True):
+def test_context_lines_stay_inside_their_definition(served):
+    arguments = {"target": "ask/query_context:Turn.stale", "context_lines": 20}
+    full_rows = ask(served, "callers", **arguments, detail="full")["results"]
+    for row, full in zip(ask(served, "callers", **arguments)["results"], full_rows, strict=True):
         numbers = [int(line.partition(":")[0]) for line in row["text"].splitlines()]
         assert full["node"]["start_line"] <= numbers[0] <= full["location"]["line"]
         assert full["location"]["line"] <= numbers[-1] <= full["node"]["end_line"]
 
 
-def test_what_overrides_a_method_is_told_by_its_own_place():
+def test_an_override_is_placed_at_its_own_definition():
     node = {"id": "b:Disk.save", "kind": "method", "file": "b.py", "start_line": 9, "end_line": 9}
     full = {
         "node": node,
@@ -118,5 +118,5 @@ def test_what_overrides_a_method_is_told_by_its_own_place():
         "context": [{"line": 9, "text": "    def save(self): ..."}],
     }
     (row,), _ = compact([orjson.dumps(full)], "impact")
-    shown = orjson.loads(row)
-    assert (shown["at"], shown["text"]) == ("b.py:9", "def save(self): ...")
+    compacted = orjson.loads(row)
+    assert (compacted["at"], compacted["text"]) == ("b.py:9", "def save(self): ...")

@@ -3,7 +3,7 @@
 import itertools
 
 from cortex.ask import excerpt
-from cortex.ask.excerpt import choose
+from cortex.ask.excerpt import choose_lines
 
 LINES = dict(
     enumerate(
@@ -15,14 +15,14 @@ LINES = dict(
 )
 
 
-def test_what_fits_is_shown_whole():
-    excerpt = choose(LINES, {}, (), 10_000)
+def test_a_definition_that_fits_is_shown_without_cuts():
+    excerpt = choose_lines(LINES, {}, (), 10_000)
     assert not excerpt.cut
     assert excerpt.text.split("\n") == list(LINES.values())
 
 
-def test_the_signature_and_the_line_that_calls_what_is_next_come_first():
-    excerpt = choose(LINES, {}, (30,), 120)
+def test_the_signature_and_the_call_of_the_next_function_come_first():
+    excerpt = choose_lines(LINES, {}, (30,), 120)
     assert excerpt.cut
     lines = excerpt.text.split("\n")
     assert lines[:3] == ["def run(", "    one,", ") -> int:"]
@@ -30,7 +30,7 @@ def test_the_signature_and_the_line_that_calls_what_is_next_come_first():
 
 
 def test_left_out_lines_are_named_by_their_numbers_and_nothing_else_is_lost():
-    excerpt = choose(LINES, {}, (30,), 120)
+    excerpt = choose_lines(LINES, {}, (30,), 120)
     counted = 0
     for line in excerpt.text.split("\n"):
         if line.startswith("⋯ "):
@@ -42,14 +42,14 @@ def test_left_out_lines_are_named_by_their_numbers_and_nothing_else_is_lost():
 
 
 def test_a_word_of_the_question_counts_more_in_code_than_in_a_docstring():
-    excerpt = choose(LINES, {"token": 1.0}, (), 75)
+    excerpt = choose_lines(LINES, {"token": 1.0}, (), 75)
     assert "return finish(token)" in excerpt.text
     assert "Words of the question" not in excerpt.text
 
 
 def test_common_indentation_is_cut():
     lines = {1: "        if a:", 2: "            b()"}
-    assert choose(lines, {}, (), 1000).text == "if a:\n    b()"
+    assert choose_lines(lines, {}, (), 1000).text == "if a:\n    b()"
 
 
 def test_the_words_of_a_line_are_added_up_as_they_stand_there():
@@ -58,4 +58,4 @@ def test_the_words_of_a_line_are_added_up_as_they_stand_there():
         expected = 0.0
         for word in words:
             expected += worth[word]
-        assert excerpt._told({1: " ".join((*words, *words))}, worth) == {1: expected}
+        assert excerpt._score_lines({1: " ".join((*words, *words))}, worth) == {1: expected}

@@ -131,7 +131,7 @@ def ask(served, query="", **more):
 
 
 def symbols(answer):
-    return [one["symbol"] for one in answer["functions"]]
+    return [entry["symbol"] for entry in answer["functions"]]
 
 
 def test_a_question_is_answered_by_a_chain_of_calls_in_its_order(shop):
@@ -150,27 +150,27 @@ def test_a_function_on_the_way_is_shown_though_the_question_does_not_name_it(sho
 
 def test_lines_are_those_of_the_file_without_their_common_indentation(shop):
     answer = ask(shop, QUESTION)
-    (one,) = [one for one in answer["functions"] if one["symbol"] == "Router.dispatch"]
-    lines = SHOP["shop/router.py"].split("\n")[one["start_line"] - 1 : one["end_line"]]
-    assert one["text"] == "\n".join(line.removeprefix("    ") for line in lines)
-    assert one["file"] == "shop/router.py"
+    (entry,) = [entry for entry in answer["functions"] if entry["symbol"] == "Router.dispatch"]
+    lines = SHOP["shop/router.py"].split("\n")[entry["start_line"] - 1 : entry["end_line"]]
+    assert entry["text"] == "\n".join(line.removeprefix("    ") for line in lines)
+    assert entry["file"] == "shop/router.py"
 
 
-def test_callers_tests_and_documents_stand_beside_the_code(shop):
+def test_callers_tests_and_documents_come_with_the_code(shop):
     answer = ask(shop, "shop/tree.py:8")
     assert answer["tests"][0]["file"] == "tests/test_tree.py"
     assert answer["tests"][0]["tests"] == ["test_the_longest_prefix_is_found"]
-    assert [one["file"] for one in answer["documents"]] == ["docs/routing.md"]
+    assert [document["file"] for document in answer["documents"]] == ["docs/routing.md"]
     entry = ask(shop, "total_price")
-    assert [one["file"] for one in entry["tests"]] == ["tests/test_prices.py"]
+    assert [test["file"] for test in entry["tests"]] == ["tests/test_prices.py"]
     assert "may_break" not in entry
 
 
-def test_who_calls_the_entry_is_named_with_the_line_of_the_call(shop):
+def test_callers_of_the_entry_are_named_or_shown(shop):
     answer = ask(shop, "Server.serve")
-    shown = symbols(answer)
-    named = [one["symbol"] for one in answer.get("callers", ())]
-    assert ("main" in shown) != ("main" in named)
+    shown_symbols = symbols(answer)
+    callers = [caller["symbol"] for caller in answer.get("callers", ())]
+    assert ("main" in shown_symbols) != ("main" in callers)
 
 
 @pytest.mark.parametrize("query", ["Router.dispatch", "shop/router.py:11", "router.py:11:5", "dispatch"])
@@ -185,12 +185,12 @@ def test_a_symbol_or_place_that_is_unknown_is_asked_as_a_question(shop, query):
 
 
 @pytest.mark.parametrize("max_tokens", [300, 400, 700])
-def test_the_budget_holds_and_what_is_cut_is_said(shop, max_tokens):
+def test_the_budget_holds_and_a_note_names_the_cuts(shop, max_tokens):
     answer = ask(shop, QUESTION, max_tokens=max_tokens)
     assert len(orjson.dumps(answer)) <= 4 * max_tokens
     assert answer["functions"]
-    whole = ask(shop, QUESTION)
-    if len(orjson.dumps(whole)) > 4 * max_tokens:
+    full_answer = ask(shop, QUESTION)
+    if len(orjson.dumps(full_answer)) > 4 * max_tokens:
         assert answer.get("truncated", False) == bool(answer.get("note"))
 
 
@@ -198,15 +198,17 @@ def test_a_small_budget_keeps_the_signature_and_names_the_lines_left_out(shop):
     answer = ask(shop, QUESTION, max_tokens=300)
     assert answer["truncated"] is True
     assert "max_tokens" in answer["note"]
-    assert any(one["text"].startswith("def ") for one in answer["functions"])
+    assert any(entry["text"].startswith("def ") for entry in answer["functions"])
 
 
 def test_a_diff_shows_what_it_touches_what_may_break_and_which_tests_to_run(shop):
     answer = ask(shop, diff=DIFF)
     assert symbols(answer) == ["round_price"]
     assert answer["functions"][0]["text"].endswith("return round(value, 2)")
-    assert [(one["symbol"], one["why"]) for one in answer["may_break"]] == [("total_price", "caller")]
-    assert [one["file"] for one in answer["tests"]] == ["tests/test_prices.py"]
+    assert [(broken["symbol"], broken["why"]) for broken in answer["may_break"]] == [
+        ("total_price", "caller")
+    ]
+    assert [test["file"] for test in answer["tests"]] == ["tests/test_prices.py"]
     assert "not_indexed" not in answer
 
 
@@ -239,7 +241,7 @@ def test_paths_of_a_diff_are_looked_up_and_never_opened(shop):
         ({"diff": "+" * 2_000_001}, "is longer than"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_with_a_sentence(shop, question, sentence):
+def test_an_invalid_question_is_refused_with_a_sentence(shop, question, sentence):
     with pytest.raises(BadRequest, match=sentence):
         ask(shop, **question)
 
@@ -255,7 +257,7 @@ def test_a_worker_that_is_away_is_named_and_the_rest_still_answers(shop, worker)
     assert answer["index"]["degraded"] == [worker]
 
 
-def test_without_anybody_who_knows_the_rows_the_call_fails_with_a_sentence(shop):
+def test_without_a_worker_with_rows_the_call_fails_with_a_sentence(shop):
     shop.faults |= {name: Unavailable(f"The {name} worker is not running.") for name in ("text", "vector")}
     try:
         with pytest.raises(Unavailable, match=r"not running\.$"):
@@ -271,8 +273,8 @@ def test_a_function_whose_file_was_changed_meanwhile_is_marked(tmp_path, serve):
     served = serve(tmp_path)
     (tmp_path / "shop/prices.py").write_text("# gone\n")
     answer = ask(served, "total_price")
-    assert all(one["stale"] is True for one in answer["functions"] if one["file"] == "shop/prices.py")
-    assert any(one["file"] == "shop/prices.py" for one in answer["functions"])
+    assert all(entry["stale"] is True for entry in answer["functions"] if entry["file"] == "shop/prices.py")
+    assert any(entry["file"] == "shop/prices.py" for entry in answer["functions"])
 
 
 def test_an_empty_project_says_why_there_is_nothing(tmp_path, serve):
@@ -287,11 +289,11 @@ def test_a_file_shows_what_it_defines_at_its_top(shop):
     assert "path" not in answer
 
 
-def test_a_name_that_the_question_holds_is_shown_where_it_stands(shop):
+def test_lines_with_a_name_of_the_question_are_shown(shop):
     answer = ask(shop, "what is `nodes` for, and who fills it?")
-    shown = "\n".join(one["text"] for one in answer["functions"])
-    assert "self.nodes: dict[str, str] = {}" in shown
-    assert "return self.nodes[path]" in shown
+    code = "\n".join(entry["text"] for entry in answer["functions"])
+    assert "self.nodes: dict[str, str] = {}" in code
+    assert "return self.nodes[path]" in code
 
 
 TRACE = """Traceback (most recent call last):
@@ -306,8 +308,8 @@ TypeError: type str doesn't define __round__ method
 def test_the_lines_of_a_pasted_trace_are_shown(shop):
     answer = ask(shop, TRACE)
     assert {"main", "round_price"} <= set(symbols(answer))
-    shown = "\n".join(one["text"] for one in answer["functions"])
-    assert "return round(value, 2)" in shown
+    code = "\n".join(entry["text"] for entry in answer["functions"])
+    assert "return round(value, 2)" in code
 
 
 @pytest.fixture(scope="module")
@@ -325,21 +327,21 @@ def script(tmp_path_factory, serve):
     return serve(root)
 
 
-def shown_twice(answer):
-    lines = [line.strip() for one in answer["functions"] for line in one["text"].split("\n")]
+def repeated_lines(answer):
+    lines = [line.strip() for entry in answer["functions"] for line in entry["text"].split("\n")]
     return {line for line in lines if not line.startswith("⋯") and lines.count(line) > 1}
 
 
 def frames(*places):
-    told = [f'  File "/srv/{path}", line {line}, in {name}' for path, line, name in places]
-    return "\n".join(["Traceback (most recent call last):", *told, "ValueError: 1"])
+    frame_lines = [f'  File "/srv/{path}", line {line}, in {name}' for path, line, name in places]
+    return "\n".join(["Traceback (most recent call last):", *frame_lines, "ValueError: 1"])
 
 
 def test_a_pasted_trace_shows_no_line_twice(script):
     scripted = ask(script, frames(*(("deliver.py", line, "<module>") for line in (30, 50, 69, 90))))
-    assert not shown_twice(scripted)
-    shown = "\n".join(one["text"] for one in scripted["functions"])
-    assert all(f"step {line} of" in shown for line in (30, 50, 69, 90))
+    assert not repeated_lines(scripted)
+    code = "\n".join(entry["text"] for entry in scripted["functions"])
+    assert all(f"step {line} of" in code for line in (30, 50, 69, 90))
 
 
 CHANGED = """--- a/parcels.py
@@ -356,10 +358,10 @@ CHANGED = """--- a/parcels.py
 def test_a_type_and_a_function_in_it_show_no_line_twice(script):
     answer = ask(script, diff=CHANGED)
     assert {"Parcels", "Parcels.stamp"} <= set(symbols(answer))
-    assert not shown_twice(answer)
-    shown = "\n".join(one["text"] for one in answer["functions"])
+    assert not repeated_lines(answer)
+    code = "\n".join(entry["text"] for entry in answer["functions"])
     assert all(
-        text in shown for text in ("class Parcels:", "sealed = seal(None, 1)", "raise ValueError(parcel)")
+        text in code for text in ("class Parcels:", "sealed = seal(None, 1)", "raise ValueError(parcel)")
     )
 
 
@@ -380,7 +382,9 @@ def copies(tmp_path_factory, serve):
 
 def test_a_function_and_its_built_copy_are_shown_once(copies):
     answer = ask(copies, "how is the clock started")
-    assert [one["file"] for one in answer["functions"] if one["symbol"] == "startClock"] == ["src/clock.js"]
+    assert [entry["file"] for entry in answer["functions"] if entry["symbol"] == "startClock"] == [
+        "src/clock.js"
+    ]
 
 
 def test_a_silent_lane_leaves_time_for_the_others(shop):
@@ -428,7 +432,7 @@ PAGE = """--- a/docs/routing.md
 )
 def test_changed_lines_outside_of_definitions_are_shown(shop, diff, file, line):
     answer = ask(shop, diff=diff)
-    assert [one["file"] for one in answer["functions"]] == [file]
+    assert [entry["file"] for entry in answer["functions"]] == [file]
     assert line in answer["functions"][0]["text"]
     assert "suggestion" not in answer
 
@@ -438,18 +442,18 @@ def test_definitions_come_before_the_lines_outside_of_them(shop):
     assert symbols(answer) == ["round_price", "shop/main.py:1"]
 
 
-def test_lines_of_a_diff_that_were_only_taken_away_are_told_as_the_ones_around_them(shop):
+def test_removed_lines_of_a_diff_are_shown_by_the_lines_around_them(shop):
     gone = "--- a/shop/main.py\n+++ b/shop/main.py\n@@ -1,2 +1,1 @@\n from shop.router import Router\n-import os\n"
     assert "import Router" in ask(shop, diff=gone)["functions"][0]["text"]
 
 
-def test_what_imports_a_file_may_break_when_only_lines_outside_of_definitions_changed(shop):
+def test_importers_may_break_when_only_lines_outside_of_definitions_changed(shop):
     top = (
         "--- a/shop/router.py\n+++ b/shop/router.py\n@@ -1,3 +1,3 @@\n-# routes\n"
         '+"""Routes."""\n \n from shop.tree import Tree\n'
     )
     answer = ask(shop, diff=top)
-    assert {one["file"] for one in answer["may_break"]} >= {"shop/main.py", "shop/server.py"}
+    assert {entry["file"] for entry in answer["may_break"]} >= {"shop/main.py", "shop/server.py"}
 
 
 @pytest.fixture(scope="module")

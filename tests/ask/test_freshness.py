@@ -20,26 +20,26 @@ from cortex.terms.records import IndexerState
 
 @pytest.fixture
 def config(tmp_path):
-    made = Config(root=tmp_path)
-    made.index_dir.mkdir(parents=True)
-    made.run_dir.mkdir()
-    return made
+    project_config = Config(root=tmp_path)
+    project_config.index_dir.mkdir(parents=True)
+    project_config.run_dir.mkdir()
+    return project_config
 
 
 def indexed(config, **files):
     """Write sources and a manifest that knows them as they are."""
-    seen = {}
+    records = {}
     for name, body in files.items():
         path = config.root / f"{name}.py"
         path.write_text(body)
         info = path.stat()
-        seen[f"{name}.py"] = {
+        records[f"{name}.py"] = {
             "sha256": "",
             "size": info.st_size,
             "mtime_ns": info.st_mtime_ns,
             "chunks": 1,
         }
-    config.manifest.write_bytes(orjson.dumps({"version": 1, "files": seen}))
+    config.manifest.write_bytes(orjson.dumps({"version": 1, "files": records}))
 
 
 def indexer(config, **fields):
@@ -54,7 +54,7 @@ def indexer(config, **fields):
     config.indexer_state.write_bytes(orjson.dumps(IndexerState(**(state | fields))))
 
 
-def gone_pid():
+def dead_pid():
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     return process.pid
@@ -91,8 +91,8 @@ def test_a_project_that_was_read_and_holds_no_text_is_not_waited_for(config, gon
         (config.root / ".cortex" / "chunks" / "a.json").write_text("[]")
     fresh = Freshness(config)
     assert fresh.serves(EMPTY) == (not gone)
-    said = f"There are no text files to be searched in {config.root}; 3 files were left out"
-    assert (said in fresh.explain_nothing()) == (not gone)
+    sentence = f"There are no text files to be searched in {config.root}; 3 files were left out"
+    assert (sentence in fresh.explain_nothing()) == (not gone)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_reading_that_failed_is_tried_again_although_the_file_stayed_as_it_is(
 
 
 def test_an_indexer_that_died_while_indexing_is_not_called_running(config):
-    indexer(config, state="indexing", done=1, total=9, heartbeat=time.time() - 60, pid=gone_pid())
+    indexer(config, state="indexing", done=1, total=9, heartbeat=time.time() - 60, pid=dead_pid())
     assert "indexing" not in Freshness(config).block(EMPTY)
     indexer(config, state="indexing", done=1, total=9, heartbeat=time.time() - 60)
     assert Freshness(config).block(EMPTY)["indexing"] == {"done": 1, "total": 9}
@@ -205,17 +205,17 @@ def test_of_an_indexer_in_a_sandbox_only_its_heartbeat_is_believed(config):
 
 
 def test_a_sign_of_life_of_the_future_does_not_keep_a_dead_indexer_alive(config):
-    indexer(config, state="indexing", heartbeat=time.time() + 3600.0, pid=gone_pid())
+    indexer(config, state="indexing", heartbeat=time.time() + 3600.0, pid=dead_pid())
     assert not Freshness(config).progress().running
 
 
-def test_what_the_indexer_complains_about_is_passed_on(config):
+def test_messages_of_the_indexer_are_passed_on(config):
     indexer(config, state="stopped", message="More than 100 000 files; pass --project DIR.")
     assert Freshness(config).block(EMPTY)["message"] == "More than 100 000 files; pass --project DIR."
     assert Freshness(config).explain_nothing() == "More than 100 000 files; pass --project DIR."
 
 
-def test_nothing_indexed_is_explained_by_what_is_known(config):
+def test_an_empty_index_is_explained_by_the_state_of_the_indexer(config):
     assert "ask again" in Freshness(config).explain_nothing()
     indexer(config, state="indexing", done=0, total=0)
     assert "files are being listed" in Freshness(config).explain_nothing()
@@ -245,12 +245,12 @@ def test_while_only_another_format_is_there_answers_say_that_the_index_is_rebuil
 
 
 def publish(config, sources, **fields):
-    made = Generation(1, segments=(SegmentRef("s", 9, 9),), sources=sources, **fields)
-    generations.publish(config.index_dir, made)
-    return made
+    generation = Generation(1, segments=(SegmentRef("s", 9, 9),), sources=sources, **fields)
+    generations.publish(config.index_dir, generation)
+    return generation
 
 
-def test_a_first_publish_is_told_as_what_it_is_and_not_as_the_newest_changes(config):
+def test_a_first_publish_is_reported_as_a_share_and_not_as_the_newest_changes(config):
     indexed(config, **{f"f{n}": "text" for n in range(100)})
     generation = publish(config, 41, backlog=3)
     block = Freshness(config).block(generation)
@@ -276,42 +276,42 @@ def test_when_all_is_searchable_only_changes_are_spoken_of(config):
 
 
 @pytest.mark.parametrize(
-    ("done", "said"),
+    ("done", "message"),
     [
         (1, "Indexing is at 25 % (1 of 4 files). Answers may miss what is not indexed yet."),
         (4, "The newest changes are indexed and about to be served."),
     ],
 )
-def test_what_is_all_read_is_not_said_to_be_missing(config, done, said):
+def test_files_that_were_all_read_are_not_reported_missing(config, done, message):
     indexed(config, a="one", b="two")
     indexer(config, state="indexing", done=done, total=4)
     fresh = Freshness(config)
-    assert fresh.block(publish(config, 2))["message"] == said
+    assert fresh.block(publish(config, 2))["message"] == message
     assert "100 %" not in say_progress(fresh.progress())
 
 
-def test_before_the_first_generation_the_state_is_said_once(config):
+def test_before_the_first_generation_the_state_is_reported_once(config):
     indexer(config, state="indexing", done=0, total=4, files=4)
     fresh = Freshness(config)
     assert fresh.explain_nothing() == (
         "Nothing is searchable yet; ask again in a few seconds. Indexing is at 0 % (0 of 4 files)."
     )
-    assert "message" not in fresh.block(fresh.current(), told=True)
+    assert "message" not in fresh.block(fresh.current(), share_reported=True)
 
 
 def test_a_file_in_which_there_is_nothing_to_search_does_not_keep_the_share_down(config):
     indexed(config, a="one", b="")
-    seen = orjson.loads(config.manifest.read_bytes())
-    seen["files"]["b.py"]["chunks"] = 0
-    config.manifest.write_bytes(orjson.dumps(seen))
+    manifest = orjson.loads(config.manifest.read_bytes())
+    manifest["files"]["b.py"]["chunks"] = 0
+    config.manifest.write_bytes(orjson.dumps(manifest))
     fresh = Freshness(config)
-    assert fresh.share(publish(config, 1)).whole
+    assert fresh.share(publish(config, 1)).is_complete
     assert "message" not in fresh.block(fresh.current())
 
 
 def test_chunk_files_of_another_program_are_no_part_of_anything(config):
     fresh = Freshness(config)
-    assert fresh.share(publish(config, 7)).whole
+    assert fresh.share(publish(config, 7)).is_complete
 
 
 def test_an_empty_generation_is_nothing_to_answer_from_while_more_is_to_come(config):
@@ -335,10 +335,10 @@ def test_before_the_files_were_looked_at_nobody_calls_an_index_whole(config):
     assert "message" not in fresh.block(served)
 
 
-def test_what_a_killed_run_has_left_is_not_the_whole_project(config):
+def test_the_files_of_a_killed_run_are_not_the_whole_project(config):
     indexed(config, a="one", b="two")
     served = Generation(1, segments=(SegmentRef("s", 3, 3),), sequence=1, sources=2)
-    indexer(config, state="indexing", done=2, total=9, files=9, pid=gone_pid(), heartbeat=1.0)
+    indexer(config, state="indexing", done=2, total=9, files=9, pid=dead_pid(), heartbeat=1.0)
     fresh = Freshness(config)
     assert not fresh.serves_all(served)
     assert fresh.block(served)["searchable"] == {"done": 2, "total": 9}

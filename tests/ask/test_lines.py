@@ -18,11 +18,11 @@ def call(served, name="cortex_search", config=None, **arguments):
 
 
 def files(answer):
-    return [one["chunk"]["metadata"]["file_path"] for one in answer["results"]]
+    return [result["chunk"]["metadata"]["file_path"] for result in answer["results"]]
 
 
 def size(answer):
-    return sum(len(orjson.dumps(one["chunk"])) for one in answer["results"])
+    return sum(len(orjson.dumps(result["chunk"])) for result in answer["results"])
 
 
 def lines_of(served, chunk):
@@ -35,25 +35,27 @@ def lines_of(served, chunk):
 def test_an_entry_has_only_what_is_used(sample):
     answer = call(sample)
     assert answer["total"] == len(answer["results"]) > 0
-    for one in answer["results"]:
-        assert set(one) == {"chunk", "combined_score"}
-        assert set(one["chunk"]) == {"id", "text", "metadata"}
-        assert set(one["chunk"]["metadata"]) <= {"file_path", "start_line", "end_line", "symbol"}
-        assert one["combined_score"] == round(one["combined_score"], 2)
+    for result in answer["results"]:
+        assert set(result) == {"chunk", "combined_score"}
+        assert set(result["chunk"]) == {"id", "text", "metadata"}
+        assert set(result["chunk"]["metadata"]) <= {"file_path", "start_line", "end_line", "symbol"}
+        assert result["combined_score"] == round(result["combined_score"], 2)
 
 
 def test_the_lines_are_those_of_the_file_without_their_common_indentation(sample):
-    for one in call(sample)["results"]:
-        shown = [line for line in one["chunk"]["text"].split("\n") if not line.startswith("… line ")]
-        assert {line.strip() for line in shown} <= set(lines_of(sample, one["chunk"]))
-        assert any(line == line.lstrip() for line in shown if line)
+    for result in call(sample)["results"]:
+        visible_lines = [
+            line for line in result["chunk"]["text"].split("\n") if not line.startswith("… line ")
+        ]
+        assert {line.strip() for line in visible_lines} <= set(lines_of(sample, result["chunk"]))
+        assert any(line == line.lstrip() for line in visible_lines if line)
 
 
 def test_files_come_in_the_order_of_the_ranking(sample):
     ranked = list(dict.fromkeys(files(call(sample, detail="location"))))
-    shown = list(dict.fromkeys(files(call(sample))))
-    assert shown == [path for path in ranked if path in shown]
-    assert shown[:3] == ranked[:3]
+    shown_files = list(dict.fromkeys(files(call(sample))))
+    assert shown_files == [path for path in ranked if path in shown_files]
+    assert shown_files[:3] == ranked[:3]
 
 
 def test_an_answer_keeps_to_its_budget(sample):
@@ -74,14 +76,14 @@ def test_a_limit_that_was_set_gives_that_many_entries(sample, limit):
     assert answer["total"] == len(answer["results"]) == limit
 
 
-def test_what_does_not_fit_is_said(sample):
+def test_lines_that_do_not_fit_are_reported(sample):
     answer = call(sample, limit=12, max_tokens=100)
     assert answer["truncated"] is True
     assert "max_tokens" in answer["next"]
     assert 1 <= answer["total"] < 12
 
 
-def test_what_is_whole_says_nothing_of_more(sample):
+def test_a_complete_answer_mentions_no_more_results(sample):
     everything = call(sample, max_tokens=8000)
     assert "truncated" not in everything
     assert "next" not in everything
@@ -113,7 +115,7 @@ def test_a_page_is_shown_in_one_language_and_records_not_at_all(pages):
     assert answer["omitted"]["records"] == 2
 
 
-def test_records_are_shown_to_who_asks_for_them_or_chose_them(pages):
+def test_records_are_shown_when_a_question_or_a_filter_asks_for_them(pages):
     assert "CHANGELOG.md" in files(call(pages, query="in which release was the refresh of a token changed"))
     assert files(call(pages, paths=["CHANGELOG.md"])) == ["CHANGELOG.md"]
     assert "docs/ja/tokens.md" in files(call(pages, paths=["docs/**"]))
@@ -121,59 +123,63 @@ def test_records_are_shown_to_who_asks_for_them_or_chose_them(pages):
 
 def test_a_definition_that_the_question_names_is_shown_with_its_signature(sample):
     symbols = [
-        one["chunk"]["metadata"]["symbol"]
-        for one in call(sample, detail="auto")["results"]
-        if "symbol" in one["chunk"]["metadata"]
+        result["chunk"]["metadata"]["symbol"]
+        for result in call(sample, detail="auto")["results"]
+        if "symbol" in result["chunk"]["metadata"]
     ]
     assert symbols
     for symbol in symbols:
         name = symbol.rpartition(".")[2]
         answer = call(sample, query=f"what does `{name}` do")
-        assert any(name in one["chunk"]["text"] for one in answer["results"])
+        assert any(name in result["chunk"]["text"] for result in answer["results"])
 
 
 def test_a_line_that_a_trace_names_is_shown(sample):
     entry = call(sample)["results"][0]["chunk"]["metadata"]
     trace = f'Traceback:\n  File "/srv/{entry["file_path"]}", line {entry["start_line"]}, in f\nValueError: x'
-    shown = [one["chunk"]["metadata"] for one in call(sample, query=trace)["results"]]
+    spans = [result["chunk"]["metadata"] for result in call(sample, query=trace)["results"]]
     assert any(
-        one["file_path"] == entry["file_path"] and one["start_line"] <= entry["start_line"] <= one["end_line"]
-        for one in shown
+        span["file_path"] == entry["file_path"]
+        and span["start_line"] <= entry["start_line"] <= span["end_line"]
+        for span in spans
     )
 
 
 def test_windows_of_one_file_do_not_overlap(sample):
     spans = {}
-    for one in call(sample, max_tokens=4000)["results"]:
-        metadata = one["chunk"]["metadata"]
+    for result in call(sample, max_tokens=4000)["results"]:
+        metadata = result["chunk"]["metadata"]
         spans.setdefault(metadata["file_path"], []).append((metadata["start_line"], metadata["end_line"]))
-    for own in spans.values():
-        assert all(end < start for (_, end), (start, _) in zip(sorted(own), sorted(own)[1:], strict=False))
+    for file_spans in spans.values():
+        assert all(
+            end < start
+            for (_, end), (start, _) in zip(sorted(file_spans), sorted(file_spans)[1:], strict=False)
+        )
 
 
-def test_kinds_that_were_chosen_are_what_is_shown(sample):
+def test_only_the_chosen_kinds_are_shown(sample):
     answer = call(sample, chunk_types=["symbols"])
     assert answer["results"]
-    assert {one["chunk"]["id"].partition("-")[2].partition("-")[0] for one in answer["results"]} == {
+    assert {result["chunk"]["id"].partition("-")[2].partition("-")[0] for result in answer["results"]} == {
         "symbols"
     }
 
 
 def test_the_other_shapes_stay_as_they_are(sample):
-    whole = call(sample, detail="full")["results"]
-    assert len(whole) == 15
-    assert {"id", "chunk_type", "title", "text", "tags", "metadata"} <= set(whole[0]["chunk"])
+    results = call(sample, detail="full")["results"]
+    assert len(results) == 15
+    assert {"id", "chunk_type", "title", "text", "tags", "metadata"} <= set(results[0]["chunk"])
 
 
 def kinds(answer):
-    return [one["chunk"]["metadata"]["kind"] for one in answer["results"]]
+    return [result["chunk"]["metadata"]["kind"] for result in answer["results"]]
 
 
 def numbered(answer):
     return [
-        (one["chunk"]["metadata"]["file_path"], int(line.partition(": ")[0]), line.partition(": ")[2])
-        for one in answer["results"]
-        for line in one["chunk"]["text"].split("\n")
+        (result["chunk"]["metadata"]["file_path"], int(line.partition(": ")[0]), line.partition(": ")[2])
+        for result in answer["results"]
+        for line in result["chunk"]["text"].split("\n")
     ]
 
 
@@ -198,34 +204,34 @@ def test_lines_of_views_have_true_numbers_or_none(sample):
     begins = next(at for at, line in enumerate(source, 1) if "def expire" in line)
     ends = begins + 2
 
-    def shown(kind, **more):
+    def search_views(kind, **more):
         query = "expire OR hour"
         more |= {"chunk_types": [kind], "paths": ["src/auth/session.py"]}
         return call(sample, "cortex_exact", query=query, **more)["results"]
 
-    (rows,) = shown("symbols")
+    (rows,) = search_views("symbols")
     assert rows["chunk"]["text"] == f"{begins}: - SessionStore.expire (lines {begins}-{ends})"
-    lines = [line for one in shown("definitions") for line in one["chunk"]["text"].split("\n")]
+    lines = [line for result in search_views("definitions") for line in result["chunk"]["text"].split("\n")]
     assert f"{begins}: def expire(self) -> int:" in lines
     assert "# Remove the sessions that are older than an hour." in lines
-    (whole,) = shown("definitions", detail="snippet")
-    assert 0 in whole["highlight_lines"]
+    (snippet,) = search_views("definitions", detail="snippet")
+    assert 0 in snippet["highlight_lines"]
 
 
 def test_lines_that_do_not_fit_are_counted_and_come_with_the_next_page(sample):
-    whole = call(sample, "cortex_exact", query="token", max_tokens=20_000)
+    everything = call(sample, "cortex_exact", query="token", max_tokens=20_000)
     first = call(sample, "cortex_exact", query="token", limit=4)
-    assert (whole["truncated"], first["truncated"]) == (False, True)
-    assert (whole["total_returned"], first["total_returned"]) == (whole["total_found"], 4)
-    assert first["total_found"] == whole["total_found"] == len(numbered(whole))
+    assert (everything["truncated"], first["truncated"]) == (False, True)
+    assert (everything["total_returned"], first["total_returned"]) == (everything["total_found"], 4)
+    assert first["total_found"] == everything["total_found"] == len(numbered(everything))
     second = call(sample, "cortex_exact", query="token", limit=4, offset=4)
-    assert numbered(first) + numbered(second) == numbered(whole)[:8]
+    assert numbered(first) + numbered(second) == numbered(everything)[:8]
 
 
 def test_whole_chunks_of_a_keyword_come_with_highlights(sample):
-    one = call(sample, "cortex_exact", query="rotate", detail="full")["results"][0]
-    assert {"chunk", "score", "highlights"} <= set(one)
-    assert "chunk_type" in one["chunk"]
+    result = call(sample, "cortex_exact", query="rotate", detail="full")["results"][0]
+    assert {"chunk", "score", "highlights"} <= set(result)
+    assert "chunk_type" in result["chunk"]
 
 
 LEDGER = """class Ledger:
@@ -258,17 +264,21 @@ def ledger(tmp_path_factory, serve):
 
 
 def test_lines_that_decide_are_shown_however_far_they_are_from_each_other(ledger):
-    text = "\n".join(one["chunk"]["text"] for one in call(ledger, query="settle overdue debts")["results"])
+    text = "\n".join(
+        result["chunk"]["text"] for result in call(ledger, query="settle overdue debts")["results"]
+    )
     for line in ("def settle_debts", "find_overdue_debts", "raise ValueError", "return self.carry_over"):
         assert line in text
     assert "one_10" not in text
     assert "two_10" not in text
 
 
-def test_what_the_best_function_calls_is_shown_and_what_it_does_not_is_not(ledger):
-    shown = "\n".join(one["chunk"]["text"] for one in call(ledger, query="settle overdue debts")["results"])
-    assert "return [row for row in rows if row]" in shown
-    assert "label.title()" not in shown
+def test_only_callees_of_the_best_function_are_shown_with_it(ledger):
+    code = "\n".join(
+        result["chunk"]["text"] for result in call(ledger, query="settle overdue debts")["results"]
+    )
+    assert "return [row for row in rows if row]" in code
+    assert "label.title()" not in code
 
 
 def test_a_limit_that_cuts_the_ranking_says_that_there_is_more(sample):
@@ -300,17 +310,19 @@ def alike(tmp_path_factory, serve):
 
 def test_lines_that_are_alike_in_many_files_are_one_with_a_count(alike):
     answer = call(alike, "cortex_exact", query="used")
-    imports = [one["chunk"] for one in answer["results"] if one["chunk"]["metadata"]["kind"] == "import"]
+    imports = [
+        result["chunk"] for result in answer["results"] if result["chunk"]["metadata"]["kind"] == "import"
+    ]
     places = ", ".join(f"user{n}.py:1" for n in range(1, 8))
-    assert [one["text"] for one in imports] == [f"1: from core import used  ⋯ 7 lines like it: {places}"]
-    calls = [one for one in answer["results"] if one["chunk"]["metadata"]["kind"] == "call"]
+    assert [chunk["text"] for chunk in imports] == [f"1: from core import used  ⋯ 7 lines like it: {places}"]
+    calls = [result for result in answer["results"] if result["chunk"]["metadata"]["kind"] == "call"]
     assert len(calls) == 8  # each of them stands in two files only
     assert answer["omitted"] == {"alike": 7}
     assert answer["total_found"] == 17
     assert answer["total_returned"] == 10
 
 
-def test_every_line_comes_to_who_counts_them(alike):
+def test_a_counted_limit_returns_every_line(alike):
     answer = call(alike, "cortex_exact", query="used", limit=100)
     assert answer["total_returned"] == answer["total_found"] == 17
     assert "omitted" not in answer
@@ -326,8 +338,8 @@ def test_the_ten_best_files_are_shown_or_named(tmp_path, serve):
         (tmp_path / f"part{at}.py").write_text(f"def part_{at}(token):\n    return token + {at}\n")
     served = serve(tmp_path)
     answer = call(served)
-    named = {place.rpartition(":")[0] for place in answer["more"]}
-    assert set(files(call(served, detail="location", limit=10))) == named | set(files(answer))
+    named_files = {place.rpartition(":")[0] for place in answer["more"]}
+    assert set(files(call(served, detail="location", limit=10))) == named_files | set(files(answer))
     assert all(place.rpartition(":")[2].isdecimal() for place in answer["more"])
     assert "more" not in call(served, limit=3)
 
@@ -367,17 +379,17 @@ def crowded(tmp_path_factory, serve):
     return serve(root)
 
 
-def test_what_is_built_comes_last_unless_it_alone_defines(crowded):
+def test_built_files_come_last_unless_only_they_define_the_name(crowded):
     answer = call(crowded, "cortex_exact", query="isSame", limit=60)
-    shown = files(answer)
-    first = next(at for at, path in enumerate(shown) if path.startswith("dist/"))
-    assert {path.partition("/")[0] for path in shown[:first]} == {"lib"}
-    assert {path.partition("/")[0] for path in shown[first:]} == {"dist"}
+    shown_files = files(answer)
+    first = next(at for at, path in enumerate(shown_files) if path.startswith("dist/"))
+    assert {path.partition("/")[0] for path in shown_files[:first]} == {"lib"}
+    assert {path.partition("/")[0] for path in shown_files[first:]} == {"dist"}
     assert numbered(answer)[1][1:] == (3, "return function isSame(url) {")
     assert kinds(answer)[0] == "definition"
-    own = [(path, text) for path, _, text in numbered(call(crowded, "cortex_exact", query="isSame"))]
-    assert ("lib/origin.js", "return function isSame(url) {  ⋯ 2 lines like it") in own
-    assert ("dist/app.js", "return function isSame(url) {") not in own
+    lines = [(path, text) for path, _, text in numbered(call(crowded, "cortex_exact", query="isSame"))]
+    assert ("lib/origin.js", "return function isSame(url) {  ⋯ 2 lines like it") in lines
+    assert ("dist/app.js", "return function isSame(url) {") not in lines
 
 
 def test_lines_that_hold_all_words_come_before_those_that_hold_one(crowded):
@@ -400,11 +412,11 @@ def test_a_term_as_it_is_spelled_comes_before_its_words(crowded):
 
 def test_many_lines_of_one_test_or_data_file_are_a_few_with_a_count(crowded):
     answer = call(crowded, "cortex_exact", query="pop")
-    own = {path: [text for at, _, text in numbered(answer) if at == path] for path in files(answer)}
-    assert len(own["src/pop.py"]) == 13
-    assert len(own["tests/test_pop.py"]) == 5
-    assert own["tests/test_pop.py"][-1].endswith("  ⋯ 15 more lines of this file")
-    assert own["data/pop.json"][-1].endswith("  ⋯ 7 more lines of this file")
+    lines_by_path = {path: [text for at, _, text in numbered(answer) if at == path] for path in files(answer)}
+    assert len(lines_by_path["src/pop.py"]) == 13
+    assert len(lines_by_path["tests/test_pop.py"]) == 5
+    assert lines_by_path["tests/test_pop.py"][-1].endswith("  ⋯ 15 more lines of this file")
+    assert lines_by_path["data/pop.json"][-1].endswith("  ⋯ 7 more lines of this file")
     assert answer["omitted"] == {"same file": 22}
     assert answer["total_found"] == 45
     for arguments in ({"limit": 100}, {"paths": ["tests/**", "src/**", "data/**"]}):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from cortex.ask.memory import Caller, MemoryAsking
+from cortex.ask.memory import Caller, MemoryContext
 from cortex.system.errors import BadRequest, Unavailable
 from ipc.client import Silent
 from ipc.messages import MemoryAnswer
@@ -15,15 +15,15 @@ SHORT_S, LONG_S = 0.3, 60.0
 
 
 class Worker:
-    """Answers after it was silent so often; `asked` is what it was asked."""
+    """Answers after it was silent so often; `messages` is what it was asked."""
 
     def __init__(self, *silences: bool, fault: Exception | None = None):
-        self.silences, self.fault, self.asked = list(silences), fault, []
+        self.silences, self.fault, self.messages = list(silences), fault, []
 
     async def ask(self, worker, message, deadline_s):
         assert worker == "memory"
         assert deadline_s >= 0
-        self.asked.append(message)
+        self.messages.append(message)
         if self.silences:
             raise Silent("The memory worker is not running.", sent=self.silences.pop(0))
         if self.fault:
@@ -35,33 +35,33 @@ def call(worker, operation="store", arguments=None, *, seconds=LONG_S, writes=Tr
     async def reach(_until):
         return worker
 
-    asking = MemoryAsking(reach, time.monotonic() + seconds, lambda: Caller("here", "claude", "s1"))
+    asking = MemoryContext(reach, time.monotonic() + seconds, lambda: Caller("here", "claude", "s1"))
     return asyncio.run(asking.call(operation, arguments or {}, writes=writes, **options))
 
 
 def test_a_write_keeps_its_number_through_every_try():
     worker = Worker(True, False, True)
     assert call(worker) == {"id": "1"}
-    assert len(worker.asked) == 4
-    assert len({message.operation_id for message in worker.asked}) == 1
-    assert worker.asked[0].operation_id
+    assert len(worker.messages) == 4
+    assert len({message.operation_id for message in worker.messages}) == 1
+    assert worker.messages[0].operation_id
 
 
 def test_each_write_has_a_number_of_its_own_unless_the_caller_gives_one():
     worker = Worker()
-    for given in ("", "", "mine"):
-        call(worker, operation_id=given)
-    numbers = [message.operation_id for message in worker.asked]
+    for operation_id in ("", "", "mine"):
+        call(worker, operation_id=operation_id)
+    numbers = [message.operation_id for message in worker.messages]
     assert len(set(numbers)) == 3
     assert numbers[2] == "mine"
 
 
-def test_who_asks_travels_with_each_call():
+def test_the_caller_travels_with_each_call():
     worker = Worker()
     call(worker, "stats", writes=False)
-    asked = worker.asked[0]
-    assert (asked.project, asked.agent, asked.session) == ("here", "claude", "s1")
-    assert not asked.operation_id
+    message = worker.messages[0]
+    assert (message.project, message.agent, message.session) == ("here", "claude", "s1")
+    assert not message.operation_id
 
 
 def test_a_write_that_may_have_been_carried_out_says_its_number():
@@ -70,27 +70,27 @@ def test_a_write_that_may_have_been_carried_out_says_its_number():
         call(worker, seconds=SHORT_S, operation_id="mine")
 
 
-def test_a_write_that_nobody_got_and_a_question_say_only_what_is_wrong():
+def test_an_unsent_write_and_a_question_report_only_the_error():
     for options in ({}, {"writes": False}):
         worker = Worker(*[bool(options)] * 1000)
         with pytest.raises(Unavailable, match=r"^The memory's worker does not answer: .*ask again"):
             call(worker, seconds=SHORT_S, **options)
 
 
-def test_what_the_worker_refuses_is_not_asked_again():
+def test_a_refused_call_is_not_sent_again():
     worker = Worker(fault=Unavailable("The disk is full."))
     with pytest.raises(Unavailable, match="disk is full"):
         call(worker)
-    assert len(worker.asked) == 1
+    assert len(worker.messages) == 1
 
 
 def test_halves_of_surrogate_pairs_do_not_get_in_the_way():
     worker = Worker()
     call(worker, arguments={"title": "a\ud800b", "tags": ["\udfff"], "metadata": {"k\ud800": 1}})
-    assert worker.asked[0].arguments == {"title": "ab", "tags": [""], "metadata": {"k": 1}}
+    assert worker.messages[0].arguments == {"title": "ab", "tags": [""], "metadata": {"k": 1}}
 
 
-def test_what_is_no_json_is_refused_with_a_sentence():
+def test_arguments_that_are_not_json_are_refused_with_a_sentence():
     with pytest.raises(BadRequest, match="cannot be told"):
         call(Worker(), arguments={"metadata": {"k": object()}})
 
@@ -112,14 +112,14 @@ def glance(near):
     async def reach(_until):
         raise AssertionError("nothing is started for a glance")
 
-    asking = MemoryAsking(reach, time.monotonic() + LONG_S, lambda: Caller("here", "claude", "s1"), near)
+    asking = MemoryContext(reach, time.monotonic() + LONG_S, lambda: Caller("here", "claude", "s1"), near)
     return asyncio.run(asking.glance("beside", {"paths": ["a.py"]}))
 
 
 def test_a_glance_asks_a_memory_that_runs_and_starts_none():
     worker = Worker()
     assert glance(Near(worker)) == {"id": "1"}
-    assert (worker.asked[0].operation, worker.asked[0].writes, worker.asked[0].project) == (
+    assert (worker.messages[0].operation, worker.messages[0].writes, worker.messages[0].project) == (
         "beside",
         False,
         "here",
@@ -132,7 +132,7 @@ def test_a_memory_that_was_silent_is_not_glanced_at_again():
     near = Near(Worker(True))
     assert glance(near) is None
     assert glance(near) is None
-    assert (near.silent, len(near.worker.asked)) == (1, 1)
+    assert (near.silent, len(near.worker.messages)) == (1, 1)
 
 
 def test_a_glance_that_is_refused_is_no_answer():

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex.ask.code_notes.merged_order import merged, order
+from cortex.ask.code_notes.merged_order import merge_order, merge_rows
 
 
 @given(
@@ -13,14 +13,14 @@ from cortex.ask.code_notes.merged_order import merged, order
 )
 def test_each_source_keeps_its_own_order_and_nothing_is_lost(code, notes, strong):
     code, notes = sorted(code, reverse=True), sorted(notes, reverse=True)
-    places = order(code, notes, strong)
+    places = merge_order(code, notes, strong)
     assert [at for is_note, at in places if is_note] == list(range(len(notes)))
     assert [at for is_note, at in places if not is_note] == list(range(len(code)))
 
 
-def test_weak_notes_stand_below_code_that_is_half_as_good_as_the_best():
+def test_weak_notes_come_after_code_that_is_half_as_good_as_the_best():
     rows = [{"combined_score": 0.8}, {"combined_score": 0.5}]
-    strong = merged(rows, [{"score": 0.9, "title": "note"}])
-    weak = merged(rows, [{"score": 0.1, "title": "note"}])
+    strong = merge_rows(rows, [{"score": 0.9, "title": "note"}])
+    weak = merge_rows(rows, [{"score": 0.1, "title": "note"}])
     assert [row.get("source") for row in strong] == [None, "memory", None]
     assert [row.get("source") for row in weak] == [None, None, "memory"]

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from cortex.ask.multi_project.exact import exact_together
-from cortex.ask.multi_project.search import find_together, search_together
-from cortex.ask.query_context import Far as Place
+from cortex.ask.multi_project.exact import exact_in_projects
+from cortex.ask.multi_project.search import find_in_projects, search_in_projects
 from cortex.ask.query_context import Member, Starting
+from cortex.ask.query_context import MilvusProject as Place
 from cortex.ask.questions import Exact, Search
-from cortex.ranking.multi_project import join_meaning, join_words, key_in, told_as
+from cortex.ranking.multi_project import join_hit, join_meaning, join_words, project_key
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
 from cortex.system.errors import BadRequest, Damaged, Unavailable
@@ -34,7 +34,7 @@ from ipc.messages import (
 from tests.ask.fake_workers import HITS, Workers, asking, plain, publish
 
 
-class Far(Workers):
+class MilvusWorkers(Workers):
     """The workers of one of some projects in one Milvus, which all say what it does."""
 
     def answer(self, request):
@@ -46,13 +46,15 @@ class Far(Workers):
             case Among(projects=projects, request=(frame,)):
                 return self.of_all(range(len(projects)), decode(frame))
             case Apart(requests=requests):
-                return Answers(tuple(encode(super(Far, self).answer(decode(one))) for one in requests))
+                return Answers(
+                    tuple(encode(super(MilvusWorkers, self).answer(decode(encoded))) for encoded in requests)
+                )
         raise AssertionError(request)
 
     def of_all(self, numbers, request):
         match request:
             case Fetch(keys=keys):
-                return super().answer(replace(request, keys=tuple(map(key_in, keys))))
+                return super().answer(replace(request, keys=tuple(map(project_key, keys))))
             case TextSignals():
                 return join_words(dict.fromkeys(numbers, super().answer(request)), 90)
             case MeaningSearch():
@@ -60,11 +62,11 @@ class Far(Workers):
             case CountWords():
                 return super().answer(request)
             case ExactSearch():
-                told = super().answer(request)
-                hits = tuple(told_as(number, hit) for number in numbers for hit in told.hits)
+                reply = super().answer(request)
+                hits = tuple(join_hit(number, hit) for number in numbers for hit in reply.hits)
                 more = ("scores", "highlights", "highlight_lines", "chunks")
-                found = {name: getattr(told, name) * len(numbers) for name in more}
-                return replace(told, hits=hits, total_found=len(hits), **found)
+                columns = {name: getattr(reply, name) * len(numbers) for name in more}
+                return replace(reply, hits=hits, total_found=len(hits), **columns)
         raise AssertionError(request)
 
 
@@ -94,73 +96,77 @@ def web(tmp_path):
     return Project(tmp_path, "web", 7)
 
 
-def ask(projects, how=search_together, away=(), deadline_s=10.0, **question):
+def ask(projects, how=search_in_projects, away=(), deadline_s=10.0, **question):
     """The answer of `projects`, all beginning at the same time."""
 
     async def others(patterns):
         assert patterns == ("*",)
-        return [*(one.member(deadline_s) for one in projects), *away]
+        return [*(project.member(deadline_s) for project in projects), *away]
 
-    kind = Exact if how is exact_together else Search
+    kind = Exact if how is exact_in_projects else Search
     question = kind(**({"query": "words", "detail": "full"} | question))
-    own = replace(asking(projects[0].config, None, deadline_s), others=others)
-    return asyncio.run(how(own, ("*",), question))
+    context = replace(asking(projects[0].config, None, deadline_s), others=others)
+    return asyncio.run(how(context, ("*",), question))
 
 
-def asked(project, kind):
-    return [one for one in project.workers.asked if isinstance(one, kind)]
+def requests_of(project, kind):
+    return [request for request in project.workers.requests if isinstance(request, kind)]
 
 
 def places(answer):
-    return [(one["project"], one["chunk"]["metadata"]["file_path"]) for one in plain(answer)["results"]]
+    return [
+        (result["project"], result["chunk"]["metadata"]["file_path"]) for result in plain(answer)["results"]
+    ]
 
 
-def test_each_result_says_whose_it_is_and_equal_ones_stand_in_the_order_of_the_projects(api, web):
+def test_each_result_names_its_project_and_ties_follow_the_order_of_the_projects(api, web):
     answer = ask([api, web])
     # The same files in both: each pair ties, and ids decide, then the order of the projects.
     assert places(answer) == [(name, path) for path in ("b.py", "a.py", "c.py") for name in ("api", "web")]
     assert answer["index"]["generations"] == {"api": 3, "web": 7}
     assert answer["index"]["degraded"] == []
-    assert {one.generation for one in asked(web, Fetch)} == {7}
+    assert {request.generation for request in requests_of(web, Fetch)} == {7}
 
 
 def test_the_ranking_is_that_of_one_project_that_holds_all(api, web):
-    alone = [one["combined_score"] for one in ask([api])["results"]]
-    both = [one["combined_score"] for one in ask([api, web])["results"]]
+    alone = [result["combined_score"] for result in ask([api])["results"]]
+    both = [result["combined_score"] for result in ask([api, web])["results"]]
     assert both == [score for score in alone for _ in range(2)]
 
 
 @pytest.fixture
 def in_milvus(tmp_path):
     """Two projects in one Milvus, asked through the workers of the first."""
-    one = Project(tmp_path, "far", 5)
-    one.workers = Far(5)
-    asked = one.member()
-    return one, [replace(asked, name=name, far=Place("there", name)) for name in ("far", "off")]
+    project = Project(tmp_path, "far", 5)
+    project.workers = MilvusWorkers(5)
+    member = project.member()
+    return project, [replace(member, name=name, far=Place("there", name)) for name in ("far", "off")]
 
 
 @pytest.mark.parametrize("detail", ["full", "auto"])
-def test_projects_here_and_in_milvus_are_ranked_once_and_each_says_whose_it_is(api, in_milvus, detail):
+def test_local_projects_and_those_in_milvus_are_ranked_together(api, in_milvus, detail):
     far, members = in_milvus
     answer = ask([api], away=members, detail=detail)
     assert places(answer) == [
         (name, path) for path in ("b.py", "a.py", "c.py") for name in ("api", "far", "off")
     ]
     assert answer["index"]["generations"] == {"api": 3, "far": 5, "off": 5}
-    assert len(asked(far, Bring)) == 1
-    assert {one.generation for one in asked(api, TextSignals)} == {3}
+    assert len(requests_of(far, Bring)) == 1
+    assert {request.generation for request in requests_of(api, TextSignals)} == {3}
 
 
-def test_lines_here_and_in_milvus_stand_in_one_order(api, in_milvus):
-    answer = ask([api], exact_together, away=in_milvus[1])
+def test_lines_of_local_projects_and_of_milvus_have_one_order(api, in_milvus):
+    answer = ask([api], exact_in_projects, away=in_milvus[1])
     assert places(answer) == [(name, path) for path in ("a.py", "b.py") for name in ("api", "far", "off")]
     assert answer["total_found"] == 6
 
 
-def test_where_nobody_says_what_milvus_has_those_here_have_time_to_answer(api, in_milvus):
+def test_local_projects_have_time_to_answer_while_milvus_is_silent(api, in_milvus):
     far, members = in_milvus
     far.workers.silent = {"text"}
-    late = [replace(one, asking=replace(one.asking, until=time.monotonic() + 1.0)) for one in members]
+    late = [
+        replace(member, asking=replace(member.asking, until=time.monotonic() + 1.0)) for member in members
+    ]
     answer = ask([api], away=late, deadline_s=1.0)
     assert {name for name, _ in places(answer)} == {"api"}
     assert answer["index"]["degraded"] == ["far", "off"]
@@ -168,23 +174,23 @@ def test_where_nobody_says_what_milvus_has_those_here_have_time_to_answer(api, i
 
 def test_words_are_counted_in_all_before_any_is_scored_and_not_where_one_is_asked(api, web):
     ask([api, web])
-    assert [len(asked(one, CountWords)) for one in (api, web)] == [1, 1]
-    assert asked(api, TextSignals)[0].counts.chunks == 6
-    assert asked(api, TextSignals)[0].counts.holding == {"lane_body words": 4}
-    api.workers.asked.clear()
+    assert [len(requests_of(project, CountWords)) for project in (api, web)] == [1, 1]
+    assert requests_of(api, TextSignals)[0].counts.chunks == 6
+    assert requests_of(api, TextSignals)[0].counts.holding == {"lane_body words": 4}
+    api.workers.requests.clear()
     ask([api])
-    assert not asked(api, CountWords)
+    assert not requests_of(api, CountWords)
 
 
 def test_words_of_a_keyword_query_are_counted_in_all_also_in_milvus_before_any_is_scored(api, in_milvus):
-    ask([api], exact_together, away=in_milvus[1], query="words", match_type="phrase")
-    (counted,) = asked(api, CountWords)
+    ask([api], exact_in_projects, away=in_milvus[1], query="words", match_type="phrase")
+    (counted,) = requests_of(api, CountWords)
     assert (counted.keywords, counted.match_type) == (True, "phrase")
-    assert asked(api, ExactSearch)[0].counts.chunks == 6
-    api.workers.asked.clear()
-    ask([api], exact_together)
-    assert not asked(api, CountWords)
-    assert not asked(api, ExactSearch)[0].counts.chunks
+    assert requests_of(api, ExactSearch)[0].counts.chunks == 6
+    api.workers.requests.clear()
+    ask([api], exact_in_projects)
+    assert not requests_of(api, CountWords)
+    assert not requests_of(api, ExactSearch)[0].counts.chunks
 
 
 def test_a_project_that_cannot_be_asked_is_named_and_the_others_answer(api):
@@ -204,7 +210,7 @@ def test_a_project_without_an_index_is_named_and_not_waited_for(api, tmp_path):
     assert places(answer)
 
 
-def test_where_none_can_be_asked_the_answer_is_a_sentence_that_names_each(api, tmp_path):
+def test_the_error_names_each_project_when_none_can_be_asked(api, tmp_path):
     with pytest.raises(Unavailable, match=r"new: Nothing is indexed yet.*old: It is away\."):
         ask(
             [Project(tmp_path, "new", served=False)],
@@ -213,7 +219,7 @@ def test_where_none_can_be_asked_the_answer_is_a_sentence_that_names_each(api, t
         )
 
 
-def test_where_none_can_be_asked_yet_who_waits_is_told_that_workers_are_starting(tmp_path, in_milvus):
+def test_starting_is_raised_while_no_project_can_be_asked_yet(tmp_path, in_milvus):
     class Absent:
         async def ask(self, worker, _message, _deadline_s):
             raise Silent(f"No {worker} worker runs.", absent=True)
@@ -222,14 +228,15 @@ def test_where_none_can_be_asked_yet_who_waits_is_told_that_workers_are_starting
         return "starting"
 
     far = [
-        replace(one, asking=replace(one.asking, client=Absent(), standing=standing)) for one in in_milvus[1]
+        replace(member, asking=replace(member.asking, client=Absent(), standing=standing))
+        for member in in_milvus[1]
     ]
     other = Member("other", None, Starting("The workers are still being started."))
     new = Project(tmp_path, "new", served=False)
     for away in ([other], far, [other, *far]):
         late = [
-            replace(one, asking=one.asking and replace(one.asking, until=time.monotonic() + 1.2))
-            for one in away
+            replace(member, asking=member.asking and replace(member.asking, until=time.monotonic() + 1.2))
+            for member in away
         ]
         with pytest.raises(Starting, match="start"):
             ask([new], away=late, deadline_s=1.2)
@@ -250,9 +257,9 @@ def test_one_lane_of_a_project_is_enough_for_it(api, web):
     assert "web: The text worker is gone." in answer["index"]["message"]
 
 
-def test_where_all_are_silent_the_call_fails_with_what_each_said(api, web):
-    for one in (api, web):
-        one.workers.faults = dict.fromkeys(("text", "vector"), Damaged(f"{one.name} is broken."))
+def test_the_error_holds_each_reason_when_all_projects_fail(api, web):
+    for project in (api, web):
+        project.workers.faults = dict.fromkeys(("text", "vector"), Damaged(f"{project.name} is broken."))
     with pytest.raises(Unavailable, match=r"api is broken\. web is broken\."):
         ask([api, web])
 
@@ -270,8 +277,8 @@ def test_one_that_is_lost_between_ranking_and_reading_is_left_out_and_named(api,
     assert answer["index"]["degraded"] == ["web"]
 
 
-@pytest.mark.parametrize("how", [search_together, exact_together])
-def test_what_one_project_refuses_is_answered_by_the_others_and_what_all_refuse_is_an_error(api, web, how):
+@pytest.mark.parametrize("how", [search_in_projects, exact_in_projects])
+def test_a_refusal_of_one_project_is_noted_and_a_refusal_of_all_is_an_error(api, web, how):
     refusal = BadRequest("There are no chunks of the kind 'recipe' in the index.")
     web.workers.faults["text"] = refusal
     answer = ask([api, web], how)
@@ -303,8 +310,10 @@ def test_limit_tokens_floor_and_offset_are_of_the_whole_answer(api, web):
     assert few["truncated"] is True
     best = ask([api, web])["results"][0]["combined_score"]
     assert len(ask([api, web], min_score=best - 0.01)["results"]) == 2
-    for one in (api, web):
-        one.workers.chunks = {key: body[:-1] + b" " * 900 + b"}" for key, body in one.workers.chunks.items()}
+    for project in (api, web):
+        project.workers.chunks = {
+            key: body[:-1] + b" " * 900 + b"}" for key, body in project.workers.chunks.items()
+        }
     small = ask([api, web], max_tokens=500)
     assert 1 <= len(small["results"]) < 6
     assert small["truncated"] is True
@@ -319,21 +328,21 @@ def test_semantic_search_over_projects_of_different_models_is_refused(api, web):
 
 
 def test_a_flat_answer_has_the_same_results(api, web):
-    found = ask([api, web], find_together, detail="snippet")
-    assert [(one.project, one.ranked.hit.path) for one in found.results] == places(ask([api, web]))
+    page = ask([api, web], find_in_projects, detail="snippet")
+    assert [(result.project, result.ranked.hit.path) for result in page.results] == places(ask([api, web]))
 
 
 def test_lines_are_asked_of_each_project_with_its_share_of_the_budget(api, web):
     answer = ask([api, web], detail="auto", max_tokens=1_000)
     assert places(answer)[:2] == [("api", "b.py"), ("web", "b.py")]
-    [mine], [theirs] = asked(api, Show), asked(web, Show)
+    [mine], [theirs] = requests_of(api, Show), requests_of(web, Show)
     assert mine.max_bytes == theirs.max_bytes == 2_000
     assert mine.scores == theirs.scores
 
 
 def test_without_several_projects_the_argument_is_refused(api):
     with pytest.raises(BadRequest, match="leave `projects` out"):
-        asyncio.run(search_together(asking(api.config, api.workers), ("x",), Search("words")))
+        asyncio.run(search_in_projects(asking(api.config, api.workers), ("x",), Search("words")))
 
 
 def lines(*kinds, score=0.5):
@@ -364,10 +373,10 @@ def answering(project, reply):
     project.workers = Exactly(project.workers.generation)
 
 
-def test_lines_of_all_projects_stand_in_the_order_that_one_worker_gives(api, web):
+def test_lines_of_all_projects_have_the_order_of_one_worker(api, web):
     answering(api, lines(((0, 0, 0, 0), "defines.py"), ((0, 0, 4, 0), "uses.py"), ((1, 0, 0, 0), "built.js")))
     answering(web, lines(((0, 0, 0, 1), "beside.py"), ((0, 0, 4, 0), "better.py"), score=0.9))
-    answer = ask([api, web], exact_together, detail="auto")
+    answer = ask([api, web], exact_in_projects, detail="auto")
     assert places(answer) == [
         ("api", "defines.py"),
         ("web", "beside.py"),
@@ -381,17 +390,17 @@ def test_lines_of_all_projects_stand_in_the_order_that_one_worker_gives(api, web
 
 
 def test_a_limit_counts_the_lines_of_all_projects(api, web):
-    for one in (api, web):
-        answering(one, lines(((0, 0, 0, 0), "a.py"), ((0, 0, 1, 0), "b.py")))
-    answer = plain(ask([api, web], exact_together, detail="auto", limit=3, counted=True))
-    assert [one["chunk"]["text"] for one in answer["results"]] == ["3: a\n9: b", "3: a"]
+    for project in (api, web):
+        answering(project, lines(((0, 0, 0, 0), "a.py"), ((0, 0, 1, 0), "b.py")))
+    answer = plain(ask([api, web], exact_in_projects, detail="auto", limit=3, counted=True))
+    assert [result["chunk"]["text"] for result in answer["results"]] == ["3: a\n9: b", "3: a"]
     assert answer["results"][1]["chunk"]["metadata"]["end_line"] == 3
     assert (answer["total_found"], answer["total_returned"], answer["truncated"]) == (8, 3, True)
 
 
 def test_pages_of_chunks_are_pages_of_all_projects(api, web):
     def page(offset):
-        answer = ask([api, web], exact_together, detail="snippet", limit=2, offset=offset)
+        answer = ask([api, web], exact_in_projects, detail="snippet", limit=2, offset=offset)
         return places(answer), answer["total_found"], answer["truncated"]
 
     assert page(0) == ([("api", "a.py"), ("web", "a.py")], 4, True)
@@ -406,16 +415,16 @@ def test_pages_of_chunks_are_pages_of_all_projects(api, web):
         ({"offset": 90}, "the first 100"),
     ],
 )
-def test_what_cannot_be_paged_over_several_projects_is_refused(api, web, question, why):
+def test_pages_beyond_the_bounds_of_several_projects_are_refused(api, web, question, why):
     with pytest.raises(BadRequest, match=why):
-        ask([api, web], exact_together, **question)
+        ask([api, web], exact_in_projects, **question)
 
 
-def test_exact_search_names_who_is_away_and_fails_only_where_all_are(api, web):
+def test_exact_search_names_absent_projects_and_fails_when_all_are_absent(api, web):
     web.workers.faults["text"] = Unavailable("The text worker is gone.")
-    answer = ask([api, web], exact_together)
+    answer = ask([api, web], exact_in_projects)
     assert {name for name, _ in places(answer)} == {"api"}
     assert answer["index"]["degraded"] == ["web"]
     api.workers.faults["text"] = Unavailable("This one, too.")
     with pytest.raises(Unavailable, match=r"web: The text worker is gone|This one, too"):
-        ask([api, web], exact_together)
+        ask([api, web], exact_in_projects)

@@ -134,7 +134,7 @@ def ask(served, query, **more):
 
 
 def symbols(answer):
-    return [one["symbol"] for one in answer["functions"]]
+    return [entry["symbol"] for entry in answer["functions"]]
 
 
 def line_of(lines, text):
@@ -147,10 +147,10 @@ def test_the_asked_line_and_those_next_to_it_have_the_first_claim_on_the_budget(
     text = answer["functions"][0]["text"]
     assert symbols(answer) == ["sort_parcels"]
     assert text.startswith("def sort_parcels(\n    parcel,\n):")
-    shown = [int(line.split()[0].removeprefix("step_")) for line in text.split("\n") if "step_" in line]
-    assert step in shown
-    assert shown == list(range(shown[0], shown[-1] + 1))
-    assert len(shown) >= 8
+    steps = [int(line.split()[0].removeprefix("step_")) for line in text.split("\n") if "step_" in line]
+    assert step in steps
+    assert steps == list(range(steps[0], steps[-1] + 1))
+    assert len(steps) >= 8
     assert answer["truncated"] is True
     assert len(orjson.dumps(answer)) <= 1200
 
@@ -170,10 +170,10 @@ def test_a_comment_at_the_top_gives_way_to_code_unless_it_is_asked_about(post):
 
 def test_lines_of_a_file_are_shown_as_they_are(post):
     first, last = line_of(LINES, "return weigh_parcel"), line_of(LINES, "def deliver") + 2
-    (one,) = ask(post, f"post/sorting.py:{first}-{last}")["functions"]
-    assert ask(post, f"post\\sorting.py#L{first}-L{last}")["functions"] == [one]
-    assert (one["start_line"], one["end_line"]) == (first, last)
-    assert [line.strip() for line in one["text"].split("\n")] == [
+    (entry,) = ask(post, f"post/sorting.py:{first}-{last}")["functions"]
+    assert ask(post, f"post\\sorting.py#L{first}-L{last}")["functions"] == [entry]
+    assert (entry["start_line"], entry["end_line"]) == (first, last)
+    assert [line.strip() for line in entry["text"].split("\n")] == [
         line.strip() for line in LINES[first - 1 : last]
     ]
 
@@ -183,10 +183,10 @@ def test_lines_inside_of_one_definition_come_first_and_the_rest_of_it_behind_the
     first = line_of(LINES, "step_20 =")
     for span in (f"{first}-{first + 9}", f"{first + 9}-{first}"):
         answer = ask(post, f"post/sorting.py:{span}", max_tokens=max_tokens)
-        asked, around, *_ = answer["functions"]
-        assert [asked["symbol"], around["symbol"]] == ["sort_parcels", "sort_parcels"]
-        assert (asked["start_line"], asked["end_line"]) == (first, first + 9)
-        assert asked["text"].split("\n") == [line.strip() for line in LINES[first - 1 : first + 9]]
+        focus, around, *_ = answer["functions"]
+        assert [focus["symbol"], around["symbol"]] == ["sort_parcels", "sort_parcels"]
+        assert (focus["start_line"], focus["end_line"]) == (first, first + 9)
+        assert focus["text"].split("\n") == [line.strip() for line in LINES[first - 1 : first + 9]]
         assert around["text"].startswith("def sort_parcels(")
         assert f"⋯ {first}-{first + 9}" in around["text"] or max_tokens == 300
         assert "step_25 =" not in around["text"]
@@ -219,7 +219,7 @@ def test_the_line_that_begins_a_type_is_about_the_type(post):
 
 
 @pytest.mark.parametrize(("span", "last"), [("9000", "return value + 11"), ("1-999999999", "edge = None")])
-def test_lines_behind_the_end_of_a_file_are_said(post, span, last):
+def test_lines_behind_the_end_of_a_file_are_reported(post, span, last):
     answer = ask(post, f"post/parts.py:{span}")
     assert re.search(r"^post/parts\.py ends at line \d+\.$", answer["suggestion"])
     assert last in answer["functions"][0]["text"]
@@ -228,11 +228,11 @@ def test_lines_behind_the_end_of_a_file_are_said(post, span, last):
 def test_a_symbol_comes_first_and_its_callers_are_lines(post):
     answer = ask(post, "weigh_parcel")
     assert symbols(answer) == ["weigh_parcel"]
-    assert {one["symbol"] for one in answer["callers"]} == {"sort_parcels", "deliver", "send_back"}
-    assert all(one["text"].endswith("weigh_parcel(parcel)") for one in answer["callers"])
+    assert {caller["symbol"] for caller in answer["callers"]} == {"sort_parcels", "deliver", "send_back"}
+    assert all(caller["text"].endswith("weigh_parcel(parcel)") for caller in answer["callers"])
 
 
-def test_what_a_symbol_calls_is_behind_it_or_named(post):
+def test_callees_of_a_symbol_are_shown_after_it_or_named(post):
     answer = ask(post, "BaseClient.build_redirect")
     assert symbols(answer) == [
         "BaseClient.build_redirect",
@@ -245,9 +245,9 @@ def test_what_a_symbol_calls_is_behind_it_or_named(post):
 
 
 def test_tests_and_documents_of_a_symbol_are_those_that_name_it(post):
-    named = ask(post, "weigh_parcel")
-    assert [one["tests"] for one in named["tests"]] == [["test_nothing_weighs_nothing"]]
-    assert [one["file"] for one in named["documents"]] == ["docs/notes.md"]
+    answer = ask(post, "weigh_parcel")
+    assert [test["tests"] for test in answer["tests"]] == [["test_nothing_weighs_nothing"]]
+    assert [document["file"] for document in answer["documents"]] == ["docs/notes.md"]
     place = ask(post, f"post/sorting.py:{line_of(LINES, 'return parcel[at]')}")
     assert "documents" not in place
     assert "tests" not in ask(post, f"post/parts.py:{line_of(PARTS, 'return value + 3')}")
@@ -258,7 +258,7 @@ FOLLOWS = "How does the client send a request and follow a redirect of its respo
 
 def test_an_async_copy_is_named_and_not_shown(post):
     answer = ask(post, FOLLOWS)
-    sends = [one for one in answer["functions"] if one["symbol"].endswith(".send_request")]
+    sends = [entry for entry in answer["functions"] if entry["symbol"].endswith(".send_request")]
     assert len(sends) == 1
     (other,) = {"Client.send_request", "AsyncClient.send_request"} - {sends[0]["symbol"]}
     (twin,) = sends[0]["twins"]
@@ -267,18 +267,18 @@ def test_an_async_copy_is_named_and_not_shown(post):
     assert len([line for line in twin["text"].split("\n") if not line.startswith("⋯")]) <= 2
 
 
-def test_what_shown_functions_call_and_is_not_shown_is_named(post):
+def test_hidden_callees_of_shown_functions_are_named(post):
     for max_tokens in (300, 400, 2500):
         answer = ask(post, FOLLOWS, max_tokens=max_tokens)
-        told = [*symbols(answer), *(name.partition(" ")[0] for name in answer.get("calls", ()))]
-        assert len(told) == len(set(told))
+        names = [*symbols(answer), *(name.partition(" ")[0] for name in answer.get("calls", ()))]
+        assert len(names) == len(set(names))
         if "BaseClient.build_redirect" in symbols(answer):
-            assert "BaseClient.method_after" in told
+            assert "BaseClient.method_after" in names
         assert len(orjson.dumps(answer)) <= 4 * max_tokens
-    assert {"BaseClient.method_after", "BaseClient.headers_after", "has_redirect"} <= set(told)
+    assert {"BaseClient.method_after", "BaseClient.headers_after", "has_redirect"} <= set(names)
 
 
-def test_no_line_of_what_is_asked_about_is_missing_however_small_its_chunks_are(tmp_path, serve):
+def test_a_definition_of_many_small_chunks_is_shown_without_gaps(tmp_path, serve):
     chunks = [
         {
             "id": f"code-long-{first}",

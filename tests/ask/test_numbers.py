@@ -19,7 +19,7 @@ def call(sample, tool, **arguments):
     return asyncio.run(TOOLS[tool].call(sample.asking(), TOOLS[tool].check(arguments)))
 
 
-def said(sample, tool, **arguments):
+def sentence_of(sample, tool, **arguments):
     """What is said about the arguments, if not their answer."""
     try:
         return str(call(sample, tool, **arguments).get("suggestion", ""))
@@ -55,7 +55,7 @@ def said(sample, tool, **arguments):
     ],
 )  # fmt: skip
 def test_a_number_of_any_length_has_an_answer_or_a_sentence(sample, tool, arguments):
-    assert len(said(sample, tool, **arguments)) < 1_000
+    assert len(sentence_of(sample, tool, **arguments)) < 1_000
 
 
 def test_a_floor_of_nothing_is_not_blamed_for_what_a_filter_leaves_out(sample):

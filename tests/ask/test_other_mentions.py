@@ -32,17 +32,17 @@ def suggestion(served, operation, target, **more):
 
 
 @pytest.mark.parametrize("operation", ["callers", "dependents", "impact"])
-def test_a_function_whose_name_stands_elsewhere_is_not_called_unused(served, operation):
-    said = suggestion(served, operation, "late_job")
+def test_a_function_mentioned_elsewhere_is_not_called_unused(served, operation):
+    sentence = suggestion(served, operation, "late_job")
     what = "call" if operation == "callers" else "use"
-    assert said.startswith(f"No {what} of late_job is resolved; the word occurs in 2 other files: ")
-    assert "table.py:3" in said
-    assert "setup.cfg:2" in said
+    assert sentence.startswith(f"No {what} of late_job is resolved; the word occurs in 2 other files: ")
+    assert "table.py:3" in sentence
+    assert "setup.cfg:2" in sentence
 
 
-def test_a_word_that_is_nowhere_else_is_said_to_be(served):
-    said = suggestion(served, "callers", "lonely_job")
-    assert said.startswith(
+def test_a_word_without_other_mentions_is_reported_as_such(served):
+    sentence = suggestion(served, "callers", "lonely_job")
+    assert sentence.startswith(
         "No call of lonely_job is resolved, and the word occurs in no other file of the index."
     )
 
@@ -56,7 +56,7 @@ def test_words_that_are_merely_alike_are_not_the_word(served):
     assert "other.py" not in suggestion(served, "callers", "lonely_job")
 
 
-def test_a_name_that_stands_again_in_its_own_file_alone_is_told_with_its_lines(served):
+def test_a_name_mentioned_only_in_its_own_file_comes_with_its_lines(served):
     assert suggestion(served, "callers", "own_job").startswith(
         "No call of own_job is resolved, and the word occurs in no other file of the index. "
         "In its own file it stands on lines 1, 5."
@@ -64,10 +64,10 @@ def test_a_name_that_stands_again_in_its_own_file_alone_is_told_with_its_lines(s
 
 
 def test_a_name_of_ruby_is_looked_for_with_its_mark(served):
-    said = suggestion(served, "callers", "Disk#wipe!")
-    assert said.startswith("No call of wipe! is resolved; the word occurs in 1 other file: run.rb:2.")
+    sentence = suggestion(served, "callers", "Disk#wipe!")
+    assert sentence.startswith("No call of wipe! is resolved; the word occurs in 1 other file: run.rb:2.")
 
 
-def test_behind_the_last_result_nobody_is_told_that_there_is_none(served):
-    said = suggestion(served, "callers", "used_job", offset=9)
-    assert said == "There is 1 result; offset 9 is behind."
+def test_an_offset_behind_the_last_result_is_not_reported_as_no_use(served):
+    sentence = suggestion(served, "callers", "used_job", offset=9)
+    assert sentence == "There is 1 result; offset 9 is behind."

@@ -46,7 +46,7 @@ def ask(served, name, **arguments):
 
 
 def files(answer):
-    return [one["chunk"]["metadata"]["file_path"] for one in answer["results"]]
+    return [result["chunk"]["metadata"]["file_path"] for result in answer["results"]]
 
 
 @pytest.mark.parametrize("detail", ["auto", "full", "snippet", "location"])
@@ -60,11 +60,11 @@ def test_a_kind_of_theirs_can_be_filtered_by(others, kind, detail):
 
 
 def test_lines_of_a_kind_of_theirs_are_those_of_the_file(others):
-    (one,) = ask(others, "cortex_exact", query="signed ones", chunk_types=["adr"], detail="snippet")[
+    (result,) = ask(others, "cortex_exact", query="signed ones", chunk_types=["adr"], detail="snippet")[
         "results"
     ]
-    assert one["highlight_lines"] == [2]
-    assert one["chunk"]["metadata"]["snippet_start_line"] == 1
+    assert result["highlight_lines"] == [2]
+    assert result["chunk"]["metadata"]["snippet_start_line"] == 1
 
 
 def test_a_kind_that_nobody_has_is_an_error_that_names_those_there_are(others):
@@ -77,7 +77,7 @@ def test_a_kind_that_nobody_has_is_an_error_that_names_those_there_are(others):
 
 def test_a_chunk_without_a_kind_is_code(others):
     answer = ask(others, "cortex_search", query="retry count", chunk_types=["code"], detail="full")
-    assert [one["chunk"]["chunk_type"] for one in answer["results"]] == ["code"]
+    assert [result["chunk"]["chunk_type"] for result in answer["results"]] == ["code"]
     assert answer["results"][0]["chunk"]["colour"] == "blue"
 
 
@@ -113,8 +113,10 @@ def test_a_question_finds_views_that_stand_for_their_file_beside_whole_documents
     others, question, file, text, detail
 ):
     answer = ask(others, "cortex_search", query=question, detail=detail)
-    found = {one["chunk"]["metadata"]["file_path"]: one["chunk"]["text"] for one in answer["results"]}
-    assert text in found[file]
+    texts = {
+        result["chunk"]["metadata"]["file_path"]: result["chunk"]["text"] for result in answer["results"]
+    }
+    assert text in texts[file]
 
 
 def test_fields_of_a_chunk_are_not_taken_for_the_files_own(others):

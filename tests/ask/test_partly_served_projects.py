@@ -42,7 +42,7 @@ SHARE = "The project is 50 % searchable (2 of 4 files)"
 
 
 @pytest.mark.parametrize("path", ["late/more.py", "late", "late/core.py"])
-def test_the_outline_of_what_is_not_served_yet_is_that_and_no_other_files(half, path):
+def test_the_outline_of_an_unserved_path_shows_no_other_file(half, path):
     answer = call(half, "cortex_outline", path=path)
     assert answer["results"] == []
     assert answer["suggestion"].startswith(SHARE)
@@ -51,7 +51,7 @@ def test_the_outline_of_what_is_not_served_yet_is_that_and_no_other_files(half, 
 
 def test_the_outline_of_a_file_that_is_served_says_nothing_of_the_others(half):
     answer = call(half, "cortex_outline", path="core.py")
-    assert [one["file"] for one in answer["results"]] == ["core.py"]
+    assert [result["file"] for result in answer["results"]] == ["core.py"]
     assert answer["suggestion"] == ""
 
 
@@ -85,7 +85,7 @@ def test_uses_without_a_definition_say_that_it_may_come(half):
         ("cortex_outline", {"path": "late"}),
     ],
 )
-def test_how_much_is_served_is_said_once(half, tool, arguments):
+def test_the_served_share_is_reported_once(half, tool, arguments):
     answer = call(half, tool, **arguments)
     assert answer["suggestion"].startswith(SHARE)
     assert "searchable" not in answer["index"].get("message", "")
@@ -94,15 +94,15 @@ def test_how_much_is_served_is_said_once(half, tool, arguments):
 
 
 @pytest.mark.parametrize("operation", ["callers", "impact"])
-def test_no_line_is_quoted_of_what_was_saved_since(served, operation):
+def test_no_line_of_a_file_saved_since_is_quoted(served, operation):
     # Line 9, which was the call in `second`, is the one in `first` now.
     (served.config.root / "caller.py").write_text("# one\n# two\n# three\n# four\n" + CALLER)
     answer = call(served, "cortex_graph", operation=operation, target="used")
-    assert {one.get("name") for one in answer["results"]} >= {"first", "second"}
-    assert all(one["stale"] and "text" not in one for one in answer["results"])
+    assert {result.get("name") for result in answer["results"]} >= {"first", "second"}
+    assert all(result["stale"] and "text" not in result for result in answer["results"])
 
 
 def test_related_code_quotes_no_line_that_calls_nothing(served):
     (served.config.root / "caller.py").write_text("# one\n" + CALLER)
     answer = call(served, "find_related", file="core.py", line=1)
-    assert [(one["text"], one["stale"]) for one in answer["callers"]] == [("", True)] * 2
+    assert [(caller["text"], caller["stale"]) for caller in answer["callers"]] == [("", True)] * 2

@@ -15,13 +15,13 @@ from ipc.messages import (
     TextSignals,
     VectorSearch,
 )
-from tests.ask.fake_workers import BODIES, Workers, exact, found, publish, remote, search
+from tests.ask.fake_workers import BODIES, Workers, exact, publish, remote, result_paths, search
 
 
 def test_an_answer_fuses_both_lanes_and_carries_the_chunks_as_they_are(config):
     publish(config)
     answer = search(config, Workers())
-    assert found(answer) == ["b.py", "a.py", "c.py"]
+    assert result_paths(answer) == ["b.py", "a.py", "c.py"]
     assert [result["chunk"] for result in answer["results"]] == [BODIES[2], BODIES[1], BODIES[3]]
     assert answer["total"] == 3
     assert answer["index"] == {"generation": 1, "pending": [], "pending_count": 0, "degraded": []}
@@ -33,14 +33,14 @@ def test_semantic_mode_asks_no_words_and_answers_with_cosines(config):
     workers = Workers()
     answer = search(config, workers, mode="semantic")
     assert [result["combined_score"] for result in answer["results"]] == [0.9, 0.5, 0.1]
-    assert not [asked for asked in workers.asked if isinstance(asked, TextSignals)]
+    assert not [request for request in workers.requests if isinstance(request, TextSignals)]
 
 
 def test_the_words_do_not_wait_for_the_vector(config):
     publish(config)
     workers = Workers()
     search(remote(config), workers)
-    assert {type(asked) for asked in workers.asked[:2]} == {TextSignals, Embed}
+    assert {type(request) for request in workers.requests[:2]} == {TextSignals, Embed}
 
 
 def test_with_the_built_in_embedder_the_vector_worker_is_asked_with_the_question_itself(config):
@@ -48,8 +48,8 @@ def test_with_the_built_in_embedder_the_vector_worker_is_asked_with_the_question
     workers = Workers()
     filters = Filters(tags=("go",))
     search(config, workers, mode="semantic", filters=filters)
-    assert workers.asked[0] == MeaningSearch("words", 64, filters, 1, alone=True)
-    assert not [asked for asked in workers.asked if isinstance(asked, Embed | VectorSearch)]
+    assert workers.requests[0] == MeaningSearch("words", 64, filters, 1, alone=True)
+    assert not [request for request in workers.requests if isinstance(request, Embed | VectorSearch)]
 
 
 @pytest.mark.parametrize("worker", ["embed", "vector", "text"])
@@ -71,7 +71,7 @@ def test_a_silent_lane_costs_its_share_of_the_deadline_and_no_more(config, worke
     short = remote(Config(root=config.root, server=type(config.server)(deadline_s=0.5)))
     answer = search(short, workers, deadline_s=0.5)
     assert answer["index"]["degraded"] == [worker]
-    assert found(answer)[0] == ("a.py" if worker == "text" else "b.py")
+    assert result_paths(answer)[0] == ("a.py" if worker == "text" else "b.py")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_generation_that_moved_on_twice_is_not_followed_any_more(config):
         workers = Ahead()
         with pytest.raises(Unavailable, match="Generation 1 is not open here"):
             ask(config, workers)
-        assert len([one for one in workers.asked if isinstance(one, kind)]) == times
+        assert len([sent for sent in workers.requests if isinstance(sent, kind)]) == times
 
 
 def test_a_lane_that_stays_behind_is_left_out(config):
@@ -182,14 +182,14 @@ def test_a_fetch_goes_to_the_other_worker_when_the_first_is_gone(config):
                 raise Unavailable("The text worker is not running.")
             return await super().ask(worker, message, deadline_s)
 
-    assert found(search(config, Dying())) == ["b.py", "a.py", "c.py"]
+    assert result_paths(search(config, Dying())) == ["b.py", "a.py", "c.py"]
 
 
 def test_a_chunk_that_the_generation_lacks_is_left_out(config):
     publish(config)
     workers = Workers()
     del workers.chunks[2]
-    assert found(search(config, workers)) == ["a.py", "c.py"]
+    assert result_paths(search(config, workers)) == ["a.py", "c.py"]
 
 
 @pytest.mark.parametrize("limit", [-5, 0, 1, 2, 1000])
@@ -198,19 +198,21 @@ def test_limits_are_clamped(config, limit):
     workers = Workers()
     assert search(config, workers, limit=limit)["total"] == min(max(limit, 1), 3)
     exact(config, workers, limit=limit)
-    assert workers.asked[-1].limit == min(max(limit, 1), 100)
+    assert workers.requests[-1].limit == min(max(limit, 1), 100)
 
 
-@pytest.mark.parametrize(("asked", "kept"), [(-5, 1), (0, 1), (1, 1), (100, 100), (101, 100), (1 << 40, 100)])
-def test_no_question_has_a_limit_out_of_its_bounds(asked, kept):
-    assert Search("a", limit=asked).checked().limit == kept
-    assert Related("a.py", limit=asked).checked().limit == kept
-    assert Exact("a", limit=asked).checked().request(1).limit == kept
+@pytest.mark.parametrize(
+    ("limit", "clamped"), [(-5, 1), (0, 1), (1, 1), (100, 100), (101, 100), (1 << 40, 100)]
+)
+def test_no_question_has_a_limit_out_of_its_bounds(limit, clamped):
+    assert Search("a", limit=limit).checked().limit == clamped
+    assert Related("a.py", limit=limit).checked().limit == clamped
+    assert Exact("a", limit=limit).checked().request(1).limit == clamped
 
 
 @pytest.mark.parametrize("query", ["", "  \n", "a\0b", "x" * 65_537, "é" * 40_000, "\ud800"])
 @pytest.mark.parametrize("ask", [search, exact])
-def test_a_query_that_nothing_can_be_made_of_is_refused(config, ask, query):
+def test_an_unusable_query_is_refused(config, ask, query):
     publish(config)
     with pytest.raises(BadRequest, match="The query"):
         ask(config, Workers(), query=query)
@@ -244,7 +246,7 @@ def test_an_answer_that_would_be_too_long_ends_earlier_and_says_so(config):
     workers.chunks[1] = orjson.dumps(BODIES[1] | {"text": "x" * 1000})
     answer = search(config, workers, max_tokens=100)
     assert (answer["total"], answer["truncated"]) == (1, True)
-    assert next(asked for asked in workers.asked if isinstance(asked, Fetch)).max_bytes == 400
+    assert next(request for request in workers.requests if isinstance(request, Fetch)).max_bytes == 400
 
 
 def test_filters_and_detail_reach_the_workers(config):
@@ -253,10 +255,15 @@ def test_filters_and_detail_reach_the_workers(config):
     filters = Filters(chunk_types=("code",), tags=("go",), paths=("src/**",), exclude_paths=("test/",))
     search(config, workers, filters=filters, detail="snippet")
     exact(config, workers, filters=filters, detail="location", offset=3)
-    asked = {type(request): request for request in workers.asked}
-    assert asked[TextSignals].filters == asked[MeaningSearch].filters == asked[ExactSearch].filters == filters
-    assert (asked[Fetch].detail, asked[Fetch].query) == ("snippet", "words")
-    assert (asked[ExactSearch].detail, asked[ExactSearch].offset) == ("location", 3)
+    requests = {type(request): request for request in workers.requests}
+    assert (
+        requests[TextSignals].filters
+        == requests[MeaningSearch].filters
+        == requests[ExactSearch].filters
+        == filters
+    )
+    assert (requests[Fetch].detail, requests[Fetch].query) == ("snippet", "words")
+    assert (requests[ExactSearch].detail, requests[ExactSearch].offset) == ("location", 3)
 
 
 def test_an_exact_answer_has_the_fields_of_the_contract(config):

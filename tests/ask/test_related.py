@@ -17,7 +17,7 @@ def related(served, **question):
 
 def files(answer, kind):
     entries = answer[kind]
-    return [one.get("file") or one["chunk"]["metadata"]["file_path"] for one in entries]
+    return [entry.get("file") or entry["chunk"]["metadata"]["file_path"] for entry in entries]
 
 
 def test_a_line_has_its_callers_tests_documents_and_similar_code(sample):
@@ -25,8 +25,8 @@ def test_a_line_has_its_callers_tests_documents_and_similar_code(sample):
     assert answer["target"]["symbols"] == ["SessionStore.refresh_token"]
     assert answer["target"]["file"] == "src/auth/session.py"
     assert set(files(answer, "similar")) == {"src/auth/tickets.py", "src/web/login.py", "src/web/render.py"}
-    assert [one["score"] for one in answer["similar"]] == sorted(
-        (one["score"] for one in answer["similar"]), reverse=True
+    assert [entry["score"] for entry in answer["similar"]] == sorted(
+        (entry["score"] for entry in answer["similar"]), reverse=True
     )
     (caller,) = answer["callers"]
     assert (caller["id"], caller["line"]) == ("src/web/login:show_login", 8)
@@ -44,7 +44,7 @@ def test_a_line_has_its_callers_tests_documents_and_similar_code(sample):
     assert answer["index"]["degraded"] == []
 
 
-def test_callers_are_counted_without_the_tests_among_them_and_a_cut_is_told(tmp_path, serve):
+def test_callers_are_counted_without_tests_and_a_cut_is_reported(tmp_path, serve):
     (tmp_path / "core.py").write_text("def used():\n    return 1\n")
     calls = "from core import used\n" + "".join(f"\n\ndef test_{n}():\n    used()\n" for n in range(60))
     (tmp_path / "a_test.py").write_text(calls)
@@ -52,13 +52,13 @@ def test_callers_are_counted_without_the_tests_among_them_and_a_cut_is_told(tmp_
     (tmp_path / "z.py").write_text(more)
     served = serve(tmp_path)
     answer = related(served, file="core.py", line=1, limit=50)
-    assert [one["id"] for one in answer["callers"]] == [f"z:call_{n}" for n in range(30)]
+    assert [caller["id"] for caller in answer["callers"]] == [f"z:call_{n}" for n in range(30)]
     assert len(answer["tests"][0]["tests"]) == 60
     assert "truncated" not in answer
     assert related(served, file="core.py", line=1, limit=29)["truncated"]
 
 
-def test_more_callers_than_the_graph_gives_are_told(tmp_path, serve):
+def test_more_callers_than_the_graph_returns_are_reported(tmp_path, serve):
     (tmp_path / "core.py").write_text("def used():\n    return 1\n")
     calls = "from core import used\n" + "".join(f"\n\ndef test_{n}():\n    used()\n" for n in range(120))
     (tmp_path / "a_test.py").write_text(calls)
@@ -69,13 +69,13 @@ def test_more_callers_than_the_graph_gives_are_told(tmp_path, serve):
 
 def test_a_chunk_id_means_that_chunk(sample):
     first = related(sample, file="src/auth/session.py", line=10)
-    again = related(sample, chunk_id=first["target"]["chunk_id"])
-    assert again["target"]["chunk_id"] == first["target"]["chunk_id"]
-    assert files(again, "callers") == ["src/web/login.py"]
-    assert files(again, "similar") == files(first, "similar")
+    by_id = related(sample, chunk_id=first["target"]["chunk_id"])
+    assert by_id["target"]["chunk_id"] == first["target"]["chunk_id"]
+    assert files(by_id, "callers") == ["src/web/login.py"]
+    assert files(by_id, "similar") == files(first, "similar")
 
 
-def test_a_whole_file_has_what_belongs_to_any_part_of_it(sample):
+def test_a_file_has_the_related_code_of_all_its_parts(sample):
     answer = related(sample, file="src/auth/session.py")
     assert answer["target"]["start_line"] == 1
     assert answer["target"]["end_line"] == 19
@@ -114,7 +114,7 @@ def test_a_place_is_read_as_editors_and_traces_write_it(sample, question):
         ({"chunk_id": "code-src/auth/session.p"}, NotFound, r"There is no chunk"),
     ],
 )
-def test_what_the_index_does_not_hold_is_one_sentence(sample, question, error, sentence):
+def test_a_target_that_the_index_lacks_is_refused_with_a_sentence(sample, question, error, sentence):
     with pytest.raises(error, match=sentence):
         related(sample, **question)
 
@@ -151,16 +151,16 @@ def test_limits_hold_for_each_kind_and_say_so(sample):
 
 def test_details_are_honoured(sample):
     answer = related(sample, file="src/auth/session.py", line=10, detail="location")
-    assert all("text" not in one["chunk"] for one in (*answer["similar"], *answer["documents"]))
-    whole = related(sample, file="src/auth/session.py", line=10, detail="full")
-    assert any("class TicketStore" in one["chunk"]["text"] for one in whole["similar"])
+    assert all("text" not in entry["chunk"] for entry in (*answer["similar"], *answer["documents"]))
+    full_answer = related(sample, file="src/auth/session.py", line=10, detail="full")
+    assert any("class TicketStore" in entry["chunk"]["text"] for entry in full_answer["similar"])
 
 
 def test_similar_chunks_are_asked_for_by_the_vector_of_the_chunk_itself(sample):
     sample.asked.clear()
     related(sample, file="src/auth/session.py", line=10)
-    (asked,) = [one for one in sample.asked if isinstance(one, VectorSearch)]
-    assert float(asked.vector @ asked.vector) == pytest.approx(1.0, abs=1e-3)
+    (request,) = [message for message in sample.asked if isinstance(message, VectorSearch)]
+    assert float(request.vector @ request.vector) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_document_has_similar_documents_and_no_callers(sample):
@@ -180,7 +180,7 @@ def test_a_lane_that_stays_behind_is_left_out_and_named(sample, worker):
     assert answer["index"]["degraded"] == [worker]
 
 
-def test_a_worker_that_refuses_what_nobody_asked_is_not_called_away(sample):
+def test_a_worker_that_refuses_our_own_request_is_not_degraded(sample):
     sample.faults["graph"] = BadRequest("There is no such symbol.")
     try:
         answer = related(sample, file="src/auth/session.py")
@@ -190,13 +190,13 @@ def test_a_worker_that_refuses_what_nobody_asked_is_not_called_away(sample):
     assert answer["index"]["degraded"] == []
 
 
-def test_what_is_alike_has_its_name_and_no_more_than_a_line(sample):
+def test_similar_code_is_shown_by_its_name_and_one_line(sample):
     answer = related(sample, file="src/auth/session.py", line=10, detail="auto")
-    shown = {one["chunk"]["metadata"]["file_path"]: one["chunk"] for one in answer["similar"]}
-    assert set(shown) == {"src/auth/tickets.py", "src/web/login.py", "src/web/render.py"}
-    assert shown["src/web/login.py"]["metadata"]["symbol"] == "show_login"
-    assert shown["src/web/login.py"]["text"].startswith("def show_login(")
-    assert all(len(one["text"].splitlines()) == 1 for one in shown.values())
-    assert all(set(one) == {"id", "text", "metadata"} for one in shown.values())
+    chunks = {entry["chunk"]["metadata"]["file_path"]: entry["chunk"] for entry in answer["similar"]}
+    assert set(chunks) == {"src/auth/tickets.py", "src/web/login.py", "src/web/render.py"}
+    assert chunks["src/web/login.py"]["metadata"]["symbol"] == "show_login"
+    assert chunks["src/web/login.py"]["text"].startswith("def show_login(")
+    assert all(len(chunk["text"].splitlines()) == 1 for chunk in chunks.values())
+    assert all(set(chunk) == {"id", "text", "metadata"} for chunk in chunks.values())
     assert files(answer, "documents") == ["docs/auth.md"]
     assert len(answer["documents"][0]["chunk"]["text"].splitlines()) == 1

@@ -23,8 +23,8 @@ QUESTION = "how is a token refreshed before it expires"
 
 
 def search(served, config=None, **question):
-    found = asyncio.run(searching.search(served.asking(config), Search(**({"query": QUESTION} | question))))
-    return orjson.loads(orjson.dumps(found))
+    answer = asyncio.run(searching.search(served.asking(config), Search(**({"query": QUESTION} | question))))
+    return orjson.loads(orjson.dumps(answer))
 
 
 def call(served, name, config=None, **arguments):
@@ -33,11 +33,11 @@ def call(served, name, config=None, **arguments):
 
 
 def files(answer):
-    return [one["chunk"]["metadata"]["file_path"] for one in answer["results"]]
+    return [result["chunk"]["metadata"]["file_path"] for result in answer["results"]]
 
 
 def scores(answer):
-    return [one["combined_score"] for one in answer["results"]]
+    return [result["combined_score"] for result in answer["results"]]
 
 
 def add_up(explained, weights):
@@ -61,12 +61,14 @@ def table(weights):
 def test_every_signal_of_every_hit_is_explained_and_they_add_up_to_the_score(sample):
     answer = search(sample, explain=True, limit=50)
     positive = sum(weight for weight in table(WITH_VECTORS).values() if weight > 0)
-    floor = min(one["explain"]["score"] for one in answer["results"] if one["explain"]["place_in_file"] == 1)
-    assert {one["explain"]["place_in_file"] for one in answer["results"]} > {1}
-    for one in answer["results"]:
-        explained = one["explain"]
+    floor = min(
+        result["explain"]["score"] for result in answer["results"] if result["explain"]["place_in_file"] == 1
+    )
+    assert {result["explain"]["place_in_file"] for result in answer["results"]} > {1}
+    for result in answer["results"]:
+        explained = result["explain"]
         add_up(explained, table(WITH_VECTORS))
-        assert one["combined_score"] == pytest.approx(explained["score"], abs=5e-5)
+        assert result["combined_score"] == pytest.approx(explained["score"], abs=5e-5)
         # The formula of docs/RANKING.md, from what is explained alone.
         first = 1 / (1 + math.exp(-6 * (explained["sum"] / positive - 0.5)))
         expected = first if explained["place_in_file"] == 1 else floor * explained["factor"]
@@ -80,18 +82,18 @@ def test_without_the_vector_lane_the_other_weights_are_explained(sample):
     finally:
         sample.faults.clear()
     assert answer["results"]
-    for one in answer["results"]:
-        add_up(one["explain"], table(WITHOUT_VECTORS))
-        assert one["explain"]["source"] == "lex"
+    for result in answer["results"]:
+        add_up(result["explain"], table(WITHOUT_VECTORS))
+        assert result["explain"]["source"] == "lex"
     assert answer["index"]["degraded"] == ["vector"]
 
 
 def test_scores_are_between_0_and_1_and_fall(sample):
     for question in (QUESTION, "SessionStore", "zebra crossing", "colour of the fonts"):
-        found = scores(search(sample, query=question, limit=50))
-        assert found, question
-        assert found == sorted(found, reverse=True)
-        assert all(0 <= score <= 1 for score in found)
+        falling = scores(search(sample, query=question, limit=50))
+        assert falling, question
+        assert falling == sorted(falling, reverse=True)
+        assert all(0 <= score <= 1 for score in falling)
 
 
 def test_a_question_that_nothing_answers_well_scores_lower_than_one_that_a_file_answers(sample):
@@ -104,18 +106,18 @@ def test_a_question_that_nothing_answers_well_scores_lower_than_one_that_a_file_
 def test_semantic_mode_is_pure_cosine_and_asks_no_words(sample):
     sample.asked.clear()
     answer = search(sample, mode="semantic", explain=True, limit=50)
-    assert not [one for one in sample.asked if isinstance(one, TextSignals)]
+    assert not [request for request in sample.asked if isinstance(request, TextSignals)]
     embedder = open_static()
     question = VectorSearch(embedder.embed([QUESTION])[0], embedder.identity, 200, alone=True)
-    found = sample.workers["vector"].handlers[VectorSearch](question)
-    cosines = dict(zip([hit.id for hit in found.hits], found.values[0].tolist(), strict=True))
+    signals = sample.workers["vector"].handlers[VectorSearch](question)
+    cosines = dict(zip([hit.id for hit in signals.hits], signals.values[0].tolist(), strict=True))
     assert answer["results"]
-    for one in answer["results"]:
-        cosine, explained = cosines[one["chunk"]["id"]], one["explain"]
+    for result in answer["results"]:
+        cosine, explained = cosines[result["chunk"]["id"]], result["explain"]
         assert list(explained["signals"]) == ["cosine"]
         assert explained["sum"] == pytest.approx(cosine, abs=1e-6)
         if explained["place_in_file"] == 1:
-            assert one["combined_score"] == pytest.approx(max(0.0, cosine), abs=1e-3)
+            assert result["combined_score"] == pytest.approx(max(0.0, cosine), abs=1e-3)
     assert scores(answer) == sorted(scores(answer), reverse=True)
     count = len(set(files(answer)))
     assert len(set(files(answer)[:count])) == count < len(files(answer))
@@ -210,8 +212,8 @@ def test_a_trace_leads_to_the_innermost_file_of_the_project_and_the_line_in_it(s
     chunk = answer["results"][0]["chunk"]["metadata"]
     assert chunk["start_line"] <= 18 <= chunk["end_line"]
     weights = table(WITH_VECTORS) | {"cited": WITH_VECTORS.cited}
-    for one in answer["results"]:
-        add_up(one["explain"], weights)
+    for result in answer["results"]:
+        add_up(result["explain"], weights)
 
 
 def test_a_file_that_a_question_names_comes_first_unless_a_filter_leaves_it_out(sample):
@@ -224,7 +226,7 @@ def test_a_file_that_a_question_names_comes_first_unless_a_filter_leaves_it_out(
 def test_an_ordinary_question_asks_nothing_more_than_its_lanes(sample):
     sample.asked.clear()
     search(sample)
-    assert [type(one).__name__ for one in sample.asked] == ["TextSignals", "MeaningSearch", "Fetch"]
+    assert [type(request).__name__ for request in sample.asked] == ["TextSignals", "MeaningSearch", "Fetch"]
 
 
 ROUNDING = '''def round_rate(rate):
@@ -234,21 +236,21 @@ ROUNDING = '''def round_rate(rate):
 
 
 def test_generated_and_vendored_files_come_behind_the_projects_own_code(tmp_path, serve):
-    own, made, copied = "src/rates.py", "src/exchange_rates.py", "vendor/fx/exchange_rates.py"
+    handwritten, generated, copied = "src/rates.py", "src/exchange_rates.py", "vendor/fx/exchange_rates.py"
     sources = {
-        made: f"# Code generated by ratesgen. DO NOT EDIT.\n{ROUNDING}",
+        generated: f"# Code generated by ratesgen. DO NOT EDIT.\n{ROUNDING}",
         copied: ROUNDING,
-        own: ROUNDING,
+        handwritten: ROUNDING,
     }
     for name, text in sources.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     answer = search(serve(tmp_path), query="how are exchange rates rounded", explain=True)
-    assert files(answer)[0] == own
+    assert files(answer)[0] == handwritten
     assert set(files(answer)) == set(sources)
-    for one in answer["results"]:
-        foreign = one["explain"]["signals"]["foreign"]["value"]
-        assert foreign == (one["chunk"]["metadata"]["file_path"] != own)
+    for result in answer["results"]:
+        foreign = result["explain"]["signals"]["foreign"]["value"]
+        assert foreign == (result["chunk"]["metadata"]["file_path"] != handwritten)
 
 
 def test_vectors_of_another_program_that_name_no_model_are_left_out_aloud(serve, tmp_path):
@@ -260,5 +262,5 @@ def test_vectors_of_another_program_that_name_no_model_are_left_out_aloud(serve,
     theirs.write_bytes(orjson.dumps([chunk]))
     answer = search(serve(tmp_path), query="sign in", mode="semantic", detail="full")
     assert answer["results"]
-    assert "theirs-1" not in [one["chunk"]["id"] for one in answer["results"]]
+    assert "theirs-1" not in [result["chunk"]["id"] for result in answer["results"]]
     assert "1 chunks have no vector of the model in use" in answer["index"]["message"]

@@ -61,34 +61,34 @@ def call(served, query, **more):
     return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(), arguments))))
 
 
-def shown_of(served, query, **more):
+def shown_text(served, query, **more):
     answer = call(served, query, **more)
-    return "\n".join(one["chunk"]["text"] for one in answer["results"])
+    return "\n".join(result["chunk"]["text"] for result in answer["results"])
 
 
 @pytest.mark.parametrize("limit", [1, 2])
 def test_code_is_shown_as_the_question_spells_it_before_lines_with_its_words(loader, limit):
     query = "skip already expired records when loading as master, records_expired++"
-    text = shown_of(loader, query, limit=limit, max_tokens=450)
+    text = shown_text(loader, query, limit=limit, max_tokens=450)
     assert "is_master() && record->expires < now" in text
     assert "stats.records_expired++;" in text
 
 
 def test_a_line_with_a_name_of_the_question_comes_before_those_that_share_its_words(loader):
-    text = shown_of(loader, "done loading records as master: `free_record`?", max_tokens=600)
+    text = shown_text(loader, "done loading records as master: `free_record`?", max_tokens=600)
     assert "free_record(record);" in text
 
 
 def test_every_function_that_the_question_names_is_shown_however_few_are_wanted(loader):
     answer = call(loader, "expire_replica_records try_expire", limit=1)
-    (one,) = answer["results"]
-    assert "int try_expire(struct record *record) {" in one["chunk"]["text"]
-    assert "void expire_replica_records(void) {" in one["chunk"]["text"]
+    (result,) = answer["results"]
+    assert "int try_expire(struct record *record) {" in result["chunk"]["text"]
+    assert "void expire_replica_records(void) {" in result["chunk"]["text"]
 
 
-def test_a_window_that_does_not_fit_keeps_what_of_it_does(loader):
-    (one,) = call(loader, "load_records is_master free_record", limit=1, max_tokens=150)["results"]
-    text = one["chunk"]["text"]
+def test_a_window_that_does_not_fit_is_cut(loader):
+    (result,) = call(loader, "load_records is_master free_record", limit=1, max_tokens=150)["results"]
+    text = result["chunk"]["text"]
     assert "int load_records(struct source *source) {" in text
     assert "free_record(record);" in text
-    assert len(orjson.dumps(one["chunk"])) <= 600
+    assert len(orjson.dumps(result["chunk"])) <= 600

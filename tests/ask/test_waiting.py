@@ -55,30 +55,30 @@ def at_once(coroutine):
     return done.value.value
 
 
-def know(config, files, **fields):
+def write_manifest(config, files, **fields):
     """A manifest of so many files, each with a chunk."""
-    seen = {f"f{n}.py": {"size": 1, "mtime_ns": 1, "chunks": 1} for n in range(files)}
-    config.manifest.write_bytes(orjson.dumps({"files": seen} | fields))
+    records = {f"f{n}.py": {"size": 1, "mtime_ns": 1, "chunks": 1} for n in range(files)}
+    config.manifest.write_bytes(orjson.dumps({"files": records} | fields))
 
 
 @pytest.mark.parametrize("state", ["idle", "indexing", "stopped"])
 @pytest.mark.parametrize("backlog", [0, 9])
 def test_no_call_waits_for_a_generation_while_there_is_one_to_answer_from(config, state, backlog):
-    made = Generation(1, segments=(SegmentRef("s", 3, 3),), sequence=1, backlog=backlog, sources=2)
-    generations.publish(config.index_dir, made)
-    know(config, 8, sequence=7)
-    told = IndexerState(state, 3, 8, 7, time.time(), os.getpid(), files=8)
-    config.indexer_state.write_bytes(orjson.dumps(told))
+    generation = Generation(1, segments=(SegmentRef("s", 3, 3),), sequence=1, backlog=backlog, sources=2)
+    generations.publish(config.index_dir, generation)
+    write_manifest(config, 8, sequence=7)
+    indexer_state = IndexerState(state, 3, 8, 7, time.time(), os.getpid(), files=8)
+    config.indexer_state.write_bytes(orjson.dumps(indexer_state))
     starting = asking(config, Workers(), deadline_s=600.0, settled=time.monotonic() + 600)
-    assert at_once(starting.first_generation()) == made
+    assert at_once(starting.first_generation()) == generation
 
 
 def test_an_answer_from_a_part_of_the_project_says_how_much_of_it_that_is(config):
-    made = Generation(1, segments=(SegmentRef("s", 3, 3),), sources=12)
-    generations.publish(config.index_dir, made)
+    generation = Generation(1, segments=(SegmentRef("s", 3, 3),), sources=12)
+    generations.publish(config.index_dir, generation)
     state = IndexerState("indexing", 30, 4274, 6, time.time(), os.getpid(), files=4274)
     config.indexer_state.write_bytes(orjson.dumps(state))
-    know(config, 12)
+    write_manifest(config, 12)
     index = search(config, Workers())["index"]
     assert index["searchable"] == {"done": 12, "total": 4274}
     assert "12 of 4 274 files" in index["message"]
@@ -93,7 +93,7 @@ def test_the_wait_for_the_very_first_generation_ends_long_before_the_deadline(co
     assert FIRST_GENERATION_S <= 3
 
 
-def test_how_far_indexing_is_is_said(config):
+def test_the_progress_of_indexing_is_reported(config):
     publish(config)
     state = IndexerState("indexing", 30, 120, 6, time.time(), os.getpid(), {f"f{n}.py": 6 for n in range(7)})
     config.indexer_state.write_bytes(orjson.dumps(state))
@@ -104,7 +104,7 @@ def test_how_far_indexing_is_is_said(config):
     assert "25 % (30 of 120 files)" in index["message"]
 
 
-def test_a_chunk_count_without_vectors_is_said(config):
+def test_chunks_without_vectors_are_counted_in_the_message(config):
     publish(config)
 
     class Partly(Workers):
@@ -131,8 +131,8 @@ class Late(Workers):
 
 def test_a_worker_that_is_still_starting_is_waited_for(config):
     publish(config)
-    made = asking(config, Late(), settled=time.monotonic() + 5)
-    assert asyncio.run(searching.search(made, Search("words")))["index"]["degraded"] == []
+    context = asking(config, Late(), settled=time.monotonic() + 5)
+    assert asyncio.run(searching.search(context, Search("words")))["index"]["degraded"] == []
 
 
 def test_a_worker_that_says_why_it_cannot_answer_is_not_waited_for_while_workers_start(config):
@@ -140,19 +140,19 @@ def test_a_worker_that_says_why_it_cannot_answer_is_not_waited_for_while_workers
     publish(config)
     workers = Workers()
     workers.faults["embed"] = Unavailable("http://localhost:8121/embed refused the connection.")
-    made = asking(remote(config), workers, deadline_s=600.0, settled=time.monotonic() + 600)
-    answer = asyncio.run(asyncio.wait_for(searching.search(made, Search("words")), 60))
+    context = asking(remote(config), workers, deadline_s=600.0, settled=time.monotonic() + 600)
+    answer = asyncio.run(asyncio.wait_for(searching.search(context, Search("words")), 60))
     assert answer["results"]
     assert answer["index"]["degraded"] == ["embed"]
     assert "refused the connection" in answer["index"]["message"]
-    assert sum(isinstance(one, Embed) for one in workers.asked) == 1
+    assert sum(isinstance(request, Embed) for request in workers.requests) == 1
 
 
 def test_a_message_that_is_not_repeatable_is_asked_once_even_while_workers_start(config):
     workers = Late()
-    made = asking(config, workers, settled=time.monotonic() + 5)
+    context = asking(config, workers, settled=time.monotonic() + 5)
     with pytest.raises(Unavailable):
-        asyncio.run(made.ask("text", Reload(1), Reload, time.monotonic() + 5))
+        asyncio.run(context.ask("text", Reload(1), Reload, time.monotonic() + 5))
     assert workers.refusals == 1
 
 
@@ -165,27 +165,27 @@ class Absent(Workers):
         return await super().ask(worker, message, deadline_s)
 
 
-def stands(told):
+def report_state(state):
     async def standing(worker):
         assert worker == "text"
-        return told
+        return state
 
     return standing
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "said"),
+    ("state", "kind", "sentence"),
     [
         ("starting", Starting, "The text worker is starting"),
         ("restarting", Unavailable, "is being started again"),
         ("", Unavailable, "The text worker is not running"),
     ],
 )
-def test_of_a_worker_that_is_not_there_is_said_how_it_stands(config, told, kind, said):
+def test_the_state_of_an_absent_worker_is_reported(config, state, kind, sentence):
     publish(config)
-    made = replace(asking(config, Absent(), deadline_s=REST_S), standing=stands(told))
-    with pytest.raises(Unavailable, match=said) as raised:
-        asyncio.run(exacting.exact(made, Exact("words")))
+    context = replace(asking(config, Absent(), deadline_s=REST_S), standing=report_state(state))
+    with pytest.raises(Unavailable, match=sentence) as raised:
+        asyncio.run(exacting.exact(context, Exact("words")))
     assert type(raised.value) is kind
 
 
@@ -193,7 +193,7 @@ def test_a_worker_that_is_starting_is_waited_for_longer_than_a_lane_has(config):
     """Of a call's ten seconds a lane has six, and a loaded machine needs more for a start."""
     publish(config)
     workers = Late()
-    made = replace(asking(config, workers), standing=stands("starting"))
-    turn = Turn(made, publish(config), time.monotonic() + 0.01, final=True)
+    context = replace(asking(config, workers), standing=report_state("starting"))
+    turn = Turn(context, publish(config), time.monotonic() + 0.01, final=True)
     reply = asyncio.run(turn.ask("text", Exact("words").request(1), ExactHits))
     assert (reply.total_found, workers.refusals) == (2, 0)

@@ -13,7 +13,7 @@ from cortex.engines.milvus.entries import make_entry
 from cortex.engines.vector.usearch import KEPT_MAX
 from cortex.generation.write import Row
 from cortex.ranking import rank, weigh
-from cortex.ranking.multi_project import join_meaning, join_words, told_by
+from cortex.ranking.multi_project import join_meaning, join_words, split_hit
 from cortex.settings.milvus import milvus_place
 from ipc.messages import ExactSearch, Filters, TextSignals, VectorSearch
 from tests.engines.forest import DIMENSIONS, TREES, World, chunk, vector
@@ -104,7 +104,7 @@ def test_two_of_a_thousand_that_are_asked_together_are_ranked_once(opened):
         for number, answering in enumerate(opened)
     }
     ranking = rank("oak", join_words(text, 90), join_meaning(near, 45), weigh(vectors=True), 2)
-    assert {(told_by(ranked.hit)[0], told_by(ranked.hit)[1].path) for ranked in ranking} == {
+    assert {(split_hit(ranked.hit)[0], split_hit(ranked.hit)[1].path) for ranked in ranking} == {
         (0, "oak.py"),
         (1, "oak.py"),
     }

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from cortex.ask.freshness import Freshness
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
@@ -57,7 +57,7 @@ class Window:
 
     async def call(self, tool, arguments):
         until = time.monotonic() + 10.0
-        asking = Asking(self.config, None, self.freshness, until, memory=self.memory)
+        asking = QueryContext(self.config, None, self.freshness, until, memory=self.memory)
         return await tool.call(asking, tool.check(arguments))
 
     def ask(self, name, **arguments):

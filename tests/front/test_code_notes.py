@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from cortex.ask.code_notes.place_backfill import Catching, catch_up
+from cortex.ask.code_notes.place_backfill import PlaceBackfill, catch_up
 from cortex.ask.code_notes.renames import Renames
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.indexer.run import index
@@ -250,7 +250,7 @@ def test_a_window_looks_for_such_notes_once_for_each_generation(desk):
     asking = replace(desk.served.asking(), memory=desk.memory)
 
     async def look_twice():
-        catching = Catching()
+        catching = PlaceBackfill()
         catching.look(asking)
         await catching._task
         first = catching._task

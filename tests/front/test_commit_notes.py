@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from cortex.ask.code_notes.commit_notes import History
+from cortex.ask.code_notes.commit_notes import CommitHistory
 from cortex.front.link import Link
 from cortex.memory.library import finish
 from cortex.memory.note import Source
@@ -51,7 +51,7 @@ class Repository:
         return carry_out(self.library, operation, arguments, project="here", source=Source())
 
     def bring(self, history=None):
-        return asyncio.run((history or History(self.root)).bring(self._tell))
+        return asyncio.run((history or CommitHistory(self.root)).import_new(self._tell))
 
     def notes(self):
         return {note.title: note for note in self.library.memory.store.get(range(1, 1000))}
@@ -83,7 +83,7 @@ def test_each_commit_is_a_note_with_its_message_files_and_time(repository):
 
 
 def test_a_commit_is_taken_in_once_and_a_new_one_with_the_next_look(repository):
-    history = History(repository.root)
+    history = CommitHistory(repository.root)
     assert repository.bring(history) == 3
     told = len(repository.told)
     assert repository.bring(history) == 0
@@ -136,7 +136,7 @@ def test_a_folder_without_a_repository_has_no_history(library, tmp_path):
     async def tell(*_asked):
         raise AssertionError("there is nothing to tell")
 
-    assert asyncio.run(History(tmp_path).bring(tell)) == 0
+    assert asyncio.run(CommitHistory(tmp_path).import_new(tell)) == 0
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from cortex.ask.freshness import Freshness
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.mcp.server import describe
 from cortex.front.tool import make_tool
 from cortex.front.tools import TOOLS, TOOLSETS, choose
@@ -112,7 +112,7 @@ def test_null_counts_as_left_out():
 
 def test_a_function_makes_a_tool(tmp_path):
     config = Config(root=tmp_path)
-    asking = Asking(config, None, Freshness(config), time.monotonic() + 5.0)
+    asking = QueryContext(config, None, Freshness(config), time.monotonic() + 5.0)
 
     async def shout(asking, *, word: str, times: int = 1) -> dict:
         """Says it loud."""
@@ -163,7 +163,7 @@ class Nobody:
 @pytest.mark.parametrize("tool", choose(("code",)).values(), ids=lambda tool: tool.name)
 def test_without_workers_and_without_an_index_every_tool_answers_with_a_sentence(tool, tmp_path):
     config = Config(root=tmp_path, server=Server(deadline_s=1.0))
-    asking = Asking(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
+    asking = QueryContext(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
     answer = asyncio.run(tool.call(asking, tool.check(least(tool))))
     assert answer["suggestion"].endswith(".")
     assert answer["index"]["generation"] == 0
@@ -172,6 +172,6 @@ def test_without_workers_and_without_an_index_every_tool_answers_with_a_sentence
 @pytest.mark.parametrize("tool", choose(("memory",)).values(), ids=lambda tool: tool.name)
 def test_without_a_way_to_memory_its_tools_answer_with_a_sentence(tool, tmp_path):
     config = Config(root=tmp_path)
-    asking = Asking(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
+    asking = QueryContext(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
     with pytest.raises(Unavailable, match=r"no way to memory here; .*\.$"):
         asyncio.run(tool.call(asking, tool.check(least(tool))))

@@ -19,8 +19,8 @@ from cortex.generation.postings import blocks_of
 from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment, write_segment
 from cortex.generation.write import Row, write_rows
-from cortex.ranking.candidates import parted
-from cortex.ranking.multi_project import told_as
+from cortex.ranking.candidates import split_name
+from cortex.ranking.multi_project import join_hit
 from cortex.settings.config import INDEX_FORMAT
 from cortex.system.errors import BadRequest, Damaged
 from ipc.messages import Filters
@@ -74,8 +74,8 @@ def test_rows_are_found_by_key_and_deleted_ones_are_not(tmp_path):
 
 def test_a_path_that_no_file_can_have_is_cleaned_for_several_projects(tmp_path):
     rows = open_rows(publish(tmp_path, [row(1, path="a\0b.go"), row(2, path="5\0b.go")]), tmp_path)
-    hits = [told_as(3, rows.hit(ordinal)) for ordinal in range(2)]
-    assert [parted(hit.path) for hit in hits] == [("3", "ab.go"), ("3", "5b.go")]
+    hits = [join_hit(3, rows.hit(ordinal)) for ordinal in range(2)]
+    assert [split_name(hit.path) for hit in hits] == [("3", "ab.go"), ("3", "5b.go")]
 
 
 def test_the_json_of_chunks_lies_packed_and_comes_back_as_it_was(tmp_path):

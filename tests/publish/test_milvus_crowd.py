@@ -16,7 +16,7 @@ import pytest
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import Caller
 from cortex.ask.multi_project.fan_out import NAMED_MAX
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.engines.milvus.collection import Collection
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.projects import Projects
@@ -54,7 +54,7 @@ class InProcessLink:
         pass
 
     async def reach(self, until):
-        return Asking(self.config, self, self.freshness, until)
+        return QueryContext(self.config, self, self.freshness, until)
 
     async def ask(self, worker, message, _deadline_s):
         return decode(encode(answer(self.workers[worker], encode(message))))

@@ -12,7 +12,7 @@ from cortex.engines.milvus.collection import Collection
 from cortex.engines.milvus.joined_rows import join_rows
 from cortex.engines.milvus.removal import drop_rows
 from cortex.publish.milvus_publisher import Mirror
-from cortex.ranking.multi_project import told_by
+from cortex.ranking.multi_project import split_hit
 from cortex.system import allocator
 from cortex.system.errors import NotReady
 from ipc.codec import decode, encode
@@ -77,7 +77,7 @@ def searches(monkeypatch):
 
 
 def hit_places(reply):
-    return {(told_by(hit)[0], told_by(hit)[1].path) for hit in reply.hits}
+    return {(split_hit(hit)[0], split_hit(hit)[1].path) for hit in reply.hits}
 
 
 def test_words_and_meaning_of_all_are_found_by_one_search_for_each_lane(place, searches):
@@ -104,12 +104,12 @@ def test_joint_answers_match_those_of_each_project_alone(place):
             assert cosines[at, path, chunk_id] == pytest.approx(cosine, abs=1e-6)
         hits = handlers[ExactSearch](ExactSearch("price"))
         joint = place.ask(ExactSearch("price", limit=50))
-        own_paths = {own_hit.path for number, own_hit in map(told_by, joint.hits) if number == at}
+        own_paths = {own_hit.path for number, own_hit in map(split_hit, joint.hits) if number == at}
         assert own_paths == {hit.path for hit in hits.hits}
 
 
 def told_ids(reply):
-    return [(told_by(hit)[0], told_by(hit)[1].path, hit.id) for hit in reply.hits]
+    return [(split_hit(hit)[0], split_hit(hit)[1].path, hit.id) for hit in reply.hits]
 
 
 def test_filters_apply_within_each_project(place):
@@ -134,9 +134,11 @@ def test_lines_are_shown_of_each_project_by_itself_and_read_at_once(place, searc
     generations = place.bring().generations
     answer = place.ask(TextSignals("price", 10))
     requests = [
-        encode(Show(tuple(told_by(hit)[1].key for hit in project_hits), (1.0,) * len(project_hits), "price"))
+        encode(
+            Show(tuple(split_hit(hit)[1].key for hit in project_hits), (1.0,) * len(project_hits), "price")
+        )
         for at in range(2)
-        if (project_hits := [hit for hit in answer.hits if told_by(hit)[0] == at])
+        if (project_hits := [hit for hit in answer.hits if split_hit(hit)[0] == at])
     ]
     searches.clear()
     replies = place.text.handlers[Apart](Apart(place.names, generations, tuple(requests))).replies

@@ -36,7 +36,7 @@ from cortex.system.errors import BadRequest
         "while(x",
     ],
 )
-def test_code_and_lines_with_a_colon_are_literal_texts_and_it_is_said(query):
+def test_code_and_lines_with_a_colon_are_literal_texts_with_a_note(query):
     readings = read_query(query)
     assert isinstance(readings.first.node, Regex)
     assert readings.first.match_type == "substring"
@@ -70,7 +70,7 @@ def test_code_and_lines_with_a_colon_are_literal_texts_and_it_is_said(query):
         "x\\ ==\\ y",
     ],
 )
-def test_what_the_language_says_keeps_its_meaning(query):
+def test_valid_queries_keep_their_meaning(query):
     assert read_query(query).first == parse(query)
     assert read_query(query).note == ""
 
@@ -85,7 +85,7 @@ def test_quoted_code_is_the_text_between_the_quotes_and_its_words_if_there_is_no
     assert f"literal text `{text}`" in readings.note
 
 
-def test_quoted_code_beside_other_terms_is_one_of_what_must_be_there():
+def test_quoted_code_and_the_other_terms_are_all_required():
     readings = read_query('tags:go "save(" store')
     tag, code, word = readings.first.node.children
     assert (tag.text, code.pattern, word.text) == ("go", literal("save("), "store")
@@ -117,7 +117,7 @@ def test_a_match_type_that_was_asked_for_is_used(match_type):
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=60))
-def test_whatever_can_be_parsed_is_tried_as_parsed(query):
+def test_every_query_that_parses_is_tried_as_parsed(query):
     try:
         parsed = parse(query)
     except BadRequest:
@@ -139,11 +139,11 @@ def test_whatever_can_be_parsed_is_tried_as_parsed(query):
     ],
 )
 def test_fields_have_the_names_that_other_search_engines_taught(written, meant):
-    def told(query):
+    def describe(query):
         node = read_query(query).first.node
         return re.sub(r"position=\d+", "", repr(node))
 
-    assert told(written) == told(meant)
+    assert describe(written) == describe(meant)
 
 
 @pytest.mark.parametrize("query", ["path: str", "file:///etc/hosts", "file:"])

@@ -13,8 +13,8 @@ ALPHABET = "abcAB_( \t\n中Σ"
 
 def holds(needs, grams):
     if isinstance(needs, Either):
-        return any(holds(part, grams) for part in needs.parts)
-    return set(needs.trigrams) <= grams and all(holds(part, grams) for part in needs.parts)
+        return any(holds(need, grams) for need in needs.parts)
+    return set(needs.trigrams) <= grams and all(holds(need, grams) for need in needs.parts)
 
 
 def grams_of(text):
@@ -90,7 +90,7 @@ def grams_of(text):
         ("", ANYTHING),
     ],
 )
-def test_what_a_match_must_hold(pattern, needs):
+def test_the_needs_of_an_expression(pattern, needs):
     assert analyse(pattern).needs == needs
 
 
@@ -140,7 +140,7 @@ PATTERNS = st.recursive(
             lambda parts: tuple(map("".join, zip(*parts, strict=True)))
         ),
         st.lists(inner, min_size=1, max_size=3).map(
-            lambda parts: ("(?:" + "|".join(one for one, _ in parts) + ")", parts[-1][1])
+            lambda parts: ("(?:" + "|".join(expression for expression, _ in parts) + ")", parts[-1][1])
         ),
         st.tuples(inner, REPEATS).map(lambda both: (f"({both[0][0]}){both[1][0]}", both[0][1] * both[1][1])),
     ),
@@ -150,8 +150,8 @@ PATTERNS = st.recursive(
 
 @settings(max_examples=600, deadline=None)
 @given(PATTERNS, st.text(ALPHABET, max_size=9), st.text(ALPHABET, max_size=9))
-def test_no_text_that_matches_is_filtered_out(made, before, after):
-    pattern, example = made
+def test_no_text_that_matches_is_filtered_out(generated, before, after):
+    pattern, example = generated
     options = re2.Options()
     options.case_sensitive = False
     options.log_errors = False

@@ -64,7 +64,7 @@ def t(text, field="text"):
     return Term(field, text)
 
 
-def shown(query):
+def render(query):
     """A compiled query in a form that a person can review."""
     text = re.sub(
         r'Regex\("([^\n]*)"\)\n.*?\n, field: Field\((\d+)\)',
@@ -150,7 +150,7 @@ def shown(query):
         ("title:*", Anything()),
     ],
 )
-def test_a_query_means(query, meaning):
+def test_a_query_is_parsed_to_its_meaning(query, meaning):
     assert node(query) == meaning
 
 
@@ -176,7 +176,7 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "sentence"),
     [
         ("", "empty"),
         (" \n ", "empty"),
@@ -231,8 +231,8 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
         ("a_" * (WORDS_MAX + 1) + "~1", "more than 1024 words"),
     ],
 )
-def test_a_query_that_cannot_be_read_is_refused_with_the_place(query, said):
-    with pytest.raises(BadRequest, match=re.escape(said)):
+def test_a_query_that_cannot_be_read_is_refused_with_the_place(query, sentence):
+    with pytest.raises(BadRequest, match=re.escape(sentence)):
         parse(query)
 
 
@@ -263,7 +263,7 @@ def test_a_query_nested_too_deeply_is_refused_with_the_place(query):
         ("f(" * 1000, t("f(" * 1000)),
     ],
 )
-def test_what_only_looks_nested_is_read_at_any_length(query, meaning):
+def test_a_flat_query_that_looks_nested_is_read_at_any_length(query, meaning):
     assert node(query) == meaning
 
 
@@ -281,7 +281,7 @@ def conditions(draw, depth=2):
         for at in range(count):
             query = meaning = draw(st.sampled_from("abcd"))
             if depth and draw(st.booleans()):
-                query, meaning = (f"({one})" for one in draw(conditions(depth=depth - 1)))
+                query, meaning = (f"({operand})" for operand in draw(conditions(depth=depth - 1)))
             # In a list joined by OR a lone + or - has a meaning of its own.
             sign = draw(st.sampled_from(["", "NOT ", "+", "-"] if count > 1 else ["", "NOT "]))
             operands += [draw(st.sampled_from([" ", " AND "])) if at else "", sign + query]
@@ -290,16 +290,16 @@ def conditions(draw, depth=2):
     return " OR ".join(query for query, _ in lists), " or ".join(python for _, python in lists)
 
 
-def holds(tree, known):
+def holds(tree, truth):
     match tree:
         case Term(text=text):
-            return known[text]
+            return truth[text]
         case Not(child=child):
-            return not holds(child, known)
+            return not holds(child, truth)
         case And(children=children):
-            return all(holds(child, known) for child in children)
+            return all(holds(child, truth) for child in children)
         case Or(children=children):
-            return any(holds(child, known) for child in children)
+            return any(holds(child, truth) for child in children)
     raise AssertionError(tree)
 
 
@@ -309,8 +309,8 @@ def holds(tree, known):
 def test_operators_bind_as_they_do_in_python(condition):
     query, python = condition
     for values in product([False, True], repeat=4):
-        known = dict(zip("abcd", values, strict=True))
-        assert holds(parse(query).node, known) == eval(python, {}, known)
+        truth = dict(zip("abcd", values, strict=True))
+        assert holds(parse(query).node, truth) == eval(python, {}, truth)
 
 
 def test_a_query_of_punctuation_is_refused_when_it_is_compiled():
@@ -330,18 +330,18 @@ GOLDEN_QUERIES = [
 ]  # fmt: skip
 
 
-def test_queries_compile_to_what_the_golden_file_says():
+def test_queries_compile_as_in_the_golden_file():
     lines = []
     for query in GOLDEN_QUERIES:
         try:
-            compiled = shown(compile_query(parse(query).node, Target(SCHEMA)))
+            compiled = render(compile_query(parse(query).node, Target(SCHEMA)))
         except BadRequest as error:
             compiled = f"BadRequest: {error}"
         lines.append(f"{query}\n    {compiled}\n")
-    made = "\n".join(lines)
+    compiled_text = "\n".join(lines)
     if os.environ.get("UPDATE_GOLDEN"):
-        GOLDEN.write_text(made, encoding="utf-8")
-    assert made == GOLDEN.read_text(encoding="utf-8")
+        GOLDEN.write_text(compiled_text, encoding="utf-8")
+    assert compiled_text == GOLDEN.read_text(encoding="utf-8")
 
 
 PIECES = st.sampled_from(
@@ -363,7 +363,7 @@ def test_any_input_is_compiled_or_refused(query):
         try:
             compile_query(parse(query, match_type).node, Target(SCHEMA))
         except BadRequest as error:
-            said = str(error)
+            outcome = str(error)
         else:
-            said = "compiled"
-        assert said
+            outcome = "compiled"
+        assert outcome

@@ -38,9 +38,9 @@ from ipc.messages import Hit, Signals
 
 _LANES = ("body", "path", "defs", "comments", "defx", "cosine")
 #: what both workers tell of each chunk, found by words or not
-_ABOUT = ("file_references", "foreign")
+_FACTS = ("file_references", "foreign")
 #: what the question names (pasted.py): files, and lines of them
-_NAMED = ("cited", "line")
+_CITED = ("cited", "line")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class _Candidates:
         order = np.lexsort((-values, self.file))
         files = self.file[order]
         place = np.arange(len(order)) - np.searchsorted(files, files)
-        kept = order[place < TOP_CHUNKS]
-        return _shares(np.bincount(self.file[kept], weights=values[kept], minlength=len(self.paths)))
+        top_rows = order[place < TOP_CHUNKS]
+        return _shares(np.bincount(self.file[top_rows], weights=values[top_rows], minlength=len(self.paths)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +127,20 @@ def rank(
     weights: Weights,
     limit: int,
     *,
-    named: Sequence[Signals] = (),
+    extra_signals: Sequence[Signals] = (),
 ) -> list[Ranked]:
     """The best `limit` chunks: distinct files first, each with its best chunk, then more chunks of
     the same files.
 
-    A lane that did not answer is None. `named` are the signals of what the question names
+    A lane that did not answer is None. `extra_signals` are the signals of what the question names
     (pasted.py). Scores fall along the list.
     """
-    found = _collect([signals for signals in (text, vector, *named) if signals is not None])
-    if not found.hits:
+    candidates = _collect([signals for signals in (text, vector, *extra_signals) if signals is not None])
+    if not candidates.hits:
         return []
     cosines = _distribution(vector)
-    cosine = np.where(np.isnan(found.lanes["cosine"]), cosines.missing, found.lanes["cosine"])
-    signals = _signals(question, found, cosines.z(found.best(cosine)))
+    cosine = np.where(np.isnan(candidates.lanes["cosine"]), cosines.missing, candidates.lanes["cosine"])
+    signals = _signals(question, candidates, cosines.z(candidates.best(cosine)))
     scales = np.array([getattr(weights, name) for name in signals])
     values = np.array(list(signals.values()))
     # These come on top: a question that names no file and no kind of file loses nothing by them.
@@ -149,9 +149,9 @@ def rank(
     # One after the other: `sum` adds in another order where there is one file alone.
     totals = np.add.accumulate(values * scales[:, None], axis=0)[-1]
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
-    strength = _shares(found.lanes["body"]) + cosine
-    shown = _pick(found, strength)
-    order = np.lexsort((shown, -totals))
+    strength = _shares(candidates.lanes["body"]) + cosine
+    best_chunks = _pick(candidates, strength)
+    order = np.lexsort((best_chunks, -totals))
     terms = {
         at: tuple(
             Term(name, float(value), float(scale))
@@ -161,9 +161,9 @@ def rank(
     }
     first = [
         Ranked(
-            hit=found.hits[shown[at]],
+            hit=candidates.hits[best_chunks[at]],
             score=_squash(float(totals[at]), positive),
-            source=found.source(shown[at]),
+            source=candidates.source(best_chunks[at]),
             terms=terms[at],
             total=float(totals[at]),
             base=_squash(0.0, positive),
@@ -173,17 +173,19 @@ def rank(
     if len(first) == limit:
         return first
     by_file = dict(zip(order.tolist(), first, strict=True))
-    return first + _more(found, by_file, strength, np.setdiff1d(np.arange(len(strength)), shown), limit)
+    return first + _more(
+        candidates, by_file, strength, np.setdiff1d(np.arange(len(strength)), best_chunks), limit
+    )
 
 
 def _collect(replies: Sequence[Signals]) -> _Candidates:
     """One candidate for each row key that any lane names. In order of the ids: the replies' own
     order has no say.
     """
-    found = {hit.key: hit for signals in replies for hit in signals.hits}
-    hits = sorted(found.values(), key=attrgetter("id", "key"))
+    hits_by_key = {hit.key: hit for signals in replies for hit in signals.hits}
+    hits = sorted(hits_by_key.values(), key=attrgetter("id", "key"))
     places = {hit.key: at for at, hit in enumerate(hits)}
-    lanes = {lane: np.zeros(len(hits)) for lane in (*_LANES, *_ABOUT, *_NAMED)}
+    lanes = {lane: np.zeros(len(hits)) for lane in (*_LANES, *_FACTS, *_CITED)}
     lanes["cosine"].fill(np.nan)
     for signals in replies:
         at = [places[hit.key] for hit in signals.hits]
@@ -213,65 +215,73 @@ def _distribution(vector: Signals | None) -> _Cosines:
     return _Cosines(mean, vector.stats.get("cosine_std", 0.0), missing)
 
 
-def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]:
+def _signals(question: str, candidates: _Candidates, smax: Array) -> dict[str, Array]:
     """Signal → its value for each file, in the order in which they are explained."""
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
     # Of an ordinary question it says nothing, and is not among what is explained.
-    rare = {"cited": found.best(found.lanes["cited"])} if found.lanes["cited"].any() else {}
+    rare = {"cited": candidates.best(candidates.lanes["cited"])} if candidates.lanes["cited"].any() else {}
     build, documents = asks_for_build(question), asks_for_documents(question)
     if build or documents:
-        texts = [found.top("body")]
+        texts = [candidates.top("body")]
         if asks_for_build_alone(question):
-            texts += [_shares(found.best(found.lanes[name])) for name in ("comments", "path")]
+            texts += [_shares(candidates.best(candidates.lanes[name])) for name in ("comments", "path")]
         rare["asked"] = np.array(
             [
                 max(
                     texts[0][at] if documents and alone > 0 else 0.0,
-                    max(float(one[at]) for one in texts) if build and is_build(path) else 0.0,
+                    max(float(scores[at]) for scores in texts) if build and is_build(path) else 0.0,
                 )
-                for at, (alone, path) in enumerate(zip(_documents(found).tolist(), found.paths, strict=True))
+                for at, (alone, path) in enumerate(
+                    zip(_documents(candidates).tolist(), candidates.paths, strict=True)
+                )
             ]
         )
     return {
-        "ctop3": found.top("body"),
-        "path": _shares(found.best(found.lanes["path"])),
-        "sshare": np.array([_share(_stem(path), question) for path in found.paths]),
-        "folders": np.array([_share(_folders(path), question) for path in found.paths]),
-        "defs": found.top("defs"),
-        "comments": _shares(found.best(_comments(found))),
-        "defx": found.best(found.lanes["defx"]),
+        "ctop3": candidates.top("body"),
+        "path": _shares(candidates.best(candidates.lanes["path"])),
+        "sshare": np.array([_share(_stem(path), question) for path in candidates.paths]),
+        "folders": np.array([_share(_folders(path), question) for path in candidates.paths]),
+        "defs": candidates.top("defs"),
+        "comments": _shares(candidates.best(_comments(candidates))),
+        "defx": candidates.best(candidates.lanes["defx"]),
         "smax": smax,
-        "refs": _shares(np.log1p(found.best(found.lanes["file_references"]))),
-        "test": penalty * np.array([is_test(path) for path in found.paths], float),
-        "example": penalty * np.array([is_example(path) for path in found.paths], float),
-        "document": (ASKED_PENALTY if may_ask_for_documents(question) else penalty) * _documents(found),
-        "foreign": _foreign(found),
-        "superseded": np.array(superseded(map(path_traits, found.paths), question), float),
+        "refs": _shares(np.log1p(candidates.best(candidates.lanes["file_references"]))),
+        "test": penalty * np.array([is_test(path) for path in candidates.paths], float),
+        "example": penalty * np.array([is_example(path) for path in candidates.paths], float),
+        "document": (ASKED_PENALTY if may_ask_for_documents(question) else penalty) * _documents(candidates),
+        "foreign": _foreign(candidates),
+        "superseded": np.array(superseded(map(path_traits, candidates.paths), question), float),
         **rare,
     }
 
 
-def _documents(found: _Candidates) -> Array:
+def _documents(candidates: _Candidates) -> Array:
     """1 for a file of which only documents were found."""
     code = {
         file
-        for file, hit in zip(found.file.tolist(), found.hits, strict=True)
+        for file, hit in zip(candidates.file.tolist(), candidates.hits, strict=True)
         if hit.chunk_type != "documentation"
     }
-    return np.array([bool(code) and file not in code for file in range(len(found.paths))], float)
+    return np.array([bool(code) and file not in code for file in range(len(candidates.paths))], float)
 
 
-def _foreign(found: _Candidates) -> Array:
+def _foreign(candidates: _Candidates) -> Array:
     """1 for a file whose chunks are tagged as generated or vendored, or whose path says so."""
-    return np.fmax(found.best(found.lanes["foreign"]), [is_foreign(path) for path in found.paths])
+    return np.fmax(
+        candidates.best(candidates.lanes["foreign"]), [is_foreign(path) for path in candidates.paths]
+    )
 
 
-def _comments(found: _Candidates) -> Array:
+def _comments(candidates: _Candidates) -> Array:
     """The comments' BM25 of each chunk. A document is all comment, which would count its text
     twice; so it has none, unless the candidates are documents only.
     """
-    documents = np.array([hit.chunk_type == "documentation" for hit in found.hits], bool)
-    return found.lanes["comments"] if documents.all() else np.where(documents, 0.0, found.lanes["comments"])
+    documents = np.array([hit.chunk_type == "documentation" for hit in candidates.hits], bool)
+    return (
+        candidates.lanes["comments"]
+        if documents.all()
+        else np.where(documents, 0.0, candidates.lanes["comments"])
+    )
 
 
 def _shares(values: Array) -> Array:
@@ -279,34 +289,36 @@ def _shares(values: Array) -> Array:
     return values / most if most > 0 else values
 
 
-def _pick(found: _Candidates, strength: Array) -> Array:
+def _pick(candidates: _Candidates, strength: Array) -> Array:
     """Each file's place of the chunk that stands for it: the one with the named line, else of those
     that hold the asked definition, if any, the best.
     """
-    defx = found.lanes["defx"]
-    other = defx < found.best(defx)[found.file]
-    order = np.lexsort((~found.covering, -strength, other, -found.lanes["line"], found.file))
-    _, starts = np.unique(found.file[order], return_index=True)
+    defx = candidates.lanes["defx"]
+    other = defx < candidates.best(defx)[candidates.file]
+    order = np.lexsort((~candidates.covering, -strength, other, -candidates.lanes["line"], candidates.file))
+    _, starts = np.unique(candidates.file[order], return_index=True)
     return order[starts]
 
 
 def _more(
-    found: _Candidates, by_file: dict[int, Ranked], strength: Array, rest: Array, limit: int
+    candidates: _Candidates, by_file: dict[int, Ranked], strength: Array, remaining: Array, limit: int
 ) -> list[Ranked]:
     """Further chunks of the shown files, best first, below the lowest score of a first place."""
-    floor = min(one.score for one in by_file.values())
-    rest = rest[np.lexsort((~found.covering[rest], -strength[rest]))][: limit - len(by_file)]
+    floor = min(ranked.score for ranked in by_file.values())
+    remaining = remaining[np.lexsort((~candidates.covering[remaining], -strength[remaining]))][
+        : limit - len(by_file)
+    ]
     places: dict[int, int] = {}
     out = []
-    for at in rest.tolist():
-        file = int(found.file[at])
+    for at in remaining.tolist():
+        file = int(candidates.file[at])
         places[file] = places.get(file, 1) + 1
         factor = min(1.0, max(0.0, float(strength[at]) / 2))
         out.append(
             Ranked(
-                hit=found.hits[at],
+                hit=candidates.hits[at],
                 score=floor * factor,
-                source=found.source(at),
+                source=candidates.source(at),
                 terms=by_file[file].terms,
                 total=by_file[file].total,
                 place=places[file],
@@ -325,16 +337,16 @@ def _squash(total: float, positive: float) -> float:
 
 
 def _share(parts: Sequence[str], question: str) -> float:
-    return sum(_held(part, question) for part in parts) / len(parts) if parts else 0.0
+    return sum(_piece_worth(piece, question) for piece in parts) / len(parts) if parts else 0.0
 
 
-def _held(part: str, question: str) -> float:
+def _piece_worth(piece: str, question: str) -> float:
     words = [word for word in tokens.part_words(question) if word not in tokens.STOP_WORDS]
-    if part in [one + other for one, other in pairwise(words)]:
+    if piece in [first + other for first, other in pairwise(words)]:
         return 1.0
-    if tokens.lane_text([part]) in question_words(question):
+    if tokens.lane_text([piece]) in question_words(question):
         return 1.0
-    return SHORT if any(is_short_form(part, word) for word in words) else 0.0
+    return SHORT if any(is_short_form(piece, word) for word in words) else 0.0
 
 
 def _stem(path: str) -> list[str]:
@@ -344,5 +356,5 @@ def _stem(path: str) -> list[str]:
 
 
 def _folders(path: str) -> list[str]:
-    parts = (part for folder in path.split("/")[:-1] for part in tokens.part_words(folder))
-    return list({tokens.lane_text([part]): part for part in reversed(list(parts))}.values())[::-1]
+    parts = (piece for folder in path.split("/")[:-1] for piece in tokens.part_words(folder))
+    return list({tokens.lane_text([piece]): piece for piece in reversed(list(parts))}.values())[::-1]

@@ -42,10 +42,10 @@ def replies(rows, random):
     ]
 
     def of(which, names, value, stats=None):
-        own = [at for at in range(len(rows)) if rows[at][which] is not None]
-        random.shuffle(own)
-        values = np.array([value(rows[at][which]) for at in own], np.float32).reshape(-1, len(names)).T
-        return signals_of(1, [hits[at] for at in own], names, values, stats)
+        present = [at for at in range(len(rows)) if rows[at][which] is not None]
+        random.shuffle(present)
+        values = np.array([value(rows[at][which]) for at in present], np.float32).reshape(-1, len(names)).T
+        return signals_of(1, [hits[at] for at in present], names, values, stats)
 
     words = of(3, LANES, lambda lanes: [lanes[name] for name in LANES])
     stats = {"cosine_mean": 0.1, "cosine_std": 0.2, "rows": float(random.choice([5, 1000]))}
@@ -53,10 +53,11 @@ def replies(rows, random):
     return words, meaning, of(5, ("cited", "line"), list)
 
 
-def told(ranked):
+def flatten(ranked):
     return [
-        (one.hit, one.score, one.source, one.total, one.place, one.factor, one.base) for one in ranked
-    ] + [(term.name, term.value, term.weight) for one in ranked for term in one.terms]
+        (entry.hit, entry.score, entry.source, entry.total, entry.place, entry.factor, entry.base)
+        for entry in ranked
+    ] + [(term.name, term.value, term.weight) for entry in ranked for term in entry.terms]
 
 
 @settings(max_examples=150, deadline=None)
@@ -68,9 +69,11 @@ def told(ranked):
     st.integers(0, 7),
 )
 def test_columns_are_ranked_as_objects_are(rows, question, random, limit, which):
-    words, meaning, named = replies(rows, random)
+    words, meaning, cited = replies(rows, random)
     lanes = (words if which & 1 else None, meaning if which & 2 else None)
     weights = weigh(vectors=lanes[1] is not None)
-    also = [named] if which & 4 else []
-    found = rank(question, *lanes, weights, limit, named=also)
-    assert told(found) == told(reference_ranking.rank(question, *lanes, weights, limit, named=also))
+    also = [cited] if which & 4 else []
+    ranked = rank(question, *lanes, weights, limit, extra_signals=also)
+    assert flatten(ranked) == flatten(
+        reference_ranking.rank(question, *lanes, weights, limit, extra_signals=also)
+    )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.ranking import rank, rank_by_cosine, tell_speaking, weigh
-from cortex.ranking.names import Asked
+from cortex.ranking import rank, rank_by_cosine, score_candidates, weigh
+from cortex.ranking.names import QuestionProfile
 from ipc.messages import Hit, signals_of
 
 LANES = ("body", "path", "defs", "comments", "defx")
@@ -44,7 +44,7 @@ def vector(*rows, mean=0.1, std=0.1, total=1000):
 
 
 def paths(ranked):
-    return [one.hit.path for one in ranked]
+    return [entry.hit.path for entry in ranked]
 
 
 def ranked_by_text(question, *rows, limit=10):
@@ -53,18 +53,18 @@ def ranked_by_text(question, *rows, limit=10):
 
 def test_distinct_files_come_first_each_with_its_best_chunk():
     a1, a2, b = hit(1, "a.py"), hit(2, "a.py"), hit(3, "b.py")
-    found = ranked_by_text("words", (a1, {"body": 9}), (a2, {"body": 10}), (b, {"body": 1}))
-    assert [one.hit.key for one in found] == [2, 3, 1]
-    assert [one.place for one in found] == [1, 1, 2]
+    ranked = ranked_by_text("words", (a1, {"body": 9}), (a2, {"body": 10}), (b, {"body": 1}))
+    assert [entry.hit.key for entry in ranked] == [2, 3, 1]
+    assert [entry.place for entry in ranked] == [1, 1, 2]
 
 
 def test_a_file_with_three_good_chunks_beats_one_with_a_single_better_chunk():
     rows = [(hit(key, "many.py"), {"body": 6}) for key in (1, 2, 3)]
-    found = ranked_by_text("words", *rows, (hit(4, "one.py"), {"body": 9}), limit=2)
-    assert paths(found) == ["many.py", "one.py"]
+    ranked = ranked_by_text("words", *rows, (hit(4, "one.py"), {"body": 9}), limit=2)
+    assert paths(ranked) == ["many.py", "one.py"]
 
 
-def test_what_more_files_refer_to_comes_first_whichever_lane_found_it():
+def test_files_with_more_references_come_first_in_every_lane():
     used, unused = hit(1, "used.py"), hit(2, "unused.py")
     values = np.array([[0.5, 0.5], [7, 0]], np.float32)
     names = ("cosine", "file_references")
@@ -76,18 +76,18 @@ def test_what_more_files_refer_to_comes_first_whichever_lane_found_it():
     assert paths(rank("words", words, None, weigh(vectors=False), 2)) == ["used.py", "unused.py"]
 
 
-def test_what_is_tagged_as_generated_or_vendored_comes_behind_whichever_lane_found_it():
-    own, copy = hit(1, "own.py"), hit(2, "copy.py")
+def test_chunks_tagged_as_generated_or_vendored_come_last_in_every_lane():
+    handwritten, copy = hit(1, "own.py"), hit(2, "copy.py")
     values = np.array([[0.8, 0.9], [0, 1]], np.float32)
     stats = {"cosine_mean": 0.1, "cosine_std": 0.1, "rows": 2.0}
-    lane = signals_of(1, (own, copy), ("cosine", "foreign"), values, stats)
+    lane = signals_of(1, (handwritten, copy), ("cosine", "foreign"), values, stats)
     assert paths(rank("words", None, lane, weigh(vectors=True), 2)) == ["own.py", "copy.py"]
-    words = signals_of(1, (own, copy), ("body", "foreign"), values, {})
+    words = signals_of(1, (handwritten, copy), ("body", "foreign"), values, {})
     assert paths(rank("words", words, None, weigh(vectors=False), 2)) == ["own.py", "copy.py"]
 
 
 @pytest.mark.parametrize("path", ["vendor/lib/store.py", "src/store_pb2.py"])
-def test_what_the_path_calls_generated_or_vendored_comes_behind(path):
+def test_files_with_generated_or_vendored_paths_come_last(path):
     rows = [(hit(1, path), {"body": 9}), (hit(2, "src/own.py"), {"body": 7})]
     assert paths(ranked_by_text("words", *rows)) == ["src/own.py", path]
 
@@ -103,9 +103,9 @@ def test_folders_named_like_the_question_count():
 def test_a_newer_version_beside_it_supersedes_a_folder_unless_a_version_is_asked_for(question, first):
     rows = [(hit(1, "src/v3/types.ts"), {"body": 5}), (hit(2, "src/v4/types.ts"), {"body": 4})]
     other = (hit(3, "plugin/v2/types.ts"), {"body": 4.5})
-    found = ranked_by_text(question, *rows, other)
-    assert paths(found)[0] == ("plugin/v2/types.ts" if first == "src/v4/types.ts" else first)
-    assert next(path for path in paths(found) if path.startswith("src")) == first
+    ranked = ranked_by_text(question, *rows, other)
+    assert paths(ranked)[0] == ("plugin/v2/types.ts" if first == "src/v4/types.ts" else first)
+    assert next(path for path in paths(ranked) if path.startswith("src")) == first
 
 
 def test_overviews_of_the_same_lines_do_not_add_to_a_files_sum():
@@ -116,18 +116,18 @@ def test_overviews_of_the_same_lines_do_not_add_to_a_files_sum():
 
 
 def test_a_file_known_only_by_overviews_is_ranked_by_them():
-    found = ranked_by_text(
+    ranked = ranked_by_text(
         "words", (hit(1, "a.py", kind="definitions"), {"body": 5}), (hit(2, "b.py"), {"body": 1})
     )
-    assert paths(found) == ["a.py", "b.py"]
+    assert paths(ranked) == ["a.py", "b.py"]
 
 
 def test_a_definition_beats_its_uses_and_is_the_chunk_that_is_shown():
     defined = (hit(1, "provider.py"), {"body": 3, "defx": 1.0})
     loud = (hit(2, "provider.py"), {"body": 9})
     users = [(hit(key, f"use{key}.py"), {"body": 9}) for key in (3, 4)]
-    found = ranked_by_text("Provider", defined, loud, *users)
-    assert found[0].hit.key == 1
+    ranked = ranked_by_text("Provider", defined, loud, *users)
+    assert ranked[0].hit.key == 1
 
 
 @pytest.mark.parametrize(
@@ -179,36 +179,38 @@ def test_a_file_named_by_a_short_form_or_by_two_words_in_one_is_preferred():
 
 
 def test_examples_rank_a_little_lower():
-    found = ranked_by_text("words", (hit(1, "examples/a.py"), {"body": 5}), (hit(2, "src/b.py"), {"body": 5}))
-    assert paths(found) == ["src/b.py", "examples/a.py"]
+    ranked = ranked_by_text(
+        "words", (hit(1, "examples/a.py"), {"body": 5}), (hit(2, "src/b.py"), {"body": 5})
+    )
+    assert paths(ranked) == ["src/b.py", "examples/a.py"]
 
 
 @pytest.mark.parametrize(
     "path", ["net/http_client.py", "net/HttpClient.java", "http_client/__init__.py", "httpClient/index.ts"]
 )
 def test_a_file_named_like_the_question_is_preferred(path):
-    found = ranked_by_text("http client", (hit(1, "aa/zz.py"), {"body": 6}), (hit(2, path), {"body": 5}))
-    assert paths(found)[0] == path
+    ranked = ranked_by_text("http client", (hit(1, "aa/zz.py"), {"body": 6}), (hit(2, path), {"body": 5}))
+    assert paths(ranked)[0] == path
 
 
 def test_the_cosine_counts_as_a_z_score():
     rows = [(hit(1, "near.py"), 0.6), (hit(2, "far.py"), 0.2)]
-    found = rank("words", None, vector(*rows, mean=0.1, std=0.1), weigh(vectors=True), 5)
-    assert paths(found) == ["near.py", "far.py"]
-    smax = {term.name: term for term in found[0].terms}["smax"]
+    ranked = rank("words", None, vector(*rows, mean=0.1, std=0.1), weigh(vectors=True), 5)
+    assert paths(ranked) == ["near.py", "far.py"]
+    smax = {term.name: term for term in ranked[0].terms}["smax"]
     assert smax.value == pytest.approx((0.6 - 0.1) / 0.1 / 4)
     assert smax.weight == weigh(vectors=True).smax
 
 
 def test_a_chunk_that_the_cut_vector_lane_left_out_is_worth_half_of_its_last():
     lexical = text((hit(3, "words.py"), {"body": 1}))
-    found = rank("x", lexical, vector((hit(1, "a.py"), 0.5), (hit(2, "b.py"), 0.3)), weigh(vectors=True), 5)
-    missing = next(one for one in found if one.hit.path == "words.py")
+    ranked = rank("x", lexical, vector((hit(1, "a.py"), 0.5), (hit(2, "b.py"), 0.3)), weigh(vectors=True), 5)
+    missing = next(entry for entry in ranked if entry.hit.path == "words.py")
     assert {t.name: t.value for t in missing.terms}["smax"] == pytest.approx((0.2 - 0.1) / 0.1 / 4)
-    whole = rank(
+    uncut = rank(
         "x", lexical, vector((hit(1, "a.py"), 0.5), (hit(2, "b.py"), 0.3), total=2), weigh(vectors=True), 5
     )
-    missing = next(one for one in whole if one.hit.path == "words.py")
+    missing = next(entry for entry in uncut if entry.hit.path == "words.py")
     assert {t.name: t.value for t in missing.terms}["smax"] == 0.0
 
 
@@ -224,16 +226,20 @@ def test_the_weight_of_the_words_moves_the_ranking():
     assert weigh(vectors=True, bm25_weight=0.45) == weigh(vectors=True)
 
 
-def test_where_a_hit_comes_from_is_said():
+def test_a_hit_names_the_lanes_that_found_it():
     both, lex, vec = hit(1, "a.py"), hit(2, "b.py"), hit(3, "c.py")
-    found = rank(
+    ranked = rank(
         "x",
         text((both, {"body": 1}), (lex, {"path": 1})),
         vector((both, 0.5), (vec, 0.5)),
         weigh(vectors=True),
         5,
     )
-    assert {one.hit.path: one.source for one in found} == {"a.py": "both", "b.py": "lex", "c.py": "vec"}
+    assert {entry.hit.path: entry.source for entry in ranked} == {
+        "a.py": "both",
+        "b.py": "lex",
+        "c.py": "vec",
+    }
 
 
 NEAR = vector(
@@ -243,41 +249,49 @@ NEAR = vector(
 
 
 def test_semantic_mode_is_the_cosine_with_distinct_files_first():
-    found = rank_by_cosine(NEAR, 3)
-    assert [(one.hit.key, one.score, one.place) for one in found] == [(2, 0.75, 1), (3, 0.25, 1), (4, 0.0, 1)]
-    assert [one.hit.key for one in rank_by_cosine(NEAR, 9)] == [2, 3, 4, 6, 1, 5]
+    ranked = rank_by_cosine(NEAR, 3)
+    assert [(entry.hit.key, entry.score, entry.place) for entry in ranked] == [
+        (2, 0.75, 1),
+        (3, 0.25, 1),
+        (4, 0.0, 1),
+    ]
+    assert [entry.hit.key for entry in rank_by_cosine(NEAR, 9)] == [2, 3, 4, 6, 1, 5]
 
 
-def test_in_semantic_mode_what_is_below_the_floor_hides_no_further_chunk_of_a_better_file():
-    found = rank_by_cosine(NEAR, 9, least=0.125)
-    assert [(one.hit.key, one.score, one.place) for one in found] == [
+def test_in_semantic_mode_files_below_the_floor_hide_no_chunk_of_a_better_file():
+    ranked = rank_by_cosine(NEAR, 9, least=0.125)
+    assert [(entry.hit.key, entry.score, entry.place) for entry in ranked] == [
         *((2, 0.75, 1), (3, 0.25, 1)),
         *((6, 0.25, 2), (1, 0.25, 3), (5, 0.125, 2)),
     ]
-    for one in found:
-        assert one.explanation()["signals"]["cosine"]["points"] == pytest.approx(one.score)
+    for entry in ranked:
+        assert entry.explanation()["signals"]["cosine"]["points"] == pytest.approx(entry.score)
 
 
 def test_in_semantic_mode_chunks_without_a_path_are_files_of_their_own():
     rows = ((hit(1, "", name="one"), 0.5), (hit(2, "", name="two"), 0.75), (hit(3, "a.py"), 0.25))
-    assert [(one.hit.key, one.place) for one in rank_by_cosine(vector(*rows), 5)] == [(2, 1), (1, 1), (3, 1)]
+    assert [(entry.hit.key, entry.place) for entry in rank_by_cosine(vector(*rows), 5)] == [
+        (2, 1),
+        (1, 1),
+        (3, 1),
+    ]
 
 
 def test_each_chunk_of_the_shown_files_says_how_much_it_speaks_of_the_question():
     words = text((hit(1, "a.py"), {"body": 4}), (hit(2, "a.py"), {"body": 8}), (hit(3, "b.py"), {"body": 2}))
     near = vector((hit(2, "a.py"), 0.9), (hit(4, "a.py"), 0.5), (hit(5, "c.py"), 0.4), mean=0.1, std=0.1)
-    keys, speaking = tell_speaking((words, near), {"a.py", "b.py"})
+    keys, speaking = score_candidates((words, near), {"a.py", "b.py"})
     missing = (0.1 + 0.4) / 2  # of a chunk that the lane did not return
     z = {key: (cosine - 0.1) / 0.1 / 4 for key, cosine in ((1, missing), (3, missing), (4, 0.5))}
     expected = {1: 0.5 + z[1], 2: 1 + 1.5, 3: 0.25 + z[3], 4: z[4]}
     assert dict(zip(keys, speaking, strict=True)) == pytest.approx(expected)
-    assert tell_speaking((words,), {"b.py"}) == ((3,), (0.25,))
-    assert tell_speaking((), {"b.py"}) == ((), ())
+    assert score_candidates((words,), {"b.py"}) == ((3,), (0.25,))
+    assert score_candidates((), {"b.py"}) == ((), ())
 
 
 def test_chunks_without_a_path_stand_for_themselves():
-    found = ranked_by_text("x", (hit(1, "", name="one"), {"body": 1}), (hit(2, "", name="two"), {"body": 2}))
-    assert [(one.hit.id, one.place) for one in found] == [("two", 1), ("one", 1)]
+    ranked = ranked_by_text("x", (hit(1, "", name="one"), {"body": 1}), (hit(2, "", name="two"), {"body": 2}))
+    assert [(entry.hit.id, entry.place) for entry in ranked] == [("two", 1), ("one", 1)]
 
 
 def test_nothing_in_gives_nothing_out():
@@ -286,8 +300,10 @@ def test_nothing_in_gives_nothing_out():
 
 
 def test_a_single_row_without_deviation_is_ranked():
-    found = rank("x", None, vector((hit(1, "a.py"), 0.5), mean=0.5, std=0.0, total=1), weigh(vectors=True), 5)
-    assert paths(found) == ["a.py"]
+    ranked = rank(
+        "x", None, vector((hit(1, "a.py"), 0.5), mean=0.5, std=0.0, total=1), weigh(vectors=True), 5
+    )
+    assert paths(ranked) == ["a.py"]
 
 
 candidates = st.lists(
@@ -322,29 +338,31 @@ def test_the_order_of_the_replies_does_not_matter(rows, question, random, limit)
     random.shuffle(other)
     weights = weigh(vectors=True)
     once = rank(question, *lanes_of(rows, straight, straight), weights, limit)
-    again = rank(question, *lanes_of(rows, shuffled, other), weights, limit)
-    assert once == again
+    repeated = rank(question, *lanes_of(rows, shuffled, other), weights, limit)
+    assert once == repeated
 
 
 @settings(max_examples=150, deadline=None)
 @given(candidates, questions, st.integers(1, 30))
 def test_scores_fall_from_one_to_zero_and_explanations_add_up(rows, question, limit):
     straight = list(range(len(rows)))
-    found = rank(question, *lanes_of(rows, straight, straight), weigh(vectors=True), limit)
-    scores = [one.score for one in found]
+    ranked = rank(question, *lanes_of(rows, straight, straight), weigh(vectors=True), limit)
+    scores = [entry.score for entry in ranked]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-    for one in found:
-        explained = one.explanation()
+    for entry in ranked:
+        explained = entry.explanation()
         products = [signal["product"] for signal in explained["signals"].values()]
         assert math.fsum(products) == pytest.approx(explained["sum"])
         points = [signal["points"] for signal in explained["signals"].values()]
-        assert explained["base"] + math.fsum(points) == pytest.approx(one.score)
-    keys = [one.hit.key for one in found]
+        assert explained["base"] + math.fsum(points) == pytest.approx(entry.score)
+    keys = [entry.hit.key for entry in ranked]
     assert len(set(keys)) == len(keys)
-    first = [one.hit.path for one in found if one.place == 1]
+    first = [entry.hit.path for entry in ranked if entry.place == 1]
     assert len(set(first)) == len(first)
-    assert [one.place == 1 for one in found] == sorted([one.place == 1 for one in found], reverse=True)
+    assert [entry.place == 1 for entry in ranked] == sorted(
+        [entry.place == 1 for entry in ranked], reverse=True
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -352,9 +370,9 @@ def test_scores_fall_from_one_to_zero_and_explanations_add_up(rows, question, li
 def test_a_shorter_list_is_the_beginning_of_a_longer_one(rows, question):
     straight = list(range(len(rows)))
     lanes = lanes_of(rows, straight, straight)
-    whole = rank(question, *lanes, weigh(vectors=True), 100)
-    assert [one.hit for one in rank(question, *lanes, weigh(vectors=True), 3)] == [
-        one.hit for one in whole[:3]
+    longer = rank(question, *lanes, weigh(vectors=True), 100)
+    assert [entry.hit for entry in rank(question, *lanes, weigh(vectors=True), 3)] == [
+        entry.hit for entry in longer[:3]
     ]
 
 
@@ -363,23 +381,25 @@ def test_a_shorter_list_is_the_beginning_of_a_longer_one(rows, question):
 def test_the_score_rises_strictly_with_the_sum_and_does_not_depend_on_the_other_results(rows, question):
     straight = list(range(len(rows)))
     lanes = lanes_of(rows, straight, straight)
-    found = rank(question, *lanes, weigh(vectors=True), 100)
-    first = [one for one in found if one.place == 1]
+    ranked = rank(question, *lanes, weigh(vectors=True), 100)
+    first = [entry for entry in ranked if entry.place == 1]
     for better, worse in itertools.pairwise(first):
         assert (better.total > worse.total) == (better.score > worse.score)
     alone = rank(question, *lanes, weigh(vectors=True), 1)
-    assert [one.score for one in alone] == [one.score for one in first[:1]]
+    assert [entry.score for entry in alone] == [entry.score for entry in first[:1]]
 
 
-def test_of_names_that_have_nothing_in_common_with_the_question_no_part_is_compared(monkeypatch):
-    compared, worth = [], Asked._worth
-    monkeypatch.setattr(Asked, "_worth", lambda asked, part: compared.append(part) or worth(asked, part))
+def test_names_without_a_mark_of_the_question_are_not_compared(monkeypatch):
+    compared, worth = [], QuestionProfile._worth
+    monkeypatch.setattr(
+        QuestionProfile, "_worth", lambda profile, piece: compared.append(piece) or worth(profile, piece)
+    )
     hits = tuple(Hit(at + 1, f"code-{at}", "code", f"part_{at}.py", 1, 9) for at in range(100))
     values = np.tile(np.linspace(1, 0, 100, dtype="<f4"), (4, 1))
     text = signals_of(1, hits, ("body", "path", "defs", "comments"), values)
     best = rank("where is the lock that is taken", text, None, weigh(vectors=False), 3)
-    assert [one.hit.key for one in best] == [1, 2, 3]
+    assert [entry.hit.key for entry in best] == [1, 2, 3]
     assert compared == []
     best = rank("which part is taken", text, None, weigh(vectors=False), 3)
-    assert [one.hit.key for one in best] == [1, 2, 3]
+    assert [entry.hit.key for entry in best] == [1, 2, 3]
     assert compared.count("part") == 1

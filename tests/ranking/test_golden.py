@@ -76,8 +76,8 @@ def signals(question):
 
 def answer(question, *, vectors):
     text, vector = signals(question)
-    found = rank(question, text, vector if vectors else None, weigh(vectors=vectors), 6)
-    return [f"{one.hit.id} {one.score:.3f}" for one in found]
+    ranked = rank(question, text, vector if vectors else None, weigh(vectors=vectors), 6)
+    return [f"{entry.hit.id} {entry.score:.3f}" for entry in ranked]
 
 
 def test_the_ranking_is_as_agreed_on():

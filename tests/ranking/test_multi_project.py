@@ -13,7 +13,7 @@ from cortex.ranking.multi_project import (
     join_names,
     join_places,
     join_words,
-    told_by,
+    split_hit,
 )
 from ipc.messages import Hit, Located, Place, Spot, WordCounts, signals_of
 
@@ -26,7 +26,7 @@ def hit(key, path, kind="code"):
 
 def words(rows):
     values = np.array([[lanes.get(name, 0.0) for _, lanes in rows] for name in NAMES], np.float32)
-    return signals_of(1, tuple(one for one, _ in rows), NAMES, values.reshape(len(NAMES), -1))
+    return signals_of(1, tuple(chunk for chunk, _ in rows), NAMES, values.reshape(len(NAMES), -1))
 
 
 def meaning(rows):
@@ -34,7 +34,7 @@ def meaning(rows):
     stats = {"cosine_mean": 0.0, "cosine_std": 0.0, "rows": float(len(rows)), "matching": float(len(rows))}
     if len(rows):
         stats |= {"cosine_mean": float(cosines.mean()), "cosine_std": float(cosines.std())}
-    return signals_of(1, tuple(one for one, _ in rows), ("cosine",), cosines.reshape(1, -1), stats)
+    return signals_of(1, tuple(chunk for chunk, _ in rows), ("cosine",), cosines.reshape(1, -1), stats)
 
 
 def order(question, text, vector, limit=20):
@@ -64,68 +64,72 @@ def test_files_of_one_project_in_several_rank_as_they_do_in_one(world):
     question = "where is the a of x"
     alone = order(
         question,
-        words([(one, lanes) for one, lanes, _, _ in world]),
-        meaning([(one, cosine) for one, _, cosine, _ in world]),
+        words([(chunk, lanes) for chunk, lanes, _, _ in world]),
+        meaning([(chunk, cosine) for chunk, _, cosine, _ in world]),
     )
     projects = sorted({project for *_, project in world})
-    text = {n: words([(one, lanes) for one, lanes, _, own in world if own == n]) for n in projects}
-    vector = {n: meaning([(one, cosine) for one, _, cosine, own in world if own == n]) for n in projects}
+    text = {n: words([(chunk, lanes) for chunk, lanes, _, owner in world if owner == n]) for n in projects}
+    vector = {
+        n: meaning([(chunk, cosine) for chunk, _, cosine, owner in world if owner == n]) for n in projects
+    }
     together = order(question, join_words(text, 1000), join_meaning(vector, 1000))
-    assert [told_by(one.hit)[1] for one in together] == [one.hit for one in alone]
-    assert [one.score for one in together] == pytest.approx([one.score for one in alone], abs=1e-6)
-    whose = {one.key: project for one, _, _, project in world}
-    assert all(told_by(one.hit)[0] == whose[told_by(one.hit)[1].key] for one in together)
+    assert [split_hit(entry.hit)[1] for entry in together] == [entry.hit for entry in alone]
+    assert [entry.score for entry in together] == pytest.approx([entry.score for entry in alone], abs=1e-6)
+    whose = {chunk.key: project for chunk, _, _, project in world}
+    assert all(split_hit(entry.hit)[0] == whose[split_hit(entry.hit)[1].key] for entry in together)
 
 
 def test_one_project_that_is_joined_with_none_is_ranked_to_the_last_bit_as_it_is_alone():
     rows = [(hit(1, "a.py"), {"body": 3.0}), (hit(2, "b.py"), {"body": 7.0, "defs": 1.0})]
-    cosines = [(one, 0.1 * at + 0.3) for at, (one, _) in enumerate(rows)]
+    cosines = [(chunk, 0.1 * at + 0.3) for at, (chunk, _) in enumerate(rows)]
     alone = order("words", words(rows), meaning(cosines))
     joined = order("words", join_words({4: words(rows)}, 9), join_meaning({4: meaning(cosines)}, 9))
-    assert [one.score for one in joined] == [one.score for one in alone]
-    assert [told_by(one.hit) for one in joined] == [(4, one.hit) for one in alone]
+    assert [entry.score for entry in joined] == [entry.score for entry in alone]
+    assert [split_hit(entry.hit) for entry in joined] == [(4, entry.hit) for entry in alone]
 
 
 def test_files_of_one_path_and_chunks_of_one_key_in_two_projects_are_two():
     reply = words([(hit(1, "a.py"), {"body": 3.0})])
-    found = order("words", join_words({0: reply, 1: reply}, 9), None)
-    assert [told_by(one.hit) for one in found] == [(0, hit(1, "a.py")), (1, hit(1, "a.py"))]
-    assert [one.place for one in found] == [1, 1]
+    ranked = order("words", join_words({0: reply, 1: reply}, 9), None)
+    assert [split_hit(entry.hit) for entry in ranked] == [(0, hit(1, "a.py")), (1, hit(1, "a.py"))]
+    assert [entry.place for entry in ranked] == [1, 1]
 
 
 def test_chunks_of_no_file_stand_for_themselves_in_each_project():
     reply = words([(hit(1, ""), {"body": 3.0}), (hit(2, ""), {"body": 2.0})])
-    found = order("words", join_words({0: reply, 1: reply}, 9), None)
-    assert sorted(told_by(one.hit)[0] for one in found) == [0, 0, 1, 1]
-    assert {told_by(one.hit)[1].path for one in found} == {""}
-    assert [one.place for one in found] == [1] * 4
+    ranked = order("words", join_words({0: reply, 1: reply}, 9), None)
+    assert sorted(split_hit(entry.hit)[0] for entry in ranked) == [0, 0, 1, 1]
+    assert {split_hit(entry.hit)[1].path for entry in ranked} == {""}
+    assert [entry.place for entry in ranked] == [1] * 4
 
 
-def test_a_newer_version_in_another_project_makes_none_old():
+def test_a_newer_version_in_another_project_supersedes_nothing():
     old, new = (words([(hit(1, f"api/{v}/x.py"), {"body": 3.0})]) for v in ("v3", "v4"))
     apart = order("words", join_words({0: old, 1: new}, 9), None)
-    assert {one.terms[one.names.index("superseded")].value for one in apart} == {0.0}
+    assert {entry.terms[entry.names.index("superseded")].value for entry in apart} == {0.0}
 
 
-def test_of_each_lane_the_best_of_all_projects_are_kept_as_one_worker_would():
+def test_each_lane_keeps_the_best_chunks_of_all_projects():
     many = words(
         [(hit(key, f"{key}.py"), {"body": float(key), "defs": float(9 - key)}) for key in range(1, 9)]
     )
     few = words([(hit(1, "low.py"), {"body": 0.5, "defs": 0.5})])
     joined = join_words({0: many, 1: few}, 2)
-    assert {told_by(one)[1].key for one in joined.hits} == {1, 2, 7, 8}
+    assert {split_hit(chunk)[1].key for chunk in joined.hits} == {1, 2, 7, 8}
     assert joined.row("body").tolist().count(0.0) == 2
     nearest = join_meaning(
         {0: meaning([(hit(1, "a"), 0.2), (hit(2, "b"), 0.9)]), 1: meaning([(hit(1, "c"), 0.5)])}, 2
     )
-    assert [told_by(one)[1].path for one in nearest.hits] == ["b", "c"]
+    assert [split_hit(chunk)[1].path for chunk in nearest.hits] == ["b", "c"]
 
 
 @given(st.lists(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=20), min_size=1, max_size=4))
 def test_mean_and_deviation_are_those_of_all_rows(projects):
-    replies = {n: meaning([(hit(k, "a"), c) for k, c in enumerate(own)]) for n, own in enumerate(projects)}
+    replies = {
+        n: meaning([(hit(k, "a"), c) for k, c in enumerate(cosines)]) for n, cosines in enumerate(projects)
+    }
     joined = join_meaning(replies, 5)
-    every = np.array([one for own in projects for one in own])
+    every = np.array([cosine for cosines in projects for cosine in cosines])
     assert joined.stats["cosine_mean"] == pytest.approx(every.mean(), abs=1e-5)
     assert joined.stats["cosine_std"] == pytest.approx(every.std(), abs=1e-3)
     assert joined.stats["matching"] == len(every)
@@ -136,8 +140,8 @@ def test_cosines_of_different_models_are_compared_by_how_far_they_stand_out():
     high = meaning([(hit(1, "high.py"), 0.90), (hit(2, "z.py"), 0.90), (hit(3, "w.py"), 0.87)])
     same = join_meaning({0: low, 1: high}, 9)
     apart = join_meaning({0: low, 1: high}, 9, {0: "one", 1: "other"})
-    assert told_by(same.hit(int(same.row("cosine").argmax())))[1].path == "high.py"
-    assert told_by(apart.hit(int(apart.row("cosine").argmax())))[1].path == "low.py"
+    assert split_hit(same.hit(int(same.row("cosine").argmax())))[1].path == "high.py"
+    assert split_hit(apart.hit(int(apart.row("cosine").argmax())))[1].path == "low.py"
     assert apart.stats["cosine_mean"] == pytest.approx(0, abs=1e-6)
     assert apart.stats["cosine_std"] == pytest.approx(1, abs=1e-6)
 
@@ -147,8 +151,8 @@ def test_a_place_is_looked_for_in_all_projects_and_counts_less_the_more_have_it(
         return Located(1, (Spot(0, hit(1, path), shared=1),), "", np.zeros((1, 1), np.float32))
 
     places = (Place("a.py", 3),)
-    one, both = ({0: located("a.py")}, {0: located("a.py"), 1: located("a.py")})
-    assert cite(places, join_places(one)).row("cited").tolist() == [1.0]
+    single, both = ({0: located("a.py")}, {0: located("a.py"), 1: located("a.py")})
+    assert cite(places, join_places(single)).row("cited").tolist() == [1.0]
     assert cite(places, join_places(both)).row("cited").tolist() == [0.5, 0.5]
     assert join_places({}) is None
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.ranking import cite, define, rank, read, weigh
+from cortex.ranking import cite, define, rank, read_question, weigh
 from ipc.messages import Hit, Located, Place, Spot, signals_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "pasted_texts.json"
@@ -25,7 +25,10 @@ def plain(reading):
 
 def test_texts_are_read_as_agreed_on():
     texts = json.loads(GOLDEN.read_text())
-    got = [{"name": one["name"], "text": one["text"], "read": plain(read(one["text"]))} for one in texts]
+    got = [
+        {"name": entry["name"], "text": entry["text"], "read": plain(read_question(entry["text"]))}
+        for entry in texts
+    ]
     if os.environ.get("CORTEX_UPDATE_GOLDEN"):
         GOLDEN.write_text(json.dumps(got, indent=1, ensure_ascii=False) + "\n")
         pytest.skip("written anew")
@@ -52,7 +55,7 @@ def test_texts_are_read_as_agreed_on():
     ],
 )
 def test_an_ordinary_question_stays_as_it_is(question):
-    assert plain(read(question)) == {"query": question, "places": [], "names": []}
+    assert plain(read_question(question)) == {"query": question, "places": [], "names": []}
 
 
 @pytest.mark.parametrize(
@@ -66,8 +69,8 @@ def test_an_ordinary_question_stays_as_it_is(question):
         ("see https://example.com/index.html and a.b", [], []),
     ],
 )
-def test_what_a_short_question_marks_as_code_is_used_and_its_words_stay(question, places, names):
-    assert plain(read(question)) == {"query": question, "places": places, "names": names}
+def test_places_and_names_of_a_short_question_are_used_and_its_words_stay(question, places, names):
+    assert plain(read_question(question)) == {"query": question, "places": places, "names": names}
 
 
 def test_frames_of_the_languages_own_libraries_are_no_places():
@@ -76,19 +79,19 @@ def test_frames_of_the_languages_own_libraries_are_no_places():
         '  File "/venv/lib/python3.11/site-packages/httpx/_client.py", line 9, in send\n'
         "    at process (node:internal/process/task_queues:95:5)\n\tat java.base/java.lang.Thread.run(Thread.java:833)\n"
     )
-    assert plain(read(trace))["places"] == ["httpx/_client.py:9"]
+    assert plain(read_question(trace))["places"] == ["httpx/_client.py:9"]
 
 
-def spot(place, key, path, *, shared=1, whole=True):
-    return Spot(place, Hit(key, f"code-{path}~{key}", "code", path, 1, 9), shared, whole)
+def spot(place, key, path, *, shared=1, is_whole=True):
+    return Spot(place, Hit(key, f"code-{path}~{key}", "code", path, 1, 9), shared, is_whole)
 
 
 def cited(places, *spots):
-    found = cite(places, Located(1, spots, "m", np.zeros((len(spots), 4), np.float32)))
+    reply = cite(places, Located(1, spots, "m", np.zeros((len(spots), 4), np.float32)))
     return (
         {}
-        if found is None
-        else dict(zip([hit.path for hit in found.hits], found.values.T.tolist(), strict=True))
+        if reply is None
+        else dict(zip([hit.path for hit in reply.hits], reply.values.T.tolist(), strict=True))
     )
 
 
@@ -104,7 +107,7 @@ def test_a_name_that_several_files_have_counts_less_and_one_of_many_not_at_all()
     two = [spot(0, key, f"d{key}/a.py") for key in range(2)]
     assert cited((Place("a.py"),), *two) == {"d0/a.py": [0.5, 0.0], "d1/a.py": [0.5, 0.0]}
     assert cited((Place("a.py"),), *[spot(0, key, f"d{key}/a.py") for key in range(4)]) == {}
-    assert cited((Place("x/a.py"),), spot(0, 1, "y/a.py", shared=1, whole=False)) == {}
+    assert cited((Place("x/a.py"),), spot(0, 1, "y/a.py", shared=1, is_whole=False)) == {}
 
 
 def signals(*values):
@@ -112,10 +115,10 @@ def signals(*values):
     return signals_of(1, hits, ("body", "defx"), np.array([[1.0] * len(values), values], np.float32))
 
 
-def test_what_defines_a_name_of_a_question_counts_less_than_where_the_name_is_the_question():
-    found = define(signals(0.0, 1.0, 0.5), 0)
-    assert found.names == ("defx",)
-    assert found.values[0].tolist() == pytest.approx([0.6, 0.3])
+def test_a_definition_counts_less_when_the_question_holds_more_than_its_name():
+    defining = define(signals(0.0, 1.0, 0.5), 0)
+    assert defining.names == ("defx",)
+    assert defining.values[0].tolist() == pytest.approx([0.6, 0.3])
     assert define(signals(1.0), 2).values[0].tolist() == pytest.approx([0.3])
     assert define(signals(0.0), 0) is None
     assert define(signals(*[1.0] * 6), 0) is None
@@ -128,29 +131,29 @@ def test_a_cited_file_comes_first_with_the_chunk_that_holds_the_line():
         Hit(3, "b", "code", "b.py", 1, 9),
     ]
     lexical = signals_of(1, tuple(texts), ("body",), np.array([[5.0, 1.0, 9.0]], np.float32))
-    named = signals_of(1, (texts[1],), ("cited", "line"), np.array([[1.0], [1.0]], np.float32))
-    found = rank("words", lexical, None, weigh(vectors=False), 3, named=[named])
-    assert [one.hit.id for one in found] == ["a2", "b", "a1"]
-    explained = found[0].explanation()
+    citations = signals_of(1, (texts[1],), ("cited", "line"), np.array([[1.0], [1.0]], np.float32))
+    ranked = rank("words", lexical, None, weigh(vectors=False), 3, extra_signals=[citations])
+    assert [entry.hit.id for entry in ranked] == ["a2", "b", "a1"]
+    explained = ranked[0].explanation()
     cited_signal = explained["signals"]["cited"]
     assert (cited_signal["value"], cited_signal["weight"], cited_signal["product"]) == (1.0, 6.0, 6.0)
     plain_rank = rank("words", lexical, None, weigh(vectors=False), 3)
     assert "cited" not in plain_rank[0].explanation()["signals"]
     # Nothing changes for what is not cited.
-    assert plain_rank[0].score == found[1].score
+    assert plain_rank[0].score == ranked[1].score
 
 
 def test_a_file_that_only_the_question_names_is_a_result():
     hit = Hit(7, "x", "code", "x.py", 1, 9)
-    named = signals_of(1, (hit,), ("cited", "line"), np.array([[1.0], [0.0]], np.float32))
-    (found,) = rank("x.py", None, None, weigh(vectors=False), 3, named=[named])
-    assert (found.hit.id, found.source) == ("x", "lex")
+    citations = signals_of(1, (hit,), ("cited", "line"), np.array([[1.0], [0.0]], np.float32))
+    (entry,) = rank("x.py", None, None, weigh(vectors=False), 3, extra_signals=[citations])
+    assert (entry.hit.id, entry.source) == ("x", "lex")
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="aA1.:/\\_`'\"()#[]<>, \n\tFile at in error", max_size=400))
 def test_no_text_is_too_odd_to_be_read(text):
-    reading = read(text)
+    reading = read_question(text)
     assert reading.query.strip() or not text.strip()
     assert all(place.path for place in reading.places)
 
@@ -162,6 +165,6 @@ def test_no_text_is_too_odd_to_be_read(text):
 def test_the_time_grows_with_the_text_and_no_faster(piece):
     text = piece * (64_000 // len(piece))
     started = time.process_time()
-    read(text)
+    read_question(text)
     # Quadratic expressions took minutes here; this takes a hundredth of a second.
     assert time.process_time() - started < 5

@@ -73,15 +73,15 @@ def ranks(corpus, serve):
 
 
 async def _ranks(served, corpus):
-    found = {}
+    ranks = {}
     for query in load()[1]:
         relevant = {path for path in query["relevant"] if (corpus / path).exists()}
         if relevant:
             question = Search(query["query"], limit=DEPTH, detail="location")
             _, answer = await find(served.asking(), question)
-            files = list(dict.fromkeys(one.hit.path for one in answer.hits))
-            found[query["query"]] = next((at for at, path in enumerate(files, 1) if path in relevant), 0)
-    return found
+            files = list(dict.fromkeys(ranked.hit.path for ranked in answer.hits))
+            ranks[query["query"]] = next((at for at, path in enumerate(files, 1) if path in relevant), 0)
+    return ranks
 
 
 def golden():
@@ -126,8 +126,8 @@ def test_no_question_loses_its_file_and_the_mean_stays(ranks, capsys):
             print(f"\nranks that moved (CORTEX_UPDATE_GOLDEN=1 accepts them):\n{changes}")
     lost = [q for q, rank in old.items() if 0 < rank < EDGE and ranks.get(q) == 0]
     assert not lost, f"the first relevant file is no longer among the first {DEPTH}:\n{changes}"
-    kept = {question: rank for question, rank in old.items() if question in ranks}
-    assert mean(ranks) >= mean(kept) - LOSS_MAX, f"the ranking has become worse:\n{changes}"
+    comparable = {question: rank for question, rank in old.items() if question in ranks}
+    assert mean(ranks) >= mean(comparable) - LOSS_MAX, f"the ranking has become worse:\n{changes}"
 
 
 def test_of_a_hundred_questions_ninety_five_find_their_file_in_the_first_ten(ranks):

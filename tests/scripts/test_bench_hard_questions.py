@@ -41,7 +41,7 @@ def test_a_trace_of_each_language_is_read_and_its_innermost_place_is_first(hard)
     for language, (ending, _) in hard.pasted.TRACES.items():
         inner = hard.pasted.Place(place.path.replace(".x", ending), place.line, place.name)
         other = hard.pasted.Place(outer.path.replace(".x", ending), outer.line, outer.name)
-        found = reading.read(hard.pasted.trace(language, inner, other))
+        found = reading.read_question(hard.pasted.trace(language, inner, other))
         assert found.places[0].path.endswith(f"Cart{ending}"), language
         assert found.places[0].line == place.line, language
 

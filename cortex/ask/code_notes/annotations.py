@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.terms.ids import stem_of
 
 #: places of an answer beside which notes are told, the first of its places
@@ -20,62 +20,66 @@ DECISIONS_MAX = 10
 Answer = dict[str, Any]
 
 
-async def with_notes(asking: Asking, answer: Answer, paths: Sequence[str]) -> Answer:
+async def with_notes(asking: QueryContext, answer: Answer, paths: Sequence[str]) -> Answer:
     """The answer with `notes`: path → {"count", "best": ["#12 decision: Retries …"]}; as it is
     where nothing was noted.
     """
-    places = await _beside(asking, list(dict.fromkeys(paths)), {})
-    told = {
-        path: {"count": place["count"], "best": [_line(one) for one in place["best"]]}
+    places = await _fetch_places(asking, list(dict.fromkeys(paths)), {})
+    notes = {
+        path: {"count": place["count"], "best": [_format_note(note) for note in place["best"]]}
         for path, place in list(places.items())[:PLACES_MAX]
     }
-    return answer | {"notes": told} if told else answer
+    return answer | {"notes": notes} if notes else answer
 
 
 async def with_decisions(
-    asking: Asking, answer: Answer, paths: Sequence[str], touched: AbstractSet[str]
+    asking: QueryContext, answer: Answer, paths: Sequence[str], touched: AbstractSet[str]
 ) -> Answer:
     """The answer with `decisions`: those that hold and are about what a change touches; `touched`:
     ids of the graph. One that names symbols is told when one of them is touched.
     """
-    asked = {"kinds": ["decision"], "limit": DECISIONS_MAX}
-    places = await _beside(asking, list(dict.fromkeys(paths)), asked)
-    found: dict[int, Answer] = {}
+    filters = {"kinds": ["decision"], "limit": DECISIONS_MAX}
+    places = await _fetch_places(asking, list(dict.fromkeys(paths)), filters)
+    decisions: dict[int, Answer] = {}
     for path, place in places.items():
-        for one in place["best"]:
-            if not one["anchors"] or not touched.isdisjoint(one["anchors"]):
-                made = found.setdefault(one["number"], {"number": one["number"], "title": one["title"]})
-                made.setdefault("files", []).append(path)
-    return answer | {"decisions": list(found.values())[:DECISIONS_MAX]} if found else answer
+        for note in place["best"]:
+            if not note["anchors"] or not touched.isdisjoint(note["anchors"]):
+                decision = decisions.setdefault(
+                    note["number"], {"number": note["number"], "title": note["title"]}
+                )
+                decision.setdefault("files", []).append(path)
+    return answer | {"decisions": list(decisions.values())[:DECISIONS_MAX]} if decisions else answer
 
 
-def files_of(asking: Asking, name: str) -> list[str]:
+def files_of(asking: QueryContext, name: str) -> list[str]:
     """The files that an id of the graph, or a path, may stand in."""
-    own = name.partition(":")[0]
-    if not own:
+    prefix = name.partition(":")[0]
+    if not prefix:
         return []
-    return [path for path in asking.freshness.listed() if own in (path, stem_of(path))]
+    return [path for path in asking.freshness.listed() if prefix in (path, stem_of(path))]
 
 
-async def _beside(asking: Asking, paths: Sequence[str], asked: dict[str, Any]) -> dict[str, Answer]:
+async def _fetch_places(
+    asking: QueryContext, paths: Sequence[str], arguments: dict[str, Any]
+) -> dict[str, Answer]:
     """Path → what memory tells of it, under this name or an earlier one; in their order."""
     if not paths:
         return {}
     before = asking.renames.before(paths) if asking.renames else {}
     names = [*paths, *before]
-    told = await asking.glance("beside", asked | {"paths": names[:500]})
-    found: dict[str, Answer] = {}
-    known: dict[str, Answer] = told["places"] if told else {}
-    for name in (name for name in names if name in known):
+    answer = await asking.glance("beside", arguments | {"paths": names[:500]})
+    places: dict[str, Answer] = {}
+    by_name: dict[str, Answer] = answer["places"] if answer else {}
+    for name in (name for name in names if name in by_name):
         path = before.get(name, name)
-        if path in found:  # under both names
-            known[name] = {
-                "count": found[path]["count"] + known[name]["count"],
-                "best": [*found[path]["best"], *known[name]["best"]],
+        if path in places:  # under both names
+            by_name[name] = {
+                "count": places[path]["count"] + by_name[name]["count"],
+                "best": [*places[path]["best"], *by_name[name]["best"]],
             }
-        found[path] = known[name]
-    return {path: found[path] for path in paths if path in found}
+        places[path] = by_name[name]
+    return {path: places[path] for path in paths if path in places}
 
 
-def _line(one: Answer) -> str:
-    return f"#{one['number']} {one['kind']}: {one['title']}"
+def _format_note(note: Answer) -> str:
+    return f"#{note['number']} {note['kind']}: {note['title']}"

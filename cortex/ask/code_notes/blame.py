@@ -37,13 +37,13 @@ _UNPRINTABLE = re.compile(r"[^\S ]|[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\
 
 @dataclass(frozen=True, slots=True)
 class _Commit:
-    """`at`: seconds since 1970. `known`: whether it changed the lines that git names it for; the
+    """`at`: seconds since 1970. `is_certain`: whether it changed the lines that git names it for; the
     first commit of a shallow clone only holds them.
     """
 
     at: int
-    told: str
-    known: bool
+    summary: str
+    is_certain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,15 @@ class _File:
         """The newest commit of `lines` (number → text), if they stand here in their order, moved
         as a whole or not at all.
         """
-        told = {number: text.rstrip() for number, text in lines.items() if text.strip()}
-        if not told:
+        wanted = {number: text.rstrip() for number, text in lines.items() if text.strip()}
+        if not wanted:
             return None
-        first = next(iter(told))
-        found = [at for at, text in enumerate(self.lines, 1) if text == told[first]]
-        for moved in sorted((at - first for at in found), key=abs):
-            if all(self._at(number + moved) == text for number, text in told.items()):
-                commits = (self.commits[number + moved - 1] for number in told)
-                return max(commits, key=lambda one: (one.known, one.at))
+        first = next(iter(wanted))
+        starts = [at for at, text in enumerate(self.lines, 1) if text == wanted[first]]
+        for moved in sorted((at - first for at in starts), key=abs):
+            if all(self._at(number + moved) == text for number, text in wanted.items()):
+                commits = (self.commits[number + moved - 1] for number in wanted)
+                return max(commits, key=lambda commit: (commit.is_certain, commit.at))
         return None
 
     def _at(self, number: int) -> str | None:
@@ -108,7 +108,7 @@ class Commits:
             elif self._head and not self._first_unknown(self._head):
                 return
             self._reading = True
-        asyncio.get_running_loop().run_in_executor(self._executor, self._read, mark)
+        asyncio.get_running_loop().run_in_executor(self._executor, self._read_wanted, mark)
 
     def tell(self, path: str, lines: Mapping[int, str]) -> str:
         """`1a2b3c4d 2026-01-31 Subject` of the commit that last changed `lines` (number → text) of
@@ -121,7 +121,7 @@ class Commits:
         commit = file.find(lines)
         if commit is None:
             return NOT_COMMITTED
-        return commit.told if commit.known else ""
+        return commit.summary if commit.is_certain else ""
 
     def knows(self, path: str) -> bool:
         """Whether there is something to tell of lines of the file by now."""
@@ -131,7 +131,7 @@ class Commits:
         with self._lock:
             return self._files.get((self._head, path)) if self._head else None
 
-    def _read(self, mark: tuple[object, ...]) -> None:
+    def _read_wanted(self, mark: tuple[object, ...]) -> None:
         """What HEAD is, unless that is known, then one wanted file after another, while there is
         time.
         """
@@ -139,15 +139,15 @@ class Commits:
         with self._lock:
             head = self._head
         if not head:
-            said = git.ask(self._root, ("rev-parse", "--is-shallow-repository", "HEAD"), self._answer_s)
-            shallow, _, head = said.decode(errors="replace").strip().partition("\n")
+            output = git.ask(self._root, ("rev-parse", "--is-shallow-repository", "HEAD"), self._answer_s)
+            shallow, _, head = output.decode(errors="replace").strip().partition("\n")
             with self._lock:
                 self._head, self._shallow, self._mark = head, shallow == "true", mark
-        while path := self._next(head, until):
-            file = self._ask(head, path, until - time.monotonic())
-            self._keep((head, path), file)
+        while path := self._next_path(head, until):
+            file = self._blame(head, path, until - time.monotonic())
+            self._store((head, path), file)
 
-    def _next(self, head: str, until: float) -> str:
+    def _next_path(self, head: str, until: float) -> str:
         """The next file to ask about; "" when there is none, and the thread ends."""
         with self._lock:
             if head and time.monotonic() < until and (path := self._first_unknown(head)):
@@ -168,55 +168,57 @@ class Commits:
                 return path
         return ""
 
-    def _keep(self, key: tuple[str, str], file: _File | None) -> None:
+    def _store(self, key: tuple[str, str], file: _File | None) -> None:
         with self._lock:
             if file is None:
                 now = time.monotonic()
-                self._silent = {one: until for one, until in self._silent.items() if until > now}
+                self._silent = {
+                    silent_key: until for silent_key, until in self._silent.items() if until > now
+                }
                 self._silent[key] = now + SILENT_S
                 return
             self._files[key] = file
             if len(self._files) > FILES_KEPT:
                 self._files.popitem(last=False)
 
-    def _ask(self, head: str, path: str, answer_s: float) -> _File | None:
+    def _blame(self, head: str, path: str, answer_s: float) -> _File | None:
         """None when git does not know the file, is late, or says too much.
 
         HEAD is asked about, and no file of the work tree is read: reading one may run a filter.
         """
         command = ("blame", "--no-textconv", "--porcelain", head, "--", path)
-        said = git.ask(self._root, command, max(0.0, answer_s), FILE_BYTES_MAX)
-        if not said or len(said) >= FILE_BYTES_MAX:
+        output = git.ask(self._root, command, max(0.0, answer_s), FILE_BYTES_MAX)
+        if not output or len(output) >= FILE_BYTES_MAX:
             return None
         try:
-            pairs = list(_lines_of(said, shallow=self._shallow))
+            pairs = list(_parse_blame(output, shallow=self._shallow))
         except (ValueError, OverflowError, OSError):
             return None  # no UTF-8: the index holds such a file otherwise; or a day of no calendar
         return _File(tuple(line for line, _ in pairs), tuple(commit for _, commit in pairs))
 
 
-def _lines_of(said: bytes, *, shallow: bool) -> Iterator[tuple[str, _Commit]]:
+def _parse_blame(output: bytes, *, shallow: bool) -> Iterator[tuple[str, _Commit]]:
     """Each line of `git blame --porcelain` with its commit, of which the first line alone tells."""
     commits: dict[bytes, _Commit] = {}
     name, fields = b"", dict[bytes, bytes]()
-    for line in said.split(b"\n"):
+    for line in output.split(b"\n"):
         if line.startswith(b"\t"):
             if name not in commits:
-                commits[name] = _commit(name, fields, shallow=shallow)
+                commits[name] = _parse_commit(name, fields, shallow=shallow)
             yield line[1:].decode().removeprefix("\ufeff").rstrip(), commits[name]
             name, fields = b"", {}
-        elif not name and (found := _HEAD_OF_LINE.match(line)):
-            name = found[1]
+        elif not name and (header := _HEAD_OF_LINE.match(line)):
+            name = header[1]
         else:
             field, _, value = line.partition(b" ")
             fields[field] = value
 
 
-def _commit(name: bytes, fields: Mapping[bytes, bytes], *, shallow: bool) -> _Commit:
+def _parse_commit(name: bytes, fields: Mapping[bytes, bytes], *, shallow: bool) -> _Commit:
     at = int(fields.get(b"committer-time", b"0") or 0)
     subject = " ".join(_UNPRINTABLE.sub(" ", fields.get(b"summary", b"").decode(errors="replace")).split())
     if len(subject) > SUBJECT_CHARS:
         subject = f"{subject[: SUBJECT_CHARS - 1].rstrip()}…"
     day = time.strftime("%Y-%m-%d", time.gmtime(at))
-    told = f"{name[:_DIGITS].decode()} {day} {subject}".rstrip()
-    return _Commit(at, told, known=not (shallow and b"boundary" in fields))
+    summary = f"{name[:_DIGITS].decode()} {day} {subject}".rstrip()
+    return _Commit(at, summary, is_certain=not (shallow and b"boundary" in fields))

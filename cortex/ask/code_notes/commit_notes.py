@@ -35,7 +35,7 @@ _HASH = re.compile(r"[0-9a-f]{40,64}")
 Tell = Callable[[str, Mapping[str, Any], bool], Awaitable[dict[str, Any]]]
 
 
-class History:
+class CommitHistory:
     """The commits of the repository around the folder `root`. Use it in one event loop."""
 
     def __init__(self, root: Path) -> None:
@@ -49,47 +49,47 @@ class History:
         if time.monotonic() - self._looked < LOOK_S or (self._task and not self._task.done()):
             return
         self._looked = time.monotonic()
-        self._task = asyncio.create_task(self._bring_quietly(tell))
+        self._task = asyncio.create_task(self._import_quietly(tell))
 
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _bring_quietly(self, tell: Tell) -> None:
+    async def _import_quietly(self, tell: Tell) -> None:
         with contextlib.suppress(CortexError):  # the next look tries again
-            await self.bring(tell)
+            await self.import_new(tell)
 
-    async def bring(self, tell: Tell) -> int:
+    async def import_new(self, tell: Tell) -> int:
         """Hand over the commits that memory does not know; how many these were. Raises what `tell`
         raises.
         """
-        listed = await self._ask("log", f"-{COMMITS}", "--no-merges", "--format=%H")
+        listed = await self._run_git("log", f"-{COMMITS}", "--no-merges", "--format=%H")
         commits = [line for line in listed.split("\n") if _HASH.fullmatch(line)]
         if not commits or commits[0] == self._head:
             return 0
-        told = await tell("unknown_commits", {"commits": commits}, False)
-        new = [commit for commit in told["commits"] if _HASH.fullmatch(commit)]
+        unknown = await tell("unknown_commits", {"commits": commits}, False)
+        new = [commit for commit in unknown["commits"] if _HASH.fullmatch(commit)]
         for at in range(0, len(new), SLICE):
-            some = await self._read(new[at : at + SLICE])
+            some = await self._read_commits(new[at : at + SLICE])
             if some:
                 await tell("take_commits", {"commits": some}, True)
         self._head = commits[0]
         return len(new)
 
-    async def _read(self, commits: Sequence[str]) -> list[dict[str, Any]]:
-        answer = await self._ask(
+    async def _read_commits(self, commits: Sequence[str]) -> list[dict[str, Any]]:
+        answer = await self._run_git(
             "log", "--no-walk=unsorted", f"--format={_RECORD}%H{_FIELD}%ct{_FIELD}%B{_FIELD}",
             "--name-only", "-z", "--relative", "--no-ext-diff", "--no-textconv", *commits,
         )  # fmt: skip
-        return list(_commits(answer))
+        return list(_parse_commits(answer))
 
-    async def _ask(self, *command: str) -> str:
+    async def _run_git(self, *command: str) -> str:
         raw = await asyncio.to_thread(git.ask, self._root, command, ANSWER_S, SLICE_BYTES_MAX)
         return os.fsdecode(raw).encode("utf-8", "replace").decode()
 
 
-def _commits(answer: str) -> Iterator[dict[str, Any]]:
+def _parse_commits(answer: str) -> Iterator[dict[str, Any]]:
     """{"commit", "message", "at": seconds, "files"} of each record."""
     for record in answer.split(_RECORD)[1:]:
         commit, at, message, names = [*record.split(_FIELD, 3), "", "", ""][:4]

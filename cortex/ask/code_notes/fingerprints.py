@@ -19,49 +19,49 @@ WHOLE_BYTES, LINE_LETTERS = 8, 4
 
 
 @dataclass(frozen=True)
-class Text:
+class TextLines:
     """The lines of a file; ends of lines and spaces before them do not count."""
 
     lines: tuple[bytes, ...]
 
     @classmethod
-    def of(cls, raw: bytes) -> Text:
+    def of(cls, raw: bytes) -> TextLines:
         return cls(tuple(line.rstrip() for line in raw.splitlines()))
 
     @cached_property
     def marks(self) -> str:
         """LINE_LETTERS for each line."""
-        return "".join(_letters(line, LINE_LETTERS // 2) for line in self.lines)
+        return "".join(_digest(line, LINE_LETTERS // 2) for line in self.lines)
 
-    def spoken(self, first: int, last: int) -> str:
+    def fingerprint(self, first: int, last: int) -> str:
         """What the lines `first` to `last` (1-based, inclusive) say, as a note keeps it."""
         lines = self.lines[first - 1 : last]
-        whole = _letters(b"\n".join(lines), WHOLE_BYTES)
+        digest = _digest(b"\n".join(lines), WHOLE_BYTES)
         if len(lines) > LINES_MAX:
-            return whole
+            return digest
         marks = self.marks[(first - 1) * LINE_LETTERS : last * LINE_LETTERS]
-        return f"{whole}:{marks}"
+        return f"{digest}:{marks}"
 
-    def all_spoken(self) -> str:
-        return self.spoken(1, len(self.lines))
+    def full_fingerprint(self) -> str:
+        return self.fingerprint(1, len(self.lines))
 
-    def find(self, spoken: str) -> tuple[int, int] | None:
+    def find(self, fingerprint: str) -> tuple[int, int] | None:
         """Where the same lines stand now; None when they stand nowhere."""
-        whole, _, marks = spoken.partition(":")
+        digest, _, marks = fingerprint.partition(":")
         count, at = len(marks) // LINE_LETTERS, -1
         while marks and (at := self.marks.find(marks, at + 1)) >= 0:
             if at % LINE_LETTERS == 0:
                 first = at // LINE_LETTERS + 1
-                if self.spoken(first, first + count - 1).partition(":")[0] == whole:
+                if self.fingerprint(first, first + count - 1).partition(":")[0] == digest:
                     return first, first + count - 1
         return None
 
-    def changed(self, spoken: str, first: int, last: int) -> tuple[int, int]:
+    def changed_span(self, fingerprint: str, first: int, last: int) -> tuple[int, int]:
         """Of the lines `first` to `last` those from the first that is another than it was to the
         last; where lines were only taken away, the one at their place.
         """
-        then = _parts(spoken.partition(":")[2])
-        now = _parts(self.marks[(first - 1) * LINE_LETTERS : last * LINE_LETTERS])
+        then = _split_marks(fingerprint.partition(":")[2])
+        now = _split_marks(self.marks[(first - 1) * LINE_LETTERS : last * LINE_LETTERS])
         if not then:
             return first, last
         most = min(len(then), len(now))
@@ -72,9 +72,9 @@ class Text:
         return (begin, end) if begin <= end else (min(begin, last), min(begin, last))
 
 
-def _parts(marks: str) -> list[str]:
+def _split_marks(marks: str) -> list[str]:
     return [marks[at : at + LINE_LETTERS] for at in range(0, len(marks), LINE_LETTERS)]
 
 
-def _letters(raw: bytes, size: int) -> str:
+def _digest(raw: bytes, size: int) -> str:
     return hashlib.blake2b(raw, digest_size=size).hexdigest()

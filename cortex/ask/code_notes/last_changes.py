@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from cortex.ask.functions import Bodies, Function
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 
 #: definitions of an answer whose commits are told, the first of it
 PLACES_MAX = 4
@@ -23,24 +23,26 @@ KEY_BYTES = 14
 Changes = dict[tuple[str, str], str]
 
 
-def begin(asking: Asking, paths: Sequence[str]) -> None:
+def start_blame(asking: QueryContext, paths: Sequence[str]) -> None:
     """Have git look at the files at `paths`, the first of the answer first. Returns at once."""
     if asking.commits is not None:
         asking.commits.begin(paths)
 
 
-def tell_changes(asking: Asking, functions: Iterable[Function], bodies: Bodies, max_bytes: int) -> Changes:
+def describe_changes(
+    asking: QueryContext, functions: Iterable[Function], bodies: Bodies, max_bytes: int
+) -> Changes:
     """What is known by now of the first of `functions`, within their share of `max_bytes`."""
-    told: Changes = {}
+    changes: Changes = {}
     if asking.commits is None:
-        return told
+        return changes
     left = SHARE * max_bytes
-    for one in [*functions][:PLACES_MAX]:
-        text = asking.commits.tell(one.file, bodies.get(one.id, {}))
+    for function in [*functions][:PLACES_MAX]:
+        text = asking.commits.tell(function.file, bodies.get(function.id, {}))
         left -= bytes_of(text)
         if text and left >= 0:
-            told[one.file, one.name] = text
-    return told
+            changes[function.file, function.name] = text
+    return changes
 
 
 def bytes_of(text: str) -> int:

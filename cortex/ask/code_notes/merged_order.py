@@ -18,7 +18,9 @@ STRONG = 0.5
 Row = Mapping[str, Any]
 
 
-def order(code: Sequence[float], notes: Sequence[float], strong: float = STRONG) -> list[tuple[bool, int]]:
+def merge_order(
+    code: Sequence[float], notes: Sequence[float], strong: float = STRONG
+) -> list[tuple[bool, int]]:
     """(whether it is a note, its place in its own list) of all, the best first; of equals code.
 
     `code` and `notes`: scores of each list, the best first.
@@ -29,9 +31,9 @@ def order(code: Sequence[float], notes: Sequence[float], strong: float = STRONG)
     return [(is_note, at) for _, is_note, at in sorted(worth)]
 
 
-def merged(code: Sequence[Row], notes: Sequence[Row]) -> list[Row]:
+def merge_rows(code: Sequence[Row], notes: Sequence[Row]) -> list[Row]:
     """The rows of both in one order; notes say `"source": "memory"`."""
-    places = order([row["combined_score"] for row in code], [row["score"] for row in notes])
+    places = merge_order([row["combined_score"] for row in code], [row["score"] for row in notes])
     return [{**notes[at], "source": "memory"} if is_note else code[at] for is_note, at in places]
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from cortex.ask.code_notes.places import Places, find_places
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.system.errors import CortexError
 
 #: seconds between two looks whether there are such notes
@@ -24,7 +24,7 @@ SLICE = 16
 _NS_OF_MS = 1_000_000
 
 
-class Catching:
+class PlaceBackfill:
     """Of one front. Use it in one event loop."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Catching:
         self._looked = float("-inf")
         self._generation = 0
 
-    def look(self, asking: Asking) -> None:
+    def look(self, asking: QueryContext) -> None:
         """Begin to catch up where the index has another generation than when it was looked last,
         unless that is being done, or was just now.
         """
@@ -41,7 +41,7 @@ class Catching:
             return
         if self._task is None or self._task.done():
             self._looked, self._generation = now, generation
-            self._task = asyncio.create_task(_quietly(replace(asking, until=now + WORK_S)))
+            self._task = asyncio.create_task(_catch_up_quietly(replace(asking, until=now + WORK_S)))
 
     async def close(self) -> None:
         if self._task is not None:
@@ -49,31 +49,31 @@ class Catching:
             await asyncio.gather(self._task, return_exceptions=True)
 
 
-async def _quietly(asking: Asking) -> None:
+async def _catch_up_quietly(asking: QueryContext) -> None:
     with contextlib.suppress(CortexError):  # the next generation is looked at again
         await catch_up(asking)
 
 
-async def catch_up(asking: Asking) -> int:
+async def catch_up(asking: QueryContext) -> int:
     """Look up the places of the notes of which nothing is known yet; how many were found. A note
     is left as it is when a file that it is about was saved after it: what it spoke of is not there
     any more. Raises what memory raises.
     """
-    told = (await asking.remember("unplaced"))["notes"]
-    found, done = list[dict[str, Any]](), 0
-    for note in told:
+    notes = (await asking.remember("unplaced"))["notes"]
+    placed, done = list[dict[str, Any]](), 0
+    for note in notes:
         places = await find_places(asking, note["files"], note["anchors"])
         if places.spoken and _are_older(asking, (*places.files, *places.anchored), note["at"]):
-            found.append(_placed(note, places))
-        if len(found) == SLICE:
-            done += (await asking.remember("place", {"notes": found}, writes=True))["notes"]
-            found.clear()
-    if found:
-        done += (await asking.remember("place", {"notes": found}, writes=True))["notes"]
+            placed.append(_place_row(note, places))
+        if len(placed) == SLICE:
+            done += (await asking.remember("place", {"notes": placed}, writes=True))["notes"]
+            placed.clear()
+    if placed:
+        done += (await asking.remember("place", {"notes": placed}, writes=True))["notes"]
     return done
 
 
-def _placed(note: Mapping[str, Any], places: Places) -> dict[str, Any]:
+def _place_row(note: Mapping[str, Any], places: Places) -> dict[str, Any]:
     return {
         "number": note["number"],
         "at": note["at"],
@@ -84,9 +84,9 @@ def _placed(note: Mapping[str, Any], places: Places) -> dict[str, Any]:
     }
 
 
-def _are_older(asking: Asking, paths: Iterable[str], moment: int) -> bool:
+def _are_older(asking: QueryContext, paths: Iterable[str], moment: int) -> bool:
     """Whether the index holds these files as they were saved before the moment, in milliseconds."""
     freshness = asking.freshness
-    known = [path for path in dict.fromkeys(paths) if path in freshness.listed()]
-    saved = max((freshness.saved_ns(path) for path in known), default=0)
-    return saved <= (moment + 1) * _NS_OF_MS and not freshness.stale(known, freshness.current())
+    listed_paths = [path for path in dict.fromkeys(paths) if path in freshness.listed()]
+    saved = max((freshness.saved_ns(path) for path in listed_paths), default=0)
+    return saved <= (moment + 1) * _NS_OF_MS and not freshness.stale(listed_paths, freshness.current())

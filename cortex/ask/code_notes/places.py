@@ -14,9 +14,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cortex.ask.code_notes.fingerprints import Text
+from cortex.ask.code_notes.fingerprints import TextLines
 from cortex.ask.functions import Function, resolve
-from cortex.ask.query_context import Asking, Turn
+from cortex.ask.query_context import QueryContext, Turn
 from cortex.system import files, path_names
 from cortex.system.errors import CortexError
 from cortex.terms.ids import strip_overload
@@ -45,97 +45,99 @@ class Places:
     spoken: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
-    def asked(self, files: Sequence[str] | None, anchors: Sequence[str] | None) -> dict[str, Any]:
+    def store_arguments(self, files: Sequence[str] | None, anchors: Sequence[str] | None) -> dict[str, Any]:
         """The arguments of the memory's operation `store`, for what somebody gave: files that were
         not given are those that the note has.
         """
-        made: dict[str, Any] = {"anchored": self.anchored or None, "spoken": self.spoken or None}
-        made |= {"files": self.files} if files is not None else {}
-        return made | ({"anchors": self.anchors} if anchors is not None or self.anchors else {})
+        arguments: dict[str, Any] = {"anchored": self.anchored or None, "spoken": self.spoken or None}
+        arguments |= {"files": self.files} if files is not None else {}
+        return arguments | ({"anchors": self.anchors} if anchors is not None or self.anchors else {})
 
 
 @dataclass(frozen=True, slots=True)
-class _Meant:
-    """What an anchor means: its definition, or as it was `told` and why nothing is certain."""
+class _ResolvedAnchor:
+    """What an anchor means: its definition, or as it was `spelling` and why nothing is certain."""
 
-    told: str
-    found: Function | None = None
+    spelling: str
+    definition: Function | None = None
     remark: str = ""
 
 
-async def find_places(asking: Asking, told_files: Sequence[str], told_anchors: Sequence[str]) -> Places:
+async def find_places(asking: QueryContext, file_names: Sequence[str], anchor_names: Sequence[str]) -> Places:
     """Where the places are. What cannot be found is kept as it was told: it is looked up again when
     it is read.
     """
     places, targets = Places(), []
     root, listed = str(asking.config.root), asking.freshness.listed()
-    for told in told_files:
-        place = read_file_lines(path_below(told.strip().strip("\"'`"), root))
-        if path := _listed(place.path, listed):
+    for spelling in file_names:
+        place = read_file_lines(path_below(spelling.strip().strip("\"'`"), root))
+        if path := _match_listed(place.path, listed):
             places.files.append(path)
             targets += [f"{path}:{place.line}"] if place.line else []
-    targets += [told.strip().replace(f"{root}/", "") for told in told_anchors if told.strip()]
-    await _indexed(asking, places.files)
-    meant = await _meant(asking, targets[:PLACES_MAX])
-    late = [one.found.file for one in meant if one.found]
-    if late and await _indexed(asking, late):
-        meant = await _meant(asking, targets[:PLACES_MAX])
-    spans = _keep(places, meant, targets[PLACES_MAX:])
-    places.spoken = await asyncio.to_thread(_spoken, asking, places, spans)
+    targets += [spelling.strip().replace(f"{root}/", "") for spelling in anchor_names if spelling.strip()]
+    await _wait_indexed(asking, places.files)
+    anchors = await _resolve_anchors(asking, targets[:PLACES_MAX])
+    late = [anchor.definition.file for anchor in anchors if anchor.definition]
+    if late and await _wait_indexed(asking, late):
+        anchors = await _resolve_anchors(asking, targets[:PLACES_MAX])
+    spans = _collect_anchors(places, anchors, targets[PLACES_MAX:])
+    places.spoken = await asyncio.to_thread(_fingerprint_places, asking, places, spans)
     return places
 
 
-async def _meant(asking: Asking, targets: Sequence[str]) -> list[_Meant]:
-    return list(await asyncio.gather(*(look_up(asking, target) for target in targets)))
+async def _resolve_anchors(asking: QueryContext, targets: Sequence[str]) -> list[_ResolvedAnchor]:
+    return list(await asyncio.gather(*(resolve_anchor(asking, target) for target in targets)))
 
 
-async def look_up(asking: Asking, target: str, seconds: float = RESOLVE_S) -> _Meant:
+async def resolve_anchor(asking: QueryContext, target: str, seconds: float = RESOLVE_S) -> _ResolvedAnchor:
     """What the graph says that a name means, within so many seconds."""
     generation = asking.freshness.current()
     if not generation.number:
-        return _Meant(target)
+        return _ResolvedAnchor(target)
     until = min(asking.until, time.monotonic() + seconds)
     turn = Turn(asking, generation, until, final=True)
     try:
-        found, remark = await resolve(turn, target)
+        definitions, remark = await resolve(turn, target)
     except CortexError:
-        return _Meant(target)
-    return _Meant(target, found[0] if found else None, remark)
+        return _ResolvedAnchor(target)
+    return _ResolvedAnchor(target, definitions[0] if definitions else None, remark)
 
 
-def _keep(places: Places, meant: Sequence[_Meant], others: Sequence[str]) -> dict[str, Function]:
+def _collect_anchors(
+    places: Places, anchors: Sequence[_ResolvedAnchor], others: Sequence[str]
+) -> dict[str, Function]:
     """Put what was found into `places`; anchor → its definition."""
     spans: dict[str, Function] = {}
-    for one in meant:
-        if one.remark:
-            places.warnings.append(one.remark)
-        if one.found is None:
-            places.anchors.append(one.told)
-        elif one.found.kind in WHOLE_KINDS:
-            places.anchored.append(one.found.file)
+    for anchor in anchors:
+        if anchor.remark:
+            places.warnings.append(anchor.remark)
+        if anchor.definition is None:
+            places.anchors.append(anchor.spelling)
+        elif anchor.definition.kind in WHOLE_KINDS:
+            places.anchored.append(anchor.definition.file)
         else:
-            name = strip_overload(one.found.id)
+            name = strip_overload(anchor.definition.id)
             places.anchors.append(name)
-            places.anchored.append(one.found.file)
-            spans.setdefault(name, one.found)
+            places.anchored.append(anchor.definition.file)
+            spans.setdefault(name, anchor.definition)
     places.files = list(dict.fromkeys(places.files))
     places.anchored = list(dict.fromkeys(places.anchored))
     places.anchors = list(dict.fromkeys((*places.anchors, *others)))
     return spans
 
 
-def _listed(path: str, listed: Collection[str]) -> str:
+def _match_listed(path: str, listed: Collection[str]) -> str:
     """The file of the index that a path means, as the index names it; the path when it is none."""
     if path in listed or not path:
         return path
     if os.path.isabs(path):  # of another worktree
-        ends = [one for one in listed if path.endswith(f"/{one}")]
+        ends = [listed_path for listed_path in listed if path.endswith(f"/{listed_path}")]
         return max(ends, key=len, default=path)
-    ends = [one for one in listed if one.endswith(f"/{path}")]
+    ends = [listed_path for listed_path in listed if listed_path.endswith(f"/{path}")]
     return ends[0] if len(ends) == 1 else path
 
 
-async def _indexed(asking: Asking, paths: Sequence[str]) -> bool:
+async def _wait_indexed(asking: QueryContext, paths: Sequence[str]) -> bool:
     """Wait until the index holds files that were just saved, while somebody indexes them. Whether
     it waited.
     """
@@ -151,40 +153,44 @@ async def _indexed(asking: Asking, paths: Sequence[str]) -> bool:
     return waited
 
 
-def _spoken(asking: Asking, places: Places, spans: Mapping[str, Function]) -> dict[str, str]:
+def _fingerprint_places(
+    asking: QueryContext, places: Places, spans: Mapping[str, Function]
+) -> dict[str, str]:
     """What the definitions say, and of files without one what they say whole."""
-    reader, made = Reader(asking), dict[str, str]()
-    old = asking.freshness.stale({one.file for one in spans.values()}, asking.freshness.current())
-    for name, one in spans.items():
-        text = None if one.file in old else reader.read(one.file)
+    reader, fingerprints = TextReader(asking), dict[str, str]()
+    old = asking.freshness.stale(
+        {definition.file for definition in spans.values()}, asking.freshness.current()
+    )
+    for name, definition in spans.items():
+        text = None if definition.file in old else reader.read(definition.file)
         if text is not None:
-            made[name] = text.spoken(one.start, one.end)
-    anchored = {one.file for one in spans.values()}
+            fingerprints[name] = text.fingerprint(definition.start, definition.end)
+    anchored = {definition.file for definition in spans.values()}
     for path in dict.fromkeys((*places.files, *places.anchored)[:PLACES_MAX]):
         if path not in anchored and (text := reader.read(path)) is not None:
-            made[path] = text.all_spoken()
-    return made
+            fingerprints[path] = text.full_fingerprint()
+    return fingerprints
 
 
-class Reader:
+class TextReader:
     """Reads files that the index of the project holds, each once; for one answer."""
 
-    def __init__(self, asking: Asking) -> None:
+    def __init__(self, asking: QueryContext) -> None:
         self._root = str(asking.config.root)
         self.listed = asking.freshness.listed()
-        self._texts: dict[str, Text | None] = {}
+        self._texts: dict[str, TextLines | None] = {}
 
-    def read(self, path: str) -> Text | None:
+    def read(self, path: str) -> TextLines | None:
         """None for what the index does not hold, and what is too large or cannot be read."""
         if path not in self._texts:
-            self._texts[path] = self._read(path) if path in self.listed else None
+            self._texts[path] = self._read_file(path) if path in self.listed else None
         return self._texts[path]
 
-    def _read(self, path: str) -> Text | None:
+    def _read_file(self, path: str) -> TextLines | None:
         if not path_names.stays_inside(path):
             return None
         try:
             raw = files.read_plain(f"{self._root}/{path}", FILE_BYTES_MAX + 1)
         except OSError:
             return None
-        return None if len(raw) > FILE_BYTES_MAX else Text.of(raw)
+        return None if len(raw) > FILE_BYTES_MAX else TextLines.of(raw)

@@ -17,7 +17,7 @@ COMMITS = 1_000
 #: seconds that git has for each answer: somebody waits
 ANSWER_S = 2.0
 #: seconds in which what git said is not asked again
-KEPT_S = 1.0
+CACHE_S = 1.0
 #: renames that one file is followed through
 STEPS_MAX = 16
 #: names of both sides, and nothing that needs a program: no external diff, no text conversion
@@ -30,7 +30,7 @@ class Renames:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._lock = threading.Lock()
-        self._asked = float("-inf")
+        self._read_at = float("-inf")
         self._head = b""
         self._committed: dict[str, str] = {}
         self._after: dict[str, str] = {}
@@ -40,9 +40,9 @@ class Renames:
         of no other name.
         """
         with self._lock:
-            if time.monotonic() - self._asked > KEPT_S:
-                self._read()
-                self._asked = time.monotonic()
+            if time.monotonic() - self._read_at > CACHE_S:
+                self._refresh()
+                self._read_at = time.monotonic()
             now = self._follow(path)
         return now if now != path else ""
 
@@ -58,22 +58,22 @@ class Renames:
             return {before: now for before, now in pairs if now in wanted and before not in wanted}
 
     def _follow(self, path: str) -> str:
-        seen = [path]
-        while (after := self._after.get(seen[-1])) and after not in seen and len(seen) <= STEPS_MAX:
-            seen.append(after)
-        return seen[-1]
+        chain = [path]
+        while (after := self._after.get(chain[-1])) and after not in chain and len(chain) <= STEPS_MAX:
+            chain.append(after)
+        return chain[-1]
 
-    def _read(self) -> None:
+    def _refresh(self) -> None:
         """What is staged, and the commits when there are other ones: the latest name counts."""
-        head = self._ask("rev-parse", "HEAD")
+        head = self._run_git("rev-parse", "HEAD")
         if head != self._head:
-            log = self._ask("log", f"-{COMMITS}", "--format=", *_NAMES)
+            log = self._run_git("log", f"-{COMMITS}", "--format=", *_NAMES)
             self._committed = dict(reversed(list(_pairs(log))))
             self._head = head
-        staged = self._ask("diff-index", "--cached", *_NAMES, "HEAD")
+        staged = self._run_git("diff-index", "--cached", *_NAMES, "HEAD")
         self._after = self._committed | dict(_pairs(staged))
 
-    def _ask(self, *command: str) -> bytes:
+    def _run_git(self, *command: str) -> bytes:
         return git.ask(self._root, command, ANSWER_S)
 
 

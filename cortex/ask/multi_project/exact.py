@@ -12,10 +12,10 @@ from typing import Any
 import orjson
 
 from cortex.ask.exact import SCORE_DIGITS
-from cortex.ask.multi_project.fan_out import Together, attempt, bounded, each
+from cortex.ask.multi_project.fan_out import FanOut, ask_each, attempt, limit_wait
 from cortex.ask.multi_project.word_counts import count_words
-from cortex.ask.query_context import Asking, Turn
-from cortex.ask.questions import LIMIT_MAX, TOKENS, Exact, budget, fitting
+from cortex.ask.query_context import QueryContext, Turn
+from cortex.ask.questions import LIMIT_MAX, TOKENS, Exact, budget, count_fitting
 from cortex.system.errors import BadRequest
 from cortex.terms.bounds import clamp
 from ipc.messages import CountWords, ExactHits
@@ -49,7 +49,7 @@ class _Hit:
         return len(self.hits.chunks[self.at]) + sum(map(len, self.hits.highlights[self.at]))
 
 
-async def exact_together(asking: Asking, projects: Sequence[str], question: Exact) -> dict[str, Any]:
+async def exact_in_projects(asking: QueryContext, projects: Sequence[str], question: Exact) -> dict[str, Any]:
     """As `cortex.ask.exact.exact`, of the projects that `projects` mean; each result says whose it
     is. Raises BadRequest, and Unavailable when no project can answer.
     """
@@ -63,47 +63,50 @@ async def exact_together(asking: Asking, projects: Sequence[str], question: Exac
         raise BadRequest(
             f"Of several projects the first {LIMIT_MAX} results can be had; beyond that ask one of them."
         )
-    answer = await attempt(asking, projects, lambda together: _exact(together, question))
+    answer = await attempt(asking, projects, lambda fan_out: _exact(fan_out, question))
     answer["metadata"]["took_ms"] = round(1000 * (time.perf_counter() - started))
     return answer
 
 
-async def _exact(together: Together, question: Exact) -> dict[str, Any]:
-    asked = replace(question, offset=0, limit=question.offset + clamp(question.limit, 1, LIMIT_MAX))
+async def _exact(fan_out: FanOut, question: Exact) -> dict[str, Any]:
+    widened = replace(question, offset=0, limit=question.offset + clamp(question.limit, 1, LIMIT_MAX))
     words = CountWords(question.query, keywords=True, match_type=question.match_type)
-    counts = await count_words(together, words)
+    counts = await count_words(fan_out, words)
 
     async def ask(_name: str, turn: Turn) -> ExactHits:
-        own = replace(asked, filters=turn.asking.within(question.filters))
-        request = replace(own.request(turn.generation.number), counts=counts)
-        return await bounded(turn, turn.until).ask("text", request, ExactHits)
+        scoped = replace(widened, filters=turn.asking.scope_filters(question.filters))
+        request = replace(scoped.request(turn.generation.number), counts=counts)
+        return await limit_wait(turn, turn.until).ask("text", request, ExactHits)
 
-    told = await each(together, ask)
-    if not told:
-        raise together.nobody()
-    numbers = {name: number for number, name in enumerate(told)}
-    hits = [_Hit(name, at, one) for name, one in told.items() for at in range(len(one.hits))]
+    answers = await ask_each(fan_out, ask)
+    if not answers:
+        raise fan_out.no_answer_error()
+    numbers = {name: number for number, name in enumerate(answers)}
+    hits = [_Hit(name, at, answer) for name, answer in answers.items() for at in range(len(answer.hits))]
     hits.sort(key=lambda hit: hit.order(numbers[hit.turn]))
-    shown = _page(question, hits)
-    results, lines = _results(together, question, shown)
-    found, cut = sum(one.total_found for one in told.values()), any(one.truncated for one in told.values())
+    page = _page(question, hits)
+    results, lines = _results(fan_out, question, page)
+    total, cut = (
+        sum(answer.total_found for answer in answers.values()),
+        any(answer.truncated for answer in answers.values()),
+    )
     returned = lines if question.detail == "auto" else len(results)
     omitted: dict[str, int] = {}
-    for one in told.values():
-        for why, count in one.omitted.items():
+    for answer in answers.values():
+        for why, count in answer.omitted.items():
             omitted[why] = omitted.get(why, 0) + count
-    more = question.detail != "auto" and question.offset + len(results) < found
+    more = question.detail != "auto" and question.offset + len(results) < total
     return {
         "query": question.query,
-        "match_type": next(iter(told.values())).match_type,
+        "match_type": next(iter(answers.values())).match_type,
         "results": results,
-        "total_found": found,
+        "total_found": total,
         "total_returned": returned,
         "truncated": cut or more or returned < _count(question, hits),
-        "suggestion": _suggestion(together, question, told, nothing=not results),
+        "suggestion": _suggestion(fan_out, question, answers, nothing=not results),
         **({"omitted": omitted} if omitted else {}),
         "metadata": {"took_ms": 0, "source": "exact"},
-        "index": together.index(shown={result["project"] for result in results}),
+        "index": fan_out.index(visible={result["project"] for result in results}),
     }
 
 
@@ -117,23 +120,23 @@ def _count(question: Exact, hits: Sequence[_Hit]) -> int:
 def _page(question: Exact, hits: Sequence[_Hit]) -> list[_Hit]:
     """As many as are asked for and fit."""
     usual = question.usual_tokens if question.detail == "auto" else TOKENS
-    rest = hits[question.offset :]
-    count = fitting([hit.size for hit in rest], budget(question.max_tokens, usual))
+    remaining = hits[question.offset :]
+    count = count_fitting([hit.size for hit in remaining], budget(question.max_tokens, usual))
     if question.detail != "auto":
         count = min(count, clamp(question.limit, 1, LIMIT_MAX))
-    return list(rest[:count])
+    return list(remaining[:count])
 
 
-def _results(together: Together, question: Exact, shown: Sequence[_Hit]) -> tuple[list[dict[str, Any]], int]:
+def _results(fan_out: FanOut, question: Exact, page: Sequence[_Hit]) -> tuple[list[dict[str, Any]], int]:
     """(the results; how many lines they hold): of lines that are counted as many as are wanted."""
     by_lines = question.detail == "auto"
     left = clamp(question.limit, 1, LIMIT_MAX) if by_lines and question.counted else None
     stale = {
-        name: together.turns[name].stale(hit.path for hit in shown if hit.turn == name)
-        for name in {hit.turn for hit in shown}
+        name: fan_out.turns[name].stale(hit.path for hit in page if hit.turn == name)
+        for name in {hit.turn for hit in page}
     }
     results, lines = [], 0
-    for hit in shown:
+    for hit in page:
         if left is not None and lines >= left:
             break
         chunk, numbers = hit.hits.chunks[hit.at], hit.hits.highlight_lines[hit.at]
@@ -142,7 +145,7 @@ def _results(together: Together, question: Exact, shown: Sequence[_Hit]) -> tupl
         if by_lines and wanted < len(numbers):
             chunk = _cut(chunk, numbers[:wanted])
         result: dict[str, Any] = {
-            "project": together.whose(hit.turn, hit.path),
+            "project": fan_out.project_of(hit.turn, hit.path),
             "chunk": orjson.Fragment(chunk),
             "score": round(hit.hits.scores[hit.at], SCORE_DIGITS),
         }
@@ -160,18 +163,18 @@ def _cut(raw: bytes, numbers: Sequence[int]) -> bytes:
     chunk = orjson.loads(raw)
     chunk["text"] = "\n".join(chunk["text"].split("\n")[: len(numbers)])
     chunk["metadata"]["end_line"] = next(
-        (one for one in reversed(numbers) if one), chunk["metadata"]["end_line"]
+        (number for number in reversed(numbers) if number), chunk["metadata"]["end_line"]
     )
     encoded: bytes = orjson.dumps(chunk)
     return encoded
 
 
-def _suggestion(together: Together, question: Exact, told: dict[str, ExactHits], *, nothing: bool) -> str:
+def _suggestion(fan_out: FanOut, question: Exact, answers: dict[str, ExactHits], *, nothing: bool) -> str:
     """What projects that found something say of it; where nothing is found anywhere, why."""
-    said = {name: one.suggestion for name, one in told.items() if nothing or one.hits}
-    said = {together.called(name): one for name, one in said.items() if one}
-    if len(set(said.values())) == 1 and len(said) == len(told):
-        return next(iter(said.values()))
-    if said:
-        return " ".join(f"{name}: {one}" for name, one in said.items())
-    return together.explain_nothing(question.filters) if nothing else ""
+    suggestions = {name: answer.suggestion for name, answer in answers.items() if nothing or answer.hits}
+    suggestions = {fan_out.label(name): suggestion for name, suggestion in suggestions.items() if suggestion}
+    if len(set(suggestions.values())) == 1 and len(suggestions) == len(answers):
+        return next(iter(suggestions.values()))
+    if suggestions:
+        return " ".join(f"{name}: {suggestion}" for name, suggestion in suggestions.items())
+    return fan_out.explain_nothing(question.filters) if nothing else ""

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from cortex.ask.freshness import PENDING_NAMED
-from cortex.ask.multi_project.joint import JointTurn, by_place, join
-from cortex.ask.query_context import Asking, Member, Starting, Turn, nobody
+from cortex.ask.multi_project.joint import JointTurn, group_by_place, open_joint_turn
+from cortex.ask.query_context import Member, QueryContext, Starting, Turn, no_answer_error
 from cortex.ask.questions import NO_FILTERS
 from cortex.system.errors import BadRequest, CortexError, NotReady, Unavailable
 from ipc.messages import Filters
@@ -33,7 +33,7 @@ NAMED_MAX = 16
 
 
 @dataclass(frozen=True)
-class Together:
+class FanOut:
     """One try at an answer: the projects that have something to answer from, by name, and why the
     others do not answer.
     """
@@ -44,36 +44,38 @@ class Together:
     @cached_property
     def names(self) -> list[str]:
         """The projects, in the order of their numbers; what is asked as one is several of them."""
-        return [own for name, turn in self.turns.items() for own in names_of(name, turn)]
+        return [project for name, turn in self.turns.items() for project in project_names(name, turn)]
 
     @cached_property
     def numbers(self) -> dict[str, int]:
         """Of each turn the number of its first project."""
-        counts = [len(names_of(name, turn)) for name, turn in self.turns.items()]
+        counts = [len(project_names(name, turn)) for name, turn in self.turns.items()]
         return dict(zip(self.turns, itertools.accumulate([0, *counts]), strict=False))
 
-    def whose(self, name: str, path: str) -> str:
+    def project_of(self, name: str, path: str) -> str:
         """The project of a file as the workers of that turn name it."""
-        number, several, _ = path.partition(OF)
-        return self.names[self.numbers[name] + int(number)] if several else name
+        number, is_joint, _ = path.partition(OF)
+        return self.names[self.numbers[name] + int(number)] if is_joint else name
 
-    def called(self, name: str) -> str:
+    def label(self, name: str) -> str:
         """What a turn is called in an answer."""
-        return _called(self.turns[name], name)
+        return _label(self.turns[name], name)
 
     def stale(self, name: str, paths: Iterable[str]) -> frozenset[str]:
         return self.turns[name].stale(paths)
 
-    def nobody(self) -> Unavailable:
+    def no_answer_error(self) -> Unavailable:
         """Nobody is left who could answer."""
         errors = [error for turn in self.turns.values() for error in turn.silent.values()]
         # who waits for those that are starting has to be told that they are
         starting = any(isinstance(error, Starting) for error in self.away.values())
-        return nobody([*errors, *map(Starting if starting else Unavailable, _told_of(self.away))])
+        return no_answer_error(
+            [*errors, *map(Starting if starting else Unavailable, _away_sentences(self.away))]
+        )
 
-    def index(self, notes: Iterable[str] = (), shown: Collection[str] = ()) -> dict[str, Any]:
+    def index(self, notes: Iterable[str] = (), visible: Collection[str] = ()) -> dict[str, Any]:
         """The `index` block of the answer: what the blocks of the projects say, by their names. Of
-        more than NAMED_MAX the generations are told of those that are `shown` alone.
+        more than NAMED_MAX the generations are told of those that are `visible` alone.
         """
         blocks = {name: turn.index() for name, turn in self.turns.items()}
         pending = [
@@ -82,44 +84,44 @@ class Together:
             for path in block["pending"]
         ]
         degraded = [
-            f"{_called(self.turns[name], name)}:{worker}"
+            f"{_label(self.turns[name], name)}:{worker}"
             for name, block in blocks.items()
             for worker in block["degraded"]
         ]
-        said = _told_of(self.away)
-        said += [
-            f"{_called(self.turns[name], name)}: {block['message']}"
+        sentences = _away_sentences(self.away)
+        sentences += [
+            f"{_label(self.turns[name], name)}: {block['message']}"
             for name, block in blocks.items()
             if "message" in block
         ]
         generations = {
-            own: number
+            project: number
             for name, turn in self.turns.items()
-            for own, number in _generations(name, turn).items()
+            for project, number in _generations(name, turn).items()
         }
         index: dict[str, Any] = {}
         if len(generations) > NAMED_MAX:
             index["projects"] = len(generations)
-            generations = {name: number for name, number in generations.items() if name in shown}
+            generations = {name: number for name, number in generations.items() if name in visible}
         index |= {
             "generations": generations,
             "pending": pending[:PENDING_NAMED],
             "pending_count": sum(block["pending_count"] for block in blocks.values()),
-            "degraded": _some([*self.away, *degraded]),
+            "degraded": _first_names([*self.away, *degraded]),
         }
-        return index | ({"message": " ".join([*said, *notes])} if said or notes else {})
+        return index | ({"message": " ".join([*sentences, *notes])} if sentences or notes else {})
 
     def explain_nothing(self, filters: Filters = NO_FILTERS, floor: float | None = None) -> str:
         """Why an answer is empty."""
-        told = {
-            _called(turn, name): turn.explain_nothing(filters, floor) for name, turn in self.turns.items()
+        reasons = {
+            _label(turn, name): turn.explain_nothing(filters, floor) for name, turn in self.turns.items()
         }
-        if len(set(told.values())) == 1:
-            return next(iter(told.values()))
-        return " ".join(f"{name}: {why}" for name, why in told.items())
+        if len(set(reasons.values())) == 1:
+            return next(iter(reasons.values()))
+        return " ".join(f"{name}: {why}" for name, why in reasons.items())
 
 
-async def attempt(asking: Asking, projects: Sequence[str], make: Callable[[Together], Awaitable[T]]) -> T:
+async def attempt(asking: QueryContext, projects: Sequence[str], make: Callable[[FanOut], Awaitable[T]]) -> T:
     """What `make` makes of one generation of each project that `projects` (names and globs) mean;
     of the newest ones once more where one has moved on meanwhile.
 
@@ -130,49 +132,53 @@ async def attempt(asking: Asking, projects: Sequence[str], make: Callable[[Toget
         raise BadRequest("There is one project here; leave `projects` out.")
     members = await asking.others(projects)
     try:
-        return await make(await _together(members, final=False))
+        return await make(await _open_turns(members, final=False))
     except NotReady:
-        together = await _together(members, final=True)
+        fan_out = await _open_turns(members, final=True)
         try:
-            return await make(together)
+            return await make(fan_out)
         except NotReady as error:
-            raise nobody([error]) from error
+            raise no_answer_error([error]) from error
 
 
-async def _together(members: Sequence[Member], *, final: bool) -> Together:
+async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
     """The newest generation of each. One that has none yet is waited for only where nobody has."""
-    turns, away = await _joint(members, final=final)
-    there = {one.name: one.asking for one in members if one.asking is not None and one.far is None}
-    found = {name: asking.freshness.current() for name, asking in there.items()}
-    if not turns and not any(generation.number for generation in found.values()):
-        waited = await asyncio.gather(*(asking.first_generation() for asking in there.values()))
-        found = dict(zip(there, waited, strict=True))
+    turns, away = await _open_joint_turns(members, final=final)
+    reachable = {
+        member.name: member.asking for member in members if member.asking is not None and member.far is None
+    }
+    generations = {name: asking.freshness.current() for name, asking in reachable.items()}
+    if not turns and not any(generation.number for generation in generations.values()):
+        waited = await asyncio.gather(*(asking.first_generation() for asking in reachable.values()))
+        generations = dict(zip(reachable, waited, strict=True))
     # Time is left to read what is found, however long it took to reach them.
     near = {
-        name: asking.turn(found[name], final=final).renewed()
-        for name, asking in there.items()
-        if found[name].number
+        name: asking.turn(generations[name], final=final).renewed()
+        for name, asking in reachable.items()
+        if generations[name].number
     }
     away |= {
-        one.name: one.why or Unavailable(there[one.name].freshness.explain_nothing())
-        for one in members
-        if one.far is None and one.name not in near
+        member.name: member.why or Unavailable(reachable[member.name].freshness.explain_nothing())
+        for member in members
+        if member.far is None and member.name not in near
     }
-    together = Together(near | turns, away)
-    if not together.turns:
-        raise together.nobody()
-    return together
+    fan_out = FanOut(near | turns, away)
+    if not fan_out.turns:
+        raise fan_out.no_answer_error()
+    return fan_out
 
 
-async def _joint(members: Sequence[Member], *, final: bool) -> tuple[dict[str, Turn], dict[str, CortexError]]:
+async def _open_joint_turns(
+    members: Sequence[Member], *, final: bool
+) -> tuple[dict[str, Turn], dict[str, CortexError]]:
     """(a turn for each place in Milvus, by a name that no project has; who there cannot be asked,
     and why)
     """
     turns: dict[str, Turn] = {}
     away: dict[str, CortexError] = {}
-    places = by_place(members)
-    alone = any(len(own) == len(members) for own in places.values())
-    joined = (join(own, final=final, alone=alone) for own in places.values())
+    places = group_by_place(members)
+    alone = any(len(group) == len(members) for group in places.values())
+    joined = (open_joint_turn(group, final=final, alone=alone) for group in places.values())
     for place, (turn, others) in zip(places, await asyncio.gather(*joined), strict=True):
         away |= others
         if turn is not None:
@@ -180,13 +186,13 @@ async def _joint(members: Sequence[Member], *, final: bool) -> tuple[dict[str, T
     return turns, away
 
 
-def names_of(name: str, turn: Turn) -> tuple[str, ...]:
+def project_names(name: str, turn: Turn) -> tuple[str, ...]:
     """The projects that are asked in a turn: the one that it is named after, or several as one."""
     return turn.group.names if isinstance(turn, JointTurn) else (name,)
 
 
-def _called(turn: Turn, name: str) -> str:
-    return turn.group.told if isinstance(turn, JointTurn) else name
+def _label(turn: Turn, name: str) -> str:
+    return turn.group.label if isinstance(turn, JointTurn) else name
 
 
 def _generations(name: str, turn: Turn) -> dict[str, int]:
@@ -195,41 +201,43 @@ def _generations(name: str, turn: Turn) -> dict[str, int]:
     return dict(zip(turn.group.names, turn.group.generations, strict=True))
 
 
-def _told_of(away: Mapping[str, CortexError]) -> list[str]:
+def _away_sentences(away: Mapping[str, CortexError]) -> list[str]:
     """Why projects are not asked, each sentence once."""
     whose: dict[str, list[str]] = {}
     for name, why in away.items():
         whose.setdefault(str(why), []).append(name)
-    return [f"{', '.join(_some(names))}: {why}" for why, names in whose.items()]
+    return [f"{', '.join(_first_names(names))}: {why}" for why, names in whose.items()]
 
 
-def _some(names: Sequence[str]) -> list[str]:
+def _first_names(names: Sequence[str]) -> list[str]:
     more = len(names) - NAMED_MAX
     return [*names[:NAMED_MAX], f"and {more} more"] if more > 0 else list(names)
 
 
-async def each(together: Together, ask: Callable[[str, Turn], Awaitable[T]]) -> dict[str, T]:
+async def ask_each(fan_out: FanOut, ask: Callable[[str, Turn], Awaitable[T]]) -> dict[str, T]:
     """What `ask` returns for each project; one that fails is among those that are away, also one
     that refuses what others answer. Raises BadRequest where none answers and one refuses, and
     NotReady of a project that may be asked once more.
     """
-    names = list(together.turns)
-    told = await asyncio.gather(*(ask(name, together.turns[name]) for name in names), return_exceptions=True)
-    found: dict[str, T] = {}
-    for name, one in zip(names, told, strict=True):
-        if not isinstance(one, BaseException):
-            found[name] = one
+    names = list(fan_out.turns)
+    replies = await asyncio.gather(
+        *(ask(name, fan_out.turns[name]) for name in names), return_exceptions=True
+    )
+    answers: dict[str, T] = {}
+    for name, reply in zip(names, replies, strict=True):
+        if not isinstance(reply, BaseException):
+            answers[name] = reply
             continue
-        once_more = isinstance(one, NotReady) and not together.turns[name].final
-        if once_more or not isinstance(one, CortexError):
-            raise one
-        together.away[_called(together.turns[name], name)] = one
-    if refused := [one for one in told if isinstance(one, BadRequest) and not found]:
+        once_more = isinstance(reply, NotReady) and not fan_out.turns[name].final
+        if once_more or not isinstance(reply, CortexError):
+            raise reply
+        fan_out.away[_label(fan_out.turns[name], name)] = reply
+    if refused := [reply for reply in replies if isinstance(reply, BadRequest) and not answers]:
         raise refused[0]
-    return found
+    return answers
 
 
-def bounded(turn: Turn, until: float) -> Turn:
+def limit_wait(turn: Turn, until: float) -> Turn:
     """The turn, in which nobody is waited for longer: also not for a worker that is starting, for
     which a question to one project waits as long as the call has.
     """

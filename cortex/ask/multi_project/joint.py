@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cortex.ask.freshness import PENDING_NAMED, Freshness
-from cortex.ask.query_context import Asker, Asking, Member, Turn
+from cortex.ask.query_context import Asker, Member, QueryContext, Turn
 from cortex.generation.current import Generation, SegmentRef
 from cortex.system.errors import CortexError, Unavailable
 from ipc.codec import encode
@@ -37,7 +37,7 @@ class Group:
     fresh: tuple[Freshness, ...]
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         """All of them in an answer that cannot name each."""
         return f"{len(self.names)} projects in Milvus" if len(self.names) > 1 else self.names[0]
 
@@ -46,18 +46,18 @@ class Group:
 class _Asker:
     """Asks the workers of one project of all of them."""
 
-    own: Asker
+    client: Asker
     group: Group
 
     async def ask(self, worker: str, message: Message, deadline_s: float) -> Message:
-        return await self.own.ask(worker, self._among(worker, message), deadline_s)
+        return await self.client.ask(worker, self._among(worker, message), deadline_s)
 
     def _among(self, worker: str, message: Message) -> Message:
         if worker == "embed":
             return message
         projects, generations = self.group.projects, self.group.generations
         if isinstance(message, Several):
-            frames = (encode(Among(projects, generations, (one,))) for one in message.requests)
+            frames = (encode(Among(projects, generations, (request,))) for request in message.requests)
             return Several(tuple(frames))
         return Among(projects, generations, (encode(message),))
 
@@ -75,16 +75,16 @@ class JointTurn(Turn):
     def stale(self, paths: Iterable[str]) -> frozenset[str]:
         of: dict[int, list[str]] = {}
         for path in paths:
-            number, several, plain = path.partition(OF)
-            if several:
+            number, is_joint, plain = path.partition(OF)
+            if is_joint:
                 of.setdefault(int(number), []).append(plain)
-        found = frozenset(
+        stale_paths = frozenset(
             path_of(number, path)
             for number, some in of.items()
             for path in self.group.fresh[number].stale(some, Generation(self.group.generations[number]))
         )
-        self.changed.update(found)
-        return found
+        self.changed.update(stale_paths)
+        return stale_paths
 
     def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
         """Files are pending that an answer has met: what waits in each of so many is not looked
@@ -105,40 +105,42 @@ class JointTurn(Turn):
         return f"{self.group.names[int(number)]}:{plain}"
 
 
-async def join(
+async def open_joint_turn(
     members: Sequence[Member], *, final: bool, alone: bool
 ) -> tuple[JointTurn | None, dict[str, CortexError]]:
     """(how the members, all of one place, are asked as one: None where none can be; why others are
     not asked). `alone`: nobody else is asked.
     """
-    there = [one for one in members if one.asking is not None and one.far is not None]
-    away = {one.name: one.why for one in members if one.why is not None}
-    if not there or there[0].asking is None:
+    reachable = [member for member in members if member.asking is not None and member.far is not None]
+    away = {member.name: member.why for member in members if member.why is not None}
+    if not reachable or reachable[0].asking is None:
         return None, away
-    leader = there[0].asking
-    projects = tuple(one.far.project for one in there if one.far is not None)
+    leader = reachable[0].asking
+    projects = tuple(member.far.project for member in reachable if member.far is not None)
     left_s = leader.left_s()
     until = leader.until if alone else time.monotonic() + JOIN_SHARE * left_s
-    asked = Bring(projects, BRING_SHARE * left_s)
+    request = Bring(projects, BRING_SHARE * left_s)
     try:
-        brought = await replace(leader, until=until).ask("text", asked, Brought, until)
+        brought = await replace(leader, until=until).ask("text", request, Brought, until)
     except CortexError as error:
-        return None, away | {one.name: error for one in there}
-    here = [at for at, number in enumerate(brought.generations) if number]
+        return None, away | {member.name: error for member in reachable}
+    ready = [at for at, number in enumerate(brought.generations) if number]
     away |= {
-        there[at].name: Unavailable(why) for at, why in enumerate(brought.why) if not brought.generations[at]
+        reachable[at].name: Unavailable(why)
+        for at, why in enumerate(brought.why)
+        if not brought.generations[at]
     }
-    if not here:
+    if not ready:
         return None, away
     group = Group(
-        names=tuple(there[at].name for at in here),
-        projects=tuple(projects[at] for at in here),
-        generations=tuple(brought.generations[at] for at in here),
-        fresh=tuple(_freshness(there[at]) for at in here),
+        names=tuple(reachable[at].name for at in ready),
+        projects=tuple(projects[at] for at in ready),
+        generations=tuple(brought.generations[at] for at in ready),
+        fresh=tuple(_freshness(reachable[at]) for at in ready),
     )
     every = SegmentRef("", sum(brought.rows), 0)
     newest = Generation(max(group.generations), segments=(every,))
-    return _turn(leader, group, newest, final=final), away
+    return _make_turn(leader, group, newest, final=final), away
 
 
 def _freshness(member: Member) -> Freshness:
@@ -146,16 +148,16 @@ def _freshness(member: Member) -> Freshness:
     return member.asking.freshness
 
 
-def _turn(leader: Asking, group: Group, generation: Generation, *, final: bool) -> JointTurn:
+def _make_turn(leader: QueryContext, group: Group, generation: Generation, *, final: bool) -> JointTurn:
     asking = replace(leader, client=_Asker(leader.client, group))
     turn = asking.turn(generation, final=final)
     return JointTurn(asking, generation, turn.until, final, group=group, alone=leader.client)
 
 
-def by_place(members: Sequence[Member]) -> Mapping[str, list[Member]]:
+def group_by_place(members: Sequence[Member]) -> Mapping[str, list[Member]]:
     """The members that Milvus keeps, by where it does."""
-    found: dict[str, list[Member]] = {}
-    for one in members:
-        if one.far is not None:
-            found.setdefault(one.far.place, []).append(one)
-    return found
+    groups: dict[str, list[Member]] = {}
+    for member in members:
+        if member.far is not None:
+            groups.setdefault(member.far.place, []).append(member)
+    return groups

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import orjson
 
-from cortex.ask.line_request import entries, show
-from cortex.ask.multi_project.fan_out import Together, attempt, bounded, each
+from cortex.ask.line_request import make_entries, request_lines
+from cortex.ask.multi_project.fan_out import FanOut, ask_each, attempt, limit_wait
 from cortex.ask.multi_project.joint import JointTurn
 from cortex.ask.multi_project.word_counts import count_words
-from cortex.ask.query_context import Asking, Turn, expected
-from cortex.ask.questions import NO_FILTERS, Search, budget, fitting
+from cortex.ask.query_context import QueryContext, Turn, check_reply
+from cortex.ask.questions import NO_FILTERS, Search, budget, count_fitting
 from cortex.ask.search import (
     Lanes,
     ask_lanes,
@@ -25,15 +25,15 @@ from cortex.ask.search import (
     text_candidates,
     vector_candidates,
 )
-from cortex.ranking import Ranked, Reading, read, tell_speaking
+from cortex.ranking import Ranked, Reading, read_question, score_candidates
 from cortex.ranking.multi_project import (
+    join_hit,
     join_meaning,
     join_names,
     join_places,
     join_words,
-    key_in,
-    told_as,
-    told_by,
+    project_key,
+    split_hit,
 )
 from cortex.system.errors import BadRequest
 from ipc.codec import decode, encode
@@ -46,7 +46,7 @@ LINES_BYTES_MIN, ENTRIES = 600, 15
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ProjectResult:
     """One result: whose it is, the hit, and its chunk's JSON."""
 
     project: str
@@ -56,147 +56,153 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Results of several projects in one order; `together` says the rest."""
+class ProjectHits:
+    """Results of several projects in one order; `fan_out` says the rest."""
 
-    together: Together
-    results: tuple[Placed, ...]
+    fan_out: FanOut
+    results: tuple[ProjectResult, ...]
     truncated: bool
     notes: tuple[str, ...]
 
 
-async def search_together(asking: Asking, projects: Sequence[str], question: Search) -> dict[str, Any]:
+async def search_in_projects(
+    asking: QueryContext, projects: Sequence[str], question: Search
+) -> dict[str, Any]:
     """As `cortex.ask.search.search`, of the projects that `projects` mean; each result says whose
     it is. Raises BadRequest, and Unavailable when no project can answer.
     """
     question = question.checked()
     if question.detail == "auto":
-        return await attempt(asking, projects, lambda together: _show(asking, together, question))
-    found = await find_together(asking, projects, question)
+        return await attempt(asking, projects, lambda fan_out: _show_lines(asking, fan_out, question))
+    page = await find_in_projects(asking, projects, question)
     results = []
-    for one in found.results:
+    for placed in page.results:
         result: dict[str, Any] = {
-            "project": one.project,
-            "chunk": orjson.Fragment(one.chunk),
-            "combined_score": round(one.ranked.score, 4),
+            "project": placed.project,
+            "chunk": orjson.Fragment(placed.chunk),
+            "combined_score": round(placed.ranked.score, 4),
         }
-        if one.stale:
+        if placed.stale:
             result["stale"] = True
         if question.explain:
-            result["explain"] = one.ranked.explanation()
+            result["explain"] = placed.ranked.explanation()
         results.append(result)
     answer: dict[str, Any] = {"results": results, "total": len(results)}
-    if found.truncated:
+    if page.truncated:
         answer["truncated"] = True
     if not results:
-        answer["suggestion"] = found.together.explain_nothing(question.filters, question.min_score)
-    shown = {one.project for one in found.results}
-    return answer | {"index": found.together.index(found.notes, shown)}
+        answer["suggestion"] = page.fan_out.explain_nothing(question.filters, question.min_score)
+    visible = {placed.project for placed in page.results}
+    return answer | {"index": page.fan_out.index(page.notes, visible)}
 
 
-async def find_together(asking: Asking, projects: Sequence[str], question: Search) -> Found:
-    """Whole chunks, snippets or places of several projects. Raises as `search_together`."""
+async def find_in_projects(asking: QueryContext, projects: Sequence[str], question: Search) -> ProjectHits:
+    """Whole chunks, snippets or places of several projects. Raises as `search_in_projects`."""
     question = question.checked()
-    return await attempt(asking, projects, lambda together: _find(asking, together, question))
+    return await attempt(asking, projects, lambda fan_out: _find(asking, fan_out, question))
 
 
-async def _find(asking: Asking, together: Together, question: Search) -> Found:
-    listed = await rank_together(together, question, asking.config.fusion.bm25_weight)
-    max_bytes, query = budget(question.max_tokens), read(question.query).query
+async def _find(asking: QueryContext, fan_out: FanOut, question: Search) -> ProjectHits:
+    listed = await rank_in_projects(fan_out, question, asking.config.fusion.bm25_weight)
+    max_bytes, query = budget(question.max_tokens), read_question(question.query).query
     detail = "full" if question.detail == "auto" else question.detail
 
     async def fetch(name: str, turn: Turn) -> Chunks:
-        keys = tuple(one.own.key for one in listed.of(name))
+        keys = tuple(hit.worker_hit.key for hit in listed.hits_of(name))
         request = Fetch(keys, detail, max_bytes, query, turn.generation.number)
         return await turn.fetch(listed.answered.get(name, ()), request, {})
 
-    told = await each(together, fetch)
-    chunks = {name: iter(reply.chunks) for name, reply in told.items()}
-    kept = [(one, chunk) for one in listed.hits if (chunk := next(chunks.get(one.turn, iter(())), b""))]
-    count = fitting([len(chunk) for _, chunk in kept], max_bytes)
-    stale = {name: turn.stale(listed.paths(name)) for name, turn in together.turns.items()}
-    return Found(
-        together=together,
+    replies = await ask_each(fan_out, fetch)
+    chunks = {name: iter(reply.chunks) for name, reply in replies.items()}
+    pairs = [(hit, chunk) for hit in listed.hits if (chunk := next(chunks.get(hit.turn, iter(())), b""))]
+    count = count_fitting([len(chunk) for _, chunk in pairs], max_bytes)
+    stale = {name: turn.stale(listed.paths(name)) for name, turn in fan_out.turns.items()}
+    return ProjectHits(
+        fan_out=fan_out,
         results=tuple(
-            Placed(one.project, one.ranked, chunk, one.own.path in stale[one.turn])
-            for one, chunk in kept[:count]
+            ProjectResult(hit.project, hit.ranked, chunk, hit.worker_hit.path in stale[hit.turn])
+            for hit, chunk in pairs[:count]
         ),
-        truncated=any(one.truncated for one in told.values()) or count < len(kept) or listed.more,
+        truncated=any(answer.truncated for answer in replies.values()) or count < len(pairs) or listed.more,
         notes=listed.notes,
     )
 
 
-async def _show(asking: Asking, together: Together, question: Search) -> dict[str, Any]:
+async def _show_lines(asking: QueryContext, fan_out: FanOut, question: Search) -> dict[str, Any]:
     """The answer of detail "auto": the lines that answer, in the order of the files of all."""
-    listed = await rank_together(together, question, asking.config.fusion.bm25_weight)
+    listed = await rank_in_projects(fan_out, question, asking.config.fusion.bm25_weight)
     max_bytes = budget(question.max_tokens, asking.config.server.answer_tokens)
-    shares = _shares(listed)
+    shares = _byte_shares(listed)
 
-    def request(name: str, number: int, hits: Sequence[Placing]) -> Show:
-        own = max(LINES_BYTES_MIN, round(max_bytes * shares.get(hits[0].project, 0.0))) if hits else 0
-        asked = _request([one.ranked for one in hits], question, min(own, max_bytes), number)
-        found, speaking = tell_speaking(listed.told.get(name, ()), {one.own.path for one in hits})
-        return replace(asked, found=tuple(map(key_in, found)), speaking=speaking)
+    def request(name: str, number: int, hits: Sequence[ProjectHit]) -> Show:
+        share_bytes = max(LINES_BYTES_MIN, round(max_bytes * shares.get(hits[0].project, 0.0))) if hits else 0
+        base = _make_request([hit.ranked for hit in hits], question, min(share_bytes, max_bytes), number)
+        keys, speaking = score_candidates(listed.replies.get(name, ()), {hit.worker_hit.path for hit in hits})
+        return replace(base, found=tuple(map(project_key, keys)), speaking=speaking)
 
     async def ask(name: str, turn: Turn) -> dict[str, Shown]:
         if isinstance(turn, JointTurn):
             return await _show_apart(
-                turn, listed.answered.get(name, ()), listed.of(name), partial(request, name)
+                turn, listed.answered.get(name, ()), listed.hits_of(name), partial(request, name)
             )
-        asked = request(name, turn.generation.number, listed.of(name))
-        return {name: await show(turn, listed.answered.get(name, ()), asked)}
+        show_request = request(name, turn.generation.number, listed.hits_of(name))
+        return {name: await request_lines(turn, listed.answered.get(name, ()), show_request)}
 
-    every = await each(together, ask)
-    told = {project: shown for own in every.values() for project, shown in own.items()}
-    made = [
-        one
-        for name, own in every.items()
-        for project, shown in own.items()
-        for one in _entries(together.turns[name], (shown, listed.of(name, project)), question)
+    every = await ask_each(fan_out, ask)
+    replies = {project: reply for project_lines in every.values() for project, reply in project_lines.items()}
+    rows = [
+        row
+        for name, project_lines in every.items()
+        for project, reply in project_lines.items()
+        for row in _project_entries(fan_out.turns[name], (reply, listed.hits_of(name, project)), question)
     ]
     first = listed.files
-    made.sort(key=lambda one: first[one[0]])
+    rows.sort(key=lambda row: first[row[0]])
     limit = question.limit if question.counted else ENTRIES
-    count = min(limit, fitting([size for _, size, _ in made], max_bytes))
-    results = [result for _, _, result in made[:count]]
+    count = min(limit, count_fitting([size for _, size, _ in rows], max_bytes))
+    results = [result for _, _, result in rows[:count]]
     answer: dict[str, Any] = {"results": results, "total": len(results)}
-    cut = count < len(made) or any(shown.truncated for shown in told.values())
-    answer |= _notes(told, results, truncated=cut or (question.counted and listed.more))
+    cut = count < len(rows) or any(reply.truncated for reply in replies.values())
+    answer |= _make_notes(replies, results, truncated=cut or (question.counted and listed.more))
     if not results:
-        answer["suggestion"] = together.explain_nothing(question.filters, question.min_score)
-    return answer | {"index": together.index(listed.notes, {result["project"] for result in results})}
+        answer["suggestion"] = fan_out.explain_nothing(question.filters, question.min_score)
+    return answer | {"index": fan_out.index(listed.notes, {result["project"] for result in results})}
 
 
 async def _show_apart(
     turn: JointTurn,
     workers: Sequence[str],
-    hits: Sequence[Placing],
-    request: Callable[[int, Sequence[Placing]], Show],
+    hits: Sequence[ProjectHit],
+    request: Callable[[int, Sequence[ProjectHit]], Show],
 ) -> dict[str, Shown]:
     """The lines of each project that has hits, by its name: all are asked for at once. Raises as
     Turn.fetch.
     """
-    of: dict[str, list[Placing]] = {}
-    for one in hits:
-        of.setdefault(one.project, []).append(one)
+    of: dict[str, list[ProjectHit]] = {}
+    for hit in hits:
+        of.setdefault(hit.project, []).append(hit)
     if not of:
         return {}
     places = [turn.group.names.index(name) for name in of]
     generations = tuple(turn.group.generations[at] for at in places)
-    frames = (encode(request(number, own)) for number, own in zip(generations, of.values(), strict=True))
+    frames = (
+        encode(request(number, project_hits))
+        for number, project_hits in zip(generations, of.values(), strict=True)
+    )
     message = Apart(tuple(turn.group.projects[at] for at in places), generations, tuple(frames))
     alone = replace(turn, asking=replace(turn.asking, client=turn.alone))
-    told = await alone.first_of(workers, message, Answers, {})
+    answer = await alone.first_of(workers, message, Answers, {})
     return {
-        name: expected(decode(frame), Shown, "text") for name, frame in zip(of, told.replies, strict=True)
+        name: check_reply(decode(frame), Shown, "text")
+        for name, frame in zip(of, answer.replies, strict=True)
     }
 
 
-def _request(hits: Sequence[Ranked], question: Search, max_bytes: int, generation: int) -> Show:
-    reading = read(question.query)
+def _make_request(hits: Sequence[Ranked], question: Search, max_bytes: int, generation: int) -> Show:
+    reading = read_question(question.query)
     return Show(
-        keys=tuple(one.hit.key for one in hits),
-        scores=tuple(one.score for one in hits),
+        keys=tuple(ranked.hit.key for ranked in hits),
+        scores=tuple(ranked.score for ranked in hits),
         query=reading.query,
         limit=question.limit if question.counted else 0,
         places=reading.places,
@@ -206,30 +212,30 @@ def _request(hits: Sequence[Ranked], question: Search, max_bytes: int, generatio
     )
 
 
-def _entries(
-    turn: Turn, told: tuple[Shown, Sequence[Placing]], question: Search
+def _project_entries(
+    turn: Turn, pair: tuple[Shown, Sequence[ProjectHit]], question: Search
 ) -> list[tuple[tuple[str, str], int, dict[str, Any]]]:
     """(file, bytes, result) of each entry of one project."""
-    shown, placed = told
-    hits, scores = [one.ranked.hit for one in placed], [one.ranked.score for one in placed]
-    stale = turn.stale(one.own.path for one in placed)
-    changed = {one.ranked.hit.path for one in placed if one.own.path in stale}
-    results = entries(shown, hits, scores, changed, "combined_score")
+    reply, placed = pair
+    hits, scores = [hit.ranked.hit for hit in placed], [hit.ranked.score for hit in placed]
+    stale = turn.stale(hit.worker_hit.path for hit in placed)
+    changed = {hit.ranked.hit.path for hit in placed if hit.worker_hit.path in stale}
+    results = make_entries(reply, hits, scores, changed, "combined_score")
     out = []
-    for at, body, result in zip(shown.of, shown.entries, results, strict=True):
-        own = {"project": placed[at].project} | result
+    for at, body, result in zip(reply.of, reply.entries, results, strict=True):
+        row = {"project": placed[at].project} | result
         if question.explain:
-            own["explain"] = placed[at].ranked.explanation()
-        out.append(((placed[at].project, hits[at].path or hits[at].id), len(body), own))
+            row["explain"] = placed[at].ranked.explanation()
+        out.append(((placed[at].project, hits[at].path or hits[at].id), len(body), row))
     return out
 
 
-def _shares(listed: Listed) -> dict[str, float]:
+def _byte_shares(listed: ProjectRanking) -> dict[str, float]:
     """Of each project the share of an answer's bytes: that of its files' scores, each file once."""
     best: dict[tuple[str, str], float] = {}
-    for one in listed.hits:
-        hit = one.ranked.hit
-        best.setdefault((one.project, hit.path or hit.id), one.ranked.score)
+    for project_hit in listed.hits:
+        hit = project_hit.ranked.hit
+        best.setdefault((project_hit.project, hit.path or hit.id), project_hit.ranked.score)
     total = sum(best.values()) or 1.0
     shares: dict[str, float] = {}
     for (name, _), score in best.items():
@@ -237,15 +243,15 @@ def _shares(listed: Listed) -> dict[str, float]:
     return shares
 
 
-def _notes(
-    told: Mapping[str, Shown], results: Sequence[Mapping[str, Any]], *, truncated: bool
+def _make_notes(
+    replies: Mapping[str, Shown], results: Sequence[Mapping[str, Any]], *, truncated: bool
 ) -> dict[str, Any]:
     """What the answer says of the lines that are not in it, and what to do about it."""
     omitted: dict[str, int] = {}
-    for shown in told.values():
-        for why, count in shown.omitted.items():
+    for reply in replies.values():
+        for why, count in reply.omitted.items():
             omitted[why] = omitted.get(why, 0) + count
-    more = [f"{name}:{place}" for name, shown in told.items() for place in shown.more]
+    more = [f"{name}:{place}" for name, reply in replies.items() for place in reply.more]
     notes: dict[str, Any] = {"truncated": True} if truncated else {}
     notes |= {"more": more} if more else {}
     notes |= {"omitted": omitted} if omitted else {}
@@ -257,112 +263,122 @@ def _notes(
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
-    """A hit with its project's name and its place there; `own` is as the workers of `turn` name
+class ProjectHit:
+    """A hit with its project's name and its place there; `worker_hit` is as the workers of `turn` name
     it.
     """
 
     turn: str
     project: str
     ranked: Ranked
-    own: Hit
+    worker_hit: Hit
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ProjectRanking:
     """The hits of all projects in one order; which workers of each turn answered, `notes` as
-    sentences, whether there are `more`; `told`: what those workers told.
+    sentences, whether there are `more`; `replies`: what those workers told.
     """
 
-    hits: tuple[Placing, ...]
+    hits: tuple[ProjectHit, ...]
     answered: Mapping[str, Sequence[str]]
     notes: tuple[str, ...]
     more: bool
-    told: Mapping[str, Sequence[Signals]]
+    replies: Mapping[str, Sequence[Signals]]
 
     @property
     def files(self) -> dict[tuple[str, str], int]:
         """The place of the first hit of each file, by its project and path."""
         first: dict[tuple[str, str], int] = {}
-        for at, one in enumerate(self.hits):
-            first.setdefault((one.project, one.ranked.hit.path or one.ranked.hit.id), at)
+        for at, hit in enumerate(self.hits):
+            first.setdefault((hit.project, hit.ranked.hit.path or hit.ranked.hit.id), at)
         return first
 
-    def of(self, turn: str, project: str = "") -> list[Placing]:
-        return [one for one in self.hits if one.turn == turn and project in ("", one.project)]
+    def hits_of(self, turn: str, project: str = "") -> list[ProjectHit]:
+        return [hit for hit in self.hits if hit.turn == turn and project in ("", hit.project)]
 
     def paths(self, turn: str) -> list[str]:
         """The files of the hits, as the workers of that turn name them."""
-        return [one.own.path for one in self.of(turn)]
+        return [hit.worker_hit.path for hit in self.hits_of(turn)]
 
 
-async def rank_together(together: Together, question: Search, bm25_weight: float) -> Listed:
+async def rank_in_projects(fan_out: FanOut, question: Search, bm25_weight: float) -> ProjectRanking:
     """Raises BadRequest, NotReady, and Unavailable where no project answers."""
-    reading = read(question.query)
-    spaces = {name: _space(turn) for name, turn in together.turns.items()}
+    reading = read_question(question.query)
+    spaces = {name: _vector_space(turn) for name, turn in fan_out.turns.items()}
     if question.mode == "semantic" and len(set(spaces.values())) > 1:
         raise BadRequest(
             "`mode` semantic compares cosines, and these projects are embedded by different models; leave `mode` out, or "
             "name projects of one model."
         )
-    lanes = await _lanes(together, question, reading)
-    answered = {name: one.answered for name, one in lanes.items() if one.answered}
+    lanes = await _ask_all_lanes(fan_out, question, reading)
+    answered = {
+        name: project_lanes.answered for name, project_lanes in lanes.items() if project_lanes.answered
+    }
     if not answered:
-        raise together.nobody()
-    numbers = together.numbers
+        raise fan_out.no_answer_error()
+    numbers = fan_out.numbers
     joined = Lanes(
-        join_words(_by_number(numbers, lanes, lambda one: one.text), text_candidates(question)),
+        join_words(
+            _by_number(numbers, lanes, lambda project_lanes: project_lanes.text), text_candidates(question)
+        ),
         join_meaning(
-            _by_number(numbers, lanes, lambda one: one.vector),
+            _by_number(numbers, lanes, lambda project_lanes: project_lanes.vector),
             vector_candidates(question),
             {numbers[name]: space for name, space in spaces.items()},
         ),
-        join_places(_by_number(numbers, lanes, lambda one: one.places)),
+        join_places(_by_number(numbers, lanes, lambda project_lanes: project_lanes.places)),
         _join_names(numbers, lanes, reading),
     )
     ranked = rank_lanes(joined, question, reading, bm25_weight)
-    hits = tuple(_placed(together, one) for one in ranked[: question.limit])
-    told = {name: one.told for name, one in lanes.items()}
-    return Listed(hits, answered, notes_of(joined.vector), more=len(ranked) > question.limit, told=told)
+    hits = tuple(_place_hit(fan_out, ranked_hit) for ranked_hit in ranked[: question.limit])
+    replies = {name: project_lanes.replies for name, project_lanes in lanes.items()}
+    return ProjectRanking(
+        hits, answered, notes_of(joined.vector), more=len(ranked) > question.limit, replies=replies
+    )
 
 
-async def _lanes(together: Together, question: Search, reading: Reading) -> dict[str, Lanes]:
+async def _ask_all_lanes(fan_out: FanOut, question: Search, reading: Reading) -> dict[str, Lanes]:
     counts = NO_COUNTS
     if question.mode != "semantic":
-        counts = await count_words(together, CountWords(reading.query))
+        counts = await count_words(fan_out, CountWords(reading.query))
 
     async def ask(_name: str, turn: Turn) -> Lanes:
-        return await ask_lanes(bounded(turn, turn.until), question, reading, counts)
+        return await ask_lanes(limit_wait(turn, turn.until), question, reading, counts)
 
-    return await each(together, ask)
+    return await ask_each(fan_out, ask)
 
 
 def _by_number(
     numbers: Mapping[str, int], lanes: Mapping[str, Lanes], get: Callable[[Lanes], T | None]
 ) -> dict[int, T]:
-    told = {numbers[name]: get(one) for name, one in lanes.items()}
-    return {number: one for number, one in told.items() if one is not None}
+    by_number = {numbers[name]: get(project_lanes) for name, project_lanes in lanes.items()}
+    return {number: reply for number, reply in by_number.items() if reply is not None}
 
 
 def _join_names(numbers: Mapping[str, int], lanes: Mapping[str, Lanes], reading: Reading) -> tuple[Any, ...]:
     """For each name in the question what was found for it, in all projects that told."""
-    told = {numbers[name]: one.names for name, one in lanes.items() if one.names}
-    if not told:
+    names_by_number = {
+        numbers[name]: project_lanes.names for name, project_lanes in lanes.items() if project_lanes.names
+    }
+    if not names_by_number:
         return ()
-    each_name = ({number: names[at] for number, names in told.items()} for at in range(len(reading.names)))
-    return tuple(join_names(one) for one in each_name)
+    each_name = (
+        {number: names[at] for number, names in names_by_number.items()} for at in range(len(reading.names))
+    )
+    return tuple(join_names(replies) for replies in each_name)
 
 
-def _placed(together: Together, one: Ranked) -> Placing:
-    number, hit = told_by(one.hit)
-    turn = next(name for name in reversed(together.numbers) if together.numbers[name] <= number)
-    own = hit
-    if isinstance(together.turns[turn], JointTurn):
-        own = told_as(number - together.numbers[turn], hit)
-    return Placing(turn, together.names[number], replace(one, hit=hit), own)
+def _place_hit(fan_out: FanOut, ranked: Ranked) -> ProjectHit:
+    number, hit = split_hit(ranked.hit)
+    turn = next(name for name in reversed(fan_out.numbers) if fan_out.numbers[name] <= number)
+    worker_hit = hit
+    if isinstance(fan_out.turns[turn], JointTurn):
+        worker_hit = join_hit(number - fan_out.numbers[turn], hit)
+    return ProjectHit(turn, fan_out.names[number], replace(ranked, hit=hit), worker_hit)
 
 
-def _space(turn: Turn) -> str:
+def _vector_space(turn: Turn) -> str:
     """What tells vectors apart that do not compare."""
     embedding = turn.asking.config.embedding
     return f"{embedding.provider} {embedding.model or embedding.endpoint or embedding.model_path}"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cortex.ask.multi_project.fan_out import Together, bounded, each
+from cortex.ask.multi_project.fan_out import FanOut, ask_each, limit_wait
 from cortex.ask.multi_project.joint import JointTurn
 from cortex.ask.query_context import Turn
 from cortex.system.errors import CortexError, NotReady
@@ -19,11 +19,11 @@ from ipc.messages import NO_COUNTS, CountWords, WordCounts
 COUNTS_SHARE = 0.2
 
 
-async def count_words(together: Together, message: CountWords) -> WordCounts:
+async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
     """What all projects tell, added up; nothing where one is asked alone, or several as one. Raises
     NotReady.
     """
-    if len(together.turns) < 2:
+    if len(fan_out.turns) < 2:
         return NO_COUNTS
 
     async def ask(_name: str, turn: Turn) -> WordCounts:
@@ -31,20 +31,20 @@ async def count_words(together: Together, message: CountWords) -> WordCounts:
             return NO_COUNTS
         until = time.monotonic() + COUNTS_SHARE * turn.asking.left_s()
         try:
-            own = replace(message, generation=turn.generation.number)
-            return await bounded(turn, until).ask("text", own, WordCounts)
+            request = replace(message, generation=turn.generation.number)
+            return await limit_wait(turn, until).ask("text", request, WordCounts)
         except NotReady:
             raise
         except CortexError:  # its answer says so; another engine may not know this question
             return NO_COUNTS
 
-    return add_counts(list((await each(together, ask)).values()))
+    return add_counts(list((await ask_each(fan_out, ask)).values()))
 
 
 def add_counts(counts: Sequence[WordCounts]) -> WordCounts:
     """How rare words are in all projects."""
     holding: dict[str, int] = {}
-    for one in counts:
-        for word, number in one.holding.items():
+    for project_counts in counts:
+        for word, number in project_counts.holding.items():
             holding[word] = holding.get(word, 0) + number
-    return WordCounts(chunks=sum(one.chunks for one in counts), holding=holding)
+    return WordCounts(chunks=sum(project_counts.chunks for project_counts in counts), holding=holding)

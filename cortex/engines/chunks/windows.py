@@ -12,7 +12,7 @@ import numpy as np
 from cortex.engines.chunks.callees import find_callees
 from cortex.engines.chunks.line_scores import LITERAL, FileScores, Question, ScoredUnit, score_units
 from cortex.engines.chunks.source import Source
-from cortex.ranking.lines import weigh_lines, without_short_gaps
+from cortex.ranking.lines import fill_short_gaps, weigh_lines
 from cortex.system.arrays import Array
 from cortex.terms.paths import (
     asks_for_records,
@@ -309,7 +309,7 @@ def _make_window(
     best = sorted(numbers, key=lambda number: -values[number])
     best = [*best[:line_budget], *(number for number in best[line_budget:max_lines] if values[number] > 0)]
     while True:
-        window = replace(window, lines=tuple(without_short_gaps({*signature, *best})) or tuple(numbers[:1]))
+        window = replace(window, lines=tuple(fill_short_gaps({*signature, *best})) or tuple(numbers[:1]))
         if window.bytes <= max_bytes or not best:
             return window
         best = best[:-1] if max_lines else []

@@ -319,7 +319,7 @@ class MultiProjectHandler:
 
 
 class _MultiProjectSearcher(RowSearcher):
-    """As `Asking`; which generations are current is looked at before each question."""
+    """As `QueryContext`; which generations are current is looked at before each question."""
 
     def look(self) -> None:
         """Nothing: see `Many._bring`."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cortex.ask.memory import Caller, MemoryAsking
+from cortex.ask.memory import Caller, MemoryContext
 from cortex.front.transcript_reader import Follower, follow, places
 from cortex.memory.sealed import event_opener
 from cortex.memory.transcripts import spool
@@ -77,7 +77,7 @@ async def _follow(data: DataFolder, folders: Mapping[str, Path], spooled: Path |
     async def call(
         operation: str, arguments: Mapping[str, Any], writes: bool, project: str, number: str
     ) -> dict[str, Any]:
-        asking = MemoryAsking(reach, time.monotonic() + ANSWER_S, lambda: Caller(project, channel=NAME))
+        asking = MemoryContext(reach, time.monotonic() + ANSWER_S, lambda: Caller(project, channel=NAME))
         return await asking.call(operation, arguments, operation_id=number, writes=writes)
 
     try:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.memory import Caller
-from cortex.ask.query_context import Asking, Member
+from cortex.ask.query_context import Member, QueryContext
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.tokens import Bearer, Forbidden
 from cortex.front.link import Link, Others
@@ -46,7 +46,7 @@ class Asked(Protocol):
 
     def open(self) -> None: ...
     async def close(self) -> None: ...
-    async def reach(self, until: float) -> Asking: ...
+    async def reach(self, until: float) -> QueryContext: ...
     async def call(
         self,
         tool: Tool,
@@ -111,7 +111,7 @@ class Hosted:
         if link is not None:
             await link.close()
 
-    async def reach(self, until: float) -> Asking:
+    async def reach(self, until: float) -> QueryContext:
         """What it is asked with among others, while it is in use. Raises CortexError."""
         assert self._link is not None
         try:
@@ -258,7 +258,7 @@ class Projects(Mapping[str, Hosted]):
             async def others(patterns: Sequence[str], until: float) -> list[Member]:
                 names = choose_projects(patterns, self.names(bearer))
 
-                async def reach(name: str) -> Asking:
+                async def reach(name: str) -> QueryContext:
                     used.enter_context(self[name].use())
                     return await self[name].reach(until)
 

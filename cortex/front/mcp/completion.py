@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Names
 from cortex.ask.structure import names
 from cortex.front.mcp.prompts import PROMPTS
@@ -22,7 +22,7 @@ VALUES_MAX = 100
 
 
 async def complete_name(
-    asking: Asking, *, prefix: str = "", kind: Literal["path", "symbol"] = "path"
+    asking: QueryContext, *, prefix: str = "", kind: Literal["path", "symbol"] = "path"
 ) -> dict[str, Any]:
     """The names that begin so."""
     return await names(asking, Names(prefix, kind, VALUES_MAX))

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.mcp.clients import client_of, end_with
 from cortex.front.mcp.resources import NODE, STATS
 from cortex.front.tool import make_tool
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 LOOK_S = 1.0
 
 
-async def memory_changes(asking: Asking, *, after: int = -1) -> dict[str, Any]:
+async def memory_changes(asking: QueryContext, *, after: int = -1) -> dict[str, Any]:
     """Which notes changed since the change `after`; of -1 only how far memory is."""
     return await asking.remember("changes", {"after": after})
 

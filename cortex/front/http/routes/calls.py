@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from cortex import __version__
 from cortex.ask.memory import Caller
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.front.http.projects import Hosted, Projects
 from cortex.front.http.replies import said
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 async def http_search(
-    asking: Asking,
+    asking: QueryContext,
     *,
     query: Annotated[str, Meta(description="Words or names.")],
     k: Annotated[int, Meta(description="1 to 100.")] = 20,

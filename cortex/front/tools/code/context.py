@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import orjson
 from msgspec import Meta
 
-from cortex.ask.multi_project.search import find_together
-from cortex.ask.query_context import Asking
+from cortex.ask.multi_project.search import find_in_projects
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import find
 from cortex.front.tools.arguments import Projects
@@ -19,7 +19,7 @@ from ipc.messages import Filters
 
 
 async def code_context(
-    asking: Asking,
+    asking: QueryContext,
     *,
     query: Annotated[str, Meta(description="Words or names.")],
     k: Annotated[int, Meta(description="1 to 100.")] = 20,
@@ -33,18 +33,18 @@ async def code_context(
     return await flat(asking, question, projects)
 
 
-async def flat(asking: Asking, question: Search, projects: Sequence[str] = ()) -> dict[str, Any]:
+async def flat(asking: QueryContext, question: Search, projects: Sequence[str] = ()) -> dict[str, Any]:
     """The answer of `question`, whose detail is "snippet", in the flat shape; of several `projects`
     each hit says whose it is. Raises as `find`.
     """
     if projects:
-        joint = await find_together(asking, projects, question)
+        joint = await find_in_projects(asking, projects, question)
         hits = [
             {"project": one.project} | _hit(one.ranked, one.chunk, question, stale=one.stale)
             for one in joint.results
         ]
-        nothing = joint.together.explain_nothing
-        index = partial(joint.together.index, shown={one.project for one in joint.results})
+        nothing = joint.fan_out.explain_nothing
+        index = partial(joint.fan_out.index, visible={one.project for one in joint.results})
         truncated, notes = joint.truncated, joint.notes
     else:
         turn, found = await find(asking, question)

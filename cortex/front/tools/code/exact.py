@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from cortex.ask.exact import exact
-from cortex.ask.multi_project.exact import exact_together
-from cortex.ask.query_context import Asking
+from cortex.ask.multi_project.exact import exact_in_projects
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Exact
 from cortex.front.tools.arguments import (
     LIMIT,
@@ -27,7 +27,7 @@ MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 
 
 async def cortex_exact(
-    asking: Asking,
+    asking: QueryContext,
     *,
     query: Annotated[str, Meta(description="Query, as above.")],
     limit: Limit = LIMIT,
@@ -63,5 +63,5 @@ async def cortex_exact(
         max_tokens=max_tokens,
     )
     if projects:
-        return await exact_together(asking, projects, question)
+        return await exact_in_projects(asking, projects, question)
     return await exact(asking, question)

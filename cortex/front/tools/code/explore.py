@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cortex.ask.explore import explore
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Explore
 from cortex.front.tools.arguments import MaxTokens
 
 
 async def cortex_explore(
-    asking: Asking,
+    asking: QueryContext,
     *,
     query: Annotated[str, Meta(description='Or a place ("src/store.py:42"), or a symbol.')] = "",
     diff: Annotated[str, Meta(description="In place of query: what `git diff` prints.")] = "",

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Graph
 from cortex.ask.structure import graph
 from ipc.messages import GraphOperation
 
 
 async def cortex_graph(
-    asking: Asking,
+    asking: QueryContext,
     *,
     operation: Annotated[GraphOperation, Meta(description="Query type.")],
     target: Annotated[str, Meta(description="Symbol or path.")],

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Outline
 from cortex.ask.structure import outline
 from cortex.front.tools.arguments import MaxTokens
 
 
 async def cortex_outline(
-    asking: Asking,
+    asking: QueryContext,
     *,
     path: Annotated[
         str,

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Pattern
 from cortex.ask.structure import pattern as find
 from cortex.front.tools.arguments import ExcludePaths, Paths
 
 
 async def cortex_pattern(
-    asking: Asking,
+    asking: QueryContext,
     *,
     pattern: Annotated[
         str,

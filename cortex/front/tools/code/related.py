@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Related
 from cortex.ask.related import find_related as find
 from cortex.front.tools.arguments import Shape, Size
 
 
 async def find_related(
-    asking: Asking,
+    asking: QueryContext,
     *,
     file: Annotated[
         str,

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.code_notes.merged_order import merged
-from cortex.ask.multi_project.search import search_together
-from cortex.ask.query_context import Asking
+from cortex.ask.code_notes.merged_order import merge_rows
+from cortex.ask.multi_project.search import search_in_projects
+from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.ask.search import search
 from cortex.front.tool import Sets
@@ -68,7 +68,7 @@ IN_BOTH = {"asks": _asked_by}
 
 
 async def cortex_search(
-    asking: Asking,
+    asking: QueryContext,
     *,
     query: Annotated[str, Meta(description="A question, names, or a pasted text.")],
     scope: Annotated[Literal["code", "memory", "all"], Meta(description="What to search.")] = "code",
@@ -117,20 +117,20 @@ async def cortex_search(
         explain=explain,
     )
     if projects:
-        return await search_together(asking, projects, question)
+        return await search_in_projects(asking, projects, question)
     if asks == "code":
         return await search(asking, question)
     code, found = await asyncio.gather(search(asking, question), _notes_or_why(asking, noted, limit))
     return _merged(code, found)
 
 
-async def _search_notes(asking: Asking, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
+async def _search_notes(asking: QueryContext, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """{"results": rows}: the notes that a question is about; none when none is."""
     answer = await asking.remember("search", dict(asked) | {"limit": clamp(limit, 1, LIMIT_MAX)})
     return answer | {"results": shown_rows(await judged(asking, answer["results"]))}
 
 
-async def _notes_or_why(asking: Asking, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
+async def _notes_or_why(asking: QueryContext, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """As `_search_notes`; where memory does not answer, code alone does, and `memory` says why."""
     try:
         return await _search_notes(asking, asked, limit)
@@ -140,5 +140,5 @@ async def _notes_or_why(asking: Asking, asked: Mapping[str, Any], limit: int) ->
 
 def _merged(code: dict[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
     """Both in one order (cortex.ask.code_notes.merged_order)."""
-    rows = merged(code["results"], found["results"])
+    rows = merge_rows(code["results"], found["results"])
     return code | {"results": rows} | ({"memory": found["memory"]} if "memory" in found else {})

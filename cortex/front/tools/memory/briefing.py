@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.tools.memory.fence import fenced
 
 
 async def cortex_briefing(
-    asking: Asking,
+    asking: QueryContext,
     *,
     agent_id: Annotated[str, Meta(description="For preferences.")] = "default",
     compact: Annotated[bool, Meta(description="A quarter as long.")] = False,

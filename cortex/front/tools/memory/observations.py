@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.tool import ToolFunction
 from cortex.front.tools.memory.arguments import OperationId
 from cortex.front.tools.memory.fence import fenced, unfenced
@@ -30,7 +30,7 @@ def __getattr__(name: str) -> ToolFunction:
 def _tool(name: str) -> ToolFunction:
     row, keyword = ROWS[name], inspect.Parameter.KEYWORD_ONLY
 
-    async def ask(asking: Asking, *, operation_id: str = "", **given: Any) -> dict[str, Any]:
+    async def ask(asking: QueryContext, *, operation_id: str = "", **given: Any) -> dict[str, Any]:
         told = {argument: _written(value) for argument, value in given.items() if value not in (None, "")}
         answer = await asking.remember(f"{PREFIX}{name}", told, operation_id=operation_id, writes=row.writes)
         if name == "export_observations":  # which is cut where its pages end

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, given
 from cortex.front.tools.memory.place_checks import judged
@@ -20,7 +20,7 @@ Id = Annotated[str, Meta(description="Number or id of a note.")]
 
 
 async def memory_search(
-    asking: Asking,
+    asking: QueryContext,
     *,
     query: Annotated[str, Meta(description="A question or words.")],
     limit: Limit = LIMIT,
@@ -36,7 +36,7 @@ async def memory_search(
 
 
 async def memory_list(
-    asking: Asking,
+    asking: QueryContext,
     *,
     kind: Annotated[str, Meta(description="Only notes of this kind.")] = "",
     tags: Annotated[tuple[str, ...], Meta(description="Only notes with any of these tags.")] = (),
@@ -51,7 +51,7 @@ async def memory_list(
 
 
 async def memory_edit(
-    asking: Asking,
+    asking: QueryContext,
     *,
     node_id: Id,
     title: Annotated[str, Meta(description="New title.")] = "",
@@ -85,14 +85,14 @@ async def memory_edit(
     return await cortex_store(asking, id=node_id, **fields)
 
 
-async def memory_show(asking: Asking, *, node_id: Id) -> dict[str, Any]:
+async def memory_show(asking: QueryContext, *, node_id: Id) -> dict[str, Any]:
     """Show a note with its edges and the notes at their other ends."""
     [told] = await judged(asking, [await asking.remember("node", {"node_id": node_id})])
     return told
 
 
 async def memory_forget(
-    asking: Asking,
+    asking: QueryContext,
     *,
     node_id: Annotated[
         str, Meta(description="Number or id of a note; with --hard also the id of a session or an exchange.")
@@ -120,7 +120,7 @@ async def memory_forget(
 
 
 async def memory_import(
-    asking: Asking,
+    asking: QueryContext,
     *,
     file: Annotated[
         str,
@@ -142,7 +142,7 @@ async def memory_import(
 
 
 async def memory_export(
-    asking: Asking,
+    asking: QueryContext,
     *,
     file: Annotated[str, Meta(description="The file to write, as lines of JSON; - writes standard output.")],
     project: Whose = "",
@@ -151,7 +151,7 @@ async def memory_export(
     return await asking.remember("export", given(file=_place(file), project=project))
 
 
-async def memory_backup(asking: Asking) -> dict[str, Any]:
+async def memory_backup(asking: QueryContext) -> dict[str, Any]:
     """Copy the store to its folder `backups`, which keeps the newest three copies. A copy is also
     made on each day with changes.
     """
@@ -159,7 +159,7 @@ async def memory_backup(asking: Asking) -> dict[str, Any]:
 
 
 async def memory_restore(
-    asking: Asking,
+    asking: QueryContext,
     *,
     file: Annotated[str, Meta(description="Name of a back-up; by default the newest complete one.")] = "",
 ) -> dict[str, Any]:
@@ -168,7 +168,7 @@ async def memory_restore(
 
 
 async def memory_migrate(
-    asking: Asking,
+    asking: QueryContext,
     *,
     to: Annotated[
         str,
@@ -188,7 +188,7 @@ async def memory_migrate(
 
 
 async def memory_doctor(
-    asking: Asking,
+    asking: QueryContext,
     *,
     mend: Annotated[bool, Meta(description="Repair the indexes.")] = True,
 ) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def _place(file: str) -> str:
 
 
 async def memory_timeline(
-    asking: Asking,
+    asking: QueryContext,
     *,
     query: Annotated[str, Meta(description="A question that finds the note in the middle.")] = "",
     anchor: Annotated[str, Meta(description="Number or id of the note in the middle.")] = "",
@@ -232,7 +232,7 @@ async def memory_timeline(
 
 
 async def memory_history(
-    asking: Asking,
+    asking: QueryContext,
     *,
     node_id: Annotated[
         str, Meta(description="Number or id of a note; by default the latest operations.")
@@ -247,7 +247,7 @@ async def memory_history(
 
 
 async def memory_session(
-    asking: Asking,
+    asking: QueryContext,
     *,
     session_id: Annotated[str, Meta(description="Id of a session, ours or that of the agent.")],
     offset: Annotated[int, Meta(description="Exchanges to skip.")] = 0,
@@ -260,7 +260,7 @@ async def memory_session(
 
 
 async def memory_undo(
-    asking: Asking,
+    asking: QueryContext,
     *,
     undone: Annotated[str, Meta(description="Number of an operation; by default the latest.")] = "",
 ) -> dict[str, Any]:
@@ -269,7 +269,7 @@ async def memory_undo(
 
 
 async def memory_rate(
-    asking: Asking,
+    asking: QueryContext,
     *,
     node_id: Id,
     value: Annotated[int, Meta(description="1: useful, -1: useless, 0: neither.")] = 1,
@@ -279,7 +279,7 @@ async def memory_rate(
 
 
 async def memory_link(
-    asking: Asking,
+    asking: QueryContext,
     *,
     other: Annotated[str, Meta(description="Folder of the other project, or its name in the list.")] = "",
     remove: Annotated[bool, Meta(description="Give this project notes of its own again.")] = False,
@@ -297,7 +297,7 @@ DryRun = Annotated[bool, Meta(description="Report the changes, and make none.")]
 
 
 async def memory_consolidate(
-    asking: Asking,
+    asking: QueryContext,
     *,
     cycle: Annotated[
         Literal["all", "decay", "associations", "forgetting"],
@@ -311,13 +311,13 @@ async def memory_consolidate(
     return await asking.remember("run_consolidation", {"cycle": cycle, "dry_run": dry_run}, writes=True)
 
 
-async def memory_maintain(asking: Asking, *, dry_run: DryRun = False) -> dict[str, Any]:
+async def memory_maintain(asking: QueryContext, *, dry_run: DryRun = False) -> dict[str, Any]:
     """Mark notes as deleted that are older than the settings allow, once a run has listed them, and
     compact the store.
     """
     return await asking.remember("trigger_maintenance", {"dry_run": dry_run}, writes=True)
 
 
-async def memory_stats(asking: Asking) -> dict[str, Any]:
+async def memory_stats(asking: QueryContext) -> dict[str, Any]:
     """Count the notes of this project by kind and state."""
     return await asking.remember("stats")

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 
 #: what holds the rows of an answer about observations
 _LISTS = ("results", "observations")
 
 
-async def judged(asking: Asking, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+async def judged(asking: QueryContext, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """See `cortex.ask.code_notes.note_freshness`, which is imported for notes with places alone."""
     if not any(row.get("files") for row in rows):
         return list(rows)
-    from cortex.ask.code_notes.note_freshness import judge
+    from cortex.ask.code_notes.note_freshness import judge_note_rows
 
-    return await judge(asking, rows)
+    return await judge_note_rows(asking, rows)
 
 
-async def observed(asking: Asking, answer: dict[str, Any]) -> dict[str, Any]:
+async def observed(asking: QueryContext, answer: dict[str, Any]) -> dict[str, Any]:
     """The answer of a tool of observations with what became of their places: it is one itself, or
     has rows of them. An index names no files, so memory is asked of each of its rows.
     """
@@ -28,13 +28,13 @@ async def observed(asking: Asking, answer: dict[str, Any]) -> dict[str, Any]:
     rows += [answer] if _is_observation(answer) else []
     if not rows:
         return answer
-    from cortex.ask.code_notes.note_freshness import Judgement, judgements_of
+    from cortex.ask.code_notes.note_freshness import Judgement, judge_notes
 
-    found = await judgements_of(asking, [row["id"] for row in rows])
+    found = await judge_notes(asking, [row["id"] for row in rows])
     nothing = Judgement()
 
     def told(row: Any) -> Any:
-        return found.get(row["id"], nothing).told(row) if _is_observation(row) else row
+        return found.get(row["id"], nothing).annotate(row) if _is_observation(row) else row
 
     return {
         name: [told(row) for row in value] if name in _LISTS and isinstance(value, list | tuple) else value

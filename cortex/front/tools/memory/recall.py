@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.tools.memory.arguments import LIMIT, LIMIT_MAX, AsOf, Limit, Whose, given
 from cortex.front.tools.memory.fence import shown_rows
 from cortex.front.tools.memory.place_checks import judged
@@ -14,7 +14,7 @@ from cortex.terms.bounds import clamp
 
 
 async def cortex_recall(
-    asking: Asking,
+    asking: QueryContext,
     *,
     query: Annotated[str, Meta(description="What to recall, as a question.")],
     limit: Limit = LIMIT,

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.tools.memory.arguments import OperationId
 
 
 async def cortex_relate(
-    asking: Asking,
+    asking: QueryContext,
     *,
     from_id: Annotated[str, Meta(description="Note id.")],
     to_id: Annotated[str, Meta(description="Other note id.")],

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.tools.memory.arguments import OperationId, given
 from cortex.front.tools.memory.fence import unfenced
 
@@ -15,7 +15,7 @@ ALSO = {"told": {"title": "", "kind": "fact", "importance": 0.5}}
 
 
 async def cortex_store(
-    asking: Asking,
+    asking: QueryContext,
     *,
     title: Annotated[str, Meta(description="What was learned, in one sentence.")] = "",
     body: Annotated[str | None, Meta(description="Why, and where it applies.")] = None,
@@ -54,7 +54,7 @@ async def cortex_store(
         from cortex.ask.code_notes.places import find_places
 
         found = await find_places(asking, files or (), anchors or ())
-        places, warnings = found.asked(files, anchors), found.warnings
+        places, warnings = found.store_arguments(files, anchors), found.warnings
     answer = await asking.remember(
         "store",
         given(

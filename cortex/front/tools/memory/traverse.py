@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.query_context import Asking
+from cortex.ask.query_context import QueryContext
 from cortex.front.tools.memory.arguments import DEPTH_MAX
 from cortex.front.tools.memory.fence import shown_rows
 from cortex.terms.bounds import clamp
 
 
 async def cortex_traverse(
-    asking: Asking,
+    asking: QueryContext,
     *,
     node_id: Annotated[str, Meta(description="Note id.")],
     depth: Annotated[int, Meta(description="Steps, 1 to 6.")] = 2,
