@@ -94,7 +94,7 @@ class Served:
         reply = self.workers[worker].handlers[type(request)](request)
         return decode(encode(reply, 1))
 
-    def asking(self, config: Config | None = None) -> QueryContext:
+    def context(self, config: Config | None = None) -> QueryContext:
         used = config or self.config
         return QueryContext(used, self, Freshness(used), time.monotonic() + 60.0)
 

@@ -175,7 +175,7 @@ async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
         # The index may be of a folder of the repository, and never the other way round.
         if spot.whole and path.endswith(indexed):
             suffix_matches.setdefault(path, set()).add(indexed)
-        elif indexed == f"{turn.asking.config.subfolder}/{path}":  # git diff --relative
+        elif indexed == f"{turn.context.config.subfolder}/{path}":  # git diff --relative
             relative_matches[path] = indexed
     return {path: hit_path for path, hit_path in relative_matches.items() if path not in suffix_matches} | {
         path: files.pop() for path, files in suffix_matches.items() if len(files) == 1

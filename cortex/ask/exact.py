@@ -16,12 +16,12 @@ from ipc.messages import ExactHits
 SCORE_DIGITS = 4
 
 
-async def exact(asking: QueryContext, question: Exact) -> dict[str, Any]:
+async def exact(context: QueryContext, question: Exact) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the text worker cannot answer."""
     started = time.perf_counter()
-    question = replace(question.checked(), usual_tokens=asking.config.server.answer_tokens)
-    scoped = replace(question, filters=asking.scope_filters(question.filters))
-    turn, hits = await asking.look_up("text", scoped, ExactHits)
+    question = replace(question.checked(), usual_tokens=context.config.server.answer_tokens)
+    scoped = replace(question, filters=context.scope_filters(question.filters))
+    turn, hits = await context.look_up("text", scoped, ExactHits)
     if hits is None:
         from cortex.query.parse import parse
 

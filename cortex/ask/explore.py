@@ -64,29 +64,29 @@ PIECE_LINES = 16
 Answer = dict[str, Any]
 
 
-async def explore(asking: QueryContext, question: Explore) -> Answer:
+async def explore(context: QueryContext, question: Explore) -> Answer:
     """Raises BadRequest, and Unavailable when nobody can answer."""
     question = question.checked()
     if question.diff.strip():
         changes = parse_diff(question.diff)
-        turn, answer = await asking.attempt(lambda turn: _explore_diff(turn, question, changes))
+        turn, answer = await context.attempt(lambda turn: _explore_diff(turn, question, changes))
     else:
-        turn, answer = await asking.attempt(lambda turn: _answer_query(turn, question))
+        turn, answer = await context.attempt(lambda turn: _answer_query(turn, question))
     if answer is None:
         return {"functions": [], "suggestion": turn.explain_nothing(), "index": turn.index()}
-    return await with_notes(asking, answer, [entry["file"] for entry in answer["functions"]])
+    return await with_notes(context, answer, [entry["file"] for entry in answer["functions"]])
 
 
 async def _answer_query(turn: Turn, question: Explore) -> Answer:
     picture = await _make_picture(turn, question.query)
     flow, turn = picture.flow, turn.renewed()
-    start_blame(turn.asking, [function.file for function in flow.functions])
+    start_blame(turn.context, [function.file for function in flow.functions])
     unread = [function for function in flow.functions if not _is_complete(function, picture.bodies)]
     near = (NEAR_PLACES_MAX, NEAR_STEP_LINES) if picture.target else ()
     bodies, users = await asyncio.gather(read_bodies(turn, unread, *near), _users(turn, picture))
     bodies = picture.bodies | bodies
     max_bytes = TOKEN_BYTES * question.max_tokens
-    changes = describe_changes(turn.asking, flow.functions, bodies, max_bytes)
+    changes = describe_changes(turn.context, flow.functions, bodies, max_bytes)
     max_bytes -= sum(map(bytes_of, changes.values()))
     if picture.target:
         answer = render_place(picture, bodies, users, max_bytes)
@@ -126,7 +126,7 @@ async def _explore_question(turn: Turn, query: str) -> Picture:
         find_cited(turn, query),
     )
     files, hit_lines = _worth_of_files(hits, with_tests=with_tests)
-    start_blame(turn.asking, [*cited, *files])
+    start_blame(turn.context, [*cited, *files])
     for file, lines in cited.items():
         name_lines[file] = [*lines, *name_lines.get(file, ())]
     evidence = Evidence(files, hit_lines, name_lines)

@@ -108,7 +108,7 @@ class Member:
     """
 
     name: str
-    asking: QueryContext | None
+    context: QueryContext | None
     why: CortexError | None = None
     far: MilvusProject | None = None
 
@@ -267,7 +267,7 @@ class Turn:
     worker that did not answer, for the answer's `index` block.
     """
 
-    asking: QueryContext
+    context: QueryContext
     generation: Generation
     until: float
     final: bool
@@ -279,11 +279,11 @@ class Turn:
 
     def renewed(self) -> Turn:
         """The same turn for the next step of an answer: its lanes share the time that is left."""
-        return replace(self, until=time.monotonic() + LANE_SHARE * self.asking.left_s())
+        return replace(self, until=time.monotonic() + LANE_SHARE * self.context.left_s())
 
     def ask(self, worker: str, message: Message, kind: type[M]) -> Awaitable[M]:
         """One reply within the time of a lane. Raises as Asking.ask."""
-        return self.asking.ask(worker, message, kind, self.until)
+        return self.context.ask(worker, message, kind, self.until)
 
     async def lane(self, worker: str, message: Message, kind: type[M], *, ours: bool = False) -> M | None:
         """The reply of `worker`; None when it does not answer, and is then in `silent`.
@@ -293,7 +293,7 @@ class Turn:
         well.
         """
         try:
-            return await self.asking.ask(worker, message, kind, self.until)
+            return await self.context.ask(worker, message, kind, self.until)
         except CortexError as error:
             self._note_failure(worker, error, ours=ours)
             return None
@@ -305,7 +305,7 @@ class Turn:
         if len(messages) < 2:
             return [await self.lane(worker, message, kind, ours=ours) for message in messages]
         replies: list[M | None] = [None] * len(messages)
-        frames = tuple(encode(self.asking.scope_message(request)) for request in messages)
+        frames = tuple(encode(self.context.scope_message(request)) for request in messages)
         batch = await self.lane(worker, Several(frames), Answers, ours=ours)
         for at, frame in enumerate(batch.replies if batch is not None else ()):
             try:
@@ -340,7 +340,7 @@ class Turn:
         """The reply of the first of `workers` that answers. Parameters and errors as in `fetch`."""
         for worker in workers:
             try:
-                return await self.asking.ask(worker, request, kind, self.asking.until)
+                return await self.context.ask(worker, request, kind, self.context.until)
             except CortexError as error:
                 if isinstance(error, NotReady) and not self.final:
                     raise
@@ -349,14 +349,14 @@ class Turn:
 
     def stale(self, paths: Iterable[str]) -> frozenset[str]:
         """Those of `paths` whose file is no longer as this generation holds it."""
-        stale_paths = self.asking.freshness.stale(paths, self.generation)
+        stale_paths = self.context.freshness.stale(paths, self.generation)
         self.changed.update(stale_paths)
         return stale_paths
 
     def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
         """The `index` block of the answer: who is silent and why, and the sentences `notes`."""
         sentences = (*map(str, self.silent.values()), *notes)
-        return self.asking.freshness.block(
+        return self.context.freshness.block(
             self.generation, sorted(self.silent), sentences, self.changed, share_reported=bool(self.reported)
         )
 
@@ -364,7 +364,7 @@ class Turn:
         """How much of the project is served, as the beginning of a sentence that the answer says;
         "" for all of it.
         """
-        share = self.asking.freshness.share(self.generation)
+        share = self.context.freshness.share(self.generation)
         if share.is_complete:
             return ""
         self.reported.add("share")
@@ -374,7 +374,7 @@ class Turn:
         """Why an answer is empty; there always is a reason."""
         if not self.generation.rows:
             self.reported.add("nothing")
-            return self.asking.freshness.explain_nothing()
+            return self.context.freshness.explain_nothing()
         if floor and filters != NO_FILTERS:
             return f"No hit that the filters keep reaches min_score {floor:g}; loosen either of them."
         if floor:  # no score is below 0

@@ -33,7 +33,7 @@ async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[
     request = ExactSearch(
         query=" OR ".join(f'"{name}"' for name in names),
         limit=HITS_MAX,
-        filters=turn.asking.scope_filters(NO_FILTERS),
+        filters=turn.context.scope_filters(NO_FILTERS),
         detail="location",
         generation=turn.generation.number,
         bare=True,

@@ -91,12 +91,12 @@ class _Kinds:
     truncated: bool
 
 
-async def find_related(asking: QueryContext, question: Related) -> dict[str, Any]:
+async def find_related(context: QueryContext, question: Related) -> dict[str, Any]:
     """Raises BadRequest, NotFound for what the index does not hold, Unavailable."""
     question = question.checked()
-    turn, answer = await asking.attempt(lambda turn: _answer_related(turn, question))
+    turn, answer = await context.attempt(lambda turn: _answer_related(turn, question))
     if answer is not None:
-        return await with_notes(asking, answer, [answer["target"]["file"]])
+        return await with_notes(context, answer, [answer["target"]["file"]])
     return {
         "target": None,
         "similar": [],
@@ -110,7 +110,7 @@ async def find_related(asking: QueryContext, question: Related) -> dict[str, Any
 
 async def _answer_related(turn: Turn, question: Related) -> dict[str, Any]:
     target = await find_target(turn, question)
-    start_blame(turn.asking, [target.path])
+    start_blame(turn.context, [target.path])
     kinds = await _find_kinds(turn, question, target)
     hit_lists = [[hit for hit, _ in kind[: question.limit]] for kind in (kinds.similar, kinds.documents)]
     chunks, truncated = await _read_texts(turn, question, hit_lists)
@@ -133,7 +133,7 @@ async def _answer_related(turn: Turn, question: Related) -> dict[str, Any]:
 
 async def _last_change(turn: Turn, target: Target) -> str:
     """The commit that last changed the target, as far as that is known already; "" for nothing."""
-    commits, hit = turn.asking.commits, target.spot.hit
+    commits, hit = turn.context.commits, target.spot.hit
     if commits is None or not commits.knows(hit.path):
         return ""
     bodies = await read_bodies(turn, [Function(hit.id, hit.path, hit.start_line, hit.end_line, PIECE)])
@@ -224,7 +224,7 @@ async def _find_similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hi
     """The nearest chunk of each other file, of the target's kind; tests are listed apart."""
     if not target.vector.any():
         return []
-    filters = turn.asking.scope_filters(Filters(chunk_types=(target.spot.hit.chunk_type,)))
+    filters = turn.context.scope_filters(Filters(chunk_types=(target.spot.hit.chunk_type,)))
     count = CHUNKS_PER_FILE * limit + CHUNKS_MORE + target.spot.file_rows
     request = VectorSearch(target.vector, target.model, count, filters, turn.generation.number)
     signals = await turn.lane("vector", request, Signals, ours=True)
@@ -390,7 +390,7 @@ async def _read_chosen_lines(
         query="",
         limit=len(keys),
         names=True,
-        max_bytes=budget(question.max_tokens, turn.asking.config.server.answer_tokens),
+        max_bytes=budget(question.max_tokens, turn.context.config.server.answer_tokens),
         generation=turn.generation.number,
     )
     reply = await request_lines(turn, _with_rows(turn), request)

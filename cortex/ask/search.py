@@ -101,11 +101,11 @@ class SearchHits:
     notes: tuple[str, ...] = ()
 
 
-async def search(asking: QueryContext, question: Search) -> dict[str, Any]:
+async def search(context: QueryContext, question: Search) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when no lane can answer."""
     if question.detail == "auto":
-        return await _search_lines(asking, question.checked())
-    turn, page = await find(asking, question)
+        return await _search_lines(context, question.checked())
+    turn, page = await find(context, question)
     stale = turn.stale(ranked.hit.path for ranked in page.hits)
     results = []
     for ranked, chunk in zip(page.hits, page.chunks, strict=True):
@@ -127,8 +127,8 @@ async def search(asking: QueryContext, question: Search) -> dict[str, Any]:
     return answer
 
 
-async def _search_lines(asking: QueryContext, question: Search) -> dict[str, Any]:
-    turn, answer = await asking.attempt(lambda turn: _show_lines(turn, question))
+async def _search_lines(context: QueryContext, question: Search) -> dict[str, Any]:
+    turn, answer = await context.attempt(lambda turn: _show_lines(turn, question))
     return answer or {
         "results": [],
         "total": 0,
@@ -137,10 +137,10 @@ async def _search_lines(asking: QueryContext, question: Search) -> dict[str, Any
     }
 
 
-async def find(asking: QueryContext, question: Search) -> tuple[Turn, SearchHits]:
+async def find(context: QueryContext, question: Search) -> tuple[Turn, SearchHits]:
     """What cortex_search and code_context are made of. Raises as `search`."""
     question = question.checked()
-    turn, page = await asking.attempt(lambda turn: _find(turn, question))
+    turn, page = await context.attempt(lambda turn: _find(turn, question))
     return turn, page or SearchHits()
 
 
@@ -174,7 +174,7 @@ async def _show_lines(turn: Turn, question: Search) -> dict[str, Any]:
         limit=question.limit if question.counted else 0,
         places=reading.places,
         chosen=question.filters != NO_FILTERS,
-        max_bytes=budget(question.max_tokens, turn.asking.config.server.answer_tokens),
+        max_bytes=budget(question.max_tokens, turn.context.config.server.answer_tokens),
         generation=turn.generation.number,
         found=keys,
         speaking=speaking,
@@ -202,14 +202,14 @@ async def _rank(turn: Turn, question: Search) -> _Ranking:
     lanes = await ask_lanes(turn, question, reading)
     if lanes.text is None and lanes.vector is None:
         raise no_answer_error(turn.silent[name] for name in LANES if name in turn.silent)
-    ranked = rank_lanes(lanes, question, reading, turn.asking.config.fusion.bm25_weight)
+    ranked = rank_lanes(lanes, question, reading, turn.context.config.fusion.bm25_weight)
     more = len(ranked) > question.limit
     return _Ranking(ranked[: question.limit], lanes, notes_of(lanes.vector), more)
 
 
 async def ask_lanes(turn: Turn, question: Search, reading: Reading, counts: WordCounts = NO_COUNTS) -> Lanes:
     """Asks all lanes at once. Raises BadRequest; and NotReady, unless the turn is final."""
-    question = replace(question, query=reading.query, filters=turn.asking.scope_filters(question.filters))
+    question = replace(question, query=reading.query, filters=turn.context.scope_filters(question.filters))
     if question.mode == "semantic":
         return Lanes(None, await _ask_vectors(turn, question, alone=True))
     text, vector, (places, names), _ = await asyncio.gather(
@@ -262,7 +262,7 @@ def vector_candidates(question: Search) -> int:
 
 async def _ask_vectors(turn: Turn, question: Search, *, alone: bool = False) -> Signals | None:
     limit, number = vector_candidates(question), turn.generation.number
-    if turn.asking.config.embedding.quick:
+    if turn.context.config.embedding.quick:
         meaning = MeaningSearch(question.query, limit, question.filters, number, alone)
         return await turn.lane("vector", meaning, Signals)
     embedded = await turn.lane("embed", Embed((question.query,)), Embedded)

@@ -18,10 +18,10 @@ from cortex.terms.ids import strip_overload
 from ipc.messages import GraphHits
 
 
-async def graph(asking: QueryContext, question: Graph) -> dict[str, Any]:
+async def graph(context: QueryContext, question: Graph) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
     started = time.perf_counter()
-    turn, hits = await _ask(asking, question)
+    turn, hits = await _ask(context, question)
     if word := await describe_mentions(turn, question, hits):
         hits = replace(hits, suggestion=f"{word} {hits.suggestion}".rstrip())
     echo = {"operation": question.operation, "target": hits.target or question.target}
@@ -35,22 +35,22 @@ async def graph(asking: QueryContext, question: Graph) -> dict[str, Any]:
     if question.operation == "impact":
         nodes = [orjson.loads(raw)["node"] for raw in hits.results]
         touched = {hits.target, *(strip_overload(node["id"]) for node in nodes)}
-        target_files = files_of(asking, hits.target)
-        answer = await with_decisions(asking, answer, [*target_files, *hits.paths], touched)
+        target_files = files_of(context, hits.target)
+        answer = await with_decisions(context, answer, [*target_files, *hits.paths], touched)
     return answer | {"summary": hits.summary} if hits.summary else answer
 
 
-async def outline(asking: QueryContext, question: Outline) -> dict[str, Any]:
+async def outline(context: QueryContext, question: Outline) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
     started = time.perf_counter()
-    turn, hits = await _ask(asking, question)
+    turn, hits = await _ask(context, question)
     path = question.path.strip().strip("/")
-    if hits.target != path and turn.asking.freshness.is_there(path) and turn.describe_share():
+    if hits.target != path and turn.context.freshness.is_there(path) and turn.describe_share():
         # Another file that the path may mean is not what was asked for: this one is about to come.
         hits = GraphHits(hits.generation, path, suggestion=f"Read {path} itself: it is not served yet.")
     answer = _answer({"path": question.path}, turn, _with_share(turn, hits), started)
     answer |= {"symbols_shown": hits.summary.get("shown", 0)}
-    return await with_notes(asking, answer, hits.paths)
+    return await with_notes(context, answer, hits.paths)
 
 
 def _mark_stale(raw: bytes) -> dict[str, Any]:
@@ -62,27 +62,27 @@ def _mark_stale(raw: bytes) -> dict[str, Any]:
     return result | {"stale": True}
 
 
-async def pattern(asking: QueryContext, question: Pattern) -> dict[str, Any]:
+async def pattern(context: QueryContext, question: Pattern) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
     started = time.perf_counter()
-    turn, hits = await _ask(asking, question)
+    turn, hits = await _ask(context, question)
     echo = {"pattern": question.pattern, "language": question.language}
     answer = _answer(echo, turn, hits, started)
     return answer | {"files_searched": hits.summary.get("files_searched", 0)}
 
 
-async def names(asking: QueryContext, question: Names) -> dict[str, Any]:
+async def names(context: QueryContext, question: Names) -> dict[str, Any]:
     """The `values` that complete what is typed, and how many there are in all.
 
     Raises BadRequest, and Unavailable when the graph worker cannot answer.
     """
-    _turn, hits = await _ask(asking, question)
+    _turn, hits = await _ask(context, question)
     return {"values": hits.candidates, "total": hits.total_found}
 
 
-async def _ask(asking: QueryContext, question: Graph | Outline | Pattern | Names) -> tuple[Turn, GraphHits]:
+async def _ask(context: QueryContext, question: Graph | Outline | Pattern | Names) -> tuple[Turn, GraphHits]:
     """The graph worker's reply; before the first generation one that says why there is nothing."""
-    turn, hits = await asking.look_up("graph", question.checked(), GraphHits)
+    turn, hits = await context.look_up("graph", question.checked(), GraphHits)
     return turn, hits or GraphHits(suggestion=turn.explain_nothing())
 
 

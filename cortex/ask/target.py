@@ -106,7 +106,7 @@ async def _explain_missing(turn: Turn, question: Related) -> str:
         if located.spots:
             hit = located.spots[0].hit
             return f"{hit.path} has no line {question.line} in the index; it ends at {hit.end_line}."
-    pending = question.file in turn.asking.freshness.pending(turn.generation)
+    pending = question.file in turn.context.freshness.pending(turn.generation)
     why = (
         "it was saved a moment ago and is about to be served"
         if pending

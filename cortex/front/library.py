@@ -109,8 +109,8 @@ class Cortex:
         if self._closed:
             raise Unavailable("This memory was closed; open it again.")
         until = time.monotonic() + max(PATIENCE_S, self._data.deadline_s)
-        asking = MemoryContext(self._reach, until, lambda: self._caller)
-        asked = asking.call(operation, arguments, operation_id=operation_id, writes=writes)
+        context = MemoryContext(self._reach, until, lambda: self._caller)
+        asked = context.call(operation, arguments, operation_id=operation_id, writes=writes)
         return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
 
     def store(

@@ -197,16 +197,16 @@ class Link:
         if asks != "code" and self._history is not None:
             self._history.look(self._tell_commits)
         if asks != "code" and self._catching is not None:
-            self._catching.look(self._asking(until, caller))
+            self._catching.look(self._context(until, caller))
         if asks == "memory":  # which needs no index
-            return await tool.call(self._asking(until, caller), checked)
+            return await tool.call(self._context(until, caller), checked)
         self._remembering.warm()
         while True:
             starting.check_root(self.config)
             await self.ready(until)
             asked = self._supervisor
             try:
-                answer = await tool.call(self._asking(until, caller), checked)
+                answer = await tool.call(self._context(until, caller), checked)
                 starting.check_root(self.config)  # of one that is gone, everything has gone already
                 return self._with_news(answer)
             except Unavailable:
@@ -222,12 +222,12 @@ class Link:
         them.
         """
         until = time.monotonic() + self.config.server.deadline_s
-        asking = replace(
-            self._asking(until, None),
+        context = replace(
+            self._context(until, None),
             config=replace(self.config, subfolder=""),
             others=lambda names: others(names, until),
         )
-        return await tool.call(asking, tool.check(arguments))
+        return await tool.call(context, tool.check(arguments))
 
     async def reach(self, until: float) -> QueryContext:
         """What one of several projects is asked with, once there is a set. Raises Unavailable, also
@@ -242,18 +242,18 @@ class Link:
         starting.check_root(self.config)
         # Half of the time is left for the question itself.
         await self.ready(time.monotonic() + max(0.0, until - time.monotonic()) / 2 + 1.0)
-        return self._asking(until, None)
+        return self._context(until, None)
 
     async def _tell_commits(
         self, operation: str, arguments: Mapping[str, Any], writes: bool
     ) -> dict[str, Any]:
         until = time.monotonic() + self.config.server.deadline_s
-        asking = self._remembering.asking(until, self.in_the_name)
-        return await asking.call(operation, arguments, writes=writes)
+        context = self._remembering.context(until, self.in_the_name)
+        return await context.call(operation, arguments, writes=writes)
 
-    def _asking(self, until: float, caller: Caller | None) -> QueryContext:
+    def _context(self, until: float, caller: Caller | None) -> QueryContext:
         closed = caller is not None and caller.code_alone
-        memory = None if closed else self._remembering.asking(until, lambda: self.in_the_name(caller))
+        memory = None if closed else self._remembering.context(until, lambda: self.in_the_name(caller))
         return QueryContext(
             self.config,
             self._client,

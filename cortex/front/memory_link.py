@@ -48,7 +48,7 @@ class Remembering:
         #: when a set was last looked for that could be connected to
         self._looked = -LOOK_S
 
-    def asking(self, until: float, caller: Callable[[], Caller]) -> MemoryContext:
+    def context(self, until: float, caller: Callable[[], Caller]) -> MemoryContext:
         """What a call asks with until then (monotonic); `caller` is asked when it does."""
         return MemoryContext(self.reach, until, caller, self, self._glance_s)
 

@@ -108,16 +108,16 @@ async def _reach_one(
     why: CortexError | None = None
     for first in sorted(own, key=lambda name: not own[name].is_open)[:TRIED_MAX]:
         try:
-            asking = await reach(first)
+            context = await reach(first)
         except CortexError as error:
             why = why or error
             continue
         others = {
-            name: replace(asking, config=one.config, freshness=one.freshness)
+            name: replace(context, config=one.config, freshness=one.freshness)
             for name, one in own.items()
             if name != first
         }
-        return {name: replace(found[name], asking=others.get(name, asking)) for name in own}
+        return {name: replace(found[name], context=others.get(name, context)) for name in own}
     return {name: replace(found[name], why=why) for name in own}
 
 

@@ -59,10 +59,10 @@ class Part:
     freshness: Freshness
 
     @classmethod
-    def of(cls, asking: QueryContext) -> Self | None:
+    def of(cls, context: QueryContext) -> Self | None:
         """None where all of the project is asked about."""
-        config = asking.config
-        return cls(config.subfolder, str(config.root), asking.freshness) if config.subfolder else None
+        config = context.config
+        return cls(config.subfolder, str(config.root), context.freshness) if config.subfolder else None
 
     async def ask_around(
         self, answer: dict[str, Any], ask: Ask, left_s: float, *, explained: bool

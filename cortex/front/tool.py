@@ -72,30 +72,32 @@ class Tool:
                 raise BadRequest(f"The argument `{name}` must be a finite number.")
         return made
 
-    async def call(self, asking: QueryContext, arguments: msgspec.Struct) -> dict[str, Any]:
+    async def call(self, context: QueryContext, arguments: msgspec.Struct) -> dict[str, Any]:
         """The answer, to be dumped by orjson: chunks in it are raw fragments.
 
         An empty one says which filter made it so.
         """
-        given, part = msgspec.structs.asdict(arguments), Part.of(asking)
+        given, part = msgspec.structs.asdict(arguments), Part.of(context)
         of_notes = self.asks(given) == "memory"
         if part is not None:
             given |= part.given(self.name, self._free(given), of_notes=of_notes)
         if of_notes:
-            answer = await self._remember(asking, given)
+            answer = await self._remember(context, given)
             return part.told(answer, of_notes=True) if part is not None else answer
         try:
-            given |= located(self._free(given), str(asking.config.root))
-            found = await self.function(asking, **given)
+            given |= located(self._free(given), str(context.config.root))
+            found = await self.function(context, **given)
         except CortexError as error:
             raise type(error)(_shortened(str(error))) from error
-        answer = await name_filter(lambda other: self.function(asking, **other), given, found, asking.left_s)
+        answer = await name_filter(
+            lambda other: self.function(context, **other), given, found, context.left_s
+        )
         if part is not None and given.get("paths") == ():
-            whole = replace(asking, config=replace(asking.config, subfolder=""))
+            whole = replace(context, config=replace(context.config, subfolder=""))
             answer = await part.ask_around(
                 answer,
                 lambda: self.function(whole, **given),
-                asking.left_s(),
+                context.left_s(),
                 explained=answer is not found,
             )
         if suggestion := answer.get("suggestion"):
@@ -107,9 +109,9 @@ class Tool:
         properties = self.schema["properties"]
         return {name: value for name, value in given.items() if "enum" not in properties[name]}
 
-    async def _remember(self, asking: QueryContext, given: dict[str, Any]) -> dict[str, Any]:
+    async def _remember(self, context: QueryContext, given: dict[str, Any]) -> dict[str, Any]:
         try:
-            return await self.function(asking, **given)
+            return await self.function(context, **given)
         except CortexError as error:
             raise type(error)(_shortened(str(error))) from error
 

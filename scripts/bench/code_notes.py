@@ -102,15 +102,15 @@ def rank_of(places: Sequence[tuple[bool, int]], right: Callable[[bool, int], boo
 
 
 def ask(
-    asking: QueryContext, library: Library, query: str
+    context: QueryContext, library: Library, query: str
 ) -> tuple[list[tuple[str, float]], list[dict[str, Any]]]:
     """((path, score) of code, rows of notes), the best first."""
-    _, found = asyncio.run(find(asking, Search(query=query, limit=LIMIT, detail="location")))
+    _, found = asyncio.run(find(context, Search(query=query, limit=LIMIT, detail="location")))
     assert found is not None
     return [(one.hit.path, one.score) for one in found.hits], library.search(query, limit=LIMIT)
 
 
-def measure(asking: QueryContext, library: Library, told: list[tuple[str, str]]) -> report.Figures:
+def measure(context: QueryContext, library: Library, told: list[tuple[str, str]]) -> report.Figures:
     code_queries = [
         one
         for one in orjson.loads(QUERIES.read_bytes())["queries"]
@@ -122,7 +122,7 @@ def measure(asking: QueryContext, library: Library, told: list[tuple[str, str]])
     asked += [("notes", title, {rest}) for title, rest in told[:ASKED]]
     scores: dict[str, dict[str, list[float]]] = {name: {"code": [], "notes": []} for name in rules()}
     for kind, query, wanted in asked:
-        code, notes = ask(asking, library, query)
+        code, notes = ask(context, library, query)
 
         def right(is_note: bool, at: int) -> bool:
             return (notes[at]["title"] if is_note else code[at][0]) in wanted  # noqa: B023
@@ -155,11 +155,11 @@ def main() -> None:
         with closing(Builder(config)) as builder:
             while builder.refresh() is not None:
                 pass
-        asking = QueryContext(config, Workers(config), Freshness(config), time.monotonic() + 3_600.0)
+        context = QueryContext(config, Workers(config), Freshness(config), time.monotonic() + 3_600.0)
         told = commits()
         with Library.open(Path(folder) / "data", project="here") as library:
             library.import_records([{"note": {"title": title, "kind": "event"}} for _, title in told])
-            figures["rules"] = measure(asking, library, told)
+            figures["rules"] = measure(context, library, told)
     figures["seconds"] = round(time.perf_counter() - began, 1)
     figures["chosen"] = STRONG
     for name, one in figures["rules"].items():

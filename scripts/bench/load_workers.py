@@ -102,9 +102,9 @@ async def note(config: Config, words: Words) -> list[Messages]:
         for call in itertools.islice(calls, QUESTIONS):
             noting, until = Noting(client), time.monotonic() + DEADLINE_S
             tool = SEARCH if call["way"] == "search" else TOOLS[call["tool"]]
-            asking = QueryContext(config, noting, Freshness(config), until, until)
+            context = QueryContext(config, noting, Freshness(config), until, until)
             with contextlib.suppress(CortexError):  # what is asked of a worker counts, whatever it says
-                await tool.call(asking, tool.check(call["arguments"]))
+                await tool.call(context, tool.check(call["arguments"]))
             if noting.messages:
                 kept.append(noting.messages)
     finally:

@@ -105,8 +105,8 @@ def of_notes(count: int, folder: Path, server: Server) -> tuple[report.Figures, 
 def asked(library: Library, name: str) -> list[report.Figures]:
     words = memory.Words(11)
     storing = memory.timed(lambda: library.store(words(memory.TITLE_WORDS), words(memory.BODY_WORDS)))
-    asking = memory.timed(lambda: library.recall(words(5)))
-    return [report.summarise(f"{name}: store", storing), report.summarise(f"{name}: recall", asking)]
+    context = memory.timed(lambda: library.recall(words(5)))
+    return [report.summarise(f"{name}: store", storing), report.summarise(f"{name}: recall", context)]
 
 
 def seen(one: Library, other: Library) -> list[float]:

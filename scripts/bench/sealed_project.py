@@ -276,7 +276,7 @@ def memories(folder: Path, count: int) -> dict[str, Any]:
 
 def _memory(data: DataFolder) -> dict[str, float]:
     """Milliseconds of processor time, medians; bytes of the database."""
-    opening, storing, asking = [], [], []
+    opening, storing, context = [], [], []
     for number in range(QUESTIONS):
         started = time.process_time()
         library = Library.open(data.root, home=data.home, driver=driver_of(data))
@@ -286,10 +286,10 @@ def _memory(data: DataFolder) -> dict[str, float]:
         storing.append(time.process_time() - started)
         started = time.process_time()
         library.recall(f"how many copies keeps service {number}")
-        asking.append(time.process_time() - started)
+        context.append(time.process_time() - started)
         size = library.stats()["db_bytes"]
         library.close()
-    told = {"open_cpu_ms": opening, "store_cpu_ms": storing, "recall_cpu_ms": asking}
+    told = {"open_cpu_ms": opening, "store_cpu_ms": storing, "recall_cpu_ms": context}
     return {name: round(1000 * statistics.median(values), 2) for name, values in told.items()} | {
         "database_bytes": size
     }

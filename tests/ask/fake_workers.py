@@ -131,18 +131,18 @@ def remote(config):
     return replace(config, embedding=Embedding("http", "http://localhost:8121/embed"))
 
 
-def asking(config, workers, deadline_s=10.0, settled=0.0):
+def make_context(config, workers, deadline_s=10.0, settled=0.0):
     return QueryContext(config, workers, Freshness(config), time.monotonic() + deadline_s, settled)
 
 
 def search(config, workers, deadline_s=10.0, **question):
     question = Search(**({"query": "words"} | question))
-    return plain(asyncio.run(searching.search(asking(config, workers, deadline_s), question)))
+    return plain(asyncio.run(searching.search(make_context(config, workers, deadline_s), question)))
 
 
 def exact(config, workers, deadline_s=10.0, **question):
     question = Exact(**({"query": "words"} | question))
-    return plain(asyncio.run(exactly.exact(asking(config, workers, deadline_s), question)))
+    return plain(asyncio.run(exactly.exact(make_context(config, workers, deadline_s), question)))
 
 
 def plain(answer):

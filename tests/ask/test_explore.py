@@ -398,8 +398,8 @@ def test_a_silent_lane_leaves_time_for_the_others(shop):
             return await shop.ask(worker, message, deadline_s)
 
     config = replace(remote(shop.config), server=replace(shop.config.server, deadline_s=2.0))
-    asking = replace(shop.asking(config), client=Slow(), until=time.monotonic() + 30.0)
-    answer = asyncio.run(explore(asking, Explore(QUESTION)))
+    context = replace(shop.asking(config), client=Slow(), until=time.monotonic() + 30.0)
+    answer = asyncio.run(explore(context, Explore(QUESTION)))
     assert answer["functions"]
     assert answer["index"]["degraded"] == ["embed"]
 

@@ -35,8 +35,8 @@ def call(worker, operation="store", arguments=None, *, seconds=LONG_S, writes=Tr
     async def reach(_until):
         return worker
 
-    asking = MemoryContext(reach, time.monotonic() + seconds, lambda: Caller("here", "claude", "s1"))
-    return asyncio.run(asking.call(operation, arguments or {}, writes=writes, **options))
+    context = MemoryContext(reach, time.monotonic() + seconds, lambda: Caller("here", "claude", "s1"))
+    return asyncio.run(context.call(operation, arguments or {}, writes=writes, **options))
 
 
 def test_a_write_keeps_its_number_through_every_try():
@@ -112,8 +112,8 @@ def glance(near):
     async def reach(_until):
         raise AssertionError("nothing is started for a glance")
 
-    asking = MemoryContext(reach, time.monotonic() + LONG_S, lambda: Caller("here", "claude", "s1"), near)
-    return asyncio.run(asking.glance("beside", {"paths": ["a.py"]}))
+    context = MemoryContext(reach, time.monotonic() + LONG_S, lambda: Caller("here", "claude", "s1"), near)
+    return asyncio.run(context.glance("beside", {"paths": ["a.py"]}))
 
 
 def test_a_glance_asks_a_memory_that_runs_and_starts_none():

@@ -31,7 +31,7 @@ from ipc.messages import (
     Show,
     TextSignals,
 )
-from tests.ask.fake_workers import HITS, Workers, asking, plain, publish
+from tests.ask.fake_workers import HITS, Workers, make_context, plain, publish
 
 
 class MilvusWorkers(Workers):
@@ -83,7 +83,7 @@ class Project:
             publish(self.config, generation)
 
     def member(self, deadline_s=10.0):
-        return Member(self.name, asking(self.config, self.workers, deadline_s))
+        return Member(self.name, make_context(self.config, self.workers, deadline_s))
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def ask(projects, how=search_in_projects, away=(), deadline_s=10.0, **question):
 
     kind = Exact if how is exact_in_projects else Search
     question = kind(**({"query": "words", "detail": "full"} | question))
-    context = replace(asking(projects[0].config, None, deadline_s), others=others)
+    context = replace(make_context(projects[0].config, None, deadline_s), others=others)
     return asyncio.run(how(context, ("*",), question))
 
 
@@ -165,7 +165,7 @@ def test_local_projects_have_time_to_answer_while_milvus_is_silent(api, in_milvu
     far, members = in_milvus
     far.workers.silent = {"text"}
     late = [
-        replace(member, asking=replace(member.asking, until=time.monotonic() + 1.0)) for member in members
+        replace(member, context=replace(member.asking, until=time.monotonic() + 1.0)) for member in members
     ]
     answer = ask([api], away=late, deadline_s=1.0)
     assert {name for name, _ in places(answer)} == {"api"}
@@ -228,14 +228,14 @@ def test_starting_is_raised_while_no_project_can_be_asked_yet(tmp_path, in_milvu
         return "starting"
 
     far = [
-        replace(member, asking=replace(member.asking, client=Absent(), standing=standing))
+        replace(member, context=replace(member.asking, client=Absent(), standing=standing))
         for member in in_milvus[1]
     ]
     other = Member("other", None, Starting("The workers are still being started."))
     new = Project(tmp_path, "new", served=False)
     for away in ([other], far, [other, *far]):
         late = [
-            replace(member, asking=member.asking and replace(member.asking, until=time.monotonic() + 1.2))
+            replace(member, context=member.context and replace(member.context, until=time.monotonic() + 1.2))
             for member in away
         ]
         with pytest.raises(Starting, match="start"):
@@ -342,7 +342,7 @@ def test_lines_are_asked_of_each_project_with_its_share_of_the_budget(api, web):
 
 def test_without_several_projects_the_argument_is_refused(api):
     with pytest.raises(BadRequest, match="leave `projects` out"):
-        asyncio.run(search_in_projects(asking(api.config, api.workers), ("x",), Search("words")))
+        asyncio.run(search_in_projects(make_context(api.config, api.workers), ("x",), Search("words")))
 
 
 def lines(*kinds, score=0.5):

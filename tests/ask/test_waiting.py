@@ -23,7 +23,7 @@ from ipc.messages import (
     MeaningSearch,
     Reload,
 )
-from tests.ask.fake_workers import Workers, asking, exact, plain, publish, remote, search
+from tests.ask.fake_workers import Workers, exact, make_context, plain, publish, remote, search
 
 
 def test_before_the_first_generation_the_answer_is_a_sentence(config):
@@ -40,7 +40,7 @@ def test_a_query_that_cannot_be_read_is_refused_also_before_the_first_generation
 
 def test_a_call_waits_for_the_first_generation(config):
     async def ask():
-        under_way = asyncio.create_task(searching.search(asking(config, Workers()), Search("words")))
+        under_way = asyncio.create_task(searching.search(make_context(config, Workers()), Search("words")))
         await asyncio.sleep(0)
         publish(config)
         return plain(await under_way)
@@ -69,7 +69,7 @@ def test_no_call_waits_for_a_generation_while_there_is_one_to_answer_from(config
     write_manifest(config, 8, sequence=7)
     indexer_state = IndexerState(state, 3, 8, 7, time.time(), os.getpid(), files=8)
     config.indexer_state.write_bytes(orjson.dumps(indexer_state))
-    starting = asking(config, Workers(), deadline_s=600.0, settled=time.monotonic() + 600)
+    starting = make_context(config, Workers(), deadline_s=600.0, settled=time.monotonic() + 600)
     assert at_once(starting.first_generation()) == generation
 
 
@@ -87,7 +87,7 @@ def test_an_answer_from_a_part_of_the_project_says_how_much_of_it_that_is(config
 def test_the_wait_for_the_very_first_generation_ends_long_before_the_deadline(config):
     async def ask():
         async with asyncio.timeout(60):
-            return await asking(config, Workers(), deadline_s=10.0).first_generation()
+            return await make_context(config, Workers(), deadline_s=10.0).first_generation()
 
     assert asyncio.run(ask()).number == 0
     assert FIRST_GENERATION_S <= 3
@@ -131,7 +131,7 @@ class Late(Workers):
 
 def test_a_worker_that_is_still_starting_is_waited_for(config):
     publish(config)
-    context = asking(config, Late(), settled=time.monotonic() + 5)
+    context = make_context(config, Late(), settled=time.monotonic() + 5)
     assert asyncio.run(searching.search(context, Search("words")))["index"]["degraded"] == []
 
 
@@ -140,7 +140,7 @@ def test_a_worker_that_says_why_it_cannot_answer_is_not_waited_for_while_workers
     publish(config)
     workers = Workers()
     workers.faults["embed"] = Unavailable("http://localhost:8121/embed refused the connection.")
-    context = asking(remote(config), workers, deadline_s=600.0, settled=time.monotonic() + 600)
+    context = make_context(remote(config), workers, deadline_s=600.0, settled=time.monotonic() + 600)
     answer = asyncio.run(asyncio.wait_for(searching.search(context, Search("words")), 60))
     assert answer["results"]
     assert answer["index"]["degraded"] == ["embed"]
@@ -150,7 +150,7 @@ def test_a_worker_that_says_why_it_cannot_answer_is_not_waited_for_while_workers
 
 def test_a_message_that_is_not_repeatable_is_asked_once_even_while_workers_start(config):
     workers = Late()
-    context = asking(config, workers, settled=time.monotonic() + 5)
+    context = make_context(config, workers, settled=time.monotonic() + 5)
     with pytest.raises(Unavailable):
         asyncio.run(context.ask("text", Reload(1), Reload, time.monotonic() + 5))
     assert workers.refusals == 1
@@ -183,7 +183,7 @@ def report_state(state):
 )
 def test_the_state_of_an_absent_worker_is_reported(config, state, kind, sentence):
     publish(config)
-    context = replace(asking(config, Absent(), deadline_s=REST_S), standing=report_state(state))
+    context = replace(make_context(config, Absent(), deadline_s=REST_S), standing=report_state(state))
     with pytest.raises(Unavailable, match=sentence) as raised:
         asyncio.run(exacting.exact(context, Exact("words")))
     assert type(raised.value) is kind
@@ -193,7 +193,7 @@ def test_a_worker_that_is_starting_is_waited_for_longer_than_a_lane_has(config):
     """Of a call's ten seconds a lane has six, and a loaded machine needs more for a start."""
     publish(config)
     workers = Late()
-    context = replace(asking(config, workers), standing=report_state("starting"))
+    context = replace(make_context(config, workers), standing=report_state("starting"))
     turn = Turn(context, publish(config), time.monotonic() + 0.01, final=True)
     reply = asyncio.run(turn.ask("text", Exact("words").request(1), ExactHits))
     assert (reply.total_found, workers.refusals) == (2, 0)

@@ -164,10 +164,10 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_the_next_call_works(proje
                     await front.call(tool, query=words)
                     await asyncio.sleep(0.005 * number)
 
-            asking = [asyncio.create_task(keep_asking(number)) for number in range(8)]
+            context = [asyncio.create_task(keep_asking(number)) for number in range(8)]
             await asyncio.sleep(0.1)
             os.kill(first, signal.SIGKILL)
-            await asyncio.gather(*asking)
+            await asyncio.gather(*context)
             await front.whole()
             assert project.status()["pid"] != first
             await asyncio.to_thread(

@@ -406,9 +406,9 @@ def test_a_generation_whose_rows_are_gone_says_that_it_moved_on(machine, other):
             f"{collection.project} and died < {FOREVER}"
         )  # what the clock does sixty seconds later
     assert other._worker is not None
-    asking = other._worker.handlers[ExactSearch]
+    context = other._worker.handlers[ExactSearch]
     with contextlib.suppress(NotReady):
-        assert {hit.path for hit in asking(ExactSearch("more")).hits} <= {"more.py"}
+        assert {hit.path for hit in context(ExactSearch("more")).hits} <= {"more.py"}
     assert other.find("three") == ["more.py"]
 
 

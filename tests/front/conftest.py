@@ -57,8 +57,8 @@ class Window:
 
     async def call(self, tool, arguments):
         until = time.monotonic() + 10.0
-        asking = QueryContext(self.config, None, self.freshness, until, memory=self.memory)
-        return await tool.call(asking, tool.check(arguments))
+        context = QueryContext(self.config, None, self.freshness, until, memory=self.memory)
+        return await tool.call(context, tool.check(arguments))
 
     def ask(self, name, **arguments):
         return asyncio.run(self.call({**TOOLS, **PEOPLE}[name], arguments))

@@ -58,8 +58,8 @@ class Desk:
 
     def ask(self, name, **arguments):
         tool = {**TOOLS, **PEOPLE}[name]
-        asking = replace(self.served.asking(), memory=self.memory, renames=self.renames)
-        return asyncio.run(tool.call(asking, tool.check(arguments)))
+        context = replace(self.served.asking(), memory=self.memory, renames=self.renames)
+        return asyncio.run(tool.call(context, tool.check(arguments)))
 
     def write(self, name, text):
         path = self.root / name
@@ -90,8 +90,8 @@ class Desk:
         """Store a note while nothing is indexed."""
         tool = TOOLS["cortex_store"]
         config = replace(self.served.config, root=self.root.parent / "elsewhere")
-        asking = replace(self.served.asking(config), memory=self.memory)
-        return asyncio.run(tool.call(asking, tool.check({"title": "Tokens are rotated"} | arguments)))
+        context = replace(self.served.asking(config), memory=self.memory)
+        return asyncio.run(tool.call(context, tool.check({"title": "Tokens are rotated"} | arguments)))
 
     def catch_up(self):
         return asyncio.run(catch_up(replace(self.served.asking(), memory=self.memory)))
@@ -247,14 +247,14 @@ def test_a_note_that_was_stored_before_its_project_was_indexed_turns_stale_once_
 
 def test_a_window_looks_for_such_notes_once_for_each_generation(desk):
     stored = desk.store_unindexed(files=[SESSION])
-    asking = replace(desk.served.asking(), memory=desk.memory)
+    context = replace(desk.served.asking(), memory=desk.memory)
 
     async def look_twice():
         catching = PlaceBackfill()
-        catching.look(asking)
+        catching.look(context)
         await catching._task
         first = catching._task
-        catching.look(asking)
+        catching.look(context)
         assert catching._task is first
         await catching.close()
 

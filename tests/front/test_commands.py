@@ -265,7 +265,7 @@ def test_outlines_matches_and_places_are_shown_for_people(capsys):
 
 def test_a_tool_without_a_form_takes_options_and_prints_json(capsys):
     async def memory_note(
-        asking,
+        context,
         *,
         text: Annotated[str, Meta(description="What to keep.")],
         times: Annotated[int, Meta(description="How often.")] = 1,

@@ -77,8 +77,8 @@ class Repository:
     def ask(self, name, **arguments):
         tool = TOOLS[name]
         self.served = self.served or open_project(self.root)
-        asking = replace(self.served.asking(), commits=self.commits)
-        return asyncio.run(tool.call(asking, tool.check(arguments)))
+        context = replace(self.served.context(), commits=self.commits)
+        return asyncio.run(tool.call(context, tool.check(arguments)))
 
     def tell(self, path, lines):
         async def begin():

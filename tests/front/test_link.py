@@ -144,7 +144,7 @@ def test_who_asks_for_code_alone_asks_without_memory(config):
     async def run():
         link = Link(config)
         try:
-            return [link._asking(0.0, Caller(code_alone=alone)).memory is None for alone in (False, True)]
+            return [link._context(0.0, Caller(code_alone=alone)).memory is None for alone in (False, True)]
         finally:
             await link.close()
 

@@ -203,9 +203,9 @@ def test_of_two_notes_that_fit_as_well_the_more_important_is_first(window):
 
 
 def search_all(sample, window, **arguments):
-    asking = replace(sample.asking(), memory=window.memory)
+    context = replace(sample.asking(), memory=window.memory)
     tool = choose(("code", "memory"))["cortex_search"]
-    return asyncio.run(tool.call(asking, tool.check({"scope": "all"} | arguments)))
+    return asyncio.run(tool.call(context, tool.check({"scope": "all"} | arguments)))
 
 
 def test_a_search_of_everything_ranks_code_and_the_notes_that_fit_together(sample, window):

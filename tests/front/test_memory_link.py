@@ -20,8 +20,8 @@ def call(find, **options):
     async def run():
         remembering = Remembering(find, **options)
         try:
-            asking = remembering.asking(time.monotonic() + DEADLINE_S, Caller)
-            return await asking.call("stats", writes=False)
+            context = remembering.context(time.monotonic() + DEADLINE_S, Caller)
+            return await context.call("stats", writes=False)
         finally:
             await remembering.close()
 
@@ -34,7 +34,7 @@ def test_before_the_first_call_memory_is_not_even_looked_for(tmp_path):
 
     async def run():
         remembering = Remembering(find)
-        remembering.asking(time.monotonic() + DEADLINE_S, Caller)
+        remembering.context(time.monotonic() + DEADLINE_S, Caller)
         await remembering.close()
 
     asyncio.run(run())
@@ -62,8 +62,8 @@ def glance(find):
     async def run():
         remembering = Remembering(find)
         try:
-            asking = remembering.asking(time.monotonic() + DEADLINE_S, Caller)
-            return await asking.glance("stats", {})
+            context = remembering.context(time.monotonic() + DEADLINE_S, Caller)
+            return await context.glance("stats", {})
         finally:
             await remembering.close()
 
@@ -99,8 +99,8 @@ def test_a_memory_is_left_alone_when_it_is_silent_and_not_while_it_is_being_conn
         remembering = Remembering(lambda: data)
         try:
             remembering.warm()
-            asking = remembering.asking(time.monotonic() + DEADLINE_S, Caller)
-            assert await asking.glance("stats", {}) is None
+            context = remembering.context(time.monotonic() + DEADLINE_S, Caller)
+            assert await context.glance("stats", {}) is None
             assert (remembering.client() is not None) is asked_again
         finally:
             await remembering.close()
@@ -112,7 +112,7 @@ def test_who_asks_once_waits_for_the_first_connection(data):
     async def run():
         remembering = Remembering(lambda: DataFolder(data), glance_s=DEADLINE_S)
         try:
-            return await remembering.asking(time.monotonic() + DEADLINE_S, Caller).glance("stats", {})
+            return await remembering.context(time.monotonic() + DEADLINE_S, Caller).glance("stats", {})
         finally:
             await remembering.close()
 

@@ -13,7 +13,7 @@ from cortex.settings.config import Config
 from cortex.settings.projects import clones_base, projects_file
 from cortex.settings.table import Engines, Milvus
 from cortex.system.errors import BadRequest, CortexError, Misconfigured, Unavailable
-from tests.ask.fake_workers import asking
+from tests.ask.fake_workers import make_context
 from tests.wait_until import until_async
 
 
@@ -306,15 +306,15 @@ def test_where_one_of_a_milvus_cannot_be_reached_all_are_asked_through_another(t
         tried.append(name)
         if name not in there:
             raise Unavailable(f"{name} is gone.")
-        return asking(known[name].config, None)
+        return make_context(known[name].config, None)
 
     def reached(there):
         tried.clear()
         return asyncio.run(reach_all("abcde", known.__getitem__, lambda name: reach(name, there)))
 
-    assert [one.asking.config.root.name for one in reached("b")] == list("abcde")
+    assert [one.context.config.root.name for one in reached("b")] == list("abcde")
     assert tried == ["c", "a", "b"]
-    assert {(one.asking, str(one.why)) for one in reached("e")} == {(None, "c is gone.")}
+    assert {(one.context, str(one.why)) for one in reached("e")} == {(None, "c is gone.")}
     assert len(tried) == TRIED_MAX
 
 

@@ -112,20 +112,20 @@ def test_null_counts_as_left_out():
 
 def test_a_function_makes_a_tool(tmp_path):
     config = Config(root=tmp_path)
-    asking = QueryContext(config, None, Freshness(config), time.monotonic() + 5.0)
+    context = QueryContext(config, None, Freshness(config), time.monotonic() + 5.0)
 
-    async def shout(asking, *, word: str, times: int = 1) -> dict:
+    async def shout(context, *, word: str, times: int = 1) -> dict:
         """Says it loud."""
         return {"said": word.upper() * times}
 
     tool = make_tool(shout, "Shout", reads=True)
     assert (tool.name, tool.title, tool.description) == ("shout", "Shout", "Says it loud.")
-    assert asyncio.run(tool.call(asking, tool.check({"word": "a", "times": 2}))) == {"said": "AA"}
+    assert asyncio.run(tool.call(context, tool.check({"word": "a", "times": 2}))) == {"said": "AA"}
 
 
 @pytest.mark.parametrize("reads", [True, False])
 def test_clients_are_told_whether_a_tool_reads_or_writes(reads):
-    async def note(asking, *, text: str) -> dict:
+    async def note(context, *, text: str) -> dict:
         """Keeps a text, or looks one up."""
         return {"text": text}
 
@@ -163,8 +163,8 @@ class Nobody:
 @pytest.mark.parametrize("tool", choose(("code",)).values(), ids=lambda tool: tool.name)
 def test_without_workers_and_without_an_index_every_tool_answers_with_a_sentence(tool, tmp_path):
     config = Config(root=tmp_path, server=Server(deadline_s=1.0))
-    asking = QueryContext(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
-    answer = asyncio.run(tool.call(asking, tool.check(least(tool))))
+    context = QueryContext(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
+    answer = asyncio.run(tool.call(context, tool.check(least(tool))))
     assert answer["suggestion"].endswith(".")
     assert answer["index"]["generation"] == 0
 
@@ -172,6 +172,6 @@ def test_without_workers_and_without_an_index_every_tool_answers_with_a_sentence
 @pytest.mark.parametrize("tool", choose(("memory",)).values(), ids=lambda tool: tool.name)
 def test_without_a_way_to_memory_its_tools_answer_with_a_sentence(tool, tmp_path):
     config = Config(root=tmp_path)
-    asking = QueryContext(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
+    context = QueryContext(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
     with pytest.raises(Unavailable, match=r"no way to memory here; .*\.$"):
-        asyncio.run(tool.call(asking, tool.check(least(tool))))
+        asyncio.run(tool.call(context, tool.check(least(tool))))

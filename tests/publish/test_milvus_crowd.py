@@ -61,8 +61,8 @@ class InProcessLink:
 
     async def call(self, tool, arguments, _caller=None, others=None):
         until = time.monotonic() + 60.0
-        asking = replace(await self.reach(until), others=lambda names: others(names, until))
-        return await tool.call(asking, tool.check(arguments))
+        context = replace(await self.reach(until), others=lambda names: others(names, until))
+        return await tool.call(context, tool.check(arguments))
 
 
 def copy_project(collection, names):

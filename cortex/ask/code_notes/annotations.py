@@ -20,11 +20,11 @@ DECISIONS_MAX = 10
 Answer = dict[str, Any]
 
 
-async def with_notes(asking: QueryContext, answer: Answer, paths: Sequence[str]) -> Answer:
+async def with_notes(context: QueryContext, answer: Answer, paths: Sequence[str]) -> Answer:
     """The answer with `notes`: path → {"count", "best": ["#12 decision: Retries …"]}; as it is
     where nothing was noted.
     """
-    places = await _fetch_places(asking, list(dict.fromkeys(paths)), {})
+    places = await _fetch_places(context, list(dict.fromkeys(paths)), {})
     notes = {
         path: {"count": place["count"], "best": [_format_note(note) for note in place["best"]]}
         for path, place in list(places.items())[:PLACES_MAX]
@@ -33,13 +33,13 @@ async def with_notes(asking: QueryContext, answer: Answer, paths: Sequence[str])
 
 
 async def with_decisions(
-    asking: QueryContext, answer: Answer, paths: Sequence[str], touched: AbstractSet[str]
+    context: QueryContext, answer: Answer, paths: Sequence[str], touched: AbstractSet[str]
 ) -> Answer:
     """The answer with `decisions`: those that hold and are about what a change touches; `touched`:
     ids of the graph. One that names symbols is told when one of them is touched.
     """
     filters = {"kinds": ["decision"], "limit": DECISIONS_MAX}
-    places = await _fetch_places(asking, list(dict.fromkeys(paths)), filters)
+    places = await _fetch_places(context, list(dict.fromkeys(paths)), filters)
     decisions: dict[int, Answer] = {}
     for path, place in places.items():
         for note in place["best"]:
@@ -51,23 +51,23 @@ async def with_decisions(
     return answer | {"decisions": list(decisions.values())[:DECISIONS_MAX]} if decisions else answer
 
 
-def files_of(asking: QueryContext, name: str) -> list[str]:
+def files_of(context: QueryContext, name: str) -> list[str]:
     """The files that an id of the graph, or a path, may stand in."""
     prefix = name.partition(":")[0]
     if not prefix:
         return []
-    return [path for path in asking.freshness.listed() if prefix in (path, stem_of(path))]
+    return [path for path in context.freshness.listed() if prefix in (path, stem_of(path))]
 
 
 async def _fetch_places(
-    asking: QueryContext, paths: Sequence[str], arguments: dict[str, Any]
+    context: QueryContext, paths: Sequence[str], arguments: dict[str, Any]
 ) -> dict[str, Answer]:
     """Path → what memory tells of it, under this name or an earlier one; in their order."""
     if not paths:
         return {}
-    before = asking.renames.before(paths) if asking.renames else {}
+    before = context.renames.before(paths) if context.renames else {}
     names = [*paths, *before]
-    answer = await asking.glance("beside", arguments | {"paths": names[:500]})
+    answer = await context.glance("beside", arguments | {"paths": names[:500]})
     places: dict[str, Answer] = {}
     by_name: dict[str, Answer] = answer["places"] if answer else {}
     for name in (name for name in names if name in by_name):

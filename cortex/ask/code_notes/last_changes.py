@@ -23,22 +23,22 @@ KEY_BYTES = 14
 Changes = dict[tuple[str, str], str]
 
 
-def start_blame(asking: QueryContext, paths: Sequence[str]) -> None:
+def start_blame(context: QueryContext, paths: Sequence[str]) -> None:
     """Have git look at the files at `paths`, the first of the answer first. Returns at once."""
-    if asking.commits is not None:
-        asking.commits.begin(paths)
+    if context.commits is not None:
+        context.commits.begin(paths)
 
 
 def describe_changes(
-    asking: QueryContext, functions: Iterable[Function], bodies: Bodies, max_bytes: int
+    context: QueryContext, functions: Iterable[Function], bodies: Bodies, max_bytes: int
 ) -> Changes:
     """What is known by now of the first of `functions`, within their share of `max_bytes`."""
     changes: Changes = {}
-    if asking.commits is None:
+    if context.commits is None:
         return changes
     left = SHARE * max_bytes
     for function in [*functions][:PLACES_MAX]:
-        text = asking.commits.tell(function.file, bodies.get(function.id, {}))
+        text = context.commits.tell(function.file, bodies.get(function.id, {}))
         left -= bytes_of(text)
         if text and left >= 0:
             changes[function.file, function.name] = text

@@ -48,36 +48,36 @@ class Judgement:
         return row
 
 
-async def judge_note_rows(asking: QueryContext, rows: Sequence[Row]) -> list[Row]:
+async def judge_note_rows(context: QueryContext, rows: Sequence[Row]) -> list[Row]:
     """The rows of notes, those with places as they stand now."""
-    judgements = await judge_notes(asking, [row["number"] for row in rows if row.get("files")])
+    judgements = await judge_notes(context, [row["number"] for row in rows if row.get("files")])
     nothing = Judgement()
     return [judgements.get(row.get("number", 0), nothing).annotate(row) for row in rows]
 
 
-async def judge_notes(asking: QueryContext, numbers: Sequence[int]) -> dict[int, Judgement]:
+async def judge_notes(context: QueryContext, numbers: Sequence[int]) -> dict[int, Judgement]:
     """What became of the places of these notes: number → judgement. It is asked of the memory what
     was spoken of, of this project's notes alone; of others, and where that cannot be said, nothing.
     """
     if not numbers:
         return {}
     try:
-        places_by_note = (await asking.remember("spoken", {"notes": list(numbers)}))["notes"]
+        places_by_note = (await context.remember("spoken", {"notes": list(numbers)}))["notes"]
     except CortexError:
         return {}
-    reader, judgements, left = TextReader(asking), dict[int, Judgement](), PLACES_MAX
+    reader, judgements, left = TextReader(context), dict[int, Judgement](), PLACES_MAX
     for number, note in places_by_note.items():
         left -= len(note["spoken"])
         if left < 0:
             break
-        judgements[int(number)] = await _judge_note(asking, reader, note)
+        judgements[int(number)] = await _judge_note(context, reader, note)
     return judgements
 
 
-async def _judge_note(asking: QueryContext, reader: TextReader, note: Mapping[str, Any]) -> Judgement:
+async def _judge_note(context: QueryContext, reader: TextReader, note: Mapping[str, Any]) -> Judgement:
     """What became of one note's places; `note`: its files, anchors and what they said."""
     judgement, spoken = Judgement(), dict[str, str](note["spoken"])
-    paths = await asyncio.to_thread(_current_paths, asking, reader, note["files"], spoken)
+    paths = await asyncio.to_thread(_current_paths, context, reader, note["files"], spoken)
     judgement.moved = {path: now for path, now in paths.items() if now and now != path}
     anchors = [name for name in note["anchors"] if name in spoken]
     for path in spoken.keys() & paths.keys():
@@ -85,13 +85,13 @@ async def _judge_note(asking: QueryContext, reader: TextReader, note: Mapping[st
         text = reader.read(now) if now else None
         if text is not None:
             _compare(judgement, now, text, spoken[path])
-        elif not asking.freshness.is_there(path):
+        elif not context.freshness.is_there(path):
             judgement.gone.append(path)
     for name in anchors:
         prefix = name.partition(":")[0]
         current_paths = [(path, now) for path, now in paths.items() if prefix in (stem_of(path), path)]
         if not any((text := reader.read(now)) and text.find(spoken[name]) for _, now in current_paths):
-            await _find_definition(asking, reader, judgement, (name, spoken[name]), current_paths)
+            await _find_definition(context, reader, judgement, (name, spoken[name]), current_paths)
     return judgement
 
 
@@ -102,7 +102,7 @@ def _compare(judgement: Judgement, path: str, text: TextLines, spoken: str) -> N
 
 
 async def _find_definition(
-    asking: QueryContext,
+    context: QueryContext,
     reader: TextReader,
     judgement: Judgement,
     anchor: tuple[str, str],
@@ -112,9 +112,9 @@ async def _find_definition(
     name, spoken = anchor
     scope = name.partition(":")[2]
     names = [f"{stem_of(now)}:{scope}" for _, now in current_paths if now] or [name]
-    meant = await resolve_anchor(asking, names[0], RESOLVE_S)
+    meant = await resolve_anchor(context, names[0], RESOLVE_S)
     if meant.definition is None:
-        meant = await resolve_anchor(asking, scope, RESOLVE_S)
+        meant = await resolve_anchor(context, scope, RESOLVE_S)
     definition = meant.definition
     if definition is None or strip_overload(definition.id).partition(":")[2] != scope:
         current_path = next((now for _, now in current_paths if now and reader.read(now)), "")
@@ -124,11 +124,11 @@ async def _find_definition(
         return
     text = reader.read(definition.file)
     for path, now in current_paths:
-        if now != definition.file and not asking.freshness.is_there(path):
+        if now != definition.file and not context.freshness.is_there(path):
             judgement.moved[path] = definition.file
     if text is None or text.find(spoken):
         return
-    if asking.freshness.stale([definition.file], asking.freshness.current()):
+    if context.freshness.stale([definition.file], context.freshness.current()):
         judgement.changed.append(definition.file)  # where its lines stand now is not known yet
         return
     first, last = text.changed_span(spoken, definition.start, definition.end)
@@ -136,14 +136,14 @@ async def _find_definition(
 
 
 def _current_paths(
-    asking: QueryContext, reader: TextReader, paths: Sequence[str], spoken: Mapping[str, str]
+    context: QueryContext, reader: TextReader, paths: Sequence[str], spoken: Mapping[str, str]
 ) -> dict[str, str]:
     """Path → what the file is called now; "" for one that is gone."""
     current = {}
     for path in paths:
         current[path] = path
-        if path not in reader.listed and not asking.freshness.is_there(path):
-            now = asking.renames.now(path) if asking.renames else ""
+        if path not in reader.listed and not context.freshness.is_there(path):
+            now = context.renames.now(path) if context.renames else ""
             current[path] = (
                 now if now in reader.listed else _find_namesake(reader, path, spoken.get(path, ""))
             )

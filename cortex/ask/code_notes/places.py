@@ -63,39 +63,41 @@ class _ResolvedAnchor:
     remark: str = ""
 
 
-async def find_places(asking: QueryContext, file_names: Sequence[str], anchor_names: Sequence[str]) -> Places:
+async def find_places(
+    context: QueryContext, file_names: Sequence[str], anchor_names: Sequence[str]
+) -> Places:
     """Where the places are. What cannot be found is kept as it was told: it is looked up again when
     it is read.
     """
     places, targets = Places(), []
-    root, listed = str(asking.config.root), asking.freshness.listed()
+    root, listed = str(context.config.root), context.freshness.listed()
     for spelling in file_names:
         place = read_file_lines(path_below(spelling.strip().strip("\"'`"), root))
         if path := _match_listed(place.path, listed):
             places.files.append(path)
             targets += [f"{path}:{place.line}"] if place.line else []
     targets += [spelling.strip().replace(f"{root}/", "") for spelling in anchor_names if spelling.strip()]
-    await _wait_indexed(asking, places.files)
-    anchors = await _resolve_anchors(asking, targets[:PLACES_MAX])
+    await _wait_indexed(context, places.files)
+    anchors = await _resolve_anchors(context, targets[:PLACES_MAX])
     late = [anchor.definition.file for anchor in anchors if anchor.definition]
-    if late and await _wait_indexed(asking, late):
-        anchors = await _resolve_anchors(asking, targets[:PLACES_MAX])
+    if late and await _wait_indexed(context, late):
+        anchors = await _resolve_anchors(context, targets[:PLACES_MAX])
     spans = _collect_anchors(places, anchors, targets[PLACES_MAX:])
-    places.spoken = await asyncio.to_thread(_fingerprint_places, asking, places, spans)
+    places.spoken = await asyncio.to_thread(_fingerprint_places, context, places, spans)
     return places
 
 
-async def _resolve_anchors(asking: QueryContext, targets: Sequence[str]) -> list[_ResolvedAnchor]:
-    return list(await asyncio.gather(*(resolve_anchor(asking, target) for target in targets)))
+async def _resolve_anchors(context: QueryContext, targets: Sequence[str]) -> list[_ResolvedAnchor]:
+    return list(await asyncio.gather(*(resolve_anchor(context, target) for target in targets)))
 
 
-async def resolve_anchor(asking: QueryContext, target: str, seconds: float = RESOLVE_S) -> _ResolvedAnchor:
+async def resolve_anchor(context: QueryContext, target: str, seconds: float = RESOLVE_S) -> _ResolvedAnchor:
     """What the graph says that a name means, within so many seconds."""
-    generation = asking.freshness.current()
+    generation = context.freshness.current()
     if not generation.number:
         return _ResolvedAnchor(target)
-    until = min(asking.until, time.monotonic() + seconds)
-    turn = Turn(asking, generation, until, final=True)
+    until = min(context.until, time.monotonic() + seconds)
+    turn = Turn(context, generation, until, final=True)
     try:
         definitions, remark = await resolve(turn, target)
     except CortexError:
@@ -137,12 +139,12 @@ def _match_listed(path: str, listed: Collection[str]) -> str:
     return ends[0] if len(ends) == 1 else path
 
 
-async def _wait_indexed(asking: QueryContext, paths: Sequence[str]) -> bool:
+async def _wait_indexed(context: QueryContext, paths: Sequence[str]) -> bool:
     """Wait until the index holds files that were just saved, while somebody indexes them. Whether
     it waited.
     """
-    freshness, waited = asking.freshness, False
-    until = min(asking.until - 1.0, time.monotonic() + INDEXED_S)
+    freshness, waited = context.freshness, False
+    until = min(context.until - 1.0, time.monotonic() + INDEXED_S)
     while time.monotonic() < until and freshness.progress().running:
         listed = freshness.listed()
         new = any(path not in listed and freshness.is_there(path) for path in paths)
@@ -154,12 +156,12 @@ async def _wait_indexed(asking: QueryContext, paths: Sequence[str]) -> bool:
 
 
 def _fingerprint_places(
-    asking: QueryContext, places: Places, spans: Mapping[str, Function]
+    context: QueryContext, places: Places, spans: Mapping[str, Function]
 ) -> dict[str, str]:
     """What the definitions say, and of files without one what they say whole."""
-    reader, fingerprints = TextReader(asking), dict[str, str]()
-    old = asking.freshness.stale(
-        {definition.file for definition in spans.values()}, asking.freshness.current()
+    reader, fingerprints = TextReader(context), dict[str, str]()
+    old = context.freshness.stale(
+        {definition.file for definition in spans.values()}, context.freshness.current()
     )
     for name, definition in spans.items():
         text = None if definition.file in old else reader.read(definition.file)
@@ -175,9 +177,9 @@ def _fingerprint_places(
 class TextReader:
     """Reads files that the index of the project holds, each once; for one answer."""
 
-    def __init__(self, asking: QueryContext) -> None:
-        self._root = str(asking.config.root)
-        self.listed = asking.freshness.listed()
+    def __init__(self, context: QueryContext) -> None:
+        self._root = str(context.config.root)
+        self.listed = context.freshness.listed()
         self._texts: dict[str, TextLines | None] = {}
 
     def read(self, path: str) -> TextLines | None:

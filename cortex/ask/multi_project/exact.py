@@ -49,12 +49,14 @@ class _Hit:
         return len(self.hits.chunks[self.at]) + sum(map(len, self.hits.highlights[self.at]))
 
 
-async def exact_in_projects(asking: QueryContext, projects: Sequence[str], question: Exact) -> dict[str, Any]:
+async def exact_in_projects(
+    context: QueryContext, projects: Sequence[str], question: Exact
+) -> dict[str, Any]:
     """As `cortex.ask.exact.exact`, of the projects that `projects` mean; each result says whose it
     is. Raises BadRequest, and Unavailable when no project can answer.
     """
     started = time.perf_counter()
-    question = replace(question.checked(), usual_tokens=asking.config.server.answer_tokens)
+    question = replace(question.checked(), usual_tokens=context.config.server.answer_tokens)
     if question.offset and question.detail == "auto":
         raise BadRequest(
             "`offset` counts the lines of one project; of several raise `max_tokens` or `limit`, or pass `detail` snippet."
@@ -63,7 +65,7 @@ async def exact_in_projects(asking: QueryContext, projects: Sequence[str], quest
         raise BadRequest(
             f"Of several projects the first {LIMIT_MAX} results can be had; beyond that ask one of them."
         )
-    answer = await attempt(asking, projects, lambda fan_out: _exact(fan_out, question))
+    answer = await attempt(context, projects, lambda fan_out: _exact(fan_out, question))
     answer["metadata"]["took_ms"] = round(1000 * (time.perf_counter() - started))
     return answer
 
@@ -74,7 +76,7 @@ async def _exact(fan_out: FanOut, question: Exact) -> dict[str, Any]:
     counts = await count_words(fan_out, words)
 
     async def ask(_name: str, turn: Turn) -> ExactHits:
-        scoped = replace(widened, filters=turn.asking.scope_filters(question.filters))
+        scoped = replace(widened, filters=turn.context.scope_filters(question.filters))
         request = replace(scoped.request(turn.generation.number), counts=counts)
         return await limit_wait(turn, turn.until).ask("text", request, ExactHits)
 

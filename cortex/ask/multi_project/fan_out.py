@@ -121,16 +121,18 @@ class FanOut:
         return " ".join(f"{name}: {why}" for name, why in reasons.items())
 
 
-async def attempt(asking: QueryContext, projects: Sequence[str], make: Callable[[FanOut], Awaitable[T]]) -> T:
+async def attempt(
+    context: QueryContext, projects: Sequence[str], make: Callable[[FanOut], Awaitable[T]]
+) -> T:
     """What `make` makes of one generation of each project that `projects` (names and globs) mean;
     of the newest ones once more where one has moved on meanwhile.
 
     Raises BadRequest for projects that there are not, Unavailable where none can be asked, and what
     `make` raises.
     """
-    if asking.others is None:
+    if context.others is None:
         raise BadRequest("There is one project here; leave `projects` out.")
-    members = await asking.others(projects)
+    members = await context.others(projects)
     try:
         return await make(await _open_turns(members, final=False))
     except NotReady:
@@ -145,16 +147,16 @@ async def _open_turns(members: Sequence[Member], *, final: bool) -> FanOut:
     """The newest generation of each. One that has none yet is waited for only where nobody has."""
     turns, away = await _open_joint_turns(members, final=final)
     reachable = {
-        member.name: member.asking for member in members if member.asking is not None and member.far is None
+        member.name: member.context for member in members if member.context is not None and member.far is None
     }
-    generations = {name: asking.freshness.current() for name, asking in reachable.items()}
+    generations = {name: context.freshness.current() for name, context in reachable.items()}
     if not turns and not any(generation.number for generation in generations.values()):
-        waited = await asyncio.gather(*(asking.first_generation() for asking in reachable.values()))
+        waited = await asyncio.gather(*(context.first_generation() for context in reachable.values()))
         generations = dict(zip(reachable, waited, strict=True))
     # Time is left to read what is found, however long it took to reach them.
     near = {
-        name: asking.turn(generations[name], final=final).renewed()
-        for name, asking in reachable.items()
+        name: context.turn(generations[name], final=final).renewed()
+        for name, context in reachable.items()
         if generations[name].number
     }
     away |= {
@@ -241,5 +243,5 @@ def limit_wait(turn: Turn, until: float) -> Turn:
     """The turn, in which nobody is waited for longer: also not for a worker that is starting, for
     which a question to one project waits as long as the call has.
     """
-    asking = replace(turn.asking, until=until)
-    return replace(turn, asking=asking, until=until)
+    context = replace(turn.context, until=until)
+    return replace(turn, context=context, until=until)

@@ -111,11 +111,11 @@ async def open_joint_turn(
     """(how the members, all of one place, are asked as one: None where none can be; why others are
     not asked). `alone`: nobody else is asked.
     """
-    reachable = [member for member in members if member.asking is not None and member.far is not None]
+    reachable = [member for member in members if member.context is not None and member.far is not None]
     away = {member.name: member.why for member in members if member.why is not None}
-    if not reachable or reachable[0].asking is None:
+    if not reachable or reachable[0].context is None:
         return None, away
-    leader = reachable[0].asking
+    leader = reachable[0].context
     projects = tuple(member.far.project for member in reachable if member.far is not None)
     left_s = leader.left_s()
     until = leader.until if alone else time.monotonic() + JOIN_SHARE * left_s
@@ -144,14 +144,14 @@ async def open_joint_turn(
 
 
 def _freshness(member: Member) -> Freshness:
-    assert member.asking is not None
-    return member.asking.freshness
+    assert member.context is not None
+    return member.context.freshness
 
 
 def _make_turn(leader: QueryContext, group: Group, generation: Generation, *, final: bool) -> JointTurn:
-    asking = replace(leader, client=_Asker(leader.client, group))
-    turn = asking.turn(generation, final=final)
-    return JointTurn(asking, generation, turn.until, final, group=group, alone=leader.client)
+    context = replace(leader, client=_Asker(leader.client, group))
+    turn = context.turn(generation, final=final)
+    return JointTurn(context, generation, turn.until, final, group=group, alone=leader.client)
 
 
 def group_by_place(members: Sequence[Member]) -> Mapping[str, list[Member]]:

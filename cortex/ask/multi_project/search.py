@@ -66,15 +66,15 @@ class ProjectHits:
 
 
 async def search_in_projects(
-    asking: QueryContext, projects: Sequence[str], question: Search
+    context: QueryContext, projects: Sequence[str], question: Search
 ) -> dict[str, Any]:
     """As `cortex.ask.search.search`, of the projects that `projects` mean; each result says whose
     it is. Raises BadRequest, and Unavailable when no project can answer.
     """
     question = question.checked()
     if question.detail == "auto":
-        return await attempt(asking, projects, lambda fan_out: _show_lines(asking, fan_out, question))
-    page = await find_in_projects(asking, projects, question)
+        return await attempt(context, projects, lambda fan_out: _show_lines(context, fan_out, question))
+    page = await find_in_projects(context, projects, question)
     results = []
     for placed in page.results:
         result: dict[str, Any] = {
@@ -96,14 +96,14 @@ async def search_in_projects(
     return answer | {"index": page.fan_out.index(page.notes, visible)}
 
 
-async def find_in_projects(asking: QueryContext, projects: Sequence[str], question: Search) -> ProjectHits:
+async def find_in_projects(context: QueryContext, projects: Sequence[str], question: Search) -> ProjectHits:
     """Whole chunks, snippets or places of several projects. Raises as `search_in_projects`."""
     question = question.checked()
-    return await attempt(asking, projects, lambda fan_out: _find(asking, fan_out, question))
+    return await attempt(context, projects, lambda fan_out: _find(context, fan_out, question))
 
 
-async def _find(asking: QueryContext, fan_out: FanOut, question: Search) -> ProjectHits:
-    listed = await rank_in_projects(fan_out, question, asking.config.fusion.bm25_weight)
+async def _find(context: QueryContext, fan_out: FanOut, question: Search) -> ProjectHits:
+    listed = await rank_in_projects(fan_out, question, context.config.fusion.bm25_weight)
     max_bytes, query = budget(question.max_tokens), read_question(question.query).query
     detail = "full" if question.detail == "auto" else question.detail
 
@@ -128,10 +128,10 @@ async def _find(asking: QueryContext, fan_out: FanOut, question: Search) -> Proj
     )
 
 
-async def _show_lines(asking: QueryContext, fan_out: FanOut, question: Search) -> dict[str, Any]:
+async def _show_lines(context: QueryContext, fan_out: FanOut, question: Search) -> dict[str, Any]:
     """The answer of detail "auto": the lines that answer, in the order of the files of all."""
-    listed = await rank_in_projects(fan_out, question, asking.config.fusion.bm25_weight)
-    max_bytes = budget(question.max_tokens, asking.config.server.answer_tokens)
+    listed = await rank_in_projects(fan_out, question, context.config.fusion.bm25_weight)
+    max_bytes = budget(question.max_tokens, context.config.server.answer_tokens)
     shares = _byte_shares(listed)
 
     def request(name: str, number: int, hits: Sequence[ProjectHit]) -> Show:
@@ -190,7 +190,7 @@ async def _show_apart(
         for number, project_hits in zip(generations, of.values(), strict=True)
     )
     message = Apart(tuple(turn.group.projects[at] for at in places), generations, tuple(frames))
-    alone = replace(turn, asking=replace(turn.asking, client=turn.alone))
+    alone = replace(turn, context=replace(turn.context, client=turn.alone))
     answer = await alone.first_of(workers, message, Answers, {})
     return {
         name: check_reply(decode(frame), Shown, "text")
@@ -380,5 +380,5 @@ def _place_hit(fan_out: FanOut, ranked: Ranked) -> ProjectHit:
 
 def _vector_space(turn: Turn) -> str:
     """What tells vectors apart that do not compare."""
-    embedding = turn.asking.config.embedding
+    embedding = turn.context.config.embedding
     return f"{embedding.provider} {embedding.model or embedding.endpoint or embedding.model_path}"

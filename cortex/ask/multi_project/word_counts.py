@@ -29,7 +29,7 @@ async def count_words(fan_out: FanOut, message: CountWords) -> WordCounts:
     async def ask(_name: str, turn: Turn) -> WordCounts:
         if isinstance(turn, JointTurn) and not message.keywords:  # Milvus counts for itself
             return NO_COUNTS
-        until = time.monotonic() + COUNTS_SHARE * turn.asking.left_s()
+        until = time.monotonic() + COUNTS_SHARE * turn.context.left_s()
         try:
             request = replace(message, generation=turn.generation.number)
             return await limit_wait(turn, until).ask("text", request, WordCounts)

@@ -77,8 +77,8 @@ async def _follow(data: DataFolder, folders: Mapping[str, Path], spooled: Path |
     async def call(
         operation: str, arguments: Mapping[str, Any], writes: bool, project: str, number: str
     ) -> dict[str, Any]:
-        asking = MemoryContext(reach, time.monotonic() + ANSWER_S, lambda: Caller(project, channel=NAME))
-        return await asking.call(operation, arguments, operation_id=number, writes=writes)
+        context = MemoryContext(reach, time.monotonic() + ANSWER_S, lambda: Caller(project, channel=NAME))
+        return await context.call(operation, arguments, operation_id=number, writes=writes)
 
     try:
         await follow(Follower(call, data.settings, folders, spooled, event_opener(data)), stop)

@@ -22,10 +22,10 @@ VALUES_MAX = 100
 
 
 async def complete_name(
-    asking: QueryContext, *, prefix: str = "", kind: Literal["path", "symbol"] = "path"
+    context: QueryContext, *, prefix: str = "", kind: Literal["path", "symbol"] = "path"
 ) -> dict[str, Any]:
     """The names that begin so."""
-    return await names(asking, Names(prefix, kind, VALUES_MAX))
+    return await names(context, Names(prefix, kind, VALUES_MAX))
 
 
 #: no tool of agents: it is made one to be called as they are, with their deadline

@@ -29,9 +29,9 @@ log = logging.getLogger(__name__)
 LOOK_S = 1.0
 
 
-async def memory_changes(asking: QueryContext, *, after: int = -1) -> dict[str, Any]:
+async def memory_changes(context: QueryContext, *, after: int = -1) -> dict[str, Any]:
     """Which notes changed since the change `after`; of -1 only how far memory is."""
-    return await asking.remember("changes", {"after": after})
+    return await context.remember("changes", {"after": after})
 
 
 #: no tool of agents: it is made one to be called as they are, with their deadline

@@ -43,9 +43,9 @@ class Remembering(Here):
     async def call(self, tool, arguments, caller=None):
         self.asked.append((tool.name, caller))
         checked = tool.check(arguments)
-        asking = self.served.asking()
-        asking = replace(asking, memory=self.memory)
-        return await tool.call(asking, checked)
+        context = self.served.asking()
+        context = replace(context, memory=self.memory)
+        return await tool.call(context, checked)
 
     @property
     def memory(self):

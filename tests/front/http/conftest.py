@@ -47,9 +47,9 @@ class Here(Twin):
     async def call(self, tool, arguments, caller=None, others=None):
         self.asked.append((tool.name, caller))
         if others is not None:
-            asking = self.served.asking()
-            asking = replace(asking, others=lambda names: others(names, asking.until))
-            return await tool.call(asking, tool.check(arguments))
+            context = self.served.asking()
+            context = replace(context, others=lambda names: others(names, context.until))
+            return await tool.call(context, tool.check(arguments))
         if self.fault is not None:
             raise self.fault
         try:

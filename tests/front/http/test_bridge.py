@@ -156,9 +156,9 @@ def test_a_server_that_dies_and_comes_back_is_spoken_to_again_in_a_new_session(s
         await line.greet()
         before = await line.ask(call(11, "cortex_exact", query="rotate"))
         await asyncio.to_thread(server.close)
-        asking = asyncio.create_task(line.ask(call(12, "cortex_exact", query="rotate")))
+        context = asyncio.create_task(line.ask(call(12, "cortex_exact", query="rotate")))
         await asyncio.to_thread(again)
-        return before, await asking, await line.ask(call(13, "cortex_exact", query="rotate"))
+        return before, await context, await line.ask(call(13, "cortex_exact", query="rotate"))
 
     with contextlib.ExitStack() as stack:
         first = stack.enter_context(contextlib.ExitStack())

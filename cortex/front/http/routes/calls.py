@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 async def http_search(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     query: Annotated[str, Meta(description="Words or names.")],
     k: Annotated[int, Meta(description="1 to 100.")] = 20,
@@ -44,7 +44,7 @@ async def http_search(
     """The ranking of cortex_search as a flat list of file, line number and excerpt."""
     filters = Filters(language=lang, paths=paths)
     question = Search(query=query, limit=k, filters=filters, detail="snippet", explain=explain)
-    return await flat(asking, question, projects)
+    return await flat(context, question, projects)
 
 
 #: no tool of agents: it is made one to be called as they are

@@ -19,7 +19,7 @@ from ipc.messages import Filters
 
 
 async def code_context(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     query: Annotated[str, Meta(description="Words or names.")],
     k: Annotated[int, Meta(description="1 to 100.")] = 20,
@@ -30,15 +30,15 @@ async def code_context(
     scripts; agents use cortex_search.
     """
     question = Search(query=query, limit=k, filters=Filters(language=lang), detail="snippet")
-    return await flat(asking, question, projects)
+    return await flat(context, question, projects)
 
 
-async def flat(asking: QueryContext, question: Search, projects: Sequence[str] = ()) -> dict[str, Any]:
+async def flat(context: QueryContext, question: Search, projects: Sequence[str] = ()) -> dict[str, Any]:
     """The answer of `question`, whose detail is "snippet", in the flat shape; of several `projects`
     each hit says whose it is. Raises as `find`.
     """
     if projects:
-        joint = await find_in_projects(asking, projects, question)
+        joint = await find_in_projects(context, projects, question)
         hits = [
             {"project": one.project} | _hit(one.ranked, one.chunk, question, stale=one.stale)
             for one in joint.results
@@ -47,7 +47,7 @@ async def flat(asking: QueryContext, question: Search, projects: Sequence[str] =
         index = partial(joint.fan_out.index, visible={one.project for one in joint.results})
         truncated, notes = joint.truncated, joint.notes
     else:
-        turn, found = await find(asking, question)
+        turn, found = await find(context, question)
         stale = turn.stale(one.hit.path for one in found.hits)
         hits = [
             _hit(one, raw, question, stale=one.hit.path in stale)

@@ -27,7 +27,7 @@ MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 
 
 async def cortex_exact(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     query: Annotated[str, Meta(description="Query, as above.")],
     limit: Limit = LIMIT,
@@ -63,5 +63,5 @@ async def cortex_exact(
         max_tokens=max_tokens,
     )
     if projects:
-        return await exact_in_projects(asking, projects, question)
-    return await exact(asking, question)
+        return await exact_in_projects(context, projects, question)
+    return await exact(context, question)

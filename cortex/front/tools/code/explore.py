@@ -13,7 +13,7 @@ from cortex.front.tools.arguments import MaxTokens
 
 
 async def cortex_explore(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     query: Annotated[str, Meta(description='Or a place ("src/store.py:42"), or a symbol.')] = "",
     diff: Annotated[str, Meta(description="In place of query: what `git diff` prints.")] = "",
@@ -25,4 +25,4 @@ async def cortex_explore(
 
     Example: {"query": "how does a request reach its handler"}
     """
-    return await explore(asking, Explore(query, diff, max_tokens))
+    return await explore(context, Explore(query, diff, max_tokens))

@@ -15,7 +15,7 @@ from ipc.messages import GraphOperation
 
 
 async def cortex_graph(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     operation: Annotated[GraphOperation, Meta(description="Query type.")],
     target: Annotated[str, Meta(description="Symbol or path.")],
@@ -39,7 +39,7 @@ async def cortex_graph(
     Example: {"operation": "callers", "target": "provider.Embed"}
     """
     return await graph(
-        asking,
+        context,
         Graph(
             operation=operation,
             target=target,

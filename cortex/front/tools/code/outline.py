@@ -15,7 +15,7 @@ from cortex.front.tools.arguments import MaxTokens
 
 
 async def cortex_outline(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     path: Annotated[
         str,
@@ -28,4 +28,4 @@ async def cortex_outline(
 
     Example: {"path": "src/auth", "max_tokens": 2000}
     """
-    return await outline(asking, Outline(path, max_tokens))
+    return await outline(context, Outline(path, max_tokens))

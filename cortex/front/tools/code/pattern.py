@@ -13,7 +13,7 @@ from cortex.front.tools.arguments import ExcludePaths, Paths
 
 
 async def cortex_pattern(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     pattern: Annotated[
         str,
@@ -32,4 +32,4 @@ async def cortex_pattern(
 
     Example: {"pattern": "requests.get($URL, $$$REST)", "language": "python"}
     """
-    return await find(asking, Pattern(pattern, language, paths, exclude_paths, limit))
+    return await find(context, Pattern(pattern, language, paths, exclude_paths, limit))

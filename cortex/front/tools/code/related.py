@@ -13,7 +13,7 @@ from cortex.front.tools.arguments import Shape, Size
 
 
 async def find_related(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     file: Annotated[
         str,
@@ -31,4 +31,4 @@ async def find_related(
     Example: {"file": "src/auth/session.py", "line": 42}
     """
     question = Related(file, line, chunk_id, limit, detail, max_tokens)
-    return await find(asking, question)
+    return await find(context, question)

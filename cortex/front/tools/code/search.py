@@ -68,7 +68,7 @@ IN_BOTH = {"asks": _asked_by}
 
 
 async def cortex_search(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     query: Annotated[str, Meta(description="A question, names, or a pasted text.")],
     scope: Annotated[Literal["code", "memory", "all"], Meta(description="What to search.")] = "code",
@@ -104,7 +104,7 @@ async def cortex_search(
         raise BadRequest("`projects` asks for code alone; leave out `scope` and `kind`, or `projects`.")
     noted = {"query": query} | given(kind=kind, tags=tags or None, as_of=as_of, project=project)
     if asks == "memory":
-        return await _search_notes(asking, noted, NOTES if limit == LIMIT else limit)
+        return await _search_notes(context, noted, NOTES if limit == LIMIT else limit)
     question = Search(
         query=query,
         limit=limit,
@@ -117,23 +117,23 @@ async def cortex_search(
         explain=explain,
     )
     if projects:
-        return await search_in_projects(asking, projects, question)
+        return await search_in_projects(context, projects, question)
     if asks == "code":
-        return await search(asking, question)
-    code, found = await asyncio.gather(search(asking, question), _notes_or_why(asking, noted, limit))
+        return await search(context, question)
+    code, found = await asyncio.gather(search(context, question), _notes_or_why(context, noted, limit))
     return _merged(code, found)
 
 
-async def _search_notes(asking: QueryContext, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
+async def _search_notes(context: QueryContext, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """{"results": rows}: the notes that a question is about; none when none is."""
-    answer = await asking.remember("search", dict(asked) | {"limit": clamp(limit, 1, LIMIT_MAX)})
-    return answer | {"results": shown_rows(await judged(asking, answer["results"]))}
+    answer = await context.remember("search", dict(asked) | {"limit": clamp(limit, 1, LIMIT_MAX)})
+    return answer | {"results": shown_rows(await judged(context, answer["results"]))}
 
 
-async def _notes_or_why(asking: QueryContext, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
+async def _notes_or_why(context: QueryContext, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """As `_search_notes`; where memory does not answer, code alone does, and `memory` says why."""
     try:
-        return await _search_notes(asking, asked, limit)
+        return await _search_notes(context, asked, limit)
     except Unavailable as error:
         return {"results": [], "memory": str(error)}
 

@@ -11,7 +11,7 @@ from cortex.front.tools.memory.fence import fenced
 
 
 async def cortex_briefing(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     agent_id: Annotated[str, Meta(description="For preferences.")] = "default",
     compact: Annotated[bool, Meta(description="A quarter as long.")] = False,
@@ -21,5 +21,5 @@ async def cortex_briefing(
 
     Example: {}
     """
-    answer = await asking.remember("briefing", {"agent_id": agent_id, "compact": compact})
+    answer = await context.remember("briefing", {"agent_id": agent_id, "compact": compact})
     return answer | {"briefing": fenced(answer["briefing"])}

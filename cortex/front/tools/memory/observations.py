@@ -30,12 +30,12 @@ def __getattr__(name: str) -> ToolFunction:
 def _tool(name: str) -> ToolFunction:
     row, keyword = ROWS[name], inspect.Parameter.KEYWORD_ONLY
 
-    async def ask(asking: QueryContext, *, operation_id: str = "", **given: Any) -> dict[str, Any]:
+    async def ask(context: QueryContext, *, operation_id: str = "", **given: Any) -> dict[str, Any]:
         told = {argument: _written(value) for argument, value in given.items() if value not in (None, "")}
-        answer = await asking.remember(f"{PREFIX}{name}", told, operation_id=operation_id, writes=row.writes)
+        answer = await context.remember(f"{PREFIX}{name}", told, operation_id=operation_id, writes=row.writes)
         if name == "export_observations":  # which is cut where its pages end
             return answer
-        answer = answer if row.writes else await observed(asking, answer)
+        answer = answer if row.writes else await observed(context, answer)
         # What was added since memory cut it to its tokens counts as well.
         return shown(bound_answer(name, answer, read_bounds(name, given), lambda one: size_of(shown(one))))
 
@@ -48,8 +48,8 @@ def _tool(name: str) -> ToolFunction:
         )
         for argument, _, default in fields
     ]
-    asking = inspect.Parameter("asking", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    ask.__signature__ = inspect.Signature([asking, *parameters])  # type: ignore[attr-defined]
+    context = inspect.Parameter("asking", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    ask.__signature__ = inspect.Signature([context, *parameters])  # type: ignore[attr-defined]
     return ask
 
 

@@ -20,7 +20,7 @@ Id = Annotated[str, Meta(description="Number or id of a note.")]
 
 
 async def memory_search(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     query: Annotated[str, Meta(description="A question or words.")],
     limit: Limit = LIMIT,
@@ -31,12 +31,12 @@ async def memory_search(
 ) -> dict[str, Any]:
     """Search notes by words and meaning, without their neighbours."""
     return await cortex_search(
-        asking, query=query, scope="memory", limit=limit, kind=kind, tags=tags, as_of=as_of, project=project
+        context, query=query, scope="memory", limit=limit, kind=kind, tags=tags, as_of=as_of, project=project
     )
 
 
 async def memory_list(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     kind: Annotated[str, Meta(description="Only notes of this kind.")] = "",
     tags: Annotated[tuple[str, ...], Meta(description="Only notes with any of these tags.")] = (),
@@ -46,12 +46,12 @@ async def memory_list(
 ) -> dict[str, Any]:
     """List notes, the newest first."""
     page = {"limit": limit, "offset": offset, "newest_first": True}
-    answer = await asking.remember("timeline", given(kind=kind, tags=tags or None, project=project) | page)
+    answer = await context.remember("timeline", given(kind=kind, tags=tags or None, project=project) | page)
     return answer if answer["items"] else answer | {"message": "There are no such notes."}
 
 
 async def memory_edit(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     node_id: Id,
     title: Annotated[str, Meta(description="New title.")] = "",
@@ -82,17 +82,17 @@ async def memory_edit(
     )
     if not fields:
         raise BadRequest("Nothing to change. Pass a field of the note, such as --title or --body.")
-    return await cortex_store(asking, id=node_id, **fields)
+    return await cortex_store(context, id=node_id, **fields)
 
 
-async def memory_show(asking: QueryContext, *, node_id: Id) -> dict[str, Any]:
+async def memory_show(context: QueryContext, *, node_id: Id) -> dict[str, Any]:
     """Show a note with its edges and the notes at their other ends."""
-    [told] = await judged(asking, [await asking.remember("node", {"node_id": node_id})])
+    [told] = await judged(context, [await context.remember("node", {"node_id": node_id})])
     return told
 
 
 async def memory_forget(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     node_id: Annotated[
         str, Meta(description="Number or id of a note; with --hard also the id of a session or an exchange.")
@@ -108,11 +108,11 @@ async def memory_forget(
 ) -> dict[str, Any]:
     """Mark a note as deleted: no query finds it, `show` still prints it, `undo` restores it."""
     if hard:
-        return await asking.remember("erase", {"node_ids": [node_id], "back_ups": backups}, writes=True)
+        return await context.remember("erase", {"node_ids": [node_id], "back_ups": backups}, writes=True)
     if backups:
         raise BadRequest("`backups` goes with `hard`: a note that is only marked stays in the back-ups.")
     try:
-        return await asking.remember("forget", {"node_id": node_id}, writes=True)
+        return await context.remember("forget", {"node_id": node_id}, writes=True)
     except NotFound as error:
         if "-" not in node_id:
             raise
@@ -120,7 +120,7 @@ async def memory_forget(
 
 
 async def memory_import(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     file: Annotated[
         str,
@@ -138,37 +138,37 @@ async def memory_import(
     are stored.
     """
     asked = given(file=_place(file), trusted=trusted or None, project=project)
-    return await asking.remember("import", asked, writes=True)
+    return await context.remember("import", asked, writes=True)
 
 
 async def memory_export(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     file: Annotated[str, Meta(description="The file to write, as lines of JSON; - writes standard output.")],
     project: Whose = "",
 ) -> dict[str, Any]:
     """Write the notes of this project, with edges and history, to a file for `import`."""
-    return await asking.remember("export", given(file=_place(file), project=project))
+    return await context.remember("export", given(file=_place(file), project=project))
 
 
-async def memory_backup(asking: QueryContext) -> dict[str, Any]:
+async def memory_backup(context: QueryContext) -> dict[str, Any]:
     """Copy the store to its folder `backups`, which keeps the newest three copies. A copy is also
     made on each day with changes.
     """
-    return await asking.remember("backup")
+    return await context.remember("backup")
 
 
 async def memory_restore(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     file: Annotated[str, Meta(description="Name of a back-up; by default the newest complete one.")] = "",
 ) -> dict[str, Any]:
     """Replace a damaged store by a back-up; the damaged file stays next to it."""
-    return await asking.remember("restore", given(file=file), writes=True)
+    return await context.remember("restore", given(file=file), writes=True)
 
 
 async def memory_migrate(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     to: Annotated[
         str,
@@ -184,16 +184,16 @@ async def memory_migrate(
     """
     place = read_reference(to, "--to")
     asked = given(to=place if "://" in place else _place(place), team=team)
-    return await asking.remember("migrate", asked, writes=True)
+    return await context.remember("migrate", asked, writes=True)
 
 
 async def memory_doctor(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     mend: Annotated[bool, Meta(description="Repair the indexes.")] = True,
 ) -> dict[str, Any]:
     """Compare the store with its indexes, and repair differences."""
-    return await asking.remember("doctor", {"mend": mend})
+    return await context.remember("doctor", {"mend": mend})
 
 
 def _named(project: str, remotes: tuple[str, ...]) -> str:
@@ -208,7 +208,7 @@ def _place(file: str) -> str:
 
 
 async def memory_timeline(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     query: Annotated[str, Meta(description="A question that finds the note in the middle.")] = "",
     anchor: Annotated[str, Meta(description="Number or id of the note in the middle.")] = "",
@@ -228,11 +228,11 @@ async def memory_timeline(
         query=query, anchor=anchor, since=since, until=until, kind=kind, tags=tags or None, project=project
     )
     counts = {"before": before, "after": after, "limit": limit, "offset": offset}
-    return await asking.remember("timeline", asked | counts | {"newest_first": newest_first})
+    return await context.remember("timeline", asked | counts | {"newest_first": newest_first})
 
 
 async def memory_history(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     node_id: Annotated[
         str, Meta(description="Number or id of a note; by default the latest operations.")
@@ -243,11 +243,11 @@ async def memory_history(
     """Show the revisions of a note, the reasons of its edges, and the operations that `undo` can
     revert; without a note the latest operations.
     """
-    return await asking.remember("history", given(node_id=node_id, limit=limit, project=project))
+    return await context.remember("history", given(node_id=node_id, limit=limit, project=project))
 
 
 async def memory_session(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     session_id: Annotated[str, Meta(description="Id of a session, ours or that of the agent.")],
     offset: Annotated[int, Meta(description="Exchanges to skip.")] = 0,
@@ -256,30 +256,30 @@ async def memory_session(
 ) -> dict[str, Any]:
     """Show the exchanges of a session, and the notes from it."""
     asked = {"session_id": session_id, "offset": offset, "limit": limit}
-    return await asking.remember("read_session", asked | given(project=project))
+    return await context.remember("read_session", asked | given(project=project))
 
 
 async def memory_undo(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     undone: Annotated[str, Meta(description="Number of an operation; by default the latest.")] = "",
 ) -> dict[str, Any]:
     """Revert the latest operation, or another by its number."""
-    return await asking.remember("undo", given(undone=undone), writes=True)
+    return await context.remember("undo", given(undone=undone), writes=True)
 
 
 async def memory_rate(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     node_id: Id,
     value: Annotated[int, Meta(description="1: useful, -1: useless, 0: neither.")] = 1,
 ) -> dict[str, Any]:
     """Rate a note; by default as useful."""
-    return await asking.remember("rate", {"node_id": node_id, "value": value}, writes=True)
+    return await context.remember("rate", {"node_id": node_id, "value": value}, writes=True)
 
 
 async def memory_link(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     other: Annotated[str, Meta(description="Folder of the other project, or its name in the list.")] = "",
     remove: Annotated[bool, Meta(description="Give this project notes of its own again.")] = False,
@@ -289,15 +289,15 @@ async def memory_link(
     """
     if other and remove:
         raise BadRequest("Pass the other project, or `remove`: not both.")
-    asked = given(other=_named(other, asking.config.memory.remotes), remove=remove or None)
-    return await asking.remember("link", asked, writes=True)
+    asked = given(other=_named(other, context.config.memory.remotes), remove=remove or None)
+    return await context.remember("link", asked, writes=True)
 
 
 DryRun = Annotated[bool, Meta(description="Report the changes, and make none.")]
 
 
 async def memory_consolidate(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     cycle: Annotated[
         Literal["all", "decay", "associations", "forgetting"],
@@ -308,16 +308,16 @@ async def memory_consolidate(
     """Run upkeep: relate changed notes, flag contradictions, find patterns, fade unused notes. One
     run takes at most 500 notes.
     """
-    return await asking.remember("run_consolidation", {"cycle": cycle, "dry_run": dry_run}, writes=True)
+    return await context.remember("run_consolidation", {"cycle": cycle, "dry_run": dry_run}, writes=True)
 
 
-async def memory_maintain(asking: QueryContext, *, dry_run: DryRun = False) -> dict[str, Any]:
+async def memory_maintain(context: QueryContext, *, dry_run: DryRun = False) -> dict[str, Any]:
     """Mark notes as deleted that are older than the settings allow, once a run has listed them, and
     compact the store.
     """
-    return await asking.remember("trigger_maintenance", {"dry_run": dry_run}, writes=True)
+    return await context.remember("trigger_maintenance", {"dry_run": dry_run}, writes=True)
 
 
-async def memory_stats(asking: QueryContext) -> dict[str, Any]:
+async def memory_stats(context: QueryContext) -> dict[str, Any]:
     """Count the notes of this project by kind and state."""
-    return await asking.remember("stats")
+    return await context.remember("stats")

@@ -11,16 +11,16 @@ from cortex.ask.query_context import QueryContext
 _LISTS = ("results", "observations")
 
 
-async def judged(asking: QueryContext, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+async def judged(context: QueryContext, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """See `cortex.ask.code_notes.note_freshness`, which is imported for notes with places alone."""
     if not any(row.get("files") for row in rows):
         return list(rows)
     from cortex.ask.code_notes.note_freshness import judge_note_rows
 
-    return await judge_note_rows(asking, rows)
+    return await judge_note_rows(context, rows)
 
 
-async def observed(asking: QueryContext, answer: dict[str, Any]) -> dict[str, Any]:
+async def observed(context: QueryContext, answer: dict[str, Any]) -> dict[str, Any]:
     """The answer of a tool of observations with what became of their places: it is one itself, or
     has rows of them. An index names no files, so memory is asked of each of its rows.
     """
@@ -30,7 +30,7 @@ async def observed(asking: QueryContext, answer: dict[str, Any]) -> dict[str, An
         return answer
     from cortex.ask.code_notes.note_freshness import Judgement, judge_notes
 
-    found = await judge_notes(asking, [row["id"] for row in rows])
+    found = await judge_notes(context, [row["id"] for row in rows])
     nothing = Judgement()
 
     def told(row: Any) -> Any:

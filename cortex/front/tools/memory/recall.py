@@ -14,7 +14,7 @@ from cortex.terms.bounds import clamp
 
 
 async def cortex_recall(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     query: Annotated[str, Meta(description="What to recall, as a question.")],
     limit: Limit = LIMIT,
@@ -30,5 +30,5 @@ async def cortex_recall(
     """
     asked = given(alpha=alpha, as_of=as_of, project=project, explain=explain or None)
     asked |= {"query": query, "limit": clamp(limit, 1, LIMIT_MAX)}
-    answer = await asking.remember("recall", asked)
-    return answer | {"results": shown_rows(await judged(asking, answer["results"]))}
+    answer = await context.remember("recall", asked)
+    return answer | {"results": shown_rows(await judged(context, answer["results"]))}

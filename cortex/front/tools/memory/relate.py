@@ -11,7 +11,7 @@ from cortex.front.tools.memory.arguments import OperationId
 
 
 async def cortex_relate(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     from_id: Annotated[str, Meta(description="Note id.")],
     to_id: Annotated[str, Meta(description="Other note id.")],
@@ -28,4 +28,4 @@ async def cortex_relate(
     Example: {"from_id": "12", "to_id": "7", "relation": "caused-by"}
     """
     asked = {"from_id": from_id, "to_id": to_id, "relation": relation}
-    return await asking.remember("relate", asked, operation_id=operation_id, writes=True)
+    return await context.remember("relate", asked, operation_id=operation_id, writes=True)

@@ -15,7 +15,7 @@ ALSO = {"told": {"title": "", "kind": "fact", "importance": 0.5}}
 
 
 async def cortex_store(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     title: Annotated[str, Meta(description="What was learned, in one sentence.")] = "",
     body: Annotated[str | None, Meta(description="Why, and where it applies.")] = None,
@@ -53,9 +53,9 @@ async def cortex_store(
     if (files or anchors) and not project:  # whose places are looked up is here
         from cortex.ask.code_notes.places import find_places
 
-        found = await find_places(asking, files or (), anchors or ())
+        found = await find_places(context, files or (), anchors or ())
         places, warnings = found.store_arguments(files, anchors), found.warnings
-    answer = await asking.remember(
+    answer = await context.remember(
         "store",
         given(
             title=title,

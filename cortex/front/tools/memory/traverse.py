@@ -13,7 +13,7 @@ from cortex.terms.bounds import clamp
 
 
 async def cortex_traverse(
-    asking: QueryContext,
+    context: QueryContext,
     *,
     node_id: Annotated[str, Meta(description="Note id.")],
     depth: Annotated[int, Meta(description="Steps, 1 to 6.")] = 2,
@@ -25,5 +25,5 @@ async def cortex_traverse(
     Example: {"node_id": "12", "depth": 1}
     """
     asked = {"node_id": node_id, "depth": clamp(depth, 1, DEPTH_MAX), "direction": direction}
-    answer = await asking.remember("traverse", asked)
+    answer = await context.remember("traverse", asked)
     return answer | {"nodes": shown_rows(answer["nodes"])}
