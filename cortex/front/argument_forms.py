@@ -21,10 +21,10 @@ IDS_MAX = 1_000
 #: texts that stand for an argument that was left out, but for texts
 _NOTHING = frozenset(("null", "none", "undefined", "nil"))
 _TRUE, _FALSE = frozenset(("true", "yes", "on", "1")), frozenset(("false", "no", "off", "0"))
-_WHOLE = re.compile(r"[+-]?\d{1,1000}(?:\.0*)?")
+_INTEGER = re.compile(r"[+-]?\d{1,1000}(?:\.0*)?")
 #: how far whole numbers go: the bounds of every argument lie within, and messages hold no more than
 #: 64 bits
-WHOLE_MAX = 2**53
+INTEGER_MAX = 2**53
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 #: words for every language
 _ANY = frozenset(("all", "any", "*", "auto"))
@@ -41,13 +41,13 @@ _SENTENCES = frozenset(("facts",))
 _NAMES = frozenset(("target", "to", "chunk_id"))
 
 
-def coerced(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def coerce_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments in the types of `schema` (a tool's), as far as they can be meant so; the others
     as they are. Arguments that say nothing are left out.
 
     Raises BadRequest for a text that cannot be sent on.
     """
-    made = {}
+    typed = {}
     for name, value in arguments.items():
         if name != "query":  # which says it in its own words
             _check_text(name, value)
@@ -56,26 +56,26 @@ def coerced(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str
         field = schema["properties"].get(name)
         if name in _LISTED and isinstance(value, list | tuple) and field and field.get("type") == "string":
             value = ",".join(map(str, value))  # noqa: PLW2901 - the value as it is meant
-        meant = value if field is None else _typed(field, value)
+        meant = value if field is None else _convert(field, value)
         if meant is not None:
-            made[name] = _language(meant) if name in _LANGUAGES and isinstance(meant, str) else meant
-    return made
+            typed[name] = _language(meant) if name in _LANGUAGES and isinstance(meant, str) else meant
+    return typed
 
 
-def located(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
+def locate_arguments(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
     """The arguments with paths and globs as the index of the project in `root` names them.
 
     Raises BadRequest for a glob that cannot be read.
     """
-    made = dict(arguments)
+    converted = dict(arguments)
     for name, value in arguments.items():
         if isinstance(value, str) and value:
-            made[name] = _one(name, value, root)
+            converted[name] = _locate_text(name, value, root)
         elif isinstance(value, tuple) and name in _GLOBS:
-            made[name] = _checked(_globs(value, root, keep=name != "paths"), name)
+            converted[name] = _check_globs(_globs(value, root, keep=name != "paths"), name)
         elif isinstance(value, tuple) and name == "tags":
-            made[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
-    return made
+            converted[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
+    return converted
 
 
 def _check_text(name: str, value: Any) -> None:
@@ -87,18 +87,18 @@ def _check_text(name: str, value: Any) -> None:
         raise BadRequest(f"The argument `{name}` is not valid Unicode: it holds a lone surrogate.")
 
 
-def _one(name: str, value: str, root: str) -> str:
+def _locate_text(name: str, value: str, root: str) -> str:
     if name in _PATHS:
         return path_below(value.strip().strip("\"'`"), root)
     if name in _NAMES:
         return value.replace(f"{root}/", "") if root != "/" else value
     if name == "scope":
-        globs = _checked(_globs(tuple(map(str, read_list(value))), root, keep=False), name)
+        globs = _check_globs(_globs(tuple(map(str, read_list(value))), root, keep=False), name)
         return globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}" if globs else ""
     return value
 
 
-def _checked(globs: tuple[str, ...], name: str) -> tuple[str, ...]:
+def _check_globs(globs: tuple[str, ...], name: str) -> tuple[str, ...]:
     """The globs of an argument. Raises BadRequest for one that cannot be read."""
     if globs:  # what reads them costs an import
         from cortex.terms.globs import check_globs
@@ -109,15 +109,15 @@ def _checked(globs: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 def _globs(values: tuple[str, ...], root: str, *, keep: bool) -> tuple[str, ...]:
     """The globs; one for the whole project leaves no filter, or with `keep` a filter of all."""
-    made: list[str] = []
+    all_globs: list[str] = []
     for value in values:
         globs = read_globs(value, root)
         if not globs and value.strip():
             if not keep:
                 return ()
             globs = ("**",)
-        made += globs
-    return tuple(made)
+        all_globs += globs
+    return tuple(all_globs)
 
 
 def _tag(tag: str, root: str) -> str:
@@ -127,7 +127,7 @@ def _tag(tag: str, root: str) -> str:
     return read_file_lines(path_below(tag.strip(), root)).path
 
 
-def _typed(field: Mapping[str, Any], value: Any) -> Any:
+def _convert(field: Mapping[str, Any], value: Any) -> Any:
     kind = field.get("type")
     if kind == "array":
         return _as_list(field.get("items", {}), value)
@@ -141,7 +141,7 @@ def _typed(field: Mapping[str, Any], value: Any) -> Any:
             return None
         value = _PLAIN.get(str(kind), str)(text)
     if kind == "integer" and isinstance(value, int) and not isinstance(value, bool):
-        return clamp(value, -WHOLE_MAX, WHOLE_MAX)
+        return clamp(value, -INTEGER_MAX, INTEGER_MAX)
     return value
 
 
@@ -152,7 +152,7 @@ def _as_list(items: Mapping[str, Any], value: Any) -> Any:
         value = [value] if isinstance(value, int | float) else value
     if not isinstance(value, list | tuple):
         return value
-    return [meant for one in value if (meant := _as_text(items, one)) is not None]
+    return [meant for element in value if (meant := _as_text(items, element)) is not None]
 
 
 def _as_text(field: Mapping[str, Any], value: Any) -> Any:
@@ -164,16 +164,16 @@ def _as_text(field: Mapping[str, Any], value: Any) -> Any:
         return value
     if value.strip().lower() in _NOTHING or not value.strip():
         return None
-    wanted = _folded(value)
-    return next((one for one in choices if _folded(str(one)) == wanted), value)
+    wanted = _normalise(value)
+    return next((choice for choice in choices if _normalise(str(choice)) == wanted), value)
 
 
-def _folded(word: str) -> str:
+def _normalise(word: str) -> str:
     return re.sub(r"[\s_-]+", "_", word.strip().strip("\"'`").lower()).rstrip("s")
 
 
 def _as_number(text: str) -> Any:
-    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else text
+    return int(text.partition(".")[0]) if _INTEGER.fullmatch(text) else text
 
 
 def _as_bool(text: str) -> Any:

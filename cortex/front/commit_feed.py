@@ -25,12 +25,12 @@ _SETTING = "memory.git"
 Call = Callable[[str, Mapping[str, Any], bool, str, str], Awaitable[dict[str, Any]]]
 
 
-class Histories:
+class CommitFeed:
     """`settings`: the person's own."""
 
     def __init__(self, call: Call, settings: Memory) -> None:
         self._call, self._settings = call, settings
-        self._known: dict[str, tuple[CommitHistory, float]] = {}
+        self._histories: dict[str, tuple[CommitHistory, float]] = {}
 
     async def look(self, places: Mapping[str, str], stop: Callable[[], bool] = lambda: False) -> int:
         """Hand over what is new in these projects, by their folders; how many commits that were.
@@ -40,16 +40,18 @@ class Histories:
         for project, place in places.items() if self._settings.git else ():
             if stop():
                 break
-            history, looked = self._known.get(project, (None, float("-inf")))
+            history, looked = self._histories.get(project, (None, float("-inf")))
             if time.monotonic() - looked < LOOK_S:
                 continue
             history = history or CommitHistory(Path(place))
-            if self._keeps(project, place):
-                brought += await history.import_new(self._tell(project))
-            self._known[project] = history, time.monotonic()
+            if self._takes_commits(project, place):
+                brought += await history.import_new(self._caller_for(project))
+            self._histories[project] = history, time.monotonic()
         return brought
 
-    def _tell(self, project: str) -> Callable[[str, Mapping[str, Any], bool], Awaitable[dict[str, Any]]]:
+    def _caller_for(
+        self, project: str
+    ) -> Callable[[str, Mapping[str, Any], bool], Awaitable[dict[str, Any]]]:
         async def tell(operation: str, arguments: Mapping[str, Any], writes: bool) -> dict[str, Any]:
             return await self._call(
                 operation, arguments, writes, project, str(uuid.uuid4()) if writes else ""
@@ -57,7 +59,7 @@ class Histories:
 
         return tell
 
-    def _keeps(self, project: str, place: str) -> bool:
+    def _takes_commits(self, project: str, place: str) -> bool:
         """Whether that folder is the project's still, and the project does not refuse it."""
         folder = Path(place)
         if not place or not folder.is_dir() or identity_of(folder, self._settings.remotes) != project:

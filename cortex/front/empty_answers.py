@@ -29,27 +29,31 @@ Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 async def name_filter(
-    ask: Ask, given: Mapping[str, Any], answer: dict[str, Any], left_s: Callable[[], float]
+    ask: Ask, arguments: Mapping[str, Any], answer: dict[str, Any], left_s: Callable[[], float]
 ) -> dict[str, Any]:
     """The answer; an empty one with a `suggestion` that names the filter that made it so.
 
     `ask` gives the answer to other arguments. Each filter is left out alone, then all of them.
     """
-    filters = [name for name in FILTERS if given.get(name) not in (None, "", (), 0)]
+    filters = [name for name in FILTERS if arguments.get(name) not in (None, "", (), 0)]
     if not filters or count_of(answer) != 0 or not _is_served(answer):
         return answer
-    each = [[name] for name in filters]
-    for names in [*each, filters] if len(filters) > 1 else each:
+    singles = [[name] for name in filters]
+    for names in [*singles, filters] if len(filters) > 1 else singles:
         if left_s() < LEFT_S:
             break
-        left_out: dict[str, Any] = {name: () if isinstance(given[name], tuple) else None for name in names}
-        left_out |= {name: "" for name in names if isinstance(given[name], str)}
+        left_out: dict[str, Any] = {
+            name: () if isinstance(arguments[name], tuple) else None for name in names
+        }
+        left_out |= {name: "" for name in names if isinstance(arguments[name], str)}
         try:
-            count = count_of(await ask({**given, **left_out}))
+            count = count_of(await ask({**arguments, **left_out}))
         except CortexError:
             break
         if count:
-            return answer | {"suggestion": _sentence(names, given, count, str(answer.get("suggestion", "")))}
+            return answer | {
+                "suggestion": _sentence(names, arguments, count, str(answer.get("suggestion", "")))
+            }
     return answer
 
 
@@ -61,19 +65,19 @@ def _is_served(answer: Mapping[str, Any]) -> bool:
 
 def count_of(answer: Mapping[str, Any]) -> int:
     """How many an answer found; -1 for an answer that is no list of hits."""
-    shown = answer.get("results", answer.get("hits"))
-    if not isinstance(shown, list):
+    hits = answer.get("results", answer.get("hits"))
+    if not isinstance(hits, list):
         return -1
-    return len(shown) and max(len(shown), int(answer.get("total_found", 0)))
+    return len(hits) and max(len(hits), int(answer.get("total_found", 0)))
 
 
-def _sentence(names: list[str], given: Mapping[str, Any], count: int, said: str) -> str:
-    shown = " and ".join(f"{name}={_shown(given[name])}" for name in names)
+def _sentence(names: list[str], arguments: Mapping[str, Any], count: int, suggestion: str) -> str:
+    conditions = " and ".join(f"{name}={_shorten(arguments[name])}" for name in names)
     them = "it" if len(names) == 1 else "them"
-    sentence = f"Nothing matches with {shown}; without {them} there would be {count}."
-    return f"{sentence} {said}" if "ead as " in said else sentence
+    sentence = f"Nothing matches with {conditions}; without {them} there would be {count}."
+    return f"{sentence} {suggestion}" if "ead as " in suggestion else sentence
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = orjson.dumps(value).decode()
     return text if len(text) <= SHOWN_CHARS_MAX else f"{text[:SHOWN_CHARS_MAX]}…"

@@ -62,67 +62,67 @@ def _run(arguments: list[str]) -> None:
     if event not in EVENTS:
         return
     folder = _data_dir(arguments[1:])
-    given = json.loads(sys.stdin.buffer.read(READ_BYTES_MAX))
-    if not isinstance(given, dict):
+    payload = json.loads(sys.stdin.buffer.read(READ_BYTES_MAX))
+    if not isinstance(payload, dict):
         return
     if event == "session-start":
-        print(_briefing(folder, _text(given, "cwd")), end="")
-    elif told := _told(event, given):
-        _spool(folder, told)
+        print(_briefing(folder, _text(payload, "cwd")), end="")
+    elif record := _make_record(event, payload):
+        _spool(folder, record)
 
 
 def _data_dir(options: list[str]) -> str:
-    named = options[1] if len(options) > 1 and options[0] == "--data-dir" else os.environ.get(VARIABLE, "")
-    if named and not named.startswith("~"):
-        return os.path.realpath(named)
-    return os.path.realpath(os.path.expanduser(named or f"~/{DATA_DIR}"))
+    folder = options[1] if len(options) > 1 and options[0] == "--data-dir" else os.environ.get(VARIABLE, "")
+    if folder and not folder.startswith("~"):
+        return os.path.realpath(folder)
+    return os.path.realpath(os.path.expanduser(folder or f"~/{DATA_DIR}"))
 
 
-def _text(given: dict[str, Any], *names: str) -> str:
+def _text(payload: dict[str, Any], *names: str) -> str:
     """The first of these fields that is a text, without halves of characters."""
-    text = next((given[name] for name in names if isinstance(given.get(name), str)), "")
+    text = next((payload[name] for name in names if isinstance(payload.get(name), str)), "")
     return text.encode("utf-8", "replace").decode()
 
 
-def _told(event: str, given: dict[str, Any]) -> dict[str, Any]:
+def _make_record(event: str, payload: dict[str, Any]) -> dict[str, Any]:
     """What is kept of an event, of Claude Code's form or of the general one; {} for nothing."""
-    tool_input = given.get("tool_input")
-    paths = given.get("files")
+    tool_input = payload.get("tool_input")
+    paths = payload.get("files")
     if isinstance(tool_input, dict):
         paths = [_text(tool_input, "file_path", "notebook_path")]
-    tool = _text(given, "tool_name", "tool")
+    tool = _text(payload, "tool_name", "tool")
     return {
         "event": event,
         "at": time.time_ns() // 1_000_000,
-        "session": _clean(_text(given, "session_id", "session"))[:128],
-        "cwd": _clean(_text(given, "cwd"))[:1024],
-        "transcript": _text(given, "transcript_path")[:1024],
-        "agent": _clean(_text(given, "agent"))[:64],
-        "text": _clean(_text(given, "prompt", "text", "last_assistant_message")),
+        "session": _clean(_text(payload, "session_id", "session"))[:128],
+        "cwd": _clean(_text(payload, "cwd"))[:1024],
+        "transcript": _text(payload, "transcript_path")[:1024],
+        "agent": _clean(_text(payload, "agent"))[:64],
+        "text": _clean(_text(payload, "prompt", "text", "last_assistant_message")),
         "tool": _clean(tool)[:128],
         "files": [_clean(path)[:1024] for path in paths or () if isinstance(path, str) and path][:64],
-        "modified": tool in _MODIFIES or given.get("modified") is True,
+        "modified": tool in _MODIFIES or payload.get("modified") is True,
     }
 
 
 def _clean(text: str) -> str:
     """Without what is private, what programs put in, and secrets."""
-    told = plain(text)[:TEXT_CHARS_MAX] if text else ""
-    if not _HINT.search(told):
-        return told
+    cleaned = plain(text)[:TEXT_CHARS_MAX] if text else ""
+    if not _HINT.search(cleaned):
+        return cleaned
     formats = re.compile("|".join(FORMATS.values()).replace(r"\z", r"\Z"))
-    if "PRIVATE KEY" in told or "PuTTY" in told:
-        return formats.sub("[removed]", told)
+    if "PRIVATE KEY" in cleaned or "PuTTY" in cleaned:
+        return formats.sub("[removed]", cleaned)
     return _LINES.sub(
-        lambda line: formats.sub("[removed]", line[0]) if _HINT.search(line[0]) else line[0], told
+        lambda line: formats.sub("[removed]", line[0]) if _HINT.search(line[0]) else line[0], cleaned
     )
 
 
-def _spool(folder: str, told: dict[str, Any]) -> None:
+def _spool(folder: str, record: dict[str, Any]) -> None:
     """Write it down for the process that reads sessions, unless too much waits already."""
-    raw = json.dumps(told).encode()
+    raw = json.dumps(record).encode()
     if len(raw) > EVENT_BYTES_MAX:
-        raw = json.dumps(told | {"text": told["text"][: TEXT_CHARS_MAX // 8], "files": []}).encode()
+        raw = json.dumps(record | {"text": record["text"][: TEXT_CHARS_MAX // 8], "files": []}).encode()
     spool.add(os.path.join(folder, spool.FOLDER), raw)
 
 
@@ -134,9 +134,9 @@ def _briefing(folder: str, cwd: str) -> str:
 
     from cortex.settings.identity import identity_of
 
-    folder = _rendered(folder)
-    own = identity_of(Path(cwd), _remotes(folder))
-    path = os.path.join(folder, BRIEFINGS, f"{own}.md")
+    folder = _rendered_folder(folder)
+    project = identity_of(Path(cwd), _remotes(folder))
+    path = os.path.join(folder, BRIEFINGS, f"{project}.md")
     begin, end = f"<{BRIEFING}>\n", f"\n</{BRIEFING}>\n"
     room = BRIEFING_BYTES_MAX - len(begin) - len(end)
     raw = files.read_plain(path, room + 1)
@@ -146,7 +146,7 @@ def _briefing(folder: str, cwd: str) -> str:
     return f"{begin}{text}{end}" if text else ""
 
 
-def _rendered(folder: str) -> str:
+def _rendered_folder(folder: str) -> str:
     """Where briefings lie: of a sealed memory where its plain bytes do, while it is served."""
     sealed = os.path.join(folder, SEALED)
     if not os.path.lexists(sealed):

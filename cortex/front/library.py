@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from cortex.ask.memory import Caller, MemoryContext
-from cortex.front.memory_link import Remembering
+from cortex.front.memory_link import MemoryLink
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime
@@ -46,7 +46,7 @@ class Cortex:
         """See `open`."""
         self._data, self._caller = data, caller
         self._serving = _serve(data) if embedded else None
-        self._remembering = Remembering(lambda: data)
+        self._memory_link = MemoryLink(lambda: data)
         self._client: Client | None = None
         self._loop = hosts.new_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="cortex-asking", daemon=True)
@@ -74,8 +74,8 @@ class Cortex:
         data = configuration.load_data(flags)
         remotes = data.settings.remotes
         place = str(project.resolve()) if isinstance(project, Path) else ""
-        named = identity_of(Path(place), remotes) if place else str(project)
-        return cls(data, Caller(named, agent, str(uuid.uuid4()), "library", place), embedded=embedded)
+        project_name = identity_of(Path(place), remotes) if place else str(project)
+        return cls(data, Caller(project_name, agent, str(uuid.uuid4()), "library", place), embedded=embedded)
 
     def __enter__(self) -> Self:
         return self
@@ -110,8 +110,8 @@ class Cortex:
             raise Unavailable("This memory was closed; open it again.")
         until = time.monotonic() + max(PATIENCE_S, self._data.deadline_s)
         context = MemoryContext(self._reach, until, lambda: self._caller)
-        asked = context.call(operation, arguments, operation_id=operation_id, writes=writes)
-        return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+        request = context.call(operation, arguments, operation_id=operation_id, writes=writes)
+        return asyncio.run_coroutine_threadsafe(request, self._loop).result()
 
     def store(
         self,
@@ -132,7 +132,7 @@ class Cortex:
 
         It is on the disk when this returns.
         """
-        given = {
+        fields = {
             "title": title,
             "body": body,
             "kind": kind,
@@ -140,7 +140,7 @@ class Cortex:
             "importance": importance,
             "scope": scope,
         }
-        return self._write("store", given | more, operation_id)
+        return self._write("store", fields | more, operation_id)
 
     def edit(self, node_id: str | int, *, operation_id: str = "", **changes: Any) -> dict[str, Any]:
         """Change fields of a note, or its `state`; what it held before is kept."""
@@ -164,13 +164,13 @@ class Cortex:
         """The notes that a question is about, by words and meaning; none when none is. `more`:
         kind, tags, as_of (a moment: what was believed then), include.
         """
-        return self._found("search", {"query": query, "limit": limit} | more)
+        return self._results("search", {"query": query, "limit": limit} | more)
 
     def recall(self, query: str, *, limit: int = 10, alpha: float = 0.7, **more: Any) -> list[dict[str, Any]]:
         """As `search`, with what is connected to it: alpha 1 asks words and meaning alone, 0 the
         graph. `explain` says what each score is made of. `more`: kind, as_of, include, explain.
         """
-        return self._found("recall", {"query": query, "limit": limit, "alpha": alpha} | more)
+        return self._results("recall", {"query": query, "limit": limit, "alpha": alpha} | more)
 
     def timeline(self, anchor: str | int = "", **more: Any) -> dict[str, Any]:
         """Notes in the order in which they happened, around one or between two moments."""
@@ -178,8 +178,8 @@ class Cortex:
 
     def traverse(self, node_id: str | int, *, depth: int = 2, direction: str = "both") -> dict[str, Any]:
         """What is connected to a note, in at most `depth` steps."""
-        given = {"node_id": node_id, "depth": depth, "direction": direction}
-        return self.call("traverse", given, writes=False)
+        arguments = {"node_id": node_id, "depth": depth, "direction": direction}
+        return self.call("traverse", arguments, writes=False)
 
     def briefing(self, agent_id: str = "default", **more: Any) -> dict[str, Any]:
         """{"briefing": Markdown}: what to know before one begins. `more`: compact, tokens."""
@@ -193,21 +193,21 @@ class Cortex:
         """How much is remembered."""
         return self.call("stats", writes=False)
 
-    def _write(self, operation: str, given: dict[str, Any], operation_id: str) -> dict[str, Any]:
-        return self.call(operation, given, writes=True, operation_id=operation_id)
+    def _write(self, operation: str, arguments: dict[str, Any], operation_id: str) -> dict[str, Any]:
+        return self.call(operation, arguments, writes=True, operation_id=operation_id)
 
-    def _found(self, operation: str, given: dict[str, Any]) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.call(operation, given, writes=False)["results"]
-        return found
+    def _results(self, operation: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+        results: list[dict[str, Any]] = self.call(operation, arguments, writes=False)["results"]
+        return results
 
     async def _reach(self, until: float) -> Client:
         if self._serving is None:
-            return await self._remembering.reach(until)
+            return await self._memory_link.reach(until)
         self._client = self._client or Client(self._data.runtime_dir)
         return self._client
 
     async def _end(self) -> None:
-        await self._remembering.close()
+        await self._memory_link.close()
         if self._client is not None:
             await self._client.close()
 

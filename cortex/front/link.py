@@ -28,7 +28,7 @@ from cortex.ask.query_context import (
     Standing,
     Starting,
 )
-from cortex.front.memory_link import ONCE_S, Remembering
+from cortex.front.memory_link import ONCE_S, MemoryLink
 from cortex.front.tool import Tool
 from cortex.front.usage import Usage
 from cortex.processes import attach, starting
@@ -69,9 +69,9 @@ class Link:
         self._client = Client(config.runtime_dir)
         self._renames = Renames(config.root)
         self._commits = Commits(config.root) if config.server.history else None
-        self._catching = PlaceBackfill() if channel == "mcp" else None
+        self._backfill = PlaceBackfill() if channel == "mcp" else None
         self._history = CommitHistory(config.root) if channel == "mcp" and _keeps_commits(config) else None
-        self._remembering = Remembering(
+        self._memory_link = MemoryLink(
             lambda: config.data, start=start, glance_s=ONCE_S if channel == "cli" else GLANCE_S
         )
         self._usage = Usage(config)
@@ -81,13 +81,13 @@ class Link:
         self._tried = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._refused = 0
-        self._telling: asyncio.Task[None] | None = None
+        self._refusal_task: asyncio.Task[None] | None = None
         self._supervisor = 0
         self._settled = 0.0
         #: what the first answer says beside what was asked
         news = [describe_egress(config), say_ignored(config.root, config.ignored)]
         if config.subfolder and channel == "mcp":
-            news.append(say_part(config))
+            news.append(say_subfolder(config))
         self._news = " ".join(filter(None, news))
 
     def open(self) -> None:
@@ -99,23 +99,23 @@ class Link:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        if self._telling is not None:
-            self._telling.cancel()
+        if self._refusal_task is not None:
+            self._refusal_task.cancel()
         if self._attachment is not None:
-            await self._tell_refused()
+            await self._report_refused()
             await self._attachment.close()
         if self._history is not None:
             await self._history.close()
-        if self._catching is not None:
-            await self._catching.close()
-        await self._remembering.close()
+        if self._backfill is not None:
+            await self._backfill.close()
+        await self._memory_link.close()
         await self._client.close()
 
     def name(self, agent: str) -> None:
         """What the client calls itself: memory keeps it with what it is told."""
         self._caller = replace(self._caller, agent=agent)
 
-    def in_the_name(self, caller: Caller | None = None) -> Caller:
+    def caller_for(self, caller: Caller | None = None) -> Caller:
         """In whose name memory is asked, by default this front's; the project is found out with the
         first call.
         """
@@ -134,15 +134,15 @@ class Link:
     def count_refused(self) -> None:
         """A line of the client's was no message: told to the set, for `cortex status`."""
         self._refused += 1
-        if self._telling is None or self._telling.done():
-            self._telling = asyncio.create_task(self._tell_soon())
+        if self._refusal_task is None or self._refusal_task.done():
+            self._refusal_task = asyncio.create_task(self._report_refused_soon())
 
-    async def _tell_soon(self) -> None:
+    async def _report_refused_soon(self) -> None:
         while self._refused:
             await asyncio.sleep(TELL_S)
-            await self._tell_refused()
+            await self._report_refused()
 
-    async def _tell_refused(self) -> None:
+    async def _report_refused(self) -> None:
         if self._refused and self._attachment is not None and self._attachment.connected:
             lines, self._refused = self._refused, 0
             await self._attachment.tell_refused(lines)
@@ -196,23 +196,25 @@ class Link:
         asks = tool.asks(msgspec.structs.asdict(checked))
         if asks != "code" and self._history is not None:
             self._history.look(self._tell_commits)
-        if asks != "code" and self._catching is not None:
-            self._catching.look(self._context(until, caller))
+        if asks != "code" and self._backfill is not None:
+            self._backfill.look(self._context(until, caller))
         if asks == "memory":  # which needs no index
             return await tool.call(self._context(until, caller), checked)
-        self._remembering.warm()
+        self._memory_link.warm()
         while True:
             starting.check_root(self.config)
             await self.ready(until)
-            asked = self._supervisor
+            supervisor = self._supervisor
             try:
                 answer = await tool.call(self._context(until, caller), checked)
                 starting.check_root(self.config)  # of one that is gone, everything has gone already
-                return self._with_news(answer)
+                return self._add_news(answer)
             except Unavailable:
                 starting.check_root(self.config)
                 # A set that ended while it was asked has a successor that was not.
-                if time.monotonic() > until - LAST_TRY_S or not (self._lost or self._set != asked):
+                if time.monotonic() > until - LAST_TRY_S or not (
+                    self._is_lost or self._current_supervisor != supervisor
+                ):
                     raise
 
     async def _ask_others(
@@ -248,12 +250,12 @@ class Link:
         self, operation: str, arguments: Mapping[str, Any], writes: bool
     ) -> dict[str, Any]:
         until = time.monotonic() + self.config.server.deadline_s
-        context = self._remembering.context(until, self.in_the_name)
+        context = self._memory_link.context(until, self.caller_for)
         return await context.call(operation, arguments, writes=writes)
 
     def _context(self, until: float, caller: Caller | None) -> QueryContext:
         closed = caller is not None and caller.code_alone
-        memory = None if closed else self._remembering.context(until, lambda: self.in_the_name(caller))
+        memory = None if closed else self._memory_link.context(until, lambda: self.caller_for(caller))
         return QueryContext(
             self.config,
             self._client,
@@ -263,25 +265,27 @@ class Link:
             memory,
             self._renames,
             self._commits,
-            self._standing,
+            self._worker_state,
         )
 
-    async def _standing(self, worker: str) -> Standing:
+    async def _worker_state(self, worker: str) -> Standing:
         """How a worker stands that is not there, as the supervisor says it."""
         if self._attachment is None:
             return "" if self._fault else "starting"
-        found = await asyncio.to_thread(attach.set_status, self.config)
-        one = next((one for one in found["processes"] if one["name"].partition(".")[0] == worker), None)
-        if one is None or one["state"] not in ("waiting", "running"):
+        status = await asyncio.to_thread(attach.set_status, self.config)
+        process = next(
+            (process for process in status["processes"] if process["name"].partition(".")[0] == worker), None
+        )
+        if process is None or process["state"] not in ("waiting", "running"):
             return ""
-        return "restarting" if one["restarts"] or one["last_error"] else "starting"
+        return "restarting" if process["restarts"] or process["last_error"] else "starting"
 
-    def _with_news(self, answer: dict[str, Any]) -> dict[str, Any]:
+    def _add_news(self, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer, the first one with a sentence about settings that are ignored."""
         if self._news:
             index = answer.get("index", {})
-            said = f"{self._news} {index.get('message', '')}".rstrip()
-            answer, self._news = answer | {"index": index | {"message": said}}, ""
+            message = f"{self._news} {index.get('message', '')}".rstrip()
+            answer, self._news = answer | {"index": index | {"message": message}}, ""
         return answer
 
     async def ready(self, until: float) -> None:
@@ -294,7 +298,7 @@ class Link:
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + until - time.monotonic()):
                 await self._tried.wait()
-                while self._lost:  # noqa: ASYNC110 - an attachment has no event to wait for
+                while self._is_lost:  # noqa: ASYNC110 - an attachment has no event to wait for
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
             if self._attachment is None and served:
@@ -309,19 +313,19 @@ class Link:
         return self._attachment.problem if self._attachment is not None else self._fault
 
     @property
-    def _lost(self) -> bool:
+    def _is_lost(self) -> bool:
         """Whether the set has gone and is being made again."""
         return self._attachment is not None and not self._attachment.connected and not self.problem
 
     @property
-    def _set(self) -> int:
+    def _current_supervisor(self) -> int:
         """What tells the supervisor that we are attached to from others; 0 for none."""
         hello = self._attachment.hello if self._attachment is not None else {}
         return int(hello.get("born") or hello.get("pid", 0))
 
     def _notice_new_set(self) -> None:
-        if self._set != self._supervisor:
-            self._supervisor = self._set
+        if self._current_supervisor != self._supervisor:
+            self._supervisor = self._current_supervisor
             self._settled = time.monotonic() + SETTLE_S
 
     async def _attach(self) -> None:
@@ -341,7 +345,7 @@ class Link:
                 return
 
 
-def say_part(config: Config) -> str:
+def say_subfolder(config: Config) -> str:
     """Where the answers of a part come from, and what is outside of it, as an agent writes it."""
     upward = "../" * (config.subfolder.count("/") + 1)
     return (

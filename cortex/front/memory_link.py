@@ -30,7 +30,7 @@ CONNECT_S = 1.0
 LOOK_S = 1.0
 
 
-class Remembering:
+class MemoryLink:
     """Make, use and close it in one event loop. `find` says where memory is; it is asked with the
     first call, and may raise; `glance_s`: how long a question of code waits for a set that runs.
     """
@@ -92,9 +92,9 @@ class Remembering:
         task, self._attaching = self._attaching, None
         if task is not None:
             task.cancel()
-            for found in await asyncio.gather(task, return_exceptions=True):
-                if isinstance(found, attach.Attachment):
-                    await found.close()
+            for attachment in await asyncio.gather(task, return_exceptions=True):
+                if isinstance(attachment, attach.Attachment):
+                    await attachment.close()
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)

@@ -24,17 +24,17 @@ PROJECT, PROJECTS = "project", "projects"
 #: what means all that are not here only to be read
 _ALL = ("*", "**")
 #: names that an error tells
-_TOLD_MAX = 12
+_LISTED_MAX = 12
 #: projects of one Milvus that are tried before all of them count as away: each may take half of
 #: the time that is left
 TRIED_MAX = 3
 
 
-def asks_several(tool: Tool, given: Mapping[str, Any]) -> bool:
+def asks_projects(tool: Tool, arguments: Mapping[str, Any]) -> bool:
     """Whether a call asks several projects. Raises BadRequest where it names one as well."""
-    if not given.get(PROJECTS) or PROJECTS not in tool.schema["properties"]:
+    if not arguments.get(PROJECTS) or PROJECTS not in tool.schema["properties"]:
         return False
-    if given.get(PROJECT):
+    if arguments.get(PROJECT):
         raise BadRequest(f"Pass `{PROJECT}` for one project or `{PROJECTS}` for several, not both.")
     return True
 
@@ -45,25 +45,27 @@ def choose_projects(
     """Those of `names` that `patterns` mean, in their order; "*" leaves out those that are here to
     be read. Raises BadRequest for what means none, and for more than can be asked at once.
     """
-    found: set[str] = set()
-    for pattern in (one.strip() for one in patterns):
+    selected: set[str] = set()
+    for pattern in (raw.strip() for raw in patterns):
         if pattern in _ALL:
             meant = [name for name in names if name not in read_only]
         else:
             meant = [name for name in names if name == pattern] or fnmatch.filter(names, pattern)
         if not meant:
-            told = ", ".join(names[:_TOLD_MAX]) + (", …" if len(names) > _TOLD_MAX else "")
-            raise BadRequest(f"There is no project {pattern!r}{hint_for(pattern, names)}; there are: {told}.")
-        found.update(meant)
-    if len(found) > FAR_MAX:
+            listed = ", ".join(names[:_LISTED_MAX]) + (", …" if len(names) > _LISTED_MAX else "")
+            raise BadRequest(
+                f"There is no project {pattern!r}{hint_for(pattern, names)}; there are: {listed}."
+            )
+        selected.update(meant)
+    if len(selected) > FAR_MAX:
         raise BadRequest(
-            f"`{PROJECTS}` means {len(found)} projects, and {FAR_MAX} are asked at once; name fewer of them."
+            f"`{PROJECTS}` means {len(selected)} projects, and {FAR_MAX} are asked at once; name fewer of them."
         )
-    return tuple(name for name in names if name in found)
+    return tuple(name for name in names if name in selected)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SelectedProject:
     """A project that is asked with others; `is_open`: whether its workers are in use already."""
 
     config: Config
@@ -72,53 +74,59 @@ class Chosen:
 
 
 async def reach_all(
-    names: Sequence[str], find: Callable[[str], Chosen], reach: Callable[[str], Awaitable[QueryContext]]
+    names: Sequence[str],
+    find: Callable[[str], SelectedProject],
+    reach: Callable[[str], Awaitable[QueryContext]],
 ) -> list[Member]:
     """Each of `names` as it can be asked; of one that cannot, why. Of those in one Milvus one is
     reached, and the others are asked through its workers. Raises BadRequest for more sets of
     workers than can be asked at once.
     """
-    found: dict[str, Member] = {}
-    sets: dict[str, dict[str, Chosen]] = {}
+    member_by_name: dict[str, Member] = {}
+    sets: dict[str, dict[str, SelectedProject]] = {}
     for name in names:
         try:
-            chosen = find(name)
-            far = far_of(chosen.config)
+            selected = find(name)
+            far = far_of(selected.config)
         except CortexError as error:
-            found[name] = Member(name, None, error)
+            member_by_name[name] = Member(name, None, error)
             continue
-        found[name] = Member(name, None, far=far)
-        sets.setdefault(far.place if far else f"{OF}{name}", {})[name] = chosen
+        member_by_name[name] = Member(name, None, far=far)
+        sets.setdefault(far.place if far else f"{OF}{name}", {})[name] = selected
         if len(sets) > PROJECTS_MAX:
             raise BadRequest(
                 f"`{PROJECTS}` means {len(names)} projects, and {PROJECTS_MAX} are asked at once; name fewer of them."
             )
 
-    for members in await asyncio.gather(*(_reach_one(found, own, reach) for own in sets.values())):
-        found |= members
-    return [found[name] for name in names]
+    for members in await asyncio.gather(
+        *(_reach_group(member_by_name, group, reach) for group in sets.values())
+    ):
+        member_by_name |= members
+    return [member_by_name[name] for name in names]
 
 
-async def _reach_one(
-    found: Mapping[str, Member], own: Mapping[str, Chosen], reach: Callable[[str], Awaitable[QueryContext]]
+async def _reach_group(
+    member_by_name: Mapping[str, Member],
+    group: Mapping[str, SelectedProject],
+    reach: Callable[[str], Awaitable[QueryContext]],
 ) -> dict[str, Member]:
-    """Those of `found` that share workers: all are asked through one of them, an open one where
+    """Those of `member_by_name` that share workers: all are asked through one of them, an open one where
     there is. Another one is tried where that cannot be reached: its folder may be gone.
     """
     why: CortexError | None = None
-    for first in sorted(own, key=lambda name: not own[name].is_open)[:TRIED_MAX]:
+    for first in sorted(group, key=lambda name: not group[name].is_open)[:TRIED_MAX]:
         try:
             context = await reach(first)
         except CortexError as error:
             why = why or error
             continue
         others = {
-            name: replace(context, config=one.config, freshness=one.freshness)
-            for name, one in own.items()
+            name: replace(context, config=project.config, freshness=project.freshness)
+            for name, project in group.items()
             if name != first
         }
-        return {name: replace(found[name], context=others.get(name, context)) for name in own}
-    return {name: replace(found[name], why=why) for name in own}
+        return {name: replace(member_by_name[name], context=others.get(name, context)) for name in group}
+    return {name: replace(member_by_name[name], why=why) for name in group}
 
 
 def far_of(config: Config) -> MilvusProject | None:
@@ -129,5 +137,5 @@ def far_of(config: Config) -> MilvusProject | None:
         return None
     place, embedding = milvus_place(config), config.embedding
     model = embedding.model or embedding.endpoint or embedding.model_path
-    told = (place.address, place.token, place.collection, place.dimensions, embedding.provider, model)
-    return MilvusProject(hashlib.sha256(repr(told).encode()).hexdigest()[:16], place.project)
+    identity = (place.address, place.token, place.collection, place.dimensions, embedding.provider, model)
+    return MilvusProject(hashlib.sha256(repr(identity).encode()).hexdigest()[:16], place.project)

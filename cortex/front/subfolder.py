@@ -51,7 +51,7 @@ _SPECIAL, _UPWARD = re.compile(r"([\\*?\[\]!#{}])"), re.compile(r"(?:\.\./)+|\.\
 
 
 @dataclass(frozen=True)
-class Part:
+class Subfolder:
     """The folder `folder` (relative, with `/`) of the project in `root`, for one call."""
 
     folder: str
@@ -64,7 +64,7 @@ class Part:
         config = context.config
         return cls(config.subfolder, str(config.root), context.freshness) if config.subfolder else None
 
-    async def ask_around(
+    async def suggest_elsewhere(
         self, answer: dict[str, Any], ask: Ask, left_s: float, *, explained: bool
     ) -> dict[str, Any]:
         """An answer; one that has found nothing here says whether there is something elsewhere in
@@ -73,19 +73,21 @@ class Part:
         if count_of(answer) != 0 or not answer["index"]["generation"] or left_s < LEFT_S:
             return answer
         try:
-            whole = await ask()
+            project_answer = await ask()
         except CortexError:
             return answer
-        if count := count_of(whole):
+        if count := count_of(project_answer):
             upward = "../" * (self.folder.count("/") + 1)
-            said = f'Nothing in this folder; elsewhere in the project there would be {count}: paths ["{upward}**"].'
+            suggestion = f'Nothing in this folder; elsewhere in the project there would be {count}: paths ["{upward}**"].'
         elif explained:
             return answer
         else:
-            said = str(whole.get("suggestion", ""))
-        return answer | {"suggestion": said}
+            suggestion = str(project_answer.get("suggestion", ""))
+        return answer | {"suggestion": suggestion}
 
-    def given(self, tool: str, arguments: Mapping[str, Any], *, of_notes: bool = False) -> dict[str, Any]:
+    def to_project(
+        self, tool: str, arguments: Mapping[str, Any], *, of_notes: bool = False
+    ) -> dict[str, Any]:
         """The arguments of a tool, as they are written from here, as the project has them.
         `of_notes`: its tags are people's own words, and a `file` is one that is read or written.
         """
@@ -96,13 +98,15 @@ class Part:
             for name, value in arguments.items()
         }
 
-    def told(self, answer: Mapping[str, Any], *, of_notes: bool = False) -> dict[str, Any]:
+    def to_folder(self, answer: Mapping[str, Any], *, of_notes: bool = False) -> dict[str, Any]:
         """An answer of the project in the paths from here; `of_notes`: all else in it is people's
         own words.
         """
         plain = orjson.loads(orjson.dumps(answer))
-        shown: dict[str, Any] = self._notes(plain, "") if of_notes else self._shown(plain, "")
-        return shown
+        converted: dict[str, Any] = (
+            self._convert_notes(plain, "") if of_notes else self._convert_value(plain, "")
+        )
+        return converted
 
     def _argument(self, name: str, value: Any, places: frozenset[str]) -> Any:
         if name == "path" and value == "":
@@ -111,94 +115,96 @@ class Part:
             return value
         if isinstance(value, str):
             if name in _GLOBS:
-                return json.dumps([glob for one in read_list(value) for glob in self._globs(str(one))])
+                return json.dumps(
+                    [glob for element in read_list(value) for glob in self._project_globs(str(element))]
+                )
             if name in _LISTS:
-                return ",".join(self._name(one.strip(), name) for one in value.split(","))
-            return self._name(value, name) if name in places else value
+                return ",".join(self._project_name(element.strip(), name) for element in value.split(","))
+            return self._project_name(value, name) if name in places else value
         if isinstance(value, tuple) and name in _GLOBS:
-            return tuple(glob for one in value for glob in self._globs(one))
+            return tuple(glob for element in value for glob in self._project_globs(element))
         if isinstance(value, tuple) and name in _LISTS:
-            return tuple(self._name(one, name) for one in value)
+            return tuple(self._project_name(element, name) for element in value)
         return value
 
-    def _name(self, text: str, argument: str) -> str:
+    def _project_name(self, text: str, argument: str) -> str:
         """What names a file, a folder or a definition that is here, or begins with `../`; any other
         text as it is: names mean what is here first (`GraphSearch.within`).
         """
         bare = text.strip().strip("\"'`")
         if not bare or bare.startswith("/") or not bare.isprintable() or " " in bare:
             return text
-        path, mark, rest = _parted(bare)
-        whole = posixpath.normpath(posixpath.join(self.folder, path))
-        if _is_above(whole):
+        path, mark, tail = _split_place(bare)
+        full_path = posixpath.normpath(posixpath.join(self.folder, path))
+        if _is_above(full_path):
             return text
         outward = _UPWARD.match(path) is not None
-        if outward or path in (".", "./") or self._is_here(whole, path, mark, argument):
-            return f"{'' if whole == '.' else whole}{mark}{rest}"
+        if outward or path in (".", "./") or self._is_here(full_path, path, mark, argument):
+            return f"{'' if full_path == '.' else full_path}{mark}{tail}"
         return text
 
-    def _is_here(self, whole: str, path: str, mark: str, argument: str) -> bool:
-        if whole in self._listed:
+    def _is_here(self, full_path: str, path: str, mark: str, argument: str) -> bool:
+        if full_path in self._listed:
             return True
         if argument == "tags":  # a folder's name is a tag by itself
             return False
         if "/" in path or mark == ":":
-            return whole in self._stems or ("/" in path and self.freshness.is_there(whole))
-        return argument == "path" and self.freshness.is_there(whole)
+            return full_path in self._stems or ("/" in path and self.freshness.is_there(full_path))
+        return argument == "path" and self.freshness.is_there(full_path)
 
-    def _globs(self, glob: str) -> tuple[str, ...]:
+    def _project_globs(self, glob: str) -> tuple[str, ...]:
         bare = glob.strip().strip("\"'`")
         mark, bare = ("!", bare[1:]) if bare.startswith("!") else ("", bare)
         if f"{bare.removeprefix('file://')}/".startswith(f"{self.root}/"):
             return (glob,)  # as it is written, of the whole project
-        made = read_globs(bare, "") or (("**",) if bare else ())
-        return tuple(f"{mark}{self._glob(one)}" for one in made)
+        globs = read_globs(bare, "") or (("**",) if bare else ())
+        return tuple(f"{mark}{self._project_glob(pattern)}" for pattern in globs)
 
-    def _glob(self, glob: str) -> str:
+    def _project_glob(self, glob: str) -> str:
         """A glob that is written from here, as the project has it."""
         upward = _UPWARD.match(glob)
         folder = posixpath.normpath(posixpath.join(self.folder, upward[0] if upward else ""))
         if _is_above(folder):
             return glob  # which means nothing
-        rest = glob[upward.end() :] if upward else glob.lstrip("/")
-        rest = "**" if rest in ("", "*", "**", "**/*") else rest
+        tail = glob[upward.end() :] if upward else glob.lstrip("/")
+        tail = "**" if tail in ("", "*", "**", "**/*") else tail
         if folder == ".":
-            base, rest = "", "**/*" if rest == "**" else rest  # lest it is read as no filter
+            base, tail = "", "**/*" if tail == "**" else tail  # lest it is read as no filter
         else:
             base = "/" + _SPECIAL.sub(r"\\\1", folder)
-        is_name = "/" not in rest.rstrip("/") and rest != "**" and not glob.startswith("/")
-        return f"{base}/{'**/' if is_name else ''}{rest}"
+        is_name = "/" not in tail.rstrip("/") and tail != "**" and not glob.startswith("/")
+        return f"{base}/{'**/' if is_name else ''}{tail}"
 
-    def _shown(self, value: Any, key: str) -> Any:
+    def _convert_value(self, value: Any, key: str) -> Any:
         if isinstance(value, str):
             return self._rendered(value, key)
         if isinstance(value, list):
-            return [self._shown(one, key) for one in value]
+            return [self._convert_value(element, key) for element in value]
         if isinstance(value, dict) and value.get("source") == "memory":
-            return self._notes(value, key)
+            return self._convert_notes(value, key)
         if isinstance(value, dict):
-            named = self._path(value) if key == "notes" else value
-            return {name: self._shown(one, name) for name, one in named.items()}
+            fields = self._convert_keys(value) if key == "notes" else value
+            return {name: self._convert_value(element, name) for name, element in fields.items()}
         return value
 
     def _rendered(self, text: str, key: str) -> str:
         """The value of one field: only places are rewritten, never the text of a file."""
         if key == "title":  # a path, and a symbol or a heading of the file
             path, space, name = text.partition(" ")
-            return f"{self._word(path, 'path')}{space}{name}"
-        return self._text(text, key) if key in _PLACES or key in _SENTENCES else text
+            return f"{self._convert_word(path, 'path')}{space}{name}"
+        return self._convert_text(text, key) if key in _PLACES or key in _SENTENCES else text
 
-    def _notes(self, value: Any, key: str) -> Any:
+    def _convert_notes(self, value: Any, key: str) -> Any:
         if isinstance(value, str):
-            return self._text(value, key) if key in _OF_NOTES else value
+            return self._convert_text(value, key) if key in _OF_NOTES else value
         if isinstance(value, list):
-            return [self._notes(one, key) for one in value]
+            return [self._convert_notes(element, key) for element in value]
         if isinstance(value, dict):
-            return {name: self._notes(one, name) for name, one in value.items()}
+            return {name: self._convert_notes(element, name) for name, element in value.items()}
         return value
 
-    def _path(self, places: Mapping[str, Any]) -> dict[str, Any]:
-        return {self._text(path, "path"): one for path, one in places.items()}
+    def _convert_keys(self, places: Mapping[str, Any]) -> dict[str, Any]:
+        return {self._convert_text(path, "path"): entry for path, entry in places.items()}
 
     @cached_property
     def _listed(self) -> Collection[str]:
@@ -208,24 +214,24 @@ class Part:
     def _stems(self) -> Collection[str]:
         return self.freshness.stems()
 
-    def _text(self, text: str, key: str) -> str:
+    def _convert_text(self, text: str, key: str) -> str:
         """A path, or a sentence with paths in it, from here."""
-        whole = self._word(text, key)
-        if whole != text or not text:
-            return whole
-        return _WORD.sub(lambda word: self._word(word[0], key), text)
+        converted = self._convert_word(text, key)
+        if converted != text or not text:
+            return converted
+        return _WORD.sub(lambda word: self._convert_word(word[0], key), text)
 
-    def _word(self, word: str, key: str) -> str:
+    def _convert_word(self, word: str, key: str) -> str:
         """A path of the project, or what begins with one, from here; another word as it is."""
         bare = word.rstrip(".") or word
-        path, mark, rest = _parted(bare)
+        path, mark, tail = _split_place(bare)
         if path.startswith(f"{self.folder}/"):
             path = path.removeprefix(f"{self.folder}/")
         elif path == self.folder and (key in _PATHS or "/" in path) and not mark:
             path = "."
         elif self._is_elsewhere(path, mark, key):
             path = posixpath.relpath(f"/{path}", f"/{self.folder}")
-        return f"{path}{mark}{rest}{word[len(bare) :]}"
+        return f"{path}{mark}{tail}{word[len(bare) :]}"
 
     def _is_elsewhere(self, path: str, mark: str, key: str) -> bool:
         if ("/" in path or "." in path or key in _PATHS) and path in self._listed:
@@ -238,7 +244,7 @@ def _is_above(path: str) -> bool:
     return path == ".." or path.startswith("../")
 
 
-def _parted(text: str) -> tuple[str, str, str]:
+def _split_place(text: str) -> tuple[str, str, str]:
     """A path, what is between it and the rest, and that: a line, or a name in the file."""
     at = next((at for at, letter in enumerate(text) if letter in ":#"), len(text))
     return text[:at], text[at : at + 1], text[at + 1 :]

@@ -15,9 +15,9 @@ from typing import Any, Literal
 import msgspec
 
 from cortex.ask.query_context import QueryContext
-from cortex.front.argument_forms import coerced, located
+from cortex.front.argument_forms import coerce_arguments, locate_arguments
 from cortex.front.empty_answers import name_filter
-from cortex.front.subfolder import Part
+from cortex.front.subfolder import Subfolder
 from cortex.system.errors import BadQuery, BadRequest, CortexError
 from cortex.terms.arguments import parse_fault, struct_of
 
@@ -59,68 +59,68 @@ class Tool:
         """The arguments as the function takes them. Raises BadRequest with one sentence, BadQuery
         when there is no query.
         """
-        given = {key: value for key, value in (arguments or {}).items() if value is not None}
-        given = coerced(self.schema, given)
+        supplied = {key: value for key, value in (arguments or {}).items() if value is not None}
+        supplied = coerce_arguments(self.schema, supplied)
         try:
             # Not strict: agents send "5" and 5.0 for 5.
-            made = msgspec.convert(given, self.arguments, strict=False)
+            checked = msgspec.convert(supplied, self.arguments, strict=False)
         except msgspec.ValidationError as error:
             kind = BadQuery if str(error) == _NO_QUERY else BadRequest
             raise kind(self._explain(str(error))) from error
-        for name, value in msgspec.structs.asdict(made).items():
+        for name, value in msgspec.structs.asdict(checked).items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise BadRequest(f"The argument `{name}` must be a finite number.")
-        return made
+        return checked
 
     async def call(self, context: QueryContext, arguments: msgspec.Struct) -> dict[str, Any]:
         """The answer, to be dumped by orjson: chunks in it are raw fragments.
 
         An empty one says which filter made it so.
         """
-        given, part = msgspec.structs.asdict(arguments), Part.of(context)
-        of_notes = self.asks(given) == "memory"
-        if part is not None:
-            given |= part.given(self.name, self._free(given), of_notes=of_notes)
+        values, subfolder = msgspec.structs.asdict(arguments), Subfolder.of(context)
+        of_notes = self.asks(values) == "memory"
+        if subfolder is not None:
+            values |= subfolder.to_project(self.name, self._free_arguments(values), of_notes=of_notes)
         if of_notes:
-            answer = await self._remember(context, given)
-            return part.told(answer, of_notes=True) if part is not None else answer
+            answer = await self._remember(context, values)
+            return subfolder.to_folder(answer, of_notes=True) if subfolder is not None else answer
         try:
-            given |= located(self._free(given), str(context.config.root))
-            found = await self.function(context, **given)
+            values |= locate_arguments(self._free_arguments(values), str(context.config.root))
+            first_answer = await self.function(context, **values)
         except CortexError as error:
-            raise type(error)(_shortened(str(error))) from error
+            raise type(error)(_shorten(str(error))) from error
         answer = await name_filter(
-            lambda other: self.function(context, **other), given, found, context.left_s
+            lambda other: self.function(context, **other), values, first_answer, context.left_s
         )
-        if part is not None and given.get("paths") == ():
-            whole = replace(context, config=replace(context.config, subfolder=""))
-            answer = await part.ask_around(
+        if subfolder is not None and values.get("paths") == ():
+            whole_project = replace(context, config=replace(context.config, subfolder=""))
+            answer = await subfolder.suggest_elsewhere(
                 answer,
-                lambda: self.function(whole, **given),
+                lambda: self.function(whole_project, **values),
                 context.left_s(),
-                explained=answer is not found,
+                explained=answer is not first_answer,
             )
         if suggestion := answer.get("suggestion"):
-            answer["suggestion"] = _shortened(suggestion)
-        return part.told(answer) if part is not None else answer
+            answer["suggestion"] = _shorten(suggestion)
+        return subfolder.to_folder(answer) if subfolder is not None else answer
 
-    def _free(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _free_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments whose values are not of a list: `scope` is a glob of one tool only."""
         properties = self.schema["properties"]
-        return {name: value for name, value in given.items() if "enum" not in properties[name]}
+        return {name: value for name, value in values.items() if "enum" not in properties[name]}
 
-    async def _remember(self, context: QueryContext, given: dict[str, Any]) -> dict[str, Any]:
+    async def _remember(self, context: QueryContext, values: dict[str, Any]) -> dict[str, Any]:
         try:
-            return await self.function(context, **given)
+            return await self.function(context, **values)
         except CortexError as error:
-            raise type(error)(_shortened(str(error))) from error
+            raise type(error)(_shorten(str(error))) from error
 
     def _explain(self, problem: str) -> str:
         fault = parse_fault(problem)
         if sentence := _SENTENCES.get(fault.what):
             at = f" in `{fault.path}`" if fault.path else ""
-            known = ", ".join(self.schema["properties"])
-            return f"{sentence.format(name=fault.name, at=at)} {self.name} takes: {known}."
+            names = ", ".join(self.schema["properties"])
+            return f"{sentence.format(name=fault.name, at=at)} {self.name} takes: {names}."
         why, path = fault.why, fault.path
         if why.startswith("invalid enum value") and (allowed := self._allowed(path)):
             why = f"{why}; it takes {allowed}"
@@ -140,23 +140,23 @@ def make_tool(
     reads: bool,
     destroys: bool | None = None,
     asks: Sets | Callable[[Mapping[str, Any]], Sets] = "code",
-    without: Collection[str] = (),
+    omitted: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
     description: str = "",
-    told: Mapping[str, Any] | None = None,
+    stated_defaults: Mapping[str, Any] | None = None,
 ) -> Tool:
     """The tool of `async (asking, *, argument: Annotated[type, Meta(description)] = default, …) ->
     answer`.
 
     What writes is taken to destroy unless it is told not to. One function may be several tools:
-    `without` some of its arguments, with other `defaults` and another `description`. `told`:
+    `omitted` some of its arguments, with other `defaults` and another `description`. `stated_defaults`:
     argument → the default that agents are told, where the function has to know whether it was
     given; an empty one tells them to give it.
     """
     name = function.__name__
-    arguments = struct_of(function, name, excluded=without, defaults=defaults)
+    arguments = struct_of(function, name, excluded=omitted, defaults=defaults)
     schema = _schema(arguments)
-    for argument, value in (told or {}).items():
+    for argument, value in (stated_defaults or {}).items():
         if value:
             schema["properties"][argument]["default"] = value
         else:
@@ -174,7 +174,7 @@ def make_tool(
     )
 
 
-def _shortened(sentence: str) -> str:
+def _shorten(sentence: str) -> str:
     """A sentence without the middle of what the asker wrote into it, where that is endless."""
     return _ENDLESS.sub(lambda match: f"{match[0][:80]}…", sentence)
 
@@ -186,11 +186,11 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
     body.pop("title", None)
     if not body.get("required"):
         body.pop("required", None)
-    body["properties"] = {name: _plain(value) for name, value in body["properties"].items()}
+    body["properties"] = {name: _simplify_field(value) for name, value in body["properties"].items()}
     return body
 
 
-def _plain(field: dict[str, Any]) -> dict[str, Any]:
+def _simplify_field(field: dict[str, Any]) -> dict[str, Any]:
     """An optional field without the alternative null, with the type of its enum, without a default
     that says nothing: null, false, 0 or empty.
     """
@@ -198,7 +198,7 @@ def _plain(field: dict[str, Any]) -> dict[str, Any]:
     if "anyOf" in field and len(kinds) == 1:
         field = kinds[0] | {key: value for key, value in field.items() if key != "anyOf"}
     if "items" in field:
-        field = field | {"items": _plain(field["items"])}
+        field = field | {"items": _simplify_field(field["items"])}
     if "enum" in field:
         field = {"type": "string"} | field
     return {key: value for key, value in field.items() if key != "default" or value}

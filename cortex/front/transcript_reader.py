@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from cortex.front.commit_feed import Call, Histories
+from cortex.front.commit_feed import Call, CommitFeed
 from cortex.memory.transcripts import session_commits, spool, spool_reader
 from cortex.memory.transcripts.reader import (
     FORMATS,
@@ -60,7 +60,7 @@ class _File:
     """What is known of one file: how far it was read, how it was then, and whose it is."""
 
     place: Position = field(default_factory=Position)
-    seen: tuple[int, int] = (-1, -1)
+    stamp: tuple[int, int] = (-1, -1)
     folder: str = ""
     committing: set[str] = field(default_factory=set)
     #: whether it was forgotten for good: none of it is told again
@@ -83,14 +83,14 @@ class Follower:
         self._workstation = workstation()
         self._files: dict[str, _File] = {}
         self._projects: Mapping[str, str] = {}
-        self._histories = Histories(call, settings)
-        self._told = False
+        self._commit_feed = CommitFeed(call, settings)
+        self._has_positions = False
 
     async def look(self, stop: Callable[[], bool] = lambda: False) -> int:
         """Read what was added to all files since; how many portions were taken. Raises CortexError
         when the memory worker does not answer; the next look goes on there.
         """
-        await self._learn()
+        await self._load_positions()
         taken = 0
         for form in FORMATS:
             folder = self._folders.get(form.NAME)
@@ -99,7 +99,7 @@ class Follower:
                     return taken
                 taken += await self._read(path, form, stop)
         taken += await self._take_spool(self._spool) if self._spool else 0
-        return taken + await self._histories.look(self._projects, stop)
+        return taken + await self._commit_feed.look(self._projects, stop)
 
     async def _take_spool(self, folder: Path) -> int:
         """Take what hooks wrote down of sessions that have no file here; all of it goes then."""
@@ -131,76 +131,74 @@ class Follower:
 
     async def _take_events(self, events: list[tuple[int, spool_reader.Event]]) -> bool:
         """Hand in the events of one session; whether nothing is to be done about them any more."""
-        known = self._files.setdefault(spool_reader.FILE + events[0][1].session, _File())
-        known.folder = events[0][1].cwd
-        project = self._whose(known.folder)
-        return not project or await self._hand_in(
-            spool_reader.portion_of(events, known.place), known, project
-        )
+        file = self._files.setdefault(spool_reader.FILE + events[0][1].session, _File())
+        file.folder = events[0][1].cwd
+        project = self._project_of_folder(file.folder)
+        return not project or await self._submit(spool_reader.portion_of(events, file.place), file, project)
 
-    async def _learn(self) -> None:
+    async def _load_positions(self) -> None:
         """Whose sessions are read, and at the first time how far."""
-        asked = {} if self._told else {"workstation": self._workstation}
-        told = await self._call("followed", asked, False, "", "")
-        for path, place in told["files"].items():
+        arguments = {} if self._has_positions else {"workstation": self._workstation}
+        answer = await self._call("followed", arguments, False, "", "")
+        for path, place in answer["files"].items():
             self._files.setdefault(path, _File()).place = Position(*place)
-        self._projects, self._told = told["projects"], True
+        self._projects, self._has_positions = answer["projects"], True
 
     async def _read(self, path: Path, form: Format, stop: Callable[[], bool]) -> int:
-        known = self._files.setdefault(str(path), _File())
+        file = self._files.setdefault(str(path), _File())
         taken = 0
         try:
             info = os.lstat(path)
-            if known.forgotten or known.seen == (info.st_size, info.st_mtime_ns):
+            if file.forgotten or file.stamp == (info.st_size, info.st_mtime_ns):
                 return 0
-            project = self._project_of(path, form, known)
-            if not known.folder:  # until it says more
-                known.seen = (info.st_size, info.st_mtime_ns)
+            project = self._project_of(path, form, file)
+            if not file.folder:  # until it says more
+                file.stamp = (info.st_size, info.st_mtime_ns)
             if not project:
                 return 0
-            while portion := read_portion(path, form, known.place, known.committing):
-                if not await self._hand_in(portion, known, project):
+            while portion := read_portion(path, form, file.place, file.committing):
+                if not await self._submit(portion, file, project):
                     return taken
                 taken += 1
-                if not portion.more or known.forgotten or stop():
+                if not portion.more or file.forgotten or stop():
                     break
             if not stop():
-                known.seen = (info.st_size, info.st_mtime_ns)
+                file.stamp = (info.st_size, info.st_mtime_ns)
         except OSError as error:  # gone, or not ours to read: the next look tells
             log.info("%s cannot be read: %s", path, error)
         return taken
 
-    async def _hand_in(self, portion: Portion, known: _File, project: str) -> bool:
-        commits = session_commits.commits(Path(known.folder), portion.parts)
-        given = asdict(portion) | {"commits": commits, "root": _root_of(known.folder)}
-        given["session"] |= {"workstation": self._workstation}
-        given["session"]["project_path"] = given["session"]["project_path"] or known.folder
+    async def _submit(self, portion: Portion, file: _File, project: str) -> bool:
+        commits = session_commits.commits(Path(file.folder), portion.parts)
+        payload = asdict(portion) | {"commits": commits, "root": _root_of(file.folder)}
+        payload["session"] |= {"workstation": self._workstation}
+        payload["session"]["project_path"] = payload["session"]["project_path"] or file.folder
         # the same portion has the same number, in whichever process it is handed in again
         number = uuid.uuid5(uuid.NAMESPACE_URL, f"{portion.session['file']}\0{portion.place}\0{portion.anew}")
-        told = await self._call("take_session", {"portion": given}, True, project, str(number))
-        if not told["taken"]:
+        answer = await self._call("take_session", {"portion": payload}, True, project, str(number))
+        if not answer["taken"]:
             # the store is elsewhere than we believe, and says where with the next look
-            known.place, self._told = Position(), False
+            file.place, self._has_positions = Position(), False
             return False
-        known.place, known.forgotten = portion.place, told.get("forgotten", False)
+        file.place, file.forgotten = portion.place, answer.get("forgotten", False)
         odd = {name: count for name, count in portion.counts.items() if count and name != "known"}
         if odd:
             log.info("%s: lines that were left out: %s", portion.session["file"], odd)
         return True
 
-    def _project_of(self, path: Path, form: Format, known: _File) -> str:
+    def _project_of(self, path: Path, form: Format, file: _File) -> str:
         """Whose session a file is, "" while it is not read."""
-        known.folder = known.folder or folder_of(path, form)
-        return self._whose(known.folder)
+        file.folder = file.folder or folder_of(path, form)
+        return self._project_of_folder(file.folder)
 
-    def _whose(self, named: str) -> str:
+    def _project_of_folder(self, folder_name: str) -> str:
         """The project of a folder whose sessions are read, "" for one whose are not."""
-        if not os.path.isabs(named):
+        if not os.path.isabs(folder_name):
             return ""
-        folder = Path(named)
+        folder = Path(folder_name)
         project = identity_of(folder, self._settings.remotes)
         wanted = self._settings.sessions == "all" or project in self._projects
-        return project if wanted and not is_off(folder) else ""
+        return project if wanted and not refuses_reading(folder) else ""
 
 
 def _root_of(folder: str) -> str:
@@ -213,7 +211,7 @@ def _root_of(folder: str) -> str:
     )
 
 
-def is_off(folder: Path) -> bool:
+def refuses_reading(folder: Path) -> bool:
     """Whether the project that a folder is in says that its sessions are not read. One whose file
     cannot be understood says nothing that we could go against: they are not read.
     """
@@ -228,15 +226,15 @@ def is_off(folder: Path) -> bool:
     return False
 
 
-def places(environ: Mapping[str, str], home: Path) -> dict[str, Path]:
+def session_folders(environ: Mapping[str, str], home: Path) -> dict[str, Path]:
     """Format → where its files are, of those that are there; a person's own links lead there."""
-    found = {form.NAME: Path(os.path.realpath(form.folder(home, environ))) for form in FORMATS}
-    return {name: folder for name, folder in found.items() if folder.is_dir()}
+    folders = {form.NAME: Path(os.path.realpath(form.folder(home, environ))) for form in FORMATS}
+    return {name: folder for name, folder in folders.items() if folder.is_dir()}
 
 
 async def follow(follower: Follower, stop: asyncio.Event) -> None:
     """Look again and again until `stop`."""
-    said = time.monotonic()
+    last_read = time.monotonic()
     while not stop.is_set():
         # of our own time: waiting for a worker that comes up costs nothing
         began, taken = time.process_time(), 0
@@ -245,8 +243,8 @@ async def follow(follower: Follower, stop: asyncio.Event) -> None:
         except CortexError as error:  # the worker comes up, or is replaced
             log.info("sessions wait: %s", error)
         now = time.monotonic()
-        said = now if taken else said
-        pause_s = pause(time.process_time() - began if not taken else 0.0, now - said)
+        last_read = now if taken else last_read
+        pause_s = pause(time.process_time() - began if not taken else 0.0, now - last_read)
         try:
             await asyncio.wait_for(stop.wait(), pause_s)
         except TimeoutError:

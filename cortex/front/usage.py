@@ -91,7 +91,10 @@ class Usage:
         waiting, self._waiting, self._timer = self._waiting, [], None
         if not waiting:
             return
-        lines = b"".join(msgspec.json.encode(_weighed(self._config.folder, *one)) + b"\n" for one in waiting)
+        lines = b"".join(
+            msgspec.json.encode(_with_sizes(self._config.folder, *call_record)) + b"\n"
+            for call_record in waiting
+        )
         place = self._config.run_dir / f"{USAGE}{_today().isoformat()}.jsonl"
         with contextlib.suppress(OSError):
             if not os.path.lexists(place):
@@ -99,7 +102,7 @@ class Usage:
             files.count_up(place, lines, DAY_BYTES_MAX)
 
 
-def noted(config: Config, days: int = DAYS) -> Iterator[Call]:
+def read_calls(config: Config, days: int = DAYS) -> Iterator[Call]:
     """The calls of the last days, today's among them, the oldest first."""
     for day, path in _days(config):
         if day > _today() - dt.timedelta(days=days):
@@ -121,43 +124,43 @@ def _days(config: Config) -> list[tuple[dt.date, Path]]:
         names = files.names(config.run_dir)
     except OSError:
         return []
-    found = filter(None, map(_NAME.fullmatch, sorted(names)))
-    return [(dt.date.fromisoformat(match[1]), config.run_dir / match[0]) for match in found]
+    matches = filter(None, map(_NAME.fullmatch, sorted(names)))
+    return [(dt.date.fromisoformat(match[1]), config.run_dir / match[0]) for match in matches]
 
 
 def _today() -> dt.date:
     return dt.datetime.now(dt.UTC).date()
 
 
-def _weighed(root: Path, call: Call, arguments: Mapping[str, Any], answer: Any) -> Call:
+def _with_sizes(root: Path, call: Call, arguments: Mapping[str, Any], answer: Any) -> Call:
     if answer is None:
         return call
     raw = orjson.dumps(answer, default=str, option=orjson.OPT_NON_STR_KEYS)
-    named = list(dict.fromkeys(_named(raw)))[:FILES_MAX]
+    paths = list(dict.fromkeys(_answer_paths(raw)))[:FILES_MAX]
     nothing = count_of(answer) == 0
     return msgspec.structs.replace(
         call,
         tokens=len(raw) // TOKEN_BYTES,
-        files=sum(_size(f"{root}/{name}") for name in named) // TOKEN_BYTES,
+        files=sum(_size(f"{root}/{name}") for name in paths) // TOKEN_BYTES,
         question=_question(arguments) if nothing else "",
     )
 
 
-def _named(raw: bytes) -> Iterator[str]:
+def _answer_paths(raw: bytes) -> Iterator[str]:
     """The paths in an answer, as JSON."""
     for key, text in dict.fromkeys(_PATHS.findall(raw)):
-        told = str(orjson.loads(text))
-        yield read_file_lines(told).path if key in _PLACES else told
+        place = str(orjson.loads(text))
+        yield read_file_lines(place).path if key in _PLACES else place
 
 
 def _size(path: str) -> int:
     try:
-        found = os.lstat(path)
+        file_stat = os.lstat(path)
     except (OSError, ValueError):
         return 0
-    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+    return file_stat.st_size if stat.S_ISREG(file_stat.st_mode) else 0
 
 
 def _question(arguments: Mapping[str, Any]) -> str:
-    given: Iterable[Any] = (arguments.get(name) for name in _QUESTIONS)
-    return next((one[:QUESTION_CHARS_MAX] for one in given if isinstance(one, str)), "")
+    values: Iterable[Any] = (arguments.get(name) for name in _QUESTIONS)
+    return next((value[:QUESTION_CHARS_MAX] for value in values if isinstance(value, str)), "")

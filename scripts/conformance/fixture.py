@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, create_model
 from rounds import add_rounds, add_tool
 
 from cortex.front.http.routes import mcp_transports
-from cortex.front.http.serving import Place, serve
+from cortex.front.http.serving import ServerAddress, serve
 from cortex.settings.config import load
 
 #: one transparent point, and silence of no length
@@ -245,7 +245,7 @@ def fixture() -> Any:
 
 def main() -> int:
     mcp_transports.make_server = lambda *_, **__: fixture()
-    return serve([load(sys.argv[1])], Place(port=0, sse_port=0))
+    return serve([load(sys.argv[1])], ServerAddress(port=0, sse_port=0))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 import orjson
 import pytest
 
-from cortex.front.argument_forms import located
+from cortex.front.argument_forms import locate_arguments
 from cortex.front.tools import TOOLS
 from cortex.processes import starting
 from cortex.system.errors import BadRequest
@@ -41,7 +41,7 @@ def others(tmp_path_factory, serve):
 
 def ask(served, name, **arguments):
     tool = TOOLS[name]
-    checked = tool.check(located(arguments, str(served.config.root)))
+    checked = tool.check(locate_arguments(arguments, str(served.config.root)))
     return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(), checked))))
 
 

@@ -27,11 +27,11 @@ class MemoryInProcess:
         self.source = Source("claude", "session-1", channel, trust)
 
     async def call(self, operation, arguments=None, *, operation_id="", writes):  # noqa: ARG002
-        asked = orjson.loads(orjson.dumps(arguments or {}))
+        plain_arguments = orjson.loads(orjson.dumps(arguments or {}))
         answer = carry_out(
             self.library,
             operation,
-            asked,
+            plain_arguments,
             project=self.project,
             source=self.source,
             operation_id=operation_id,

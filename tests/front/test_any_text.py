@@ -23,17 +23,19 @@ NEEDED = {
 OF_MEMORY = {("cortex_search", name) for name in ("scope", "as_of", "project")}
 TEXTS = [
     (tool, name)
-    for tool, made in TOOLS.items()
-    for name, field in made.schema["properties"].items()
-    if made.asks(dict.fromkeys(made.schema["properties"]) | {name: "x"}) == "code"
+    for tool, definition in TOOLS.items()
+    for name, field in definition.schema["properties"].items()
+    if definition.asks(dict.fromkeys(definition.schema["properties"]) | {name: "x"}) == "code"
     and (field["type"] == "string" or field.get("items", {}).get("type") == "string")
     and (tool, name) not in OF_MEMORY
 ]
 
 
 def ask(served, tool, **arguments):
-    made = TOOLS[tool]
-    return orjson.loads(orjson.dumps(asyncio.run(made.call(served.asking(), made.check(arguments)))))
+    definition = TOOLS[tool]
+    return orjson.loads(
+        orjson.dumps(asyncio.run(definition.call(served.asking(), definition.check(arguments))))
+    )
 
 
 PIECES = st.sampled_from(
@@ -67,7 +69,7 @@ def test_any_text_in_any_argument_is_answered_or_refused(sample, where, value):
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("tool", "arguments", "sentence"),
     [
         ("cortex_exact", {"query": "rotate", "paths": "nowhere/**"}, 'with paths=["nowhere/**"]; without it'),
         ("cortex_exact", {"query": "rotate", "tags": "rust"}, 'with tags=["rust"]; without it'),
@@ -91,9 +93,11 @@ def test_any_text_in_any_argument_is_answered_or_refused(sample, where, value):
         ),
     ],
 )
-def test_a_filter_that_removes_everything_is_named_with_what_there_would_be(sample, tool, arguments, said):
+def test_a_filter_that_removes_everything_is_named_with_what_there_would_be(
+    sample, tool, arguments, sentence
+):
     answer = ask(sample, tool, **arguments)
-    assert f"Nothing matches {said} there would be " in answer["suggestion"]
+    assert f"Nothing matches {sentence} there would be " in answer["suggestion"]
     assert int(answer["suggestion"].split("there would be ")[1].partition(".")[0]) > 0
 
 
@@ -105,17 +109,17 @@ def test_a_filter_is_not_blamed_for_what_there_is_nowhere(sample):
 @pytest.mark.parametrize("path", [".", "./src", "src\\auth", "auth/session.py", "src/auth/session.py:11"])
 def test_a_path_filter_is_understood_in_any_spelling(sample, path):
     assert ask(sample, "cortex_exact", query="rotate", paths=path)["total_found"]
-    whole = f"{sample.config.root}/src/auth"
-    assert ask(sample, "cortex_exact", query="rotate", paths=whole)["total_found"]
+    full_path = f"{sample.config.root}/src/auth"
+    assert ask(sample, "cortex_exact", query="rotate", paths=full_path)["total_found"]
 
 
-def test_languages_and_tags_are_what_people_call_them(sample):
+def test_languages_and_tags_accept_common_names(sample):
     assert ask(sample, "code_context", query="rotate", lang="py")["hits"]
-    found = [
+    totals = [
         ask(sample, "cortex_exact", query="refresh_token", tags=tag)["total_found"]
         for tag in ("test", "tests")
     ]
-    assert found[0] == found[1] > 0
+    assert totals[0] == totals[1] > 0
     with pytest.raises(BadRequest, match=r"no language 'pyhton' in the index \(did you mean 'python'\?\)"):
         ask(sample, "code_context", query="rotate", lang="pyhton")
 
@@ -153,8 +157,8 @@ def test_every_filter_by_language_knows_what_people_call_it(languages, called, f
         ("cortex_exact", f"WORD AND tags:{called}", {}),
     ):
         results = ask(languages, name, query=query, detail="location", **more)["results"]
-        found = {one["chunk"]["metadata"]["file_path"] for one in results}
-        assert " ".join(sorted(found)) == files, (name, query)
+        files_found = {result["chunk"]["metadata"]["file_path"] for result in results}
+        assert " ".join(sorted(files_found)) == files, (name, query)
 
 
 def test_a_field_of_an_unknown_language_names_the_nearest(languages):
@@ -164,8 +168,8 @@ def test_a_field_of_an_unknown_language_names_the_nearest(languages):
 
 def test_more_than_was_returned_is_truncated(sample):
     every = ask(sample, "cortex_exact", query="token", detail="full")
-    one = ask(sample, "cortex_exact", query="token", limit=1, detail="full")
-    assert (every["truncated"], one["truncated"], one["total_returned"]) == (False, True, 1)
+    first_page = ask(sample, "cortex_exact", query="token", limit=1, detail="full")
+    assert (every["truncated"], first_page["truncated"], first_page["total_returned"]) == (False, True, 1)
     last = ask(sample, "cortex_exact", query="token", limit=1, offset=every["total_found"] - 1, detail="full")
     assert not last["truncated"]
 

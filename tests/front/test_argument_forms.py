@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.front.argument_forms import located
+from cortex.front.argument_forms import locate_arguments
 from cortex.front.tools import TOOLS
 from cortex.system.errors import BadRequest
 
@@ -120,7 +120,7 @@ def test_a_language_is_what_people_call_it(sent, taken):
     ],
 )
 def test_a_path_is_what_the_index_calls_it(name, sent, taken):
-    assert located({name: sent}, ROOT)[name] == taken
+    assert locate_arguments({name: sent}, ROOT)[name] == taken
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_glob_that_is_none_is_refused_by_the_name_of_its_argument(tool, name, 
     schema = TOOLS[tool].schema["properties"][name]
     value = (glob,) if schema["type"] == "array" else glob
     with pytest.raises(BadRequest, match=rf"of `{name}` .*{why}"):
-        located({name: value}, "/project")
+        locate_arguments({name: value}, "/project")
 
 
 @pytest.mark.parametrize("name", ["paths", "exclude_paths", "tags", "chunk_types"])
@@ -165,7 +165,7 @@ def needed(tool, argument):
         return NEEDED[tool]
     schema = TOOLS[tool].schema
     needs = {name: schema["properties"][name] for name in schema.get("required", ()) if name != argument}
-    return {name: ["x"] if one.get("type") == "array" else "1" for name, one in needs.items()}
+    return {name: ["x"] if field.get("type") == "array" else "1" for name, field in needs.items()}
 
 
 @pytest.mark.parametrize(("tool", "argument"), list(whole_numbers()))

@@ -40,8 +40,8 @@ import asyncio, os
 from pathlib import Path
 from cortex.front.link import Link
 from cortex.front.mcp import stdio
-from cortex.front.mcp.fast_path import Direct
-from cortex.front.open_projects import Several
+from cortex.front.mcp.fast_path import FastPath
+from cortex.front.open_projects import OpenProjects
 from cortex.front.mcp.lines import Line
 from cortex.settings.config import Config
 
@@ -55,9 +55,9 @@ async def asked():
 async def answer():
     read, write = os.pipe()
     tools = stdio.choose(("code", "memory"))
-    early = Direct(tools, Several(Link(Config(root=Path.cwd()))), stdio.Wire(write, 1.0))
+    early = FastPath(tools, OpenProjects(Link(Config(root=Path.cwd()))), stdio.Wire(write, 1.0))
     assert all(tools[name] for name in tools)
-    early.made.set()
+    early.tools_ready.set()
     early.begin(asked())
     with os.fdopen(read, "rb") as told:
         for _ in range(2):
@@ -139,8 +139,8 @@ def test_a_diff_of_nothing_is_told_as_that_and_not_as_a_question_without_words(c
     (tmp_path / ".git").mkdir()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
     assert cli.main(["explore", "--diff", "--project", str(tmp_path)]) == 2
-    said = capsys.readouterr().err
-    assert said == "cortex: --diff reads standard input, which is empty: what is piped in printed nothing.\n"
+    error = capsys.readouterr().err
+    assert error == "cortex: --diff reads standard input, which is empty: what is piped in printed nothing.\n"
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, "embed"])
@@ -239,8 +239,8 @@ def test_lines_that_were_chosen_are_shown_whole_with_their_symbol(capsys):
 )
 def test_the_project_may_be_named_before_the_command(tmp_path, capsys, monkeypatch, before):
     monkeypatch.setenv("CORTEX_YES_REALLY", "")
-    named = [word.format(tmp_path / "gone") for word in before]
-    assert cli.main([*named, "status"]) == 2
+    words = [word.format(tmp_path / "gone") for word in before]
+    assert cli.main([*words, "status"]) == 2
     assert str(tmp_path / "gone") in capsys.readouterr().err
 
 
@@ -302,7 +302,7 @@ def test_a_line_that_is_none_of_the_file_is_shown_without_a_number(capsys):
 
 
 @pytest.mark.parametrize(
-    ("metadata", "more", "said"),
+    ("metadata", "more", "sentence"),
     [
         ({"text_truncated": True}, {}, "Some texts were cut; a larger --max-tokens shows more."),
         (
@@ -314,17 +314,17 @@ def test_a_line_that_is_none_of_the_file_is_shown_without_a_number(capsys):
         ({}, {}, "There is more: raise --limit or --max-tokens, or narrow by --paths."),
     ],
 )
-def test_a_cut_answer_says_what_was_cut(metadata, more, said, capsys):
+def test_a_cut_answer_says_what_was_cut(metadata, more, sentence, capsys):
     result = found_in({"text": "def run"}, **metadata)
     answers.print_answer({"results": [result], "index": NOTHING_AMISS, "truncated": True} | more)
-    assert capsys.readouterr().err.splitlines() == [said]
+    assert capsys.readouterr().err.splitlines() == [sentence]
 
 
 def test_lines_that_are_left_out_are_counted(capsys):
     answer = {"results": [], "index": NOTHING_AMISS, "omitted": {"alike": 2, "a part": 4}}
     answers.print_answer(answer)
-    said = "4 lines that hold a part of the query are left out; --limit shows each."
-    assert capsys.readouterr().err.splitlines() == [said]
+    sentence = "4 lines that hold a part of the query are left out; --limit shows each."
+    assert capsys.readouterr().err.splitlines() == [sentence]
 
 
 def test_progress_without_a_terminal_is_plain_lines_now_and_then(capsys):
@@ -344,9 +344,9 @@ def test_progress_on_a_terminal_is_a_bar_with_rate_and_time_left():
     with render.Progress(console) as progress:
         progress(100, 300, 900)
         progress(300, 300, 2700)
-    shown = screen.getvalue()
-    assert "━" in shown
-    assert "300 of 300 files, 2700 chunks, linking names" in shown
+    screen_text = screen.getvalue()
+    assert "━" in screen_text
+    assert "300 of 300 files, 2700 chunks, linking names" in screen_text
     assert render.say_pace(100, 300, 900, 2.0) == "100 of 300 files, 900 chunks, 50 files/s, 4 s left"
 
 
@@ -385,33 +385,36 @@ def test_doctor_names_an_old_index_in_the_project_and_leaves_it(tmp_path, monkey
     (root / ".cortex" / "chunks").mkdir(parents=True)
     (root / ".cortex" / "chunks" / "theirs.json").write_text("[]")
 
-    def found():
+    def old_index_check():
         return {check.name: check for check in doctor.examine(str(root))}["old index"]
 
-    assert found().state == "fine"
+    assert old_index_check().state == "fine"
     (root / ".cortex" / "index").mkdir()
     (root / ".cortex" / "chunks" / "code-source.json").write_text(
         '{"_metadata":{"generator":"cortex"},"chunks":[]}'
     )
     before = sorted(root.rglob("*"))
-    assert found().state == "odd"
-    assert "(index, chunks)" in found().text
+    assert old_index_check().state == "odd"
+    assert "(index, chunks)" in old_index_check().text
     assert sorted(root.rglob("*")) == before
 
 
 def test_doctor_names_the_folders_of_projects_that_are_gone(tmp_path, monkeypatch):
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
-    gone, here = (configuration.load(place) for place in (made(tmp_path / "gone"), made(tmp_path / "here")))
+    gone, existing = (
+        configuration.load(place)
+        for place in (make_folder(tmp_path / "gone"), make_folder(tmp_path / "here"))
+    )
     open_home(gone)
 
-    def found():
-        return {check.name: check for check in doctor.examine(str(here.root))}["cache"]
+    def cache_check():
+        return {check.name: check for check in doctor.examine(str(existing.root))}["cache"]
 
-    assert found().state == "fine"
+    assert cache_check().state == "fine"
     gone.root.rmdir()
-    assert found().state == "odd"
-    assert gone.home.name in found().text
-    assert here.home.name not in found().text
+    assert cache_check().state == "odd"
+    assert gone.home.name in cache_check().text
+    assert existing.home.name not in cache_check().text
     assert gone.home.exists()
 
 
@@ -421,6 +424,6 @@ def test_index_writes_the_chunk_files_where_it_is_told_to(tmp_path):
     assert (tmp_path / ".cortex" / "chunks" / "code-source.json").is_file()
 
 
-def made(folder):
+def make_folder(folder):
     folder.mkdir()
     return folder

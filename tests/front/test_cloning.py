@@ -40,13 +40,13 @@ class Smart(http.server.BaseHTTPRequestHandler):
         self._say("advertisement", b"001e# service=git-upload-pack\n0000", b"", "--advertise-refs")
 
     def do_POST(self):
-        asked = self.rfile.read(int(self.headers["Content-Length"]))
-        self._say("result", b"", asked)
+        request_body = self.rfile.read(int(self.headers["Content-Length"]))
+        self._say("result", b"", request_body)
 
-    def _say(self, kind, head, asked, *options):
-        said = subprocess.run(
+    def _say(self, kind, head, request_body, *options):
+        output = subprocess.run(
             ["git", "upload-pack", "--stateless-rpc", *options, self.tree],
-            input=asked,
+            input=request_body,
             env=os.environ | {"GIT_PROTOCOL": self.headers.get("Git-Protocol", "")},
             capture_output=True,
             timeout=BOUND_S,
@@ -55,7 +55,7 @@ class Smart(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", f"application/x-git-upload-pack-{kind}")
         self.end_headers()
-        self.wfile.write(head + said)
+        self.wfile.write(head + output)
 
     def log_message(self, *_):
         """Nobody reads it."""
@@ -94,16 +94,16 @@ def url(tree):
 
 def test_a_repository_is_fetched_indexed_and_known_by_its_name(url, tree, capsys):
     assert cli.main(["index", url, "--no-wait"]) == EXIT_OK
-    [known] = known_projects().values()
-    assert (known.name, known.read_only) == ("ada/lib", True)
-    assert {path.name for path in known.root.iterdir()} == {".git", "lib.py", "more.py"}
-    assert git(known.root, "rev-list", "--count", "HEAD") == b"1\n"
+    [project] = known_projects().values()
+    assert (project.name, project.read_only) == ("ada/lib", True)
+    assert {path.name for path in project.root.iterdir()} == {".git", "lib.py", "more.py"}
+    assert git(project.root, "rev-list", "--count", "HEAD") == b"1\n"
     assert capsys.readouterr().out.startswith("2 files")
     (tree / "third.py").write_text("x = 3\n")
     commit(tree)
     assert cli.main(["index", url, "--no-wait"]) == EXIT_OK
-    assert (known.root / "third.py").exists()
-    assert [path.name for path in known.root.parent.iterdir()] == ["lib"]
+    assert (project.root / "third.py").exists()
+    assert [path.name for path in project.root.parent.iterdir()] == ["lib"]
 
 
 def test_nothing_that_comes_with_a_repository_or_is_the_users_runs(url, tree, tmp_path):
@@ -136,8 +136,8 @@ def test_nothing_that_comes_with_a_repository_or_is_the_users_runs(url, tree, tm
 
 def test_what_cannot_be_fetched_is_one_sentence_and_leaves_nothing(url, capsys):
     assert cli.main(["index", url.replace("lib", "none")]) == EXIT_UNAVAILABLE
-    told = capsys.readouterr().err.splitlines()
-    assert told[-1].startswith("cortex: http://127.0.0.1")
+    error_lines = capsys.readouterr().err.splitlines()
+    assert error_lines[-1].startswith("cortex: http://127.0.0.1")
     assert not [path for path in clones_base().rglob("*") if "none" in path.name]
 
 
@@ -150,16 +150,16 @@ def test_a_copy_that_cannot_be_renewed_stays(url):
 
 def test_a_clone_goes_with_what_is_kept_of_it(url):
     assert cli.main(["index", url, "--no-wait"]) == EXIT_OK
-    [known] = known_projects().values()
+    [project] = known_projects().values()
     assert cli.main(["clean", "--yes"]) == EXIT_OK
-    assert known.root.is_dir()
+    assert project.root.is_dir()
     assert cli.main(["clean", "--older-than", "0h", "--yes"]) == EXIT_OK
-    assert not known.root.exists()
+    assert not project.root.exists()
     assert known_projects() == {}
 
 
 @pytest.mark.parametrize(
-    ("told", "sentence"),
+    ("address", "sentence"),
     [
         ("http://git.example/ada/lib", "only https:// is"),
         ("ssh://git.example/ada/lib", "only https:// is"),
@@ -173,9 +173,9 @@ def test_a_clone_goes_with_what_is_kept_of_it(url):
         ("https://[::1/lib", "is no address"),
     ],
 )
-def test_an_address_that_is_not_fetched_is_one_sentence(told, sentence, tmp_path, monkeypatch, capsys):
+def test_an_address_that_is_not_fetched_is_one_sentence(address, sentence, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
-    assert cli.main(["index", told]) == EXIT_USAGE
+    assert cli.main(["index", address]) == EXIT_USAGE
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert sentence in error
@@ -183,8 +183,8 @@ def test_an_address_that_is_not_fetched_is_one_sentence(told, sentence, tmp_path
 
 
 def test_repositories_in_groups_have_a_place_of_their_own():
-    one, other = (cloning.read_address(f"https://git.example/{path}") for path in ("a/b/c", "a/c.git"))
-    assert [place.folder.relative_to(clones_base()).as_posix() for place in (one, other)] == [
+    first, other = (cloning.read_address(f"https://git.example/{path}") for path in ("a/b/c", "a/c.git"))
+    assert [place.folder.relative_to(clones_base()).as_posix() for place in (first, other)] == [
         "git.example/a+b/c",
         "git.example/a/c",
     ]

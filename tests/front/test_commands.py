@@ -40,7 +40,7 @@ EMPTY = {
 }
 
 
-class Asked:
+class FakeSet:
     """A set that keeps what it is asked, and gives one answer."""
 
     def __init__(self, answer=EMPTY):
@@ -56,9 +56,9 @@ class Asked:
         return command.run(command.parser().read(words))
 
 
-def asked(name, *words):
+def arguments_of(name, *words):
     """The arguments that a tool gets for these words."""
-    front = Asked()
+    front = FakeSet()
     front.run(name, "--json", *words)
     return front.arguments
 
@@ -66,12 +66,12 @@ def asked(name, *words):
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 def test_every_tool_has_a_command_with_an_option_for_each_argument(tool, capsys):
     assert cli.main([*command_name(tool.name).split(), "--help"]) == 0
-    told = capsys.readouterr().out
+    help_text = capsys.readouterr().out
     for argument in tool.schema["properties"]:
-        assert f"--{argument.replace('_', '-')}" in told
-    assert "--json" in told
-    assert "--project" in told
-    assert tool.description.splitlines()[0] in told
+        assert f"--{argument.replace('_', '-')}" in help_text
+    assert "--json" in help_text
+    assert "--project" in help_text
+    assert tool.description.splitlines()[0] in help_text
 
 
 def test_no_two_commands_have_one_name():
@@ -84,8 +84,8 @@ def test_no_two_commands_have_one_name():
 def test_what_is_not_given_is_left_to_the_tool(tool):
     words = [word.argument for word in FORMS[tool.name].words if not word.optional]
     values = {"operation": "callers", "boost": "0.5"}
-    given = asked(tool.name, *(values.get(word, "x") for word in words))
-    assert given == {word: values.get(word, "x") for word in words}
+    arguments = arguments_of(tool.name, *(values.get(word, "x") for word in words))
+    assert arguments == {word: values.get(word, "x") for word in words}
 
 
 @pytest.mark.parametrize(
@@ -156,14 +156,14 @@ def test_what_is_not_given_is_left_to_the_tool(tool):
     ],
 )
 def test_options_and_words_become_the_arguments_of_the_tool(name, words, arguments):
-    assert asked(name, *words.split()) == arguments
+    assert arguments_of(name, *words.split()) == arguments
 
 
 @pytest.mark.parametrize(
     "words", [("-q", "-test"), ("--query", "-test"), ("--query=-test",), ("--", "-test"), ("-q-test",)]
 )
 def test_a_query_may_begin_with_a_dash(words):
-    assert asked("cortex_exact", *words) == {"query": "-test"}
+    assert arguments_of("cortex_exact", *words) == {"query": "-test"}
 
 
 @pytest.mark.parametrize(
@@ -180,27 +180,27 @@ def test_a_query_may_begin_with_a_dash(words):
 )
 def test_a_word_too_few_or_too_many_is_named(name, words, sentence):
     with pytest.raises(BadRequest, match=sentence):
-        Asked().run(name, *words)
+        FakeSet().run(name, *words)
 
 
 def test_people_get_what_programs_get_and_the_graph_without_its_context():
-    front = Asked()
+    front = FakeSet()
     for name, word, for_people in (
         ("cortex_search", ["x"], {}),
         ("cortex_exact", ["x"], {}),
         ("cortex_graph", ["callers", "x"], {"context_lines": 0, "detail": "full"}),
     ):
         front.run(name, *word)
-        shown = front.arguments
+        people_arguments = front.arguments
         front.run(name, *word, "--json")
-        assert shown == front.arguments | for_people
+        assert people_arguments == front.arguments | for_people
     front.run("cortex_search", "x", "--detail", "full")
     assert front.arguments["detail"] == "full"
 
 
 def test_json_is_exactly_the_answer_and_jsonl_its_places(capsys):
     chunk = {"metadata": {"file_path": "a.py", "start_line": 3, "end_line": 9}}
-    front = Asked({"results": [{"chunk": chunk, "combined_score": 0.5}], "index": INDEX})
+    front = FakeSet({"results": [{"chunk": chunk, "combined_score": 0.5}], "index": INDEX})
     assert front.run("cortex_search", "x", "--json", "--project", "here") == 0
     assert capsys.readouterr().out == json.dumps(front.answer) + "\n"
     assert front.project == "here"
@@ -211,7 +211,7 @@ def test_json_is_exactly_the_answer_and_jsonl_its_places(capsys):
 @pytest.mark.parametrize("tool", choose(("code",)).values(), ids=lambda tool: tool.name)
 def test_an_empty_answer_ends_with_1_and_its_suggestion_on_standard_error(tool, capsys):
     words = {"cortex_graph": ["callers", "x"], "cortex_pattern": ["x", "go"]}.get(tool.name, ["x"])
-    front = Asked(EMPTY | {"suggestion": "Ask for something else.", "symbols_shown": 0})
+    front = FakeSet(EMPTY | {"suggestion": "Ask for something else.", "symbols_shown": 0})
     assert front.run(tool.name, *words) == 1
     assert capsys.readouterr() == ("", "Ask for something else.\n")
 
@@ -224,7 +224,7 @@ def test_the_lines_around_a_call_keep_their_shape_and_the_call_is_marked(capsys)
         "location": {"file": "a.go", "line": 11, "column": 9},
         "context": [{"line": at, "text": text} for at, text in enumerate(lines, 9)],
     }
-    front = Asked(EMPTY | {"results": [result], "total_found": 1, "total_returned": 1})
+    front = FakeSet(EMPTY | {"results": [result], "total_found": 1, "total_returned": 1})
     assert front.run("cortex_graph", "callers", "run", "--context-lines", "2") == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "       9: if ok {",
@@ -243,20 +243,20 @@ def test_the_lines_around_a_call_keep_their_shape_and_the_call_is_marked(capsys)
 
 def test_outlines_matches_and_places_are_shown_for_people(capsys):
     symbol = {"name": "run", "kind": "function", "lines": [3, 9], "signature": "run(now)", "references": 2}
-    front = Asked(EMPTY | {"results": [{"file": "a.py", "symbols": [symbol]}]})
+    front = FakeSet(EMPTY | {"results": [{"file": "a.py", "symbols": [symbol]}]})
     assert front.run("cortex_outline") == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
         ["a.py"],
         ["3-9", "function", "run(now)", "2", "×"],
     ]
     match = {"file": "a.py", "start_line": 3, "text": "run(\n  now)"}
-    front = Asked(EMPTY | {"results": [match], "total_returned": 1, "truncated": True})
+    front = FakeSet(EMPTY | {"results": [match], "total_returned": 1, "truncated": True})
     assert front.run("cortex_pattern", "run($A)", "python") == 0
     out, err = capsys.readouterr()
     assert [line.split() for line in out.splitlines()] == [["a.py:3"], ["run("], ["now)"]]
     assert err == "The first 1 matches are shown.\n"
     hit = {"file": "a.py", "lno": 3, "text": "def run(now):", "score": 0.5, "source": "lex", "stale": True}
-    front = Asked(EMPTY | {"hits": [hit]})
+    front = FakeSet(EMPTY | {"hits": [hit]})
     assert front.run("code_context", "run") == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == "a.py:3  0.50 lex  changed since it was indexed"
@@ -275,7 +275,7 @@ def test_a_tool_without_a_form_takes_options_and_prints_json(capsys):
 
     assert command_name("memory_note") == "memory-note"
     tool = make_tool(memory_note, "Note", reads=False)
-    front = Asked({"text": "a"})
+    front = FakeSet({"text": "a"})
     command = make_command(tool, front)
     assert command.run(command.parser().read(["--text", "a", "--times", "2"])) == 0
     assert front.arguments == {"text": "a", "times": "2"}
@@ -329,7 +329,7 @@ def test_bash_completes_commands_options_and_values(words, completed, tmp_path, 
 
 def test_the_choices_of_an_option_are_offered_but_the_tool_says_what_it_takes():
     with pytest.raises(BadRequest, match="it takes hybrid, semantic"):
-        asked("cortex_search", "x", "--mode", "magic")
+        arguments_of("cortex_search", "x", "--mode", "magic")
 
 
 @pytest.mark.parametrize(

@@ -21,13 +21,13 @@ class Repository:
     """A repository with commits, and the memory that they go to."""
 
     def __init__(self, root, library):
-        self.root, self.library, self.told = root, library.of(project="here"), []
+        self.root, self.library, self.operations = root, library.of(project="here"), []
         root.mkdir()
         self.git("init", "-q")
 
     def git(self, *command, **variables):
         names = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-        made = subprocess.run(
+        done = subprocess.run(
             ["git", *names, *command],
             cwd=self.root,
             check=True,
@@ -35,7 +35,7 @@ class Repository:
             text=True,
             env=os.environ | variables,
         )
-        return made.stdout.strip()
+        return done.stdout.strip()
 
     def commit(self, message, *names, at="2026-01-05T10:00:00Z"):
         for name in names:
@@ -47,7 +47,7 @@ class Repository:
         return self.git("rev-parse", "HEAD")
 
     async def _tell(self, operation, arguments, _writes):
-        self.told.append(operation)
+        self.operations.append(operation)
         return carry_out(self.library, operation, arguments, project="here", source=Source())
 
     def bring(self, history=None):
@@ -59,11 +59,13 @@ class Repository:
 
 @pytest.fixture
 def repository(library, tmp_path):
-    made = Repository(tmp_path / "project", library)
-    made.commit("Cache the rates for a day\n\nThe bank counts calls and cut us off in June.", "src/rates.py")
-    made.commit("Update the read me", "README.md", "docs/a b.md", at="2026-02-01T10:00:00Z")
-    made.commit("Update the read me", "README.md", at="2026-02-02T10:00:00Z")
-    return made
+    filled = Repository(tmp_path / "project", library)
+    filled.commit(
+        "Cache the rates for a day\n\nThe bank counts calls and cut us off in June.", "src/rates.py"
+    )
+    filled.commit("Update the read me", "README.md", "docs/a b.md", at="2026-02-01T10:00:00Z")
+    filled.commit("Update the read me", "README.md", at="2026-02-02T10:00:00Z")
+    return filled
 
 
 def test_each_commit_is_a_note_with_its_message_files_and_time(repository):
@@ -79,15 +81,15 @@ def test_each_commit_is_a_note_with_its_message_files_and_time(repository):
     assert (note.kind, note.files, note.modified) == ("event", ("src/rates.py",), ("src/rates.py",))
     assert (note.source, note.project, note.occurred_at) == (GIT, "here", 1767607200_000)
     assert note.git_commit == repository.git("rev-list", "--max-parents=0", "HEAD")
-    assert {path for one in notes for path in one.files} >= {"README.md", "docs/a b.md"}
+    assert {path for commit_note in notes for path in commit_note.files} >= {"README.md", "docs/a b.md"}
 
 
 def test_a_commit_is_taken_in_once_and_a_new_one_with_the_next_look(repository):
     history = CommitHistory(repository.root)
     assert repository.bring(history) == 3
-    told = len(repository.told)
+    count = len(repository.told)
     assert repository.bring(history) == 0
-    assert len(repository.told) == told
+    assert len(repository.told) == count
     assert repository.bring() == 0
     repository.commit("Ask the bank by night", "src/rates.py")
     assert repository.bring(history) == 1
@@ -108,16 +110,16 @@ def test_why_something_is_so_is_answered_by_a_commit_that_no_briefing_tells(repo
     repository.library.store("Rates are quoted in euros", kind="event")
     [row, *_] = repository.library.recall("why do we cache the rates?")
     assert (row["title"], row["trust"]) == ("Cache the rates for a day", "import")
-    told = repository.library.briefing()["briefing"]
-    assert "quoted in euros" in told
-    assert "Cache the rates" not in told
+    briefing = repository.library.briefing()["briefing"]
+    assert "quoted in euros" in briefing
+    assert "Cache the rates" not in briefing
 
 
 def test_a_commit_stands_beside_no_code_and_is_not_what_undo_takes_back(repository):
     mine = repository.library.store("The rates are of the bank", files=["src/rates.py"])
     repository.bring()
-    beside = carry_out(repository.library, "beside", {"paths": ["src/rates.py"]}, project="here")
-    assert beside["places"]["src/rates.py"]["count"] == 1
+    answer = carry_out(repository.library, "beside", {"paths": ["src/rates.py"]}, project="here")
+    assert answer["places"]["src/rates.py"]["count"] == 1
     assert [node["id"] for node in repository.library.undo()["nodes"]] == [mine["id"]]
 
 
@@ -133,7 +135,7 @@ def test_secrets_in_a_message_are_removed(repository):
 
 
 def test_a_folder_without_a_repository_has_no_history(library, tmp_path):
-    async def tell(*_asked):
+    async def tell(*_arguments):
         raise AssertionError("there is nothing to tell")
 
     assert asyncio.run(CommitHistory(tmp_path).import_new(tell)) == 0

@@ -90,42 +90,42 @@ class Repository:
 
 @pytest.fixture
 def repository(tmp_path):
-    made = Repository(tmp_path / "project")
-    made.write(STORE, TEXT)
-    made.git("init", "-q")
-    return made
+    project = Repository(tmp_path / "project")
+    project.write(STORE, TEXT)
+    project.git("init", "-q")
+    return project
 
 
 def changed(answer):
-    return {one["symbol"]: one.get("changed") for one in answer["functions"]}
+    return {function["symbol"]: function.get("changed") for function in answer["functions"]}
 
 
 def test_explore_names_the_commit_that_last_changed_each_definition(repository):
     first = repository.commit("Keep sums", 1)
     repository.write(STORE, TEXT.replace("sum(ledger)", "max(0, sum(ledger))"))
     second = repository.commit("Let no balance fall below zero", 2)
-    told = repository.ask("cortex_explore", query="how is an amount added to the ledger and settled")
-    assert changed(told) == {
+    answer = repository.ask("cortex_explore", query="how is an amount added to the ledger and settled")
+    assert changed(answer) == {
         "add_sum": f"{first} 2026-01-01 Keep sums",
         "settle_ledger": f"{second} 2026-01-02 Let no balance fall below zero",
     }
-    told = repository.ask("cortex_explore", query="settle_ledger")
-    assert changed(told)["settle_ledger"] == f"{second} 2026-01-02 Let no balance fall below zero"
+    answer = repository.ask("cortex_explore", query="settle_ledger")
+    assert changed(answer)["settle_ledger"] == f"{second} 2026-01-02 Let no balance fall below zero"
 
 
 def test_related_names_the_commit_that_last_changed_the_target(repository):
     repository.commit("Keep sums", 1)
     repository.write(STORE, TEXT.replace("sum(ledger)", "max(0, sum(ledger))"))
     second = repository.commit("Let no balance fall below zero", 2)
-    told = repository.ask("find_related", file=STORE)
-    assert told["target"]["changed"] == f"{second} 2026-01-02 Let no balance fall below zero"
+    answer = repository.ask("find_related", file=STORE)
+    assert answer["target"]["changed"] == f"{second} 2026-01-02 Let no balance fall below zero"
 
 
 def test_what_is_not_committed_is_said_of_the_changed_lines_alone(repository):
     first = repository.commit("Keep sums", 1)
     repository.write(STORE, "import math\n\n" + TEXT.replace("sum(ledger)", "math.fsum(ledger)"))
-    told = repository.ask("cortex_explore", query="how is an amount added to the ledger and settled")
-    assert changed(told) == {
+    answer = repository.ask("cortex_explore", query="how is an amount added to the ledger and settled")
+    assert changed(answer) == {
         "add_sum": f"{first} 2026-01-01 Keep sums",  # which has only moved
         "settle_ledger": NOT_COMMITTED,
     }
@@ -145,10 +145,10 @@ def test_another_commit_is_noticed(repository):
 def test_a_question_waits_for_nothing_that_git_has_not_said(repository, monkeypatch):
     first = repository.commit("Keep sums", 1)
     commits, line = Commits(repository.root, WHILE_S), {4: TEXT.split("\n")[3]}
-    asked, real = threading.Event(), git.ask
+    released, real = threading.Event(), git.ask
 
-    def held(*command):
-        assert asked.wait(WHILE_S)
+    def ask_when_released(*command):
+        assert released.wait(WHILE_S)
         return real(*command)
 
     async def ask_at_once():
@@ -156,9 +156,9 @@ def test_a_question_waits_for_nothing_that_git_has_not_said(repository, monkeypa
         try:
             return commits.tell(STORE, line)
         finally:
-            asked.set()
+            released.set()
 
-    monkeypatch.setattr(git, "ask", held)
+    monkeypatch.setattr(git, "ask", ask_when_released)
     assert asyncio.run(ask_at_once()) == ""
     assert commits.tell(STORE, line) == f"{first} 2026-01-01 Keep sums"  # the loop's end waits
 
@@ -207,33 +207,33 @@ def test_a_subject_is_one_short_line_without_what_a_terminal_obeys(repository):
     subject = "Say \x1b[31mred\u202e " + "and more " * 20
     repository.write("a.py", "x = 1\n")
     first = repository.commit(subject, 1)
-    told = repository.tell("a.py", {1: "x = 1"})
-    assert told.startswith(f"{first} 2026-01-01 Say [31mred and more and")
-    assert len(told) <= len(f"{first} 2026-01-01 ") + SUBJECT_CHARS
+    line = repository.tell("a.py", {1: "x = 1"})
+    assert line.startswith(f"{first} 2026-01-01 Say [31mred and more and")
+    assert len(line) <= len(f"{first} 2026-01-01 ") + SUBJECT_CHARS
 
 
 def test_an_answer_keeps_to_its_size(repository):
     repository.commit("A subject of many words that takes what it may take of an answer", 1)
-    whole = repository.ask("cortex_explore", query="how is an amount added to the ledger", max_tokens=2_500)
-    assert None not in changed(whole).values()
+    large = repository.ask("cortex_explore", query="how is an amount added to the ledger", max_tokens=2_500)
+    assert None not in changed(large).values()
     small = repository.ask("cortex_explore", query="how is an amount added to the ledger", max_tokens=300)
-    told = [text for text in changed(small).values() if text]
-    assert sum(map(len, told)) <= SHARE * 4 * 300
+    changes = [text for text in changed(small).values() if text]
+    assert sum(map(len, changes)) <= SHARE * 4 * 300
     assert len(orjson.dumps({**small, "index": {}})) <= 4 * 300
 
 
 def test_git_is_asked_again_only_once_head_has_moved(repository, monkeypatch):
     repository.commit("Keep sums", 1)
-    asked, real = [], git.ask
+    commands, real = [], git.ask
 
     def noting(root, command, *more):
-        asked.append(command[0])
+        commands.append(command[0])
         return real(root, command, *more)
 
     monkeypatch.setattr(git, "ask", noting)
     for _ in range(3):
         repository.tell("nowhere.py", {1: "x"})
-    assert asked == ["rev-parse", "blame"]
+    assert commands == ["rev-parse", "blame"]
     repository.commit("Keep more", 2, "--allow-empty")
     repository.tell("nowhere.py", {1: "x"})
-    assert asked == ["rev-parse", "blame"] * 2
+    assert commands == ["rev-parse", "blame"] * 2

@@ -40,15 +40,15 @@ def test_packages_are_projects_of_their_own_that_are_only_read(root, capsys):
     environment(root)
     write(root, **{"shop.py": "def sell():\n    return 1\n"})
     assert cli.main(["index", str(root), "--dependencies", "--no-wait"]) == EXIT_OK
-    told = capsys.readouterr().out
-    assert [name in told for name in ("shop:python", "shop:node")] == [True, True]
-    known = known_projects()
-    assert {name: (one.root, one.read_only, one.of) for name, one in known.items()} == {
+    output = capsys.readouterr().out
+    assert [name in output for name in ("shop:python", "shop:node")] == [True, True]
+    packages = known_projects()
+    assert {name: (package.root, package.read_only, package.of) for name, package in packages.items()} == {
         "shop:python": (root / PYTHON, True, root),
         "shop:node": (root / "node_modules", True, root),
     }
-    for one in known.values():
-        config = configuration.load(one.root)
+    for package in packages.values():
+        config = configuration.load(package.root)
         assert not config.indexing.respect_gitignore  # a project leaves its packages out
         assert list(config.chunks_dir.iterdir())
     assert configuration.load(root).indexing.respect_gitignore

@@ -205,22 +205,22 @@ def examples() -> list[str]:
     texts = [path.read_text() for path in (DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")))]
     blocks = (block for text in texts for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     lines = (line.partition(" #")[0] for block in blocks for line in block.splitlines())
-    return sorted({found.strip() for line in lines for found in _commands(line)})
+    return sorted({command.strip() for line in lines for command in _commands(line)})
 
 
 def _commands(line: str) -> list[str]:
     """Those of one line: several are told with a slash, a pipe or brackets between them."""
     parts = re.split(r"(?:^|\| *|\(|/ +)cortex +", re.sub(r"\)$", "", line.strip()))
-    return [part.partition(" | ")[0].removesuffix(" / ").strip() for part in parts[1:]]
+    return [piece.partition(" | ")[0].removesuffix(" / ").strip() for piece in parts[1:]]
 
 
 @pytest.mark.parametrize("example", examples())
 def test_every_example_of_a_command_is_one_that_its_parser_takes(example):
-    first, *rest = shlex.split(example)
+    first, *arguments = shlex.split(example)
     command = commands.find(first)
-    words = rest
+    words = arguments
     if command is None:
-        command, words = commands.find(f"{first} {rest[0]}"), rest[1:]
+        command, words = commands.find(f"{first} {arguments[0]}"), arguments[1:]
     assert command is not None
     command.parser().read(words)
 

@@ -16,7 +16,7 @@ from cortex.embedders.static import open_static
 from cortex.embedders.token import find_token
 from cortex.front.http import embedding
 from cortex.front.http.embedding import BODY_BYTES_MAX, open_server
-from cortex.front.http.origin_check import Door
+from cortex.front.http.origin_check import OriginCheck
 from cortex.settings.home import cache_base
 from cortex.system.errors import Unavailable
 
@@ -24,7 +24,7 @@ QUESTION = b'{"texts": ["a", "b"]}'
 
 
 @dataclass
-class Place:
+class EmbedServer:
     host: str
     port: int
 
@@ -53,21 +53,21 @@ class Place:
 
 
 @contextlib.contextmanager
-def serving(host: str = "127.0.0.1") -> Iterator[Place]:
+def serving(host: str = "127.0.0.1") -> Iterator[EmbedServer]:
     with open_server(open_static(), host, 0) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
-            yield Place("127.0.0.1", server.server_address[1])
+            yield EmbedServer("127.0.0.1", server.server_address[1])
         finally:
             server.shutdown()
             thread.join()
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Place]:
-    with serving() as found:
-        yield found
+def place() -> Iterator[EmbedServer]:
+    with serving() as running:
+        yield running
 
 
 def test_what_cannot_be_answered_is_refused(place):
@@ -94,11 +94,11 @@ def test_a_body_in_pieces_is_refused(place):
 
 
 @pytest.mark.parametrize(
-    "given", [None, "", "Bearer ", "Bearer wrong", "Basic {token}", "{token}", "Bearer {token}x"]
+    "authorization", [None, "", "Bearer ", "Bearer wrong", "Basic {token}", "{token}", "Bearer {token}x"]
 )
-def test_without_the_token_nothing_is_embedded(place, given):
-    given = given and given.format(token=find_token(place.port))
-    assert place.embed(Authorization=given) == 401
+def test_without_the_token_nothing_is_embedded(place, authorization):
+    authorization = authorization and authorization.format(token=find_token(place.port))
+    assert place.embed(Authorization=authorization) == 401
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "", None])
@@ -122,7 +122,7 @@ def test_requests_of_web_pages_are_refused_but_for_one_of_this_place(place):
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", None])
-def test_what_a_page_may_send_without_asking_is_refused(place, kind):
+def test_content_types_that_need_no_preflight_are_refused(place, kind):
     assert place.embed(Content_Type=kind) == 415
 
 
@@ -139,13 +139,13 @@ def test_the_given_token_is_the_only_one_and_stands_in_no_file(monkeypatch):
 
 
 def test_each_server_makes_its_own_token_private_and_takes_it_along():
-    with serving() as one, serving() as other:
-        tokens = {find_token(each.port) for each in (one, other)}
+    with serving() as first, serving() as other:
+        tokens = {find_token(running.port) for running in (first, other)}
         assert len(tokens) == 2
-        file = cache_base() / "embed" / f"{one.port}.token"
+        file = cache_base() / "embed" / f"{first.port}.token"
         assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-        assert other.embed(Authorization=f"Bearer {find_token(one.port)}") == 401
-    assert find_token(one.port) == ""
+        assert other.embed(Authorization=f"Bearer {find_token(first.port)}") == 401
+    assert find_token(first.port) == ""
 
 
 def test_a_token_behind_a_link_is_not_read(tmp_path):
@@ -157,11 +157,11 @@ def test_a_token_behind_a_link_is_not_read(tmp_path):
 
 
 def test_on_all_addresses_an_address_or_its_own_name_is_this_server_and_another_name_is_not():
-    door = Door("0.0.0.0")
+    door = OriginCheck("0.0.0.0")
     assert all(door.is_ours(host) for host in ("10.1.2.3:8121", "[fe80::1]:8121", socket.gethostname()))
     assert not door.is_ours("evil.example:8121")
-    assert Door("box.lan").is_ours("box.lan:8121")
-    assert not Door("box.lan").is_ours("10.1.2.3:8121")
+    assert OriginCheck("box.lan").is_ours("box.lan:8121")
+    assert not OriginCheck("box.lan").is_ours("10.1.2.3:8121")
 
 
 def test_a_taken_port_is_told(place):

@@ -8,7 +8,7 @@ import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from cortex.ask.freshness import Freshness
-from cortex.front.mcp.fast_path import CALLS_MAX, VERSIONS, Direct
+from cortex.front.mcp.fast_path import CALLS_MAX, VERSIONS, FastPath
 from cortex.front.mcp.lines import Line
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
@@ -74,19 +74,19 @@ def exchange(link, messages, early):
 
     async def run(read, write):
         wire = Wire(write, BOUND_S)
-        first = Direct(TOOLS, link, wire)
-        first.made.set()
-        with os.fdopen(read, "rb") as told:
+        fast_path = FastPath(TOOLS, link, wire)
+        fast_path.tools_ready.set()
+        with os.fdopen(read, "rb") as output:
             if early is not None:
-                first.begin(arrive(messages))
-            lines = [await asyncio.to_thread(told.readline) for _ in range(early or 0)]
-            first.end()
+                fast_path.begin(arrive(messages))
+            lines = [await asyncio.to_thread(output.readline) for _ in range(early or 0)]
+            fast_path.end()
             project = Project(link)
             updates = Updates(project)
-            wire.take(arrive(messages) if early is None else first, updates.close)
+            wire.take(arrive(messages) if early is None else fast_path, updates.close)
             await _speak(make_server(TOOLS, project, updates), wire)
             os.close(write)
-            lines += await asyncio.to_thread(told.readlines)
+            lines += await asyncio.to_thread(output.readlines)
         return sorted(lines, key=lambda line: orjson.loads(line)["id"])
 
     return asyncio.run(asyncio.wait_for(run(*os.pipe()), BOUND_S))
@@ -97,7 +97,7 @@ def test_the_versions_are_those_of_the_handshake():
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_needs_no_sdk_is_answered_before_it_is_there_and_as_it_would(sample, version):
+def test_early_answers_equal_the_answers_of_the_sdk(sample, version):
     messages = [
         initialize(version),
         INITIALIZED,
@@ -106,18 +106,18 @@ def test_what_needs_no_sdk_is_answered_before_it_is_there_and_as_it_would(sample
         call("three", "cortex_exact", query="store", detail="location"),
         call("two", "cortex_exact", query="store", limit="many"),
     ]
-    messages = [one | {"id": str(one["id"])} if "id" in one else one for one in messages]
+    messages = [message | {"id": str(message["id"])} if "id" in message else message for message in messages]
 
-    def told(lines):
-        found = [orjson.loads(line) for line in lines]
-        for one in found:
-            if one["id"] == "three":  # whose text says how long it took
-                text = orjson.loads(one["result"]["content"][0]["text"])
-                one["result"]["content"][0]["text"] = text | {"metadata": None, "index": None}
-        return found
+    def parsed_answers(lines):
+        answers = [orjson.loads(line) for line in lines]
+        for answer in answers:
+            if answer["id"] == "three":  # whose text says how long it took
+                text = orjson.loads(answer["result"]["content"][0]["text"])
+                answer["result"]["content"][0]["text"] = text | {"metadata": None, "index": None}
+        return answers
 
     early, late = (exchange(Twin(sample), messages, count) for count in (4 + len(PLAIN), None))
-    assert told(early) == told(late)
+    assert parsed_answers(early) == parsed_answers(late)
 
 
 @pytest.mark.parametrize("fault", [Unavailable("Nobody answers."), ZeroDivisionError("a bug")])
@@ -142,18 +142,18 @@ def test_a_call_that_fails_early_fails_as_it_does_with_the_sdk(sample, fault):
         initialize() | {"jsonrpc": "1.0"},
     ],
 )
-def test_what_may_be_another_beginning_is_left_to_the_sdk_with_all_that_follows(sample, first):
+def test_an_unusual_first_message_leaves_everything_to_the_sdk(sample, first):
     messages = [first, INITIALIZED, request(1, "ping"), call(2, "cortex_exact", query="store", limit="many")]
 
     async def run():
-        early = Direct(TOOLS, Twin(sample), None)  # nothing is said: there is nobody to say it to
+        early = FastPath(TOOLS, Twin(sample), None)  # nothing is said: there is nobody to say it to
         early.begin(arrive(messages))
         return [orjson.loads(line.text) async for line in early]
 
     assert asyncio.run(asyncio.wait_for(run(), BOUND_S)) == messages
 
 
-def test_from_the_first_message_on_that_needs_the_sdk_all_wait_for_it_in_their_order(sample):
+def test_messages_after_the_first_sdk_request_keep_their_order(sample):
     messages = [initialize(), INITIALIZED, request(1, "completion/complete"), request(2, "tools/list")]
     lines = exchange(Twin(sample), messages, 1)
     assert [orjson.loads(line)["id"] for line in lines] == [0, 1, 2]
@@ -163,13 +163,13 @@ def test_from_the_first_message_on_that_needs_the_sdk_all_wait_for_it_in_their_o
 async def bring(served, messages, link=None):
     """(whether the SDK is wanted for `messages`, the ids of the answers that are there by then)"""
     read, write = os.pipe()
-    with os.fdopen(read, "rb") as told:
+    with os.fdopen(read, "rb") as output:
         with os.fdopen(write, "wb"):
-            direct = Direct(TOOLS, link or Twin(served), Wire(write, BOUND_S))
-            direct.made.set()
-            direct.begin(arrive(messages))
-            wanted = await asyncio.wait_for(direct.wants_sdk(BOUND_S), BOUND_S)
-        return wanted, sorted(orjson.loads(line)["id"] for line in told.readlines())
+            fast_path = FastPath(TOOLS, link or Twin(served), Wire(write, BOUND_S))
+            fast_path.tools_ready.set()
+            fast_path.begin(arrive(messages))
+            wanted = await asyncio.wait_for(fast_path.wants_sdk(BOUND_S), BOUND_S)
+        return wanted, sorted(orjson.loads(line)["id"] for line in output.readlines())
 
 
 def test_a_client_that_asks_for_what_there_is_and_calls_tools_never_needs_the_sdk(sample):
@@ -188,7 +188,7 @@ def test_a_client_that_asks_for_what_there_is_and_calls_tools_never_needs_the_sd
         INITIALIZED,
     ],
 )
-def test_what_only_the_sdk_answers_brings_it(sample, last):
+def test_requests_that_need_the_sdk_load_it(sample, last):
     assert asyncio.run(bring(sample, [initialize(), INITIALIZED, last]))[0]
 
 
@@ -214,18 +214,18 @@ def test_a_tool_of_memory_waits_for_no_index(sample, tmp_path):
         for message in (initialize(), INITIALIZED, call(1, "cortex_exact", query="store")):
             await say(message)
         await say(call(2, "cortex_recall", query="retries"))
-        told = orjson.loads(await hear())
-        return told, [orjson.loads((await anext(lines)).text)["method"] for _ in range(3)]
+        answer = orjson.loads(await hear())
+        return answer, [orjson.loads((await anext(lines)).text)["method"] for _ in range(3)]
 
-    told, left = converse(link, talk)
-    assert told["id"] == 2
-    assert "no way to memory" in told["error"]["message"]  # as this link has none
+    answer, left = converse(link, talk)
+    assert answer["id"] == 2
+    assert "no way to memory" in answer["error"]["message"]  # as this link has none
     assert left == ["initialize", "notifications/initialized", "tools/call"]
 
 
 def test_without_a_project_everything_is_left_to_the_sdk(sample):
     async def run():
-        early = Direct(TOOLS, None, None)
+        early = FastPath(TOOLS, None, None)
         early.begin(arrive([initialize()]))
         return [line async for line in early]
 
@@ -239,7 +239,7 @@ def test_an_input_that_cannot_be_read_is_told_to_who_reads_it(sample):
         raise OSError("the input is gone")
 
     async def run():
-        early = Direct(TOOLS, Twin(sample), None)
+        early = FastPath(TOOLS, Twin(sample), None)
         early.begin(broken())
         return [line async for line in early]
 
@@ -272,21 +272,21 @@ def converse(link, talk):
     """
 
     async def run(read, write):
-        said = asyncio.Queue()
+        queue = asyncio.Queue()
 
         async def heard():
-            while (message := await said.get()) is not None:
-                for one in message if isinstance(message, list) else [message]:
-                    yield Line(orjson.dumps(one).decode())
+            while (message := await queue.get()) is not None:
+                for single in message if isinstance(message, list) else [message]:
+                    yield Line(orjson.dumps(single).decode())
 
-        with os.fdopen(read, "rb") as told, os.fdopen(write, "wb"):
-            direct = Direct(TOOLS, link, Wire(write, BOUND_S))
-            direct.made.set()
-            direct.end()
-            direct.begin(heard())
-            found = await talk(said.put, lambda: asyncio.to_thread(told.readline), aiter(direct))
-            await said.put(None)
-            return found
+        with os.fdopen(read, "rb") as output, os.fdopen(write, "wb"):
+            fast_path = FastPath(TOOLS, link, Wire(write, BOUND_S))
+            fast_path.tools_ready.set()
+            fast_path.end()
+            fast_path.begin(heard())
+            returned = await talk(queue.put, lambda: asyncio.to_thread(output.readline), aiter(fast_path))
+            await queue.put(None)
+            return returned
 
     return asyncio.run(asyncio.wait_for(run(*os.pipe()), BOUND_S))
 
@@ -381,11 +381,14 @@ def test_a_line_that_has_begun_is_said_to_its_end_although_it_is_cancelled():
     async def run(read, write):
         wire = Wire(write, BOUND_S)
         long = asyncio.create_task(wire.say("a" * 300_000 + "\n"))
-        with os.fdopen(read, "rb") as told:
-            begun = await asyncio.to_thread(told.read, 1)
+        with os.fdopen(read, "rb") as output:
+            begun = await asyncio.to_thread(output.read, 1)
             long.cancel()
             after = asyncio.create_task(wire.say("b\n"))
-            lines = [begun + await asyncio.to_thread(told.readline), await asyncio.to_thread(told.readline)]
+            lines = [
+                begun + await asyncio.to_thread(output.readline),
+                await asyncio.to_thread(output.readline),
+            ]
             await after
             os.close(write)
             return lines
@@ -395,8 +398,8 @@ def test_a_line_that_has_begun_is_said_to_its_end_although_it_is_cancelled():
 
 
 def test_a_request_whose_number_no_answer_can_hold_is_left_to_the_sdk(sample):
-    asked = orjson.dumps(call(0, "cortex_exact", query="store")).decode()
-    text = asked.replace('"id":0', f'"id":{1 << 64}')
+    line_text = orjson.dumps(call(0, "cortex_exact", query="store")).decode()
+    text = line_text.replace('"id":0', f'"id":{1 << 64}')
 
     async def heard():
         async for line in arrive([initialize(), INITIALIZED]):
@@ -404,10 +407,10 @@ def test_a_request_whose_number_no_answer_can_hold_is_left_to_the_sdk(sample):
         yield Line(text)
 
     async def run():
-        direct = Direct(TOOLS, Twin(sample), None)
-        direct.end()
-        direct.begin(heard())
-        return [line.text async for line in direct]
+        fast_path = FastPath(TOOLS, Twin(sample), None)
+        fast_path.end()
+        fast_path.begin(heard())
+        return [line.text async for line in fast_path]
 
     assert asyncio.run(asyncio.wait_for(run(), BOUND_S))[-1] == text
 
@@ -423,13 +426,13 @@ def test_what_is_nested_too_deeply_is_refused_as_the_sdk_does_and_reading_goes_o
         yield Line(orjson.dumps(call(2, "cortex_exact", query="store", limit=1)).decode())
 
     async def run(read, write):
-        direct = Direct(TOOLS, Twin(sample), Wire(write, BOUND_S))
-        direct.made.set()
-        direct.end()
-        direct.begin(heard())
-        with os.fdopen(read, "rb") as told, os.fdopen(write, "wb"):
-            left = [line.text async for line in direct]
-            return left, orjson.loads(await asyncio.to_thread(told.readline))["id"]
+        fast_path = FastPath(TOOLS, Twin(sample), Wire(write, BOUND_S))
+        fast_path.tools_ready.set()
+        fast_path.end()
+        fast_path.begin(heard())
+        with os.fdopen(read, "rb") as output, os.fdopen(write, "wb"):
+            left = [line.text async for line in fast_path]
+            return left, orjson.loads(await asyncio.to_thread(output.readline))["id"]
 
     left, answered = asyncio.run(asyncio.wait_for(run(*os.pipe()), BOUND_S))
     assert left[2:] == [text]

@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 
 from cortex.front.cli import commands, exploration, render, serving
-from cortex.front.cli.activity import under_way
-from cortex.front.cli.first_index import first_index
+from cortex.front.cli.activity import slow_notice
+from cortex.front.cli.first_index import wait_first_index
 from cortex.front.link import Link
 from cortex.generation import current as generations
 from cortex.generation.current import FileRef, Generation, SegmentRef
@@ -31,7 +31,7 @@ def wait(link, patience_s=10 * HANGS_S):
 
     async def bounded():
         async with asyncio.timeout(HANGS_S):
-            return await first_index(link, patience_s)
+            return await wait_first_index(link, patience_s)
 
     return asyncio.run(bounded())
 
@@ -44,7 +44,7 @@ def test_a_command_waits_until_all_of_a_project_is_served_that_was_not(tmp_path,
     async def both():
         async with asyncio.timeout(HANGS_S):
             waited, _ = await asyncio.gather(
-                first_index(link, 10 * HANGS_S), asyncio.to_thread(serve, tmp_path)
+                wait_first_index(link, 10 * HANGS_S), asyncio.to_thread(serve, tmp_path)
             )
             return waited, link.freshness.current().sources
 
@@ -62,8 +62,8 @@ def test_a_command_does_not_wait_for_what_nobody_makes(tmp_path):
     assert not wait(Link(Config(root=tmp_path, server=Server(auto_index=False))))
     config = Config(root=tmp_path)
     config.indexer_state.parent.mkdir(parents=True)
-    told = IndexerState("idle", 0, 0, 1, time.time(), os.getpid(), message="There are too many files.")
-    config.indexer_state.write_bytes(orjson.dumps(told))
+    state = IndexerState("idle", 0, 0, 1, time.time(), os.getpid(), message="There are too many files.")
+    config.indexer_state.write_bytes(orjson.dumps(state))
     assert not wait(Link(config))
 
 
@@ -71,11 +71,11 @@ def test_a_graph_file_of_the_same_size_is_waited_for_and_one_that_was_touched_is
     path = tmp_path / "code-graph.json"
     path.write_bytes(b"one")
     served = {path.name: FileRef(3, path.stat().st_mtime_ns, hashlib.sha256(b"one").hexdigest())}
-    assert serving._graph_waiting(tmp_path, served) == []
+    assert serving._unserved_graph_files(tmp_path, served) == []
     os.utime(path, ns=(1, 1))
-    assert serving._graph_waiting(tmp_path, served) == []
+    assert serving._unserved_graph_files(tmp_path, served) == []
     path.write_bytes(b"two")
-    assert serving._graph_waiting(tmp_path, served) == [path.name]
+    assert serving._unserved_graph_files(tmp_path, served) == [path.name]
 
 
 def test_the_patience_of_a_command_has_an_end(tmp_path):
@@ -87,14 +87,14 @@ def test_the_progress_of_others_is_said(capsys):
     with render.Progress(clock=lambda: next(clock)) as progress:
         progress.follow(1, 0, 10)
         progress.follow(5, 2, 10)
-    said = "waiting for the first index: 5 of 10 files read, 2 served"
-    assert capsys.readouterr().err.splitlines() == [said]
+    sentence = "waiting for the first index: 5 of 10 files read, 2 served"
+    assert capsys.readouterr().err.splitlines() == [sentence]
 
 
 @pytest.mark.parametrize(("symbol", "head"), [("src/a.py:9", "src/a.py:9"), ("run", "src/a.py:9  run")])
 def test_lines_that_no_definition_holds_have_their_place_as_a_head_once(symbol, head, capsys):
-    shown = {"symbol": symbol, "file": "src/a.py", "start_line": 9, "end_line": 9, "text": "x = 1"}
-    exploration.print_picture({"functions": [shown]})
+    row = {"symbol": symbol, "file": "src/a.py", "start_line": 9, "end_line": 9, "text": "x = 1"}
+    exploration.print_picture({"functions": [row]})
     assert capsys.readouterr().out.splitlines() == [head, "    x = 1"]
 
 
@@ -106,15 +106,15 @@ class Terminal(io.StringIO):
 
 
 def test_what_takes_longer_than_a_moment_says_so_on_a_terminal_and_nowhere_else(monkeypatch, capsys):
-    with under_way("`cortex doctor`", 0.0):
+    with slow_notice("`cortex doctor`", 0.0):
         pass
     assert capsys.readouterr().err == ""
     screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
-    with under_way("`cortex doctor`", HANGS_S):
+    with slow_notice("`cortex doctor`", HANGS_S):
         pass
     assert screen.getvalue() == ""
-    with under_way("`cortex doctor`", 0.001):
+    with slow_notice("`cortex doctor`", 0.001):
         until(lambda: screen.getvalue().count("\n") >= 2, "two lines")
     first, second, *_ = screen.getvalue().splitlines()
     assert first == "cortex: `cortex doctor` is under way …"
@@ -140,7 +140,7 @@ def test_what_is_said_beside_a_bar_is_whole_at_any_width(columns, bars):
     with render.Progress(screen, serves=True) as progress:
         progress(400, 482, 7383)
         progress.serve(482, 482, waits=True)
-    shown = screen.file.getvalue()
-    said = "serving 400 of 482 files read, 482 of 482 served, taking up the graph"
-    assert said in " ".join(shown.replace("━", " ").split())
-    assert ("━" in shown) is bars
+    screen_text = screen.file.getvalue()
+    sentence = "serving 400 of 482 files read, 482 of 482 served, taking up the graph"
+    assert sentence in " ".join(screen_text.replace("━", " ").split())
+    assert ("━" in screen_text) is bars

@@ -26,7 +26,9 @@ def run_unread(*arguments: str, code: str = "") -> subprocess.CompletedProcess[b
         os.close(write)
 
 
-@pytest.mark.parametrize("arguments", [["version"], ["--help"], *([one.name, "--help"] for one in COMMANDS)])
+@pytest.mark.parametrize(
+    "arguments", [["version"], ["--help"], *([command.name, "--help"] for command in COMMANDS)]
+)
 def test_a_command_whose_reader_has_gone_ends_quietly_with_0(arguments):
     done = run_unread(*arguments)
     assert (done.returncode, done.stderr) == (0, b"")

@@ -33,16 +33,16 @@ KEY = "ghp_" + "a1B2" * 9
 def tell(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CORTEX_MEMORY_DATA_DIR", str(tmp_path / "memory"))
 
-    def told(event, given):
-        raw = given if isinstance(given, bytes) else json.dumps(given).encode()
+    def send(event, payload):
+        raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
         hook.tell([event])
         return capsys.readouterr().out
 
-    return told
+    return send
 
 
-def kept(tmp_path):
+def read_spool(tmp_path):
     folder = tmp_path / "memory" / "spool"
     return (
         [json.loads(path.read_bytes()) for path in sorted(folder.glob("*.json"))] if folder.exists() else []
@@ -55,7 +55,7 @@ def test_an_event_is_kept_for_its_person_alone_without_what_is_private_or_secret
         {"session_id": "s1", "cwd": "/shop", "prompt": f"use {KEY}\n<private>42</private> and mend it"},
     )
     tell("tool-use", {"session_id": "s1", "tool_name": "Edit", "tool_input": {"file_path": f"/{KEY}/a.py"}})
-    prompt, tool = kept(tmp_path)
+    prompt, tool = read_spool(tmp_path)
     assert prompt["text"] == "use [removed]\n and mend it"
     assert (tool["tool"], tool["files"], tool["modified"]) == ("Edit", ["/[removed]/a.py"], True)
     folder = tmp_path / "memory" / "spool"
@@ -66,7 +66,7 @@ def test_an_event_is_kept_for_its_person_alone_without_what_is_private_or_secret
 def test_the_general_form_is_taken_as_well(tell, tmp_path):
     tell("prompt", {"session": "s1", "cwd": "/shop", "text": "why?", "agent": "mine"})
     tell("tool-use", {"session": "s1", "tool": "edit", "files": ["a.py"], "modified": True})
-    prompt, tool = kept(tmp_path)
+    prompt, tool = read_spool(tmp_path)
     assert (prompt["text"], prompt["agent"], tool["files"], tool["modified"]) == (
         "why?",
         "mine",
@@ -90,7 +90,7 @@ def test_half_a_character_does_not_keep_an_event_away(tell, tmp_path):
 def test_an_unknown_event_and_no_event_do_nothing(tell, tmp_path):
     tell("dance", {"prompt": "x"})
     hook.tell([])
-    assert kept(tmp_path) == []
+    assert read_spool(tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_written_and_no_home_are_no_error(tmp_path):
@@ -121,19 +121,19 @@ def test_it_imports_nothing_that_is_not_ours_or_of_the_standard_library():
 
 def test_an_event_is_bounded_and_so_is_all_that_waits(tell, tmp_path, monkeypatch):
     tell("prompt", {"prompt": "word " * 200_000})
-    (one,) = kept(tmp_path)
-    assert len(json.dumps(one)) <= hook.EVENT_BYTES_MAX
+    (event,) = read_spool(tmp_path)
+    assert len(json.dumps(event)) <= hook.EVENT_BYTES_MAX
     monkeypatch.setattr(spool, "BYTES_MAX", 10 * spool.BLOCK_BYTES)
     for _ in range(10):
         tell("prompt", {"prompt": "more"})
-    full = len(kept(tmp_path))
+    full = len(read_spool(tmp_path))
     assert 2 <= full <= 10
     folder = tmp_path / "memory" / "spool"
     assert (folder / spool.COUNT).stat().st_size <= 10
     max(folder.glob("*.json"), key=lambda path: path.stat().st_size).unlink()
     spool.count(str(folder))
     tell("prompt", {"prompt": "there is room again"})
-    assert kept(tmp_path)[-1]["text"] == "there is room again"
+    assert read_spool(tmp_path)[-1]["text"] == "there is room again"
 
 
 #: what a process lists by a descriptor, as `files` does, and what it has imported in the end
@@ -192,12 +192,12 @@ def test_a_session_begins_with_the_last_briefing_of_exactly_this_project(tell, t
     folder.mkdir(parents=True)
     lines = "\n".join(f"- note {at} of the shop: ä" for at in range(1_000))
     (folder / f"{identity_of(shop)}.md").write_text(lines)
-    told = tell("session-start", {"cwd": str(shop), "source": "startup"})
-    assert len(told.encode()) <= hook.BRIEFING_BYTES_MAX
-    assert told.startswith("<cortex-briefing>\n- note 0 ")
-    last = told.strip().splitlines()[-2]
+    briefing = tell("session-start", {"cwd": str(shop), "source": "startup"})
+    assert len(briefing.encode()) <= hook.BRIEFING_BYTES_MAX
+    assert briefing.startswith("<cortex-briefing>\n- note 0 ")
+    last = briefing.strip().splitlines()[-2]
     assert last in lines.splitlines()
-    assert plain(f"before {told} after").split() == ["before", "after"]
+    assert plain(f"before {briefing} after").split() == ["before", "after"]
     assert tell("session-start", {"cwd": str(other)}) == ""
     assert tell("session-start", {"cwd": "shop"}) == ""
 
@@ -229,14 +229,14 @@ def test_a_session_of_a_clone_begins_with_the_briefing_that_its_remote_shares(te
         (clone / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {origin}\n')
     remotes = ("github.com/ada/shop",)
     worker = open_worker(DataFolder(data, Memory(remotes=remotes)))
-    given = {"title": "We use jitter for retries", "kind": "decision"}
-    worker.call(MemoryCall("store", given, True, "", identity_of(clones[0], remotes), "", "", "cli"))
+    note_fields = {"title": "We use jitter for retries", "kind": "decision"}
+    worker.call(MemoryCall("store", note_fields, True, "", identity_of(clones[0], remotes), "", "", "cli"))
     worker._last_write -= 10  # as if it had been quiet since
     worker.reload()
     worker.close()
     (tmp_path / "memory").symlink_to(data)
-    told = [tell("session-start", {"cwd": str(clone)}) for clone in clones]
-    assert ["jitter" in each for each in told] == [True, True, False]
+    briefings = [tell("session-start", {"cwd": str(clone)}) for clone in clones]
+    assert ["jitter" in briefing for briefing in briefings] == [True, True, False]
 
 
 @pytest.fixture

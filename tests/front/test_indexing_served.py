@@ -34,5 +34,5 @@ def test_a_file_that_is_saved_while_its_first_text_waits_to_be_served_is_waited_
         attach.stop(config)
     last = manifests.load(config.manifest).chunk_files
     assert first != last
-    assert {name: (one.size, one.mtime_ns) for name, one in served.files.items()} == last
+    assert {name: (ref.size, ref.mtime_ns) for name, ref in served.files.items()} == last
     assert len(loaded) < 10  # it is read when it has changed

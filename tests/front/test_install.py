@@ -46,8 +46,8 @@ def home(tmp_path, monkeypatch):
 
 def every_byte(*folders: Path) -> dict[str, bytes]:
     """What is there, folders as well."""
-    found = (path for folder in folders for path in folder.rglob("*"))
-    return {str(path): path.read_bytes() if path.is_file() else b"/" for path in found}
+    paths = (path for folder in folders for path in folder.rglob("*"))
+    return {str(path): path.read_bytes() if path.is_file() else b"/" for path in paths}
 
 
 def put(path: Path, text: str) -> Path:
@@ -65,18 +65,18 @@ def entry(agent: Agent, scope: str, root: Path):
     text = locate(server.path, root).read_text()
     if server.form == "json":
         return edits.json_value(text, server.keys)
-    found = tomllib.loads(text) if server.form == "toml" else yaml.safe_load(text)
+    node = tomllib.loads(text) if server.form == "toml" else yaml.safe_load(text)
     for key in server.keys:
-        found = found[key]
-    return next(each for each in found if each["name"] == NAME) if isinstance(found, list) else found
+        node = node[key]
+    return next(item for item in node if item["name"] == NAME) if isinstance(node, list) else node
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["beside-others", "from-nothing"])
+@pytest.mark.parametrize("exists", [True, False], ids=["beside-others", "from-nothing"])
 @pytest.mark.parametrize(("agent", "scope"), SCOPES)
-def test_an_agent_is_connected_once_and_every_byte_comes_back(agent, scope, there, home, capsys):
+def test_an_agent_is_connected_once_and_every_byte_comes_back(agent, scope, exists, home, capsys):
     project = Path.cwd()
     place = getattr(agent, scope)
-    if there:
+    if exists:
         put(locate(place.server.path, project), BEFORE[place.server.form])
         if place.rules and not place.rules.head:
             put(locate(place.rules.path, project), "# House rules\r\n\r\nBe kind.\r\n")
@@ -86,11 +86,11 @@ def test_an_agent_is_connected_once_and_every_byte_comes_back(agent, scope, ther
     where = ["--project"] if scope == "project" else []
 
     assert run("install", agent.name, "--yes", *where) == EXIT_OK
-    found = entry(agent, scope, project)
-    command = connections._command(found)
+    written_entry = entry(agent, scope, project)
+    command = connections._entry_command(written_entry)
     assert command[0].endswith("cortex")
     assert command[1] == "mcp"
-    if there:
+    if exists:
         now = iter(locate(place.server.path, project).read_text().splitlines())
         assert all(line in now for line in BEFORE[place.server.form].splitlines())
     if place.rules:
@@ -146,17 +146,17 @@ def test_a_file_that_is_not_understood_stays_and_the_sentence_says_why(home, cap
     path = put(home / ".cursor" / "mcp.json", text)
     assert run("install", "cursor", "--yes") == EXIT_NOTHING
     assert path.read_text() == text
-    said = capsys.readouterr().err
-    assert str(path) in said
-    assert why in said
+    error = capsys.readouterr().err
+    assert str(path) in error
+    assert why in error
 
 
 def test_what_was_edited_since_keeps_the_edits(home, capsys):
     assert run("install", "cursor", "codex", "--yes") == EXIT_OK
     servers = home / ".cursor" / "mcp.json"
-    told = json.loads(servers.read_text())
-    told["mcpServers"]["git"] = {"command": "git"}
-    servers.write_text(json.dumps(told, indent=4))
+    settings = json.loads(servers.read_text())
+    settings["mcpServers"]["git"] = {"command": "git"}
+    servers.write_text(json.dumps(settings, indent=4))
     agents = home / ".codex" / "AGENTS.md"
     agents.write_text("Mine.\n\n" + agents.read_text().replace("callers", "who calls"))
     config = home / ".codex" / "config.toml"
@@ -175,8 +175,8 @@ def test_another_program_takes_the_place_of_the_one_before(home, tmp_path, monke
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr("sys.executable", str(tmp_path / "bin" / "python"))
     assert run("install", "cursor", "--yes") == EXIT_OK
-    told = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]
-    assert told["cortex"]["command"] == str(tmp_path / "bin" / "cortex")
+    servers = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]
+    assert servers["cortex"]["command"] == str(tmp_path / "bin" / "cortex")
     assert run("uninstall", "--yes") == EXIT_OK
     assert not (home / ".cursor").exists()
 
@@ -228,15 +228,15 @@ VALUES = st.recursive(
     st.booleans(),
 )
 def test_in_any_object_the_entry_is_added_and_the_rest_stays(value, indent, ascii_only, windows):
-    value = {key: each for key, each in value.items() if key != "mcpServers"}
+    value = {key: member for key, member in value.items() if key != "mcpServers"}
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     text = text.replace("\n", "\r\n") if windows else text
     piece = edits.json_entry(text, ("mcpServers", "cortex"), {"command": "x", "args": ["mcp"]})
-    after = piece.into(text)
+    after = piece.apply_to(text)
     assert json.loads(after) == {"mcpServers": {"cortex": {"command": "x", "args": ["mcp"]}}} | value
     assert after[: piece.at] + after[piece.at + len(piece.text) :] == text
     assert edits.json_entry(after, ("mcpServers", "cortex"), {"command": "x", "args": ["mcp"]}) is None
-    assert json.loads(edits.without_json_entry(after, ("mcpServers",))) == value
+    assert json.loads(edits.remove_json_entry(after, ("mcpServers",))) == value
 
 
 def test_doctor_says_who_is_connected_and_what_does_not_start(home):
@@ -245,12 +245,12 @@ def test_doctor_says_who_is_connected_and_what_does_not_start(home):
         home / ".codex" / "config.toml",
         '[mcp_servers.cortex]\ncommand = "sh"\nargs = ["-c", "echo broken >&2"]\n',
     )
-    found = {each.agent.name: each for each in connections.entries(Path.cwd())}
-    assert set(found) == {"cursor", "codex"}
+    connected = {connection.agent.name: connection for connection in connections.entries(Path.cwd())}
+    assert set(connected) == {"cursor", "codex"}
     with pytest.raises(Exception, match="cannot be started: No such file"):
-        connections.try_out(found["cursor"].command, Path.cwd())
+        connections.try_out(connected["cursor"].command, Path.cwd())
     with pytest.raises(Exception, match="it ended: broken"):
-        connections.try_out(found["codex"].command, Path.cwd())
+        connections.try_out(connected["codex"].command, Path.cwd())
 
 
 def test_an_agent_that_works_in_no_folder_is_told_the_project_and_waits_for_one(home, monkeypatch, capsys):
@@ -265,7 +265,7 @@ def test_an_agent_that_works_in_no_folder_is_told_the_project_and_waits_for_one(
     assert [entry.agent.name for entry in connections.entries(project)] == ["claude-code"]
     monkeypatch.chdir(project)
     assert run("install", "claude-desktop", "--yes") == EXIT_OK
-    [entry] = [one for one in connections.entries(project) if one.agent.placeless]
+    [entry] = [candidate for candidate in connections.entries(project) if candidate.agent.placeless]
     assert entry.command[-2:] == ("--project", str(project))
 
 
@@ -283,13 +283,13 @@ def test_each_agent_starts_the_server_for_the_project_at_hand(agent, scope, home
 def test_codex_asks_nobody_about_the_tools_that_only_read(home):
     put(home / ".codex" / "config.toml", 'model = "m"  # mine\n\n[tools]\nweb = true\n')
     assert run("install", "codex", "--yes") == EXIT_OK
-    told = tomllib.loads((home / ".codex" / "config.toml").read_text())
-    tools = told["mcp_servers"]["cortex"]["tools"]
+    settings = tomllib.loads((home / ".codex" / "config.toml").read_text())
+    tools = settings["mcp_servers"]["cortex"]["tools"]
     assert tools == {name: {"approval_mode": "approve"} for name in reading_tools()}
     assert "cortex_search" in tools
     assert not {name for name in tools if "store" in name or "forget" in name}
-    assert told["tools"] == {"web": True}
+    assert settings["tools"] == {"web": True}
     assert run("install", "codex", "--yes") == EXIT_OK
-    assert tomllib.loads((home / ".codex" / "config.toml").read_text()) == told
+    assert tomllib.loads((home / ".codex" / "config.toml").read_text()) == settings
     assert run("uninstall", "--yes") == EXIT_OK
     assert (home / ".codex" / "config.toml").read_text() == 'model = "m"  # mine\n\n[tools]\nweb = true\n'

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import jsonrpc_message_adapter
 
-from cortex.front.mcp.lines import LINE_BYTES_MAX, Line, Refused, Splitter, check, find_id
+from cortex.front.mcp.lines import LINE_BYTES_MAX, InvalidLine, Line, Splitter, check, find_id
 from cortex.front.mcp.stdio import Wire
 
 DEEP = '{"jsonrpc":"2.0","id":7,"method":"ping","params":' + '{"a":' * 100_000 + "1" + "}" * 100_001
@@ -42,9 +42,9 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "number"), BROKEN, ids=lambda part: str(part)[:60])
+@pytest.mark.parametrize(("text", "code", "number"), BROKEN, ids=lambda value: str(value)[:60])
 def test_a_line_that_is_no_message_is_refused_with_its_id(text, code, number):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InvalidLine) as caught:
         check(Line(text))
     answer = orjson.loads(caught.value.answer())
     assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", number, code)
@@ -61,7 +61,7 @@ def test_of_a_line_that_is_too_long_one_error_is_made_and_the_next_line_is_read(
     data = LONG.encode() + b'\n{"jsonrpc":"2.0","id":9,"method":"ping"}\n'
     assert len(LONG) > LINE_BYTES_MAX
     long, short = lines_of(data, 65_536)
-    with pytest.raises(Refused, match="16 MiB") as caught:
+    with pytest.raises(InvalidLine, match="16 MiB") as caught:
         check(long)
     assert (caught.value.code, caught.value.number) == (-32600, 8)
     assert check(short)
@@ -92,11 +92,11 @@ def test_a_message_is_let_through(text, asks):
         st.one_of(st.none(), st.booleans(), st.integers(), st.just("2.0"), st.text(max_size=3), st.just({})),
     )
 )
-def test_what_is_let_through_is_a_message_to_the_sdk_too(message):
+def test_accepted_lines_are_valid_messages_for_the_sdk(message):
     text = orjson.dumps(message).decode() if all_fit(message) else "{}"
     try:
         asks = check(Line(text))
-    except Refused:
+    except InvalidLine:
         return
     taken = jsonrpc_message_adapter.validate_json(text, by_name=False)
     assert asks == (hasattr(taken, "id") and hasattr(taken, "method"))
@@ -130,8 +130,10 @@ def test_every_broken_line_is_answered_and_the_messages_between_them_are_passed_
     read, write = os.pipe()
     passed = asyncio.run(asyncio.wait_for(run(write), 30))
     os.close(write)
-    with os.fdopen(read, "rb") as told:
-        answers = [orjson.loads(line) for line in told]
+    with os.fdopen(read, "rb") as output:
+        answers = [orjson.loads(line) for line in output]
     assert passed == [good] * len(BROKEN)
     assert len(counted) == len(BROKEN)
-    assert [(one["error"]["code"], one["id"]) for one in answers] == [broken[1:] for broken in BROKEN]
+    assert [(answer["error"]["code"], answer["id"]) for answer in answers] == [
+        broken[1:] for broken in BROKEN
+    ]

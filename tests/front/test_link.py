@@ -22,9 +22,9 @@ HANGS_S = 30.0
 
 @pytest.fixture
 def config(tmp_path):
-    made = Config(root=tmp_path)
-    made.index_dir.mkdir(parents=True)
-    return made
+    project_config = Config(root=tmp_path)
+    project_config.index_dir.mkdir(parents=True)
+    return project_config
 
 
 def call(config, tool, **arguments):
@@ -38,7 +38,7 @@ def call(config, tool, **arguments):
 
 
 @pytest.mark.parametrize(
-    ("tool", "given"),
+    ("tool", "arguments"),
     [
         ("cortex_search", {"query": "how is it kept"}),
         ("cortex_exact", {"query": "Store"}),
@@ -51,12 +51,12 @@ def call(config, tool, **arguments):
     ],
 )
 def test_before_anything_is_served_no_call_waits_for_a_set_longer_than_for_the_first_generation(
-    config, monkeypatch, tool, given
+    config, monkeypatch, tool, arguments
 ):
     for module in ("cortex.ask.query_context", "cortex.front.link"):
         monkeypatch.setattr(f"{module}.FIRST_GENERATION_S", 0.05)
     monkeypatch.setattr("cortex.front.link.READY_S", 2 * HANGS_S)
-    answer = call(config, tool, **given)
+    answer = call(config, tool, **arguments)
     assert answer["index"]["generation"] == 0
     assert "Nothing is indexed yet" in answer["suggestion"]
 
@@ -88,7 +88,7 @@ def test_a_command_asks_again_while_the_workers_are_starting_and_not_for_ever(co
 
 
 @pytest.mark.parametrize(
-    ("told", "stands"),
+    ("process_state", "stands"),
     [
         (("waiting", 0, ""), "starting"),
         (("running", 0, ""), "starting"),
@@ -98,13 +98,13 @@ def test_a_command_asks_again_while_the_workers_are_starting_and_not_for_ever(co
     ],
 )
 def test_a_worker_that_has_failed_once_is_not_waited_for_as_one_that_comes_up(
-    config, monkeypatch, told, stands
+    config, monkeypatch, process_state, stands
 ):
-    one = dict(zip(("state", "restarts", "last_error"), told, strict=True)) | {"name": "text.0"}
-    monkeypatch.setattr("cortex.processes.attach.set_status", lambda _config: {"processes": [one]})
+    process = dict(zip(("state", "restarts", "last_error"), process_state, strict=True)) | {"name": "text.0"}
+    monkeypatch.setattr("cortex.processes.attach.set_status", lambda _config: {"processes": [process]})
     link = Link(config)
     link._attachment = Attachment(config, start=False)
-    assert asyncio.run(link._standing("text")) == stands
+    assert asyncio.run(link._worker_state("text")) == stands
 
 
 def test_a_project_that_was_moved_is_a_sentence_at_once(config, tmp_path):
@@ -118,7 +118,7 @@ def test_a_project_that_was_moved_is_a_sentence_at_once(config, tmp_path):
         call(moved, "cortex_exact", query="Store")
 
 
-def test_of_what_is_here_to_be_read_a_front_of_its_own_writes_nothing_down_either(tmp_path, monkeypatch):
+def test_a_read_only_clone_takes_no_notes_from_its_own_front(tmp_path, monkeypatch):
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     clone = clones_base() / "git.example" / "ada" / "lib"
     clone.mkdir(parents=True)
@@ -126,21 +126,21 @@ def test_of_what_is_here_to_be_read_a_front_of_its_own_writes_nothing_down_eithe
         call(Config(root=clone), "cortex_relate", from_id="1", to_id="2")
 
 
-def test_who_asks_through_a_front_of_several_asks_of_its_project_in_its_folder(config):
+def test_callers_of_a_shared_front_get_its_project_and_folder(config):
     async def run():
         link = Link(config)
         try:
-            return link.in_the_name(), link.in_the_name(Caller(agent="browser", session="desk"))
+            return link.caller_for(), link.caller_for(Caller(agent="browser", session="desk"))
         finally:
             await link.close()
 
-    own, other = asyncio.run(run())
+    front, other = asyncio.run(run())
     assert (other.agent, other.session) == ("browser", "desk")
-    assert own.project
-    assert (other.project, other.place) == (own.project, str(config.root))
+    assert front.project
+    assert (other.project, other.place) == (front.project, str(config.root))
 
 
-def test_who_asks_for_code_alone_asks_without_memory(config):
+def test_a_code_only_caller_has_no_memory(config):
     async def run():
         link = Link(config)
         try:

@@ -16,7 +16,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 from cortex.ask.freshness import Progress
 from cortex.front.mcp import project as projects
-from cortex.front.mcp.progress import QUIET_S, tell_progress
+from cortex.front.mcp.progress import QUIET_S, report_progress
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
 from cortex.front.tools import TOOLS
@@ -63,7 +63,7 @@ def talk(project, ask, mode="auto", **options):
 
     async def run():
         # An error that leaves the client's own block comes out as a group of errors.
-        async with Client(make_server(TOOLS, project, named=project), mode=mode, **options) as client:
+        async with Client(make_server(TOOLS, project, project_names=project), mode=mode, **options) as client:
             try:
                 return await ask(client)
             except MCPError as error:
@@ -118,7 +118,7 @@ def test_an_unknown_tool_is_a_json_rpc_error(project, mode):
     assert all(name in error.message for name in TOOLS)
 
 
-def test_that_nobody_can_answer_is_an_internal_error(sample, mode):
+def test_a_missing_worker_is_an_internal_error(sample, mode):
     error = refused(Project(Silent(sample)), "cortex_search", {"query": "x"}, mode)
     assert (error.code, error.message) == (-32603, "No worker of search answers.")
 
@@ -159,13 +159,13 @@ def test_the_map_of_the_project_is_a_resource_and_that_of_a_file_a_template(proj
         )
 
     listed, templates, *read = talk(project, ask, mode)
-    assert [str(one.uri) for one in listed][:1] == ["cortex://outline/"]
-    assert [one.uri_template for one in templates][:1] == ["cortex://outline/{path}"]
-    whole, file, folder = (orjson.loads(one.contents[0].text) for one in read)
+    assert [str(resource.uri) for resource in listed][:1] == ["cortex://outline/"]
+    assert [template.uri_template for template in templates][:1] == ["cortex://outline/{path}"]
+    project_map, file, folder = (orjson.loads(content.contents[0].text) for content in read)
     assert read[1].contents[0].mime_type == "application/json"
-    assert {one["file"] for one in whole["results"]} > {one["file"] for one in folder["results"]}
-    assert [one["file"] for one in file["results"]] == ["src/auth/session.py"]
-    assert {one["file"] for one in folder["results"]} == {"src/auth/session.py", "src/auth/tickets.py"}
+    assert {row["file"] for row in project_map["results"]} > {row["file"] for row in folder["results"]}
+    assert [row["file"] for row in file["results"]] == ["src/auth/session.py"]
+    assert {row["file"] for row in folder["results"]} == {"src/auth/session.py", "src/auth/tickets.py"}
 
 
 @pytest.mark.parametrize("uri", ["cortex://outline/no/such.py", "cortex://notes/x", "file:///etc/passwd"])
@@ -180,16 +180,16 @@ def test_the_prompts_name_their_arguments_and_speak_of_tools_that_exist(project,
 
     async def ask(client):
         listed = (await client.list_prompts()).prompts
-        given = {
+        arguments = {
             "review-change": {},
             "explain-module": {"module": "src/auth"},
             "find-bug": {"symptom": "KeyError: {'a': 1}"},
         }
-        return listed, {name: await client.get_prompt(name, values) for name, values in given.items()}
+        return listed, {name: await client.get_prompt(name, values) for name, values in arguments.items()}
 
     listed, got = talk(project, ask, mode)
-    assert {one.name for one in listed} == {"review-change", "explain-module", "find-bug"}
-    texts = {name: one.messages[0].content.text for name, one in got.items()}
+    assert {prompt.name for prompt in listed} == {"review-change", "explain-module", "find-bug"}
+    texts = {name: answer.messages[0].content.text for name, answer in got.items()}
     assert "src/auth" in texts["explain-module"]
     assert "KeyError: {'a': 1}" in texts["find-bug"]
     for text in texts.values():
@@ -197,11 +197,11 @@ def test_the_prompts_name_their_arguments_and_speak_of_tools_that_exist(project,
 
 
 @pytest.mark.parametrize(
-    ("name", "given"), [("nothing", {}), ("explain-module", {}), ("find-bug", {"symptom": " "})]
+    ("name", "arguments"), [("nothing", {}), ("explain-module", {}), ("find-bug", {"symptom": " "})]
 )
-def test_a_prompt_that_cannot_be_given_is_an_error(project, mode, name, given):
+def test_a_prompt_that_cannot_be_given_is_an_error(project, mode, name, arguments):
     with pytest.raises(MCPError) as caught:
-        talk(project, lambda client: client.get_prompt(name, given), mode)
+        talk(project, lambda client: client.get_prompt(name, arguments), mode)
     assert caught.value.code == -32602
 
 
@@ -223,16 +223,16 @@ def test_a_prompt_that_cannot_be_given_is_an_error(project, mode, name, given):
 def test_paths_and_symbols_are_completed(project, mode, ref, typed, values):
     what, argument = ref
     ask = {"name": argument, "value": typed}
-    found = talk(project, lambda client: client.complete(what, ask), mode).completion
-    assert [value for value in found.values if value in values] == values
-    assert len(found.values) == (found.total or 0)
-    assert bool(found.values) == bool(values)
+    completion = talk(project, lambda client: client.complete(what, ask), mode).completion
+    assert [value for value in completion.values if value in values] == values
+    assert len(completion.values) == (completion.total or 0)
+    assert bool(completion.values) == bool(values)
 
 
 def test_nothing_is_completed_while_nobody_can_answer(sample, mode):
     ref = PromptReference(name="explain-module")
-    found = talk(Project(Silent(sample)), lambda c: c.complete(ref, {"name": "module", "value": "s"}), mode)
-    assert found.completion.values == []
+    answer = talk(Project(Silent(sample)), lambda c: c.complete(ref, {"name": "module", "value": "s"}), mode)
+    assert answer.completion.values == []
 
 
 def test_a_call_that_takes_long_tells_its_progress_when_a_token_was_given(sample):
@@ -271,7 +271,7 @@ def test_progress_counts_files_while_indexing_and_never_falls():
 
     async def run():
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(tell_progress(Progressing(), hear), 30)
+            await asyncio.wait_for(report_progress(Progressing(), hear), 30)
 
     asyncio.run(run())
     assert heard == [(3.0, 9.0), (5.0, 9.0), (5.0 + QUIET_S, None), (5.0 + 2 * QUIET_S, None)]
@@ -280,13 +280,13 @@ def test_progress_counts_files_while_indexing_and_never_falls():
 class Opened(Twin):
     """In place of a Link: of whichever project it is asked for."""
 
-    asked: ClassVar[list] = []
+    roots: ClassVar[list] = []
     served: ClassVar = None
 
     def __init__(self, config):
         super().__init__(self.served)
         self.config = config
-        self.asked.append(config.root)
+        self.roots.append(config.root)
 
     def open(self):
         """Nothing: it is."""
@@ -294,7 +294,7 @@ class Opened(Twin):
 
 @pytest.fixture
 def rootless(monkeypatch, sample):
-    monkeypatch.setattr(Opened, "asked", [])
+    monkeypatch.setattr(Opened, "roots", [])
     monkeypatch.setattr(Opened, "served", sample)
     monkeypatch.setattr(projects, "Link", Opened)
     return Project(None, "No project found; pass --project DIR.")
@@ -311,7 +311,7 @@ def test_the_first_root_of_a_handshake_client_is_the_project_when_none_was_set(r
         warnings.simplefilter("error", MCPDeprecationWarning)
         results = talk(rootless, ask, "legacy", list_roots_callback=roots)
     assert not any(result.is_error for result in results)
-    assert Opened.asked == [sample.config.root]
+    assert Opened.roots == [sample.config.root]
 
 
 def test_a_client_with_several_roots_may_name_one_of_them(rootless, sample, tmp_path):
@@ -319,8 +319,8 @@ def test_a_client_with_several_roots_may_name_one_of_them(rootless, sample, tmp_
     other.mkdir()
 
     async def roots(_context):
-        named = (sample.config.root, other, tmp_path / "gone")
-        return ListRootsResult(roots=[Root(uri=root.as_uri()) for root in named])
+        folders = (sample.config.root, other, tmp_path / "gone")
+        return ListRootsResult(roots=[Root(uri=root.as_uri()) for root in folders])
 
     async def ask(client):
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -330,14 +330,14 @@ def test_a_client_with_several_roots_may_name_one_of_them(rootless, sample, tmp_
         ]
         return tools["cortex_exact"].input_schema["properties"]["project"], answers
 
-    told, (first, second, third) = talk(rootless, ask, "legacy", list_roots_callback=roots)
-    assert told["description"] == f"{sample.config.root.name} (default), other."
-    assert [orjson.loads(one.content[0].text)["project"] for one in (first, second)] == [
+    field, (first, second, third) = talk(rootless, ask, "legacy", list_roots_callback=roots)
+    assert field["description"] == f"{sample.config.root.name} (default), other."
+    assert [orjson.loads(answer.content[0].text)["project"] for answer in (first, second)] == [
         sample.config.root.name,
         "other",
     ]
     assert third.is_error
-    assert Opened.asked == [sample.config.root, other]
+    assert Opened.roots == [sample.config.root, other]
 
 
 @pytest.mark.parametrize("uris", [[], ["file:///no/such/folder"]])
@@ -357,10 +357,10 @@ def test_without_a_root_that_exists_every_tool_says_what_to_set(rootless, uris):
 
 
 def test_a_client_of_the_newest_protocol_is_not_asked_for_roots(rootless):
-    asked = []
+    contexts = []
 
     async def roots(context):
-        asked.append(context)
+        contexts.append(context)
         return ListRootsResult(roots=[])
 
     with pytest.raises(MCPError) as caught:
@@ -370,18 +370,18 @@ def test_a_client_of_the_newest_protocol_is_not_asked_for_roots(rootless):
             ERAS["newest"],
             list_roots_callback=roots,
         )
-    assert (caught.value.code, asked) == (-32603, [])
+    assert (caught.value.code, contexts) == (-32603, [])
 
 
 def test_warnings_are_told_to_a_handshake_client_that_asks_for_them(project):
     heard = []
 
     async def run():
-        told = asyncio.Event()
+        logged = asyncio.Event()
 
         async def hear(params):
             heard.append((params.level, params.data))
-            told.set()
+            logged.set()
 
         async with Client(make_server(TOOLS, project), mode="legacy", logging_callback=hear) as client:
             logging.getLogger("cortex.front").warning("too early")
@@ -389,7 +389,7 @@ def test_warnings_are_told_to_a_handshake_client_that_asks_for_them(project):
                 warnings.simplefilter("ignore", MCPDeprecationWarning)
                 await client.set_logging_level("warning")
             logging.getLogger("cortex.front").warning("The %s worker is gone.", "text")
-            await asyncio.wait_for(told.wait(), 30)
+            await asyncio.wait_for(logged.wait(), 30)
             return client.server_capabilities.logging
 
     assert asyncio.run(run()) is not None

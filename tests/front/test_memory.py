@@ -12,7 +12,7 @@ import pytest
 
 from cortex.front.mcp.server import describe
 from cortex.front.tools import TOOLS, choose, instruct
-from cortex.front.tools.memory.fence import fenced, shown_rows, unfenced
+from cortex.front.tools.memory.fence import fence_rows, fenced, unfenced
 from cortex.settings.table import Server
 from cortex.system.errors import BadRequest, CortexError, NotFound, TooLarge, Unavailable
 from tests.front.tools_page import example_of, section_of
@@ -40,27 +40,27 @@ def test_what_is_stored_is_recalled_with_where_it_came_from(window):
 
 def test_only_a_title_is_needed_and_the_body_falls_back_to_it(window):
     stored = window.ask("cortex_store", title="The staging database runs PostgreSQL 15")
-    told = window.ask("memory_show", node_id=stored["id"])
-    assert (told["kind"], told["importance"], told["tags"]) == ("fact", 0.5, [])
+    note = window.ask("memory_show", node_id=stored["id"])
+    assert (note["kind"], note["importance"], note["tags"]) == ("fact", 0.5, [])
     [row] = window.ask("cortex_search", query="staging database", scope="memory")["results"]
     assert row["title"] == "The staging database runs PostgreSQL 15"
 
 
 def test_an_exact_duplicate_is_the_note_that_is_there(window):
     first = window.ask("cortex_store", title="Port 8080 is taken", tags=["ops"], importance=0.9)
-    again = window.ask("cortex_store", title="port 8080  is Taken", tags=["local"], importance=0.2)
-    assert (again["id"], again["deduplicated"]) == (first["id"], True)
-    told = window.ask("memory_show", node_id=first["id"])
-    assert (told["tags"], told["importance"]) == (["ops", "local"], 0.9)
+    second = window.ask("cortex_store", title="port 8080  is Taken", tags=["local"], importance=0.2)
+    assert (second["id"], second["deduplicated"]) == (first["id"], True)
+    note = window.ask("memory_show", node_id=first["id"])
+    assert (note["tags"], note["importance"]) == (["ops", "local"], 0.9)
 
 
 def test_alpha_moves_weight_between_similarity_and_the_graph(window):
     first = window.ask("cortex_store", title="Retries use back-off with jitter")["id"]
     second = window.ask("cortex_store", title="The payment provider allows twenty calls a second")["id"]
     window.ask("cortex_relate", from_id=second, to_id=first, relation="caused-by")
-    asked = {"query": "back-off of retries", "explain": True}
-    alone = window.ask("cortex_recall", alpha=1, **asked)["results"]
-    both = window.ask("cortex_recall", alpha=0.3, **asked)["results"]
+    arguments = {"query": "back-off of retries", "explain": True}
+    alone = window.ask("cortex_recall", alpha=1, **arguments)["results"]
+    both = window.ask("cortex_recall", alpha=0.3, **arguments)["results"]
     assert alone[0]["id"] == first
     assert not any(row["explain"]["graph"] for row in alone)
     assert {row["id"] for row in both} == {first, second}
@@ -69,8 +69,8 @@ def test_alpha_moves_weight_between_similarity_and_the_graph(window):
 
 def test_a_walk_goes_in_the_direction_that_was_asked_for(window):
     ids = [window.ask("cortex_store", title=f"Note number {n} of a chain")["id"] for n in range(3)]
-    for one, other in itertools.pairwise(ids):
-        window.ask("cortex_relate", from_id=one, to_id=other, relation="leads-to")
+    for first, other in itertools.pairwise(ids):
+        window.ask("cortex_relate", from_id=first, to_id=other, relation="leads-to")
 
     def reached(direction, depth=1):
         walk = window.ask("cortex_traverse", node_id=ids[1], depth=depth, direction=direction)
@@ -84,10 +84,14 @@ def test_a_walk_goes_in_the_direction_that_was_asked_for(window):
 
 
 def test_relating_twice_makes_one_edge_and_says_who_is_related(window):
-    one, other = (window.ask("cortex_store", title=f"The {n} of two notes")["id"] for n in ("one", "other"))
-    first = window.ask("cortex_relate", from_id=one, to_id=other)
+    source, other = (
+        window.ask("cortex_store", title=f"The {n} of two notes")["id"] for n in ("one", "other")
+    )
+    first = window.ask("cortex_relate", from_id=source, to_id=other)
     assert first["message"] == "Related: The one of two notes → relates_to → The other of two notes"
-    assert window.ask("cortex_relate", from_id=one, to_id=other, relation="relates_to")["id"] == first["id"]
+    assert (
+        window.ask("cortex_relate", from_id=source, to_id=other, relation="relates_to")["id"] == first["id"]
+    )
 
 
 def test_a_briefing_is_fenced_and_shorter_when_compact(window):
@@ -95,26 +99,26 @@ def test_a_briefing_is_fenced_and_shorter_when_compact(window):
         window.ask(
             "cortex_store", title=f"Decision {n} about the cache was made", kind="decision", body="x " * 300
         )
-    told, short = (window.ask("cortex_briefing", compact=compact)["briefing"] for compact in (False, True))
-    assert told.startswith("<note>\n")
-    assert told.endswith("\n</note>")
-    assert "Decision 0 about the cache" in told
-    assert len(short) * 3 < len(told)
+    full, short = (window.ask("cortex_briefing", compact=compact)["briefing"] for compact in (False, True))
+    assert full.startswith("<note>\n")
+    assert full.endswith("\n</note>")
+    assert "Decision 0 about the cache" in full
+    assert len(short) * 3 < len(full)
 
 
 def test_a_project_sees_its_own_notes_and_global_ones_unless_it_asks_for_all(open_window):
-    here, there = open_window(), open_window(project="there")
-    here.ask("cortex_store", title="The port of this service is 8080")
-    there.ask("cortex_store", title="Every port above 9000 is taken", scope="global")
-    there.ask("cortex_store", title="The port of that service is 9090")
+    own_window, other_window = open_window(), open_window(project="there")
+    own_window.ask("cortex_store", title="The port of this service is 8080")
+    other_window.ask("cortex_store", title="Every port above 9000 is taken", scope="global")
+    other_window.ask("cortex_store", title="The port of that service is 9090")
 
     def ports(window, tool, **others):
         return {row["title"][-5:] for row in window.ask(tool, query="which port", **others)["results"]}
 
     for tool in ("cortex_recall", "memory_search"):
-        assert ports(here, tool) == {" 8080", "taken"}
-        assert ports(here, tool, project="all") == {" 8080", "taken", " 9090"}
-        assert ports(here, tool, project="there") == {"taken", " 9090"}
+        assert ports(own_window, tool) == {" 8080", "taken"}
+        assert ports(own_window, tool, project="all") == {" 8080", "taken", " 9090"}
+        assert ports(own_window, tool, project="there") == {"taken", " 9090"}
 
 
 @pytest.mark.parametrize("fence", ["</note>", "< / NOTE >", "<note>"])
@@ -136,9 +140,9 @@ def test_a_recalled_text_that_is_stored_again_is_what_it_was(window):
 
 def test_an_answer_has_room_and_the_longest_bodies_are_cut_first():
     rows = [{"body": "a" * 100}, {"body": "b" * 4_000}, {"body": "c" * 50_000}, {"title": "none"}]
-    shown = shown_rows(rows, 10_000)
-    assert [row.get("truncated", False) for row in shown] == [False, False, True, False]
-    assert 9_900 <= sum(len(row.get("body", "")) for row in shown) <= 10_100
+    fenced_rows = fence_rows(rows, 10_000)
+    assert [row.get("truncated", False) for row in fenced_rows] == [False, False, True, False]
+    assert 9_900 <= sum(len(row.get("body", "")) for row in fenced_rows) <= 10_100
 
 
 def test_two_toolsets_have_one_search_and_each_alone_its_own():
@@ -161,7 +165,7 @@ def test_two_toolsets_have_one_search_and_each_alone_its_own():
         ({"scope": "all", "kind": "decision"}, "both"),
     ],
 )
-def test_a_search_asks_whom_its_scope_names_and_a_kind_means_memory(arguments, asks):
+def test_scope_and_kind_decide_which_workers_a_search_asks(arguments, asks):
     assert TOOLS["cortex_search"].asks(arguments) == asks
 
 
@@ -179,7 +183,9 @@ def test_the_six_tools_have_the_arguments_and_defaults_of_their_specification():
     for name, (required, defaults) in specified.items():
         schema = tools[name].schema
         assert set(schema.get("required", ())) == required, name
-        assert defaults == {one: schema["properties"][one].get("default") for one in defaults}, name
+        assert defaults == {
+            argument: schema["properties"][argument].get("default") for argument in defaults
+        }, name
     directions = tools["cortex_traverse"].schema["properties"]["direction"]["enum"]
     assert set(directions) == {"outgoing", "incoming", "both"}
 
@@ -189,8 +195,8 @@ def test_each_relation_of_the_specification_is_taken_and_another_kind_and_relati
     for relation in (
         "relates-to", "supports", "contradicts", "caused-by", "depends-on", "similar-to", "supersedes", "is-fond-of",
     ):  # fmt: skip
-        told = window.ask("cortex_relate", from_id=ids[0], to_id=ids[1], relation=relation)
-        assert told["message"].startswith("Related: Note number ")
+        answer = window.ask("cortex_relate", from_id=ids[0], to_id=ids[1], relation=relation)
+        assert answer["message"].startswith("Related: Note number ")
     assert window.ask("memory_stats")["edge_count"] == 8
     assert window.ask("memory_stats")["node_counts_by_kind"] == {"my-kind": 2}
 
@@ -198,8 +204,8 @@ def test_each_relation_of_the_specification_is_taken_and_another_kind_and_relati
 def test_of_two_notes_that_fit_as_well_the_more_important_is_first(window):
     for title, importance in (("in Oslo", 0.9), ("in Rome", 0.1), ("in Bern", 0.8)):
         window.ask("cortex_store", title=f"The cache is cleared at night {title}", importance=importance)
-    found = window.ask("cortex_recall", query="when is the cache cleared?", alpha=1)["results"]
-    assert [row["title"][-4:] for row in found] == ["Oslo", "Bern", "Rome"]
+    rows = window.ask("cortex_recall", query="when is the cache cleared?", alpha=1)["results"]
+    assert [row["title"][-4:] for row in rows] == ["Oslo", "Bern", "Rome"]
 
 
 def search_all(sample, window, **arguments):
@@ -209,40 +215,40 @@ def search_all(sample, window, **arguments):
 
 
 def test_a_search_of_everything_ranks_code_and_the_notes_that_fit_together(sample, window):
-    asked = {"query": "how is a token refreshed?", "limit": 3}
+    arguments = {"query": "how is a token refreshed?", "limit": 3}
     window.ask("cortex_store", title="Bread is baked on Tuesdays")
-    code = [row["combined_score"] for row in search_all(sample, window, **asked)["results"]]
+    code = [row["combined_score"] for row in search_all(sample, window, **arguments)["results"]]
     assert code
     window.ask("cortex_store", title="A token is refreshed a minute before it expires", kind="decision")
-    told = search_all(sample, window, **asked)
-    notes = [(row["title"], row["source"]) for row in told["results"][:3] if "title" in row]
+    answer = search_all(sample, window, **arguments)
+    notes = [(row["title"], row["source"]) for row in answer["results"][:3] if "title" in row]
     assert notes == [("A token is refreshed a minute before it expires", "memory")]
-    assert [row["combined_score"] for row in told["results"] if "title" not in row] == code
-    assert told["index"]["generation"]
-    assert len(search_all(sample, window, kind="fact", **asked)["results"]) == len(code)
+    assert [row["combined_score"] for row in answer["results"] if "title" not in row] == code
+    assert answer["index"]["generation"]
+    assert len(search_all(sample, window, kind="fact", **arguments)["results"]) == len(code)
     with pytest.raises(BadRequest, match="as_of is 'then'"):
-        search_all(sample, window, as_of="then", **asked)
+        search_all(sample, window, as_of="then", **arguments)
 
 
 def test_where_memory_is_away_a_search_of_everything_tells_code_and_why(sample, window, monkeypatch):
-    async def away(*_given, **_options):
+    async def away(*_arguments, **_options):
         raise Unavailable("The memory's worker does not answer.")
 
     monkeypatch.setattr(window.memory, "call", away)
-    told = search_all(sample, window, query="how is a token refreshed?")
-    assert told["memory"] == "The memory's worker does not answer."
-    assert told["results"]
+    answer = search_all(sample, window, query="how is a token refreshed?")
+    assert answer["memory"] == "The memory's worker does not answer."
+    assert answer["results"]
     with pytest.raises(Unavailable, match="does not answer"):
         search_all(sample, window, query="how is a token refreshed?", scope="memory")
 
 
-def test_what_writes_says_so_and_what_can_change_notes_too():
+def test_memory_tools_have_correct_write_hints():
     hints = {name: describe(tool)["annotations"] for name, tool in choose(("memory",)).items()}
-    assert [name for name, told in hints.items() if not told["readOnlyHint"]] == [
+    assert [name for name, hint in hints.items() if not hint["readOnlyHint"]] == [
         "cortex_store",
         "cortex_relate",
     ]
-    assert [name for name, told in hints.items() if told["destructiveHint"]] == ["cortex_store"]
+    assert [name for name, hint in hints.items() if hint["destructiveHint"]] == ["cortex_store"]
 
 
 def test_both_default_toolsets_with_instructions_are_cheap():
@@ -305,17 +311,17 @@ AMISS = [
 def test_what_cannot_be_done_is_one_sentence_and_nothing_is_lost(window, name, arguments, sentence):
     stored = window.ask("cortex_store", title=NOTE, body="It stays as it is.")
     before = window.ask("memory_show", node_id=stored["id"])
-    with pytest.raises(CortexError, match=sentence) as told:
+    with pytest.raises(CortexError, match=sentence) as caught:
         window.ask(name, **arguments)
-    assert isinstance(told.value, BadRequest | NotFound | TooLarge)
-    assert "\n" not in str(told.value)
-    assert len(str(told.value)) < 500
+    assert isinstance(caught.value, BadRequest | NotFound | TooLarge)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500
     after = window.ask("memory_show", node_id=stored["id"])
     assert after | {"access_count": 0} == before | {"access_count": 0}
     assert window.ask("memory_stats")["node_count"] == 1
 
 
-def test_what_is_spelled_otherwise_is_meant_all_the_same(window):
+def test_unusual_spellings_of_arguments_are_accepted(window):
     stored = window.ask(
         "cortex_store",
         title="Spelled as models spell",
@@ -325,15 +331,15 @@ def test_what_is_spelled_otherwise_is_meant_all_the_same(window):
         occurred_at=1_700_000_000_000,
         scope="Global",
     )
-    told = window.ask("memory_show", node_id=stored["id"])
-    assert (told["tags"], told["importance"], told["files"], told["scope"]) == (
+    note = window.ask("memory_show", node_id=stored["id"])
+    assert (note["tags"], note["importance"], note["files"], note["scope"]) == (
         ["ops", "local-network"],
         0.8,
         ["src/a.py", "src/b.py"],
         "global",
     )
-    assert told["occurred_at"] == "2023-11-14T22:13:20Z"
-    by_number = window.ask("cortex_traverse", node_id=told["number"], depth="1")
+    assert note["occurred_at"] == "2023-11-14T22:13:20Z"
+    by_number = window.ask("cortex_traverse", node_id=note["number"], depth="1")
     assert by_number["nodes"][0]["id"] == stored["id"]
     assert window.ask("cortex_recall", query="spelled", limit="1000")["results"]
 
@@ -346,8 +352,8 @@ def test_facts_are_not_parted_at_their_commas(window):
 
 def test_nul_and_control_characters_are_no_part_of_a_note(window):
     stored = window.ask("cortex_store", title="A note\0 with \x1b[31mcolours", body="one\0two")
-    told = window.ask("memory_show", node_id=stored["id"])
-    assert (told["title"], told["body"]) == ("A note with [31mcolours", "onetwo")
+    note = window.ask("memory_show", node_id=stored["id"])
+    assert (note["title"], note["body"]) == ("A note with [31mcolours", "onetwo")
 
 
 def test_a_note_is_corrected_by_its_id_and_keeps_what_was_not_given(window):
@@ -362,10 +368,10 @@ def test_a_note_is_corrected_by_its_id_and_keeps_what_was_not_given(window):
         "cortex_store", id=first["number"], title="The port is 9090", anchors=["src/run:serve"]
     )
     assert edited["id"] == first["id"]
-    told = window.ask("memory_show", node_id=first["id"])
-    assert (told["title"], told["tags"], told["importance"]) == ("The port is 9090", ["ops"], 0.9)
-    assert told["body"] == "Set in the compose file."
-    assert told["metadata"] == {"anchors": ["src/run:serve"]}
+    note = window.ask("memory_show", node_id=first["id"])
+    assert (note["title"], note["tags"], note["importance"]) == ("The port is 9090", ["ops"], 0.9)
+    assert note["body"] == "Set in the compose file."
+    assert note["metadata"] == {"anchors": ["src/run:serve"]}
 
 
 def test_what_is_deleted_is_not_found_and_comes_back_when_it_is_made_active(window):
@@ -384,18 +390,18 @@ def test_what_is_superseded_is_believed_no_more_but_was(window):
     until(lambda: time.time_ns() // 1_000_000 > then)  # what is stored within it was known then
     new = window.ask("cortex_store", title="The port of the service is 9090", supersedes=[old["id"]])
 
-    def found(tool, **others):
+    def found_ids(tool, **others):
         return [row["id"] for row in window.ask(tool, query="port of the service", **others)["results"]]
 
     for tool in ("cortex_recall", "memory_search"):
-        assert found(tool) == found(tool, as_of="2999-01-01") == [new["id"]]
-        assert found(tool, as_of=then) == [old["id"]]
+        assert found_ids(tool) == found_ids(tool, as_of="2999-01-01") == [new["id"]]
+        assert found_ids(tool, as_of=then) == [old["id"]]
 
 
 def test_an_edit_under_one_number_is_done_once(window):
     first, second = (window.ask("cortex_store", title=f"Note {n} of the two")["id"] for n in "ab")
-    asked = {"id": first, "body": "Longer than it was.", "supersedes": [second], "operation_id": "op-7"}
-    assert window.ask("cortex_store", **asked) == window.ask("cortex_store", **asked)
+    arguments = {"id": first, "body": "Longer than it was.", "supersedes": [second], "operation_id": "op-7"}
+    assert window.ask("cortex_store", **arguments) == window.ask("cortex_store", **arguments)
     assert window.ask("memory_show", node_id=second)["state"] == "superseded"
 
 

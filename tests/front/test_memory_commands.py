@@ -14,7 +14,7 @@ NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
 
 
 @pytest.mark.parametrize(
-    ("moment", "told"),
+    ("moment", "words"),
     [
         ("2023-11-14T22:13:00Z", "just now"),
         ("2023-11-14T22:12:20Z", "1 minute ago"),
@@ -26,8 +26,8 @@ NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
         ("2023-11-16T22:13:21Z", "in 2 days"),
     ],
 )
-def test_a_moment_is_told_as_one_says_it(moment, told):
-    assert say_ago(moment, NOW) == told
+def test_a_moment_is_told_as_one_says_it(moment, words):
+    assert say_ago(moment, NOW) == words
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def shell(open_window, capsys):
     def run(name, *words):
         tool = {**TOOLS, **PEOPLE}[name]
         command = make_command(
-            tool, lambda _tool, given, _where: json.dumps(window.ask(name, **given)).encode()
+            tool, lambda _tool, arguments, _where: json.dumps(window.ask(name, **arguments)).encode()
         )
         code = command.run(command.parser().read(words))
         return code, *capsys.readouterr()
@@ -70,33 +70,33 @@ def test_a_note_is_stored_found_shown_and_forgotten_by_its_number(shell):
     assert "← causes The provider allows twenty calls a second" in out
     assert "<note>" not in out
     assert shell("memory_forget", "1")[:2] == (EXIT_OK, "1  Forgotten.\n")
-    code, out, told = shell("memory_search", "back-off of retries")
-    assert (code, out, told) == (EXIT_NOTHING, "", "Nothing that was noted is about this.\n")
+    code, out, error = shell("memory_search", "back-off of retries")
+    assert (code, out, error) == (EXIT_NOTHING, "", "Nothing that was noted is about this.\n")
     code, out, _ = shell("memory_stats")
     assert out.splitlines()[:2] == ["1 note (1 fact), 1 edge", "besides 1 deleted"]
 
 
 def test_what_is_printed_as_json_is_what_an_agent_gets(shell, window):
     window.ask("cortex_store", title="Retries use back-off with jitter", body="Because of the herd.")
-    asked = {"query": "back-off of retries"}
+    arguments = {"query": "back-off of retries"}
     _, out, _ = shell("cortex_recall", "back-off of retries", "--json")
-    [told], [got] = json.loads(out)["results"], window.ask("cortex_recall", **asked)["results"]
-    assert told | {"score": 0} == got | {"score": 0}
+    [printed], [got] = json.loads(out)["results"], window.ask("cortex_recall", **arguments)["results"]
+    assert printed | {"score": 0} == got | {"score": 0}
 
 
 def test_a_timeline_marks_what_was_asked_about_and_counts_the_rest(shell, window):
     for day in range(1, 6):
         window.ask("cortex_store", title=f"On day {day} it rained", occurred_at=f"2026-01-0{day}")
-    _, out, told = shell("memory_timeline", "3", "--before", "1", "--after", "1")
+    _, out, hint = shell("memory_timeline", "3", "--before", "1", "--after", "1")
     assert [line[:18].rstrip() for line in out.splitlines()] == [
         "  2026-01-02 00:00",
         "→ 2026-01-03 00:00",
         "  2026-01-04 00:00",
     ]
-    assert told == "There are 1 earlier and 1 later ones: --before and --after show more.\n"
-    _, out, told = shell("memory_timeline", "--since", "2026-01-04", "--limit", "1")
+    assert hint == "There are 1 earlier and 1 later ones: --before and --after show more.\n"
+    _, out, hint = shell("memory_timeline", "--since", "2026-01-04", "--limit", "1")
     assert "On day 4" in out
-    assert told == "There are more: --offset 1.\n"
+    assert hint == "There are more: --offset 1.\n"
 
 
 def test_what_was_written_last_is_taken_back(shell, window):
@@ -115,13 +115,13 @@ def test_a_text_of_others_never_commands_the_terminal(shell, window):
 
 def test_what_is_forgotten_for_good_no_import_brings_back(shell, window, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    one = window.ask("cortex_store", title="The first of two notes", body="Said here.", tags=["a"])
+    first = window.ask("cortex_store", title="The first of two notes", body="Said here.", tags=["a"])
     two = window.ask("cortex_store", title="The second of two notes", kind="decision")
-    window.ask("cortex_relate", from_id=one["id"], to_id=two["id"], relation="supports")
+    window.ask("cortex_relate", from_id=first["id"], to_id=two["id"], relation="supports")
     code, out, _ = shell("memory_export", "notes.jsonl")
     assert (code, out) == (EXIT_OK, f"3 records written to {tmp_path / 'notes.jsonl'}\n")
-    before = window.ask("memory_show", node_id=one["id"])
-    for note in (one, two):
+    before = window.ask("memory_show", node_id=first["id"])
+    for note in (first, two):
         shell("memory_forget", note["id"], "--hard")
     assert window.ask("memory_stats")["node_count"] == 0
     code, out, _ = shell("memory_import", "notes.jsonl", "--trusted")
@@ -130,9 +130,7 @@ def test_what_is_forgotten_for_good_no_import_brings_back(shell, window, tmp_pat
     assert before["title"] == "The first of two notes"
 
 
-def test_of_a_file_that_is_cut_in_half_the_whole_lines_are_in_and_the_rest_is_named(
-    shell, window, tmp_path, monkeypatch
-):
+def test_complete_lines_of_a_truncated_import_are_stored(shell, window, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = [
         {
@@ -147,11 +145,11 @@ def test_of_a_file_that_is_cut_in_half_the_whole_lines_are_in_and_the_rest_is_na
     ]
     text = "\n".join(map(json.dumps, lines))
     (tmp_path / "memory.json").write_text(text[:-20])
-    code, out, told = shell("memory_import", "memory.json")
+    code, out, error = shell("memory_import", "memory.json")
     assert (code, out) == (EXIT_OK, "2 notes and 1 edge are new.\n")
-    assert told == "line 4: it is no whole JSON object\n"
+    assert error == "line 4: it is no whole JSON object\n"
     assert window.ask("memory_stats")["edge_count"] == 1
-    code, out, told = shell("memory_import", "memory.json", "--json")
+    code, out, error = shell("memory_import", "memory.json", "--json")
     assert (json.loads(out)["notes"], json.loads(out)["refused_count"]) == (0, 1)
 
 
@@ -165,14 +163,14 @@ def test_an_export_goes_to_standard_output_and_comes_from_standard_input(
     monkeypatch.setenv("CORTEX_MEMORY_DATA_DIR", str(tmp_path / "spool"))
     window.ask("cortex_store", title="The first of two notes", body="Said here.\n\x1b[31m")
     window.ask("cortex_store", title="The second of two notes")
-    code, out, told = shell("memory_export", "-", "--json")
-    assert (code, json.loads(told)["records"]) == (EXIT_OK, 2)
+    code, out, error = shell("memory_export", "-", "--json")
+    assert (code, json.loads(error)["records"]) == (EXIT_OK, 2)
     assert [next(iter(json.loads(line))) for line in out.splitlines()] == ["cortex", "note", "note"]
     shell("memory_forget", "1", "--hard")
     piped(monkeypatch, out.encode())
-    code, said, told = shell("memory_import", "-", "--trusted")
-    assert (code, told) == (EXIT_OK, "")
-    assert said == "0 notes and 0 edges are new, 1 known already, 1 forgotten for good and left out.\n"
+    code, output, error = shell("memory_import", "-", "--trusted")
+    assert (code, error) == (EXIT_OK, "")
+    assert output == "0 notes and 0 edges are new, 1 known already, 1 forgotten for good and left out.\n"
     piped(monkeypatch, b"a,b,c")
     with pytest.raises(CortexError, match="Standard input is in no format that can be imported"):
         shell("memory_import", "-")

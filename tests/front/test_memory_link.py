@@ -7,7 +7,7 @@ import pytest
 
 from cortex.ask.memory import Caller
 from cortex.front.library import Cortex
-from cortex.front.memory_link import Remembering
+from cortex.front.memory_link import MemoryLink
 from cortex.settings.config import load_data
 from cortex.settings.data import DataFolder
 from cortex.system.errors import Misconfigured, Unavailable
@@ -18,7 +18,7 @@ DEADLINE_S = 30.0
 
 def call(find, **options):
     async def run():
-        remembering = Remembering(find, **options)
+        remembering = MemoryLink(find, **options)
         try:
             context = remembering.context(time.monotonic() + DEADLINE_S, Caller)
             return await context.call("stats", writes=False)
@@ -33,7 +33,7 @@ def test_before_the_first_call_memory_is_not_even_looked_for(tmp_path):
         raise AssertionError("nobody asked for memory")
 
     async def run():
-        remembering = Remembering(find)
+        remembering = MemoryLink(find)
         remembering.context(time.monotonic() + DEADLINE_S, Caller)
         await remembering.close()
 
@@ -60,7 +60,7 @@ def test_without_start_a_set_that_is_not_there_is_said(tmp_path):
 
 def glance(find):
     async def run():
-        remembering = Remembering(find)
+        remembering = MemoryLink(find)
         try:
             context = remembering.context(time.monotonic() + DEADLINE_S, Caller)
             return await context.glance("stats", {})
@@ -80,10 +80,10 @@ def test_a_question_of_code_starts_no_memory(tmp_path):
 def test_a_question_of_code_is_told_what_a_memory_that_runs_knows(data):
     with Cortex.open(data, embedded=True) as memory:
         memory.store("The port is 8080")
-        told = None
+        stats = None
         for _ in range(100):  # the first ones may find the machine busy
-            told = told or glance(lambda: DataFolder(data))
-        assert told["node_count"] == 1
+            stats = stats or glance(lambda: DataFolder(data))
+        assert stats["node_count"] == 1
 
 
 @pytest.mark.parametrize(("connect_s", "asked_again"), [(DEADLINE_S, True), (0.0, False)])
@@ -96,7 +96,7 @@ def test_a_memory_is_left_alone_when_it_is_silent_and_not_while_it_is_being_conn
     (data.runtime_dir / "memory.1.sock").touch()  # nobody answers there
 
     async def run():
-        remembering = Remembering(lambda: data)
+        remembering = MemoryLink(lambda: data)
         try:
             remembering.warm()
             context = remembering.context(time.monotonic() + DEADLINE_S, Caller)
@@ -108,9 +108,9 @@ def test_a_memory_is_left_alone_when_it_is_silent_and_not_while_it_is_being_conn
     asyncio.run(run())
 
 
-def test_who_asks_once_waits_for_the_first_connection(data):
+def test_a_one_shot_process_waits_for_the_first_connection(data):
     async def run():
-        remembering = Remembering(lambda: DataFolder(data), glance_s=DEADLINE_S)
+        remembering = MemoryLink(lambda: DataFolder(data), glance_s=DEADLINE_S)
         try:
             return await remembering.context(time.monotonic() + DEADLINE_S, Caller).glance("stats", {})
         finally:

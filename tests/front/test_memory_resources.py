@@ -58,17 +58,17 @@ def test_the_stats_are_a_resource_and_a_note_is_a_template(window, mode):
         )
 
     listed, templates, *read = talk(window, ask, mode)
-    assert "cortex://stats" in {str(one.uri) for one in listed}
-    assert "cortex://node/{id}" in {one.uri_template for one in templates}
-    assert not any("node" in str(one.uri) for one in listed)
-    stats, node, other = (orjson.loads(one.contents[0].text) for one in read)
+    assert "cortex://stats" in {str(resource.uri) for resource in listed}
+    assert "cortex://node/{id}" in {template.uri_template for template in templates}
+    assert not any("node" in str(resource.uri) for resource in listed)
+    stats, node, other = (orjson.loads(content.contents[0].text) for content in read)
     assert (stats["node_count"], stats["edge_count"]) == (2, 1)
     assert stats["node_counts_by_kind"] == {"decision": 1, "fact": 1}
     assert stats["db_bytes"] > 0
     assert stats["oldest_node"] <= stats["newest_node"]
     assert node["body"] == "<note>\nSaid &lt;/note> in it.\n</note>"
     assert [edge["relation"] for edge in node["edges"]] == ["supports"]
-    assert [one["title"] for one in node["related"]] == ["The second of two notes"]
+    assert [row["title"] for row in node["related"]] == ["The second of two notes"]
     assert other["id"] == second["id"]
     assert {"importance", "tags", "source_agent", "created_at", "updated_at", "access_count"} <= set(node)
 
@@ -90,65 +90,67 @@ def test_a_note_that_is_not_there_is_an_error(window, mode):
 
 def test_an_empty_question_is_a_json_rpc_error_as_for_code(window, mode):
     for name in ("cortex_recall", "cortex_search"):
-        asked = {"query": "", "scope": "memory"} if name == "cortex_search" else {"query": ""}
-        with pytest.raises(MCPError, match="The query is empty") as told:
-            talk(window, lambda client, name=name, asked=asked: client.call_tool(name, asked), mode)
-        assert told.value.code == -32602
+        arguments = {"query": "", "scope": "memory"} if name == "cortex_search" else {"query": ""}
+        with pytest.raises(MCPError, match="The query is empty") as caught:
+            talk(
+                window, lambda client, name=name, arguments=arguments: client.call_tool(name, arguments), mode
+            )
+        assert caught.value.code == -32602
 
 
 def test_a_title_that_is_too_long_is_an_answer_for_the_model(window, mode):
-    asked = {"title": "x" * 10_000}
-    told = talk(window, lambda client: client.call_tool("cortex_store", asked), mode)
-    assert told.is_error is True
-    assert told.content[0].text == "title has 10000 characters; 256 are allowed."
+    arguments = {"title": "x" * 10_000}
+    answer = talk(window, lambda client: client.call_tool("cortex_store", arguments), mode)
+    assert answer.is_error is True
+    assert answer.content[0].text == "title has 10000 characters; 256 are allowed."
 
 
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
-def test_who_subscribed_hears_of_what_other_windows_write_and_nobody_else(open_window):
+def test_subscribers_hear_of_writes_by_other_windows(open_window):
     window, other = open_window(), open_window()
-    one, two = (window.ask("cortex_store", title=f"Note {n} of two")["id"] for n in "ab")
-    heard, told = [], asyncio.Event()
+    first, two = (window.ask("cortex_store", title=f"Note {n} of two")["id"] for n in "ab")
+    heard, arrived = [], asyncio.Event()
 
     async def keep(message):
         if isinstance(message, ResourceUpdatedNotification):
             heard.append(str(message.params.uri))
-            told.set()
+            arrived.set()
 
     async def ask(client):
-        await client.subscribe_resource(f"cortex://node/{one}")
+        await client.subscribe_resource(f"cortex://node/{first}")
         await client.subscribe_resource("cortex://stats")
         await other.call(TOOLS["cortex_store"], {"id": two, "body": "Changed by another window."})
-        await other.call(TOOLS["cortex_store"], {"id": one, "body": "Changed by another window."})
+        await other.call(TOOLS["cortex_store"], {"id": first, "body": "Changed by another window."})
         async with asyncio.timeout(BOUND_S):
-            while f"cortex://node/{one}" not in heard or "cortex://stats" not in heard:
-                await told.wait()
-                told.clear()
-        await client.unsubscribe_resource(f"cortex://node/{one}")
+            while f"cortex://node/{first}" not in heard or "cortex://stats" not in heard:
+                await arrived.wait()
+                arrived.clear()
+        await client.unsubscribe_resource(f"cortex://node/{first}")
         heard.clear()
-        await other.call(TOOLS["cortex_store"], {"id": one, "body": "Changed once more."})
+        await other.call(TOOLS["cortex_store"], {"id": first, "body": "Changed once more."})
         async with asyncio.timeout(BOUND_S):
             while not heard:
-                await told.wait()
-                told.clear()
+                await arrived.wait()
+                arrived.clear()
 
     talk(window, ask, message_handler=keep)
     assert heard == ["cortex://stats"]
 
 
-def test_in_the_newest_era_who_listens_hears_of_a_new_edge(open_window):
+def test_a_listener_of_the_newest_protocol_hears_of_a_new_edge(open_window):
     window, other = open_window(), open_window()
-    one, two = (window.ask("cortex_store", title=f"Note {n} of two")["id"] for n in "ab")
-    uri = f"cortex://node/{one}"
+    first, two = (window.ask("cortex_store", title=f"Note {n} of two")["id"] for n in "ab")
+    uri = f"cortex://node/{first}"
 
     async def ask(client):
         async with client.listen(resource_subscriptions=[uri]) as stream, asyncio.timeout(BOUND_S):
-            await other.call(TOOLS["cortex_relate"], {"from_id": two, "to_id": one})
+            await other.call(TOOLS["cortex_relate"], {"from_id": two, "to_id": first})
             return await anext(aiter(stream))
 
     assert str(talk(window, ask, MODERN_PROTOCOL_VERSIONS[-1]).uri) == uri
 
 
-def test_who_subscribed_and_went_is_followed_no_longer(open_window):
+def test_updates_stop_when_the_subscriber_disconnects(open_window):
     window = open_window()
     project = Project(window)
     updates = Updates(project)
@@ -165,7 +167,7 @@ def test_who_subscribed_and_went_is_followed_no_longer(open_window):
     assert updates._sessions == {}
 
 
-def test_who_may_not_ask_memory_follows_nothing_of_it_and_nobody_stops_hearing(open_window):
+def test_a_client_without_memory_access_cannot_subscribe(open_window):
     window = open_window()
     project = Project(window)
     updates, call = Updates(project), window.call

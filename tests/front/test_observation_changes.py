@@ -12,16 +12,16 @@ from tests.shop import titles
 
 
 def test_an_edit_is_found_at_once_and_keeps_what_there_was(window, related):
-    told = window.ask(
+    answer = window.ask(
         "edit_observation",
         id=str(related[1]),
         title="Fixed the walrus race",
         concepts=["walrus"],
         files_read=["b.py"],
     )
-    assert told["updated"] == ["concepts", "files_read", "title"]
-    assert told["observation"]["files_modified"] == ["src/net/queue.py"]
-    assert told["observation"]["files_read"] == ["b.py"]
+    assert answer["updated"] == ["concepts", "files_read", "title"]
+    assert answer["observation"]["files_modified"] == ["src/net/queue.py"]
+    assert answer["observation"]["files_read"] == ["b.py"]
     assert titles(window.ask("search", query="walrus")) == ["Fixed the walrus race"]
     window.ask("memory_undo")
     assert window.ask("get_observation", id=str(related[1]))["title"] == "Fixed a race in the retry queue"
@@ -42,11 +42,11 @@ def test_tags_keep_their_order_each_once(window, related):
 
 def test_a_merge_loses_nothing_and_ends_the_source(window, related):
     source, target = str(related[1]), str(related[2])
-    told = window.ask("merge_observations", source_id=source, target_id=target, boost=0.2)
-    assert told["target_new_score"] == pytest.approx(told["target_old_score"] + 0.2)
-    kept = window.ask("get_observation", id=target)
-    assert set(kept["files_modified"]) == {"src/net/queue.py", "src/net/retry.py"}
-    assert "network" in kept["concepts"]
+    answer = window.ask("merge_observations", source_id=source, target_id=target, boost=0.2)
+    assert answer["target_new_score"] == pytest.approx(answer["target_old_score"] + 0.2)
+    merged = window.ask("get_observation", id=target)
+    assert set(merged["files_modified"]) == {"src/net/queue.py", "src/net/retry.py"}
+    assert "network" in merged["concepts"]
     assert window.ask("get_observation", id=source)["superseded_by"] == related[2]
     neighbours = window.ask("find_related_observations", id=target)["observations"]
     assert [row["id"] for row in neighbours] == [related[0]]
@@ -62,9 +62,9 @@ def test_a_merge_loses_nothing_and_ends_the_source(window, related):
 
 def test_bulk_calls_say_how_many_and_which_were_not_there(window, related):
     ids = [str(number) for number in related]
-    told = window.ask("bulk_boost_observations", ids=[*ids, "4711"], boost=0.3)
-    assert (told["boosted"], told["total"]) == (3, 4)
-    assert "4711" in told["errors"][0]
+    answer = window.ask("bulk_boost_observations", ids=[*ids, "4711"], boost=0.3)
+    assert (answer["boosted"], answer["total"]) == (3, 4)
+    assert "4711" in answer["errors"][0]
     assert window.ask("get_observation", id=ids[0])["importance_score"] == 1.0
     assert window.ask("bulk_mark_superseded", ids=ids[:1], superseded_by=ids[2])["updated"] == 1
     assert window.ask("get_observation", id=ids[0])["superseded_by"] == related[2]
@@ -90,8 +90,8 @@ def test_a_bulk_call_that_is_sent_twice_is_done_once(window, related):
         )
         for _ in range(2)
     ]
-    told = [asyncio.run(call) for call in calls]
-    assert told[0] == told[1]
+    answers = [asyncio.run(call) for call in calls]
+    assert answers[0] == answers[1]
     assert window.ask("get_observation", id=str(related[1]))["importance_score"] == pytest.approx(0.6)
 
 

@@ -15,20 +15,20 @@ from tests.front.test_code_notes import Desk
 from tests.shop import BEGIN, record
 
 COUNT = 9
-ABOUT = "which rule does the parser follow"
+QUERY = "which rule does the parser follow"
 #: a tool, what it is asked beside its page, and where its rows are
 LISTS = (
     ("search", {}, "results"),
-    ("search", {"query": ABOUT}, "results"),
-    ("search", {"query": ABOUT, "orderBy": "date_asc"}, "results"),
+    ("search", {"query": QUERY}, "results"),
+    ("search", {"query": QUERY, "orderBy": "date_asc"}, "results"),
     ("search", {"type": "sessions", "query": "walrus"}, "results"),
     ("search", {"type": "prompts", "query": "walrus"}, "results"),
     ("timeline", {"dateStart": "2023-01-01", "before": 2, "after": 2}, "results"),
     ("search_sessions", {"query": "walrus"}, "results"),
     ("list_sessions", {}, "results"),
-    ("decisions", {"query": ABOUT}, "results"),
-    ("changes", {"query": ABOUT}, "results"),
-    ("how_it_works", {"query": ABOUT}, "results"),
+    ("decisions", {"query": QUERY}, "results"),
+    ("changes", {"query": QUERY}, "results"),
+    ("how_it_works", {"query": QUERY}, "results"),
     ("find_by_concept", {"concepts": "parser"}, "results"),
     ("find_by_file", {"files": "src/parser.py"}, "results"),
     ("find_by_type", {"type": "bugfix"}, "results"),
@@ -80,7 +80,7 @@ def tell_sessions(library, count):
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory, empty):
+def paged_window(tmp_path_factory, empty):
     """A window on a store in which each list has more than one page."""
     folder = tmp_path_factory.mktemp("paged")
     with Library.open(copytree(empty, folder / "data")) as library:
@@ -99,17 +99,17 @@ def told(tmp_path_factory, empty):
         yield window
 
 
-def named(row):
+def row_key(row):
     """What a row is about."""
     return orjson.dumps(row.get("id", row.get("primary")), option=orjson.OPT_SORT_KEYS)
 
 
-def pages(window, tool, asked, name, most=60):
+def pages(window, tool, arguments, name, most=60):
     """The rows of all pages."""
     rows, offset = [], 0
     for _ in range(most):
-        page = window.ask(tool, **asked, offset=offset)
-        rows += [named(row) for row in page[name]]
+        page = window.ask(tool, **arguments, offset=offset)
+        rows += [row_key(row) for row in page[name]]
         if "next_offset" not in page:
             return rows
         assert page["next_offset"] == len(rows)
@@ -117,26 +117,26 @@ def pages(window, tool, asked, name, most=60):
     raise AssertionError("There is no end of pages.")
 
 
-@pytest.mark.parametrize(("tool", "asked", "name"), LISTS)
-def test_every_list_has_each_of_its_rows_on_one_page(told, tool, asked, name):
-    known = ROWS[tool].arguments
+@pytest.mark.parametrize(("tool", "arguments", "name"), LISTS)
+def test_every_list_has_each_of_its_rows_on_one_page(paged_window, tool, arguments, name):
+    allowed = ROWS[tool].arguments
     all_of_it = (
-        {"limit": 100} if "limit" in known else {"before": 100, "after": 100} if "before" in known else {}
+        {"limit": 100} if "limit" in allowed else {"before": 100, "after": 100} if "before" in allowed else {}
     )
-    few = {"limit": 2} if "limit" in known else {"before": 1, "after": 0} if "before" in known else {}
-    whole = told.ask(tool, **(asked | all_of_it), max_tokens=50_000)
-    assert "next_offset" not in whole
-    rows = [named(row) for row in whole[name]]
+    few = {"limit": 2} if "limit" in allowed else {"before": 1, "after": 0} if "before" in allowed else {}
+    full_page = paged_window.ask(tool, **(arguments | all_of_it), max_tokens=50_000)
+    assert "next_offset" not in full_page
+    rows = [row_key(row) for row in full_page[name]]
     assert len(rows) == len(set(rows)) > 3
     for some in (few, all_of_it | {"max_tokens": 300}):
-        assert pages(told, tool, asked | some, name) == rows
+        assert pages(paged_window, tool, arguments | some, name) == rows
 
 
 def test_every_tool_that_takes_an_offset_is_paged_here():
     assert {name for name, row in ROWS.items() if "offset" in row.arguments} == {tool for tool, _, _ in LISTS}
 
 
-ASKED = {
+ARGUMENTS = {
     "query": "which rule does the parser follow " + "and why " * 60,
     "anchor_id": "7",
     "id": "7",
@@ -179,19 +179,19 @@ def stale(tmp_path_factory, serve, empty):
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if not row.writes])
 def test_no_answer_is_above_its_tokens_however_stale_and_long_its_notes_are(stale, name):
-    known = ROWS[name].arguments
-    given = {argument: ASKED[argument] for argument, value in known.items() if value is REQUIRED}
-    given |= {"min_similarity": 0.0} if name == "find_similar_observations" else {}
-    given |= {"query": "walrus " + "and " * 200} if name == "search_sessions" else {}
-    full = {"format": "full"} if known.get("format") == "index" else {}
-    least = int(known["max_tokens"].least) if "max_tokens" in known else TOKENS
+    allowed = ROWS[name].arguments
+    required = {argument: ARGUMENTS[argument] for argument, value in allowed.items() if value is REQUIRED}
+    required |= {"min_similarity": 0.0} if name == "find_similar_observations" else {}
+    required |= {"query": "walrus " + "and " * 200} if name == "search_sessions" else {}
+    full = {"format": "full"} if allowed.get("format") == "index" else {}
+    least = int(allowed["max_tokens"].least) if "max_tokens" in allowed else TOKENS
     for tokens in (
-        (least, least + 17, 2 * least, 5 * least, 1_999, 4_000) if "max_tokens" in known else (TOKENS,)
+        (least, least + 17, 2 * least, 5 * least, 1_999, 4_000) if "max_tokens" in allowed else (TOKENS,)
     ):
-        asked = given | full | ({"max_tokens": tokens} if "max_tokens" in known else {})
-        told = stale.ask(name, **asked)
-        assert len(orjson.dumps(told)) <= 4 * max(tokens, least), (tokens, told)
-        assert all(told.get(rows, True) for rows in ("results", "observations", "relations"))
+        arguments = required | full | ({"max_tokens": tokens} if "max_tokens" in allowed else {})
+        answer = stale.ask(name, **arguments)
+        assert len(orjson.dumps(answer)) <= 4 * max(tokens, least), (tokens, answer)
+        assert all(answer.get(rows, True) for rows in ("results", "observations", "relations"))
 
 
 THEN = (
@@ -217,16 +217,16 @@ THEN = (
 def test_every_list_tells_what_was_believed_then(window, library):
     clock = itertools.count(BEGIN, 1_000)
     library.memory.now = library.memory.store._now = lambda: next(clock)
-    given = {"obs_type": "bugfix", "files": ["src/old.py"], "tags": ["old", "net"]}
-    old = window.ask("cortex_store", title="The gateway has port 8080", **given)
+    fields = {"obs_type": "bugfix", "files": ["src/old.py"], "tags": ["old", "net"]}
+    old = window.ask("cortex_store", title="The gateway has port 8080", **fields)
     then = str(next(clock))
-    given = {"obs_type": "feature", "files": ["src/new.py"], "tags": ["new"]}
-    window.ask("cortex_store", id=old["id"], title="The gateway has no port", **given)
-    window.ask("cortex_store", title="The gateway has port 9090", supersedes=[old["id"]], **given)
-    for tool, asked in THEN:
+    fields = {"obs_type": "feature", "files": ["src/new.py"], "tags": ["new"]}
+    window.ask("cortex_store", id=old["id"], title="The gateway has no port", **fields)
+    window.ask("cortex_store", title="The gateway has port 9090", supersedes=[old["id"]], **fields)
+    for tool, arguments in THEN:
         rows = "observations" if tool == "get_observations_by_tag" else "results"
-        believed = [row["title"] for row in window.ask(tool, **asked, as_of=then)[rows]]
-        assert believed == ["The gateway has port 8080"], (tool, asked)
-        told = [row["title"] for row in window.ask(tool, **asked)[rows]]
-        assert "The gateway has port 8080" not in told, (tool, asked)
+        believed = [row["title"] for row in window.ask(tool, **arguments, as_of=then)[rows]]
+        assert believed == ["The gateway has port 8080"], (tool, arguments)
+        current = [row["title"] for row in window.ask(tool, **arguments)[rows]]
+        assert "The gateway has port 8080" not in current, (tool, arguments)
     assert {name for name, row in ROWS.items() if "as_of" in row.arguments} == {tool for tool, _ in THEN}

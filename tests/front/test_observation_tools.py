@@ -17,16 +17,16 @@ from tests.shop import BEGIN, DAY_MS, record, titles
 
 @pytest.mark.usefixtures("shop")
 def test_a_search_keeps_the_order_of_its_scores_which_are_not_0(window):
-    found = window.ask("search", query="retries back off with jitter")["results"]
-    scores = [row["score"] for row in found]
-    assert found[0]["title"] == "Retries use back-off with jitter"
+    rows = window.ask("search", query="retries back off with jitter")["results"]
+    scores = [row["score"] for row in rows]
+    assert rows[0]["title"] == "Retries use back-off with jitter"
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] > 0
-    assert [row["id"] for row in found] == [
+    assert [row["id"] for row in rows] == [
         row["number"] for row in window.ask("memory_search", query="retries back off with jitter")["results"]
     ]
-    several = window.ask("search", query="how do we retry")["results"]
-    scores, ids = [row["score"] for row in several], [row["id"] for row in several]
+    retry_rows = window.ask("search", query="how do we retry")["results"]
+    scores, ids = [row["score"] for row in retry_rows], [row["id"] for row in retry_rows]
     assert len(scores) == len(set(scores)) > 2
     assert scores == sorted(scores, reverse=True)
     assert ids not in (sorted(ids), sorted(ids, reverse=True))
@@ -34,7 +34,7 @@ def test_a_search_keeps_the_order_of_its_scores_which_are_not_0(window):
 
 @pytest.mark.usefixtures("shop")
 @pytest.mark.parametrize(
-    ("filters", "found"),
+    ("filters", "expected"),
     [
         ({"obs_type": "bugfix"}, {"Fixed a race in the retry queue"}),
         ({"obs_type": "bugfix,refactor"}, {"Fixed a race in the retry queue", "Renamed the retry module"}),
@@ -58,16 +58,16 @@ def test_a_search_keeps_the_order_of_its_scores_which_are_not_0(window):
         ),
     ],
 )
-def test_fields_of_a_filter_are_anded_and_values_of_one_ored(window, filters, found):
+def test_fields_of_a_filter_are_anded_and_values_of_one_ored(window, filters, expected):
     answer = window.ask("search", **filters)
-    assert set(titles(answer)) == found
-    assert answer["total_count"] == len(found)
+    assert set(titles(answer)) == expected
+    assert answer["total_count"] == len(expected)
 
 
 @pytest.mark.usefixtures("shop")
 def test_a_filter_holds_for_a_question_too(window):
-    found = window.ask("search", query="retry", obs_type="bugfix,refactor")
-    assert set(titles(found)) == {"Fixed a race in the retry queue", "Renamed the retry module"}
+    answer = window.ask("search", query="retry", obs_type="bugfix,refactor")
+    assert set(titles(answer)) == {"Fixed a race in the retry queue", "Renamed the retry module"}
 
 
 @pytest.mark.usefixtures("shop")
@@ -89,13 +89,13 @@ def test_order_and_offset_are_obeyed_and_every_page_says_where_the_next_begins(w
 
 def test_no_answer_is_longer_than_its_tokens_and_the_rest_is_on_the_next_page(window, fill):
     fill(*(record(f"Observation {at}", at, body=f"{at} " * 300) for at in range(12)))
-    seen, offset = [], 0
+    all_titles, offset = [], 0
     while offset is not None:
         page = window.ask("search", format="full", max_tokens=1_000, offset=offset)
         assert len(orjson.dumps(page)) <= 4_600
-        seen += titles(page)
+        all_titles += titles(page)
         offset = page.get("next_offset")
-    assert len(seen) == len(set(seen)) == 12
+    assert len(all_titles) == len(set(all_titles)) == 12
     [row] = window.ask("search", format="full", max_tokens=200, limit=1)["results"]
     assert row["truncated"]
 
@@ -111,19 +111,19 @@ def test_a_project_sees_its_own_and_the_global_ones_and_others_when_they_are_ask
 @pytest.mark.usefixtures("shop")
 def test_a_timeline_is_around_its_anchor_in_the_order_of_time(window):
     anchor = window.ask("search", query="race in the queue")["results"][0]
-    for told in (
+    for timeline in (
         window.ask("timeline", anchor_id=str(anchor["id"]), before=2, after=1),
         window.ask("get_context_timeline", anchor_id=anchor["uuid"], before=2, after=1),
         window.ask("get_timeline_by_query", query="race in the queue", before=2, after=1),
     ):
-        assert titles(told) == [
+        assert titles(timeline) == [
             "Retries use back-off with jitter",
             "The payment provider allows twenty calls a second",
             "Fixed a race in the retry queue",
             "The cart keeps its items in Redis",
         ]
-        assert [bool(row.get("anchor")) for row in told["results"]] == [False, False, True, False]
-        assert (told["anchor_id"], told["earlier"], told["later"]) == (anchor["id"], 0, 5)
+        assert [bool(row.get("anchor")) for row in timeline["results"]] == [False, False, True, False]
+        assert (timeline["anchor_id"], timeline["earlier"], timeline["later"]) == (anchor["id"], 0, 5)
 
 
 def test_a_timeline_around_a_title_is_around_the_note_of_that_title(window, fill):
@@ -134,17 +134,17 @@ def test_a_timeline_around_a_title_is_around_the_note_of_that_title(window, fill
     )
     question = "the scheduler  writes rows in step 1"
     assert window.ask("search", query=question)["results"][0]["title"] == louder
-    told = window.ask("get_timeline_by_query", query=question)
-    assert [row["title"] for row in told["results"] if row.get("anchor")] == [
+    timeline = window.ask("get_timeline_by_query", query=question)
+    assert [row["title"] for row in timeline["results"] if row.get("anchor")] == [
         "The scheduler writes rows in step 1"
     ]
 
 
 @pytest.mark.usefixtures("shop")
 def test_without_an_anchor_a_timeline_is_what_lies_between_two_dates(window):
-    told = window.ask("timeline", dateStart="2023-11-16T00:00:00Z", dateEnd="2023-11-18T00:00:00Z")
-    assert titles(told)[0] == "Fixed a race in the retry queue"
-    assert set(titles(told)[1:]) == {"The cart keeps its items in Redis", "Everybody signs commits"}
+    timeline = window.ask("timeline", dateStart="2023-11-16T00:00:00Z", dateEnd="2023-11-18T00:00:00Z")
+    assert titles(timeline)[0] == "Fixed a race in the retry queue"
+    assert set(titles(timeline)[1:]) == {"The cart keeps its items in Redis", "Everybody signs commits"}
 
 
 @pytest.mark.usefixtures("shop")
@@ -177,8 +177,8 @@ def test_what_is_found_by_type_by_tag_and_by_concept_is_just_that(window):
         "Checkout reads prices from the catalog service",
         "The deployment takes four minutes",
     }
-    told = window.ask("get_observations_by_tag", tag="network")
-    assert (titles(told, "observations"), told["count"]) == (
+    answer = window.ask("get_observations_by_tag", tag="network")
+    assert (titles(answer, "observations"), answer["count"]) == (
         ["Fixed a race in the retry queue", "Retries use back-off with jitter"],
         2,
     )
@@ -226,7 +226,7 @@ def test_nothing_is_dropped_however_many_there_are_and_however_alike(window, fil
 
 
 @pytest.mark.usefixtures("shop")
-def test_to_be_shown_is_no_use_and_to_be_asked_for_is(window):
+def test_only_reading_a_note_counts_as_retrieval(window):
     row = window.ask("search", query="dark theme")["results"][0]
     window.ask("get_recent_context", format="full")
     assert window.ask("get_observation", id=str(row["id"]))["retrieval_count"] == 1
@@ -238,27 +238,27 @@ def test_to_be_shown_is_no_use_and_to_be_asked_for_is(window):
 @pytest.mark.usefixtures("shop")
 def test_an_observation_says_what_was_done_with_each_file(window):
     row = window.ask("search", query="race in the queue")["results"][0]
-    told = window.ask("get_observation", id=row["id"])
-    assert told["files_modified"] == ["src/net/queue.py"]
-    assert told["files_read"] == ["src/net/retry.py"]
-    assert (told["obs_type"], told["concepts"]) == ("bugfix", ["network"])
-    assert told["narrative"] == "<note>\nTwo workers took one retry.\n</note>"
+    observation = window.ask("get_observation", id=row["id"])
+    assert observation["files_modified"] == ["src/net/queue.py"]
+    assert observation["files_read"] == ["src/net/retry.py"]
+    assert (observation["obs_type"], observation["concepts"]) == ("bugfix", ["network"])
+    assert observation["narrative"] == "<note>\nTwo workers took one retry.\n</note>"
 
 
 @pytest.mark.usefixtures("shop")
 def test_similar_means_by_cosine_alone(window):
-    told = window.ask("find_similar_observations", query="Added a dark theme", min_similarity=0.5)
-    assert told["observations"][0]["title"] == "Added a dark theme"
-    assert all(row["similarity"] >= 0.5 for row in told["observations"])
+    answer = window.ask("find_similar_observations", query="Added a dark theme", min_similarity=0.5)
+    assert answer["observations"][0]["title"] == "Added a dark theme"
+    assert all(row["similarity"] >= 0.5 for row in answer["observations"])
     assert window.ask("find_similar_observations", query="volcano", min_similarity=0.99)["count"] == 0
     with pytest.raises(BadRequest, match="between 0 and 1"):
         window.ask("find_similar_observations", query="x", min_similarity=3)
 
 
 def test_what_is_related_says_how_sure_and_which_way(window, related):
-    told = window.ask("find_related_observations", id=str(related[1]))
+    answer = window.ask("find_related_observations", id=str(related[1]))
     assert [
-        (row["id"], row["relation"], row["direction"], row["confidence"]) for row in told["observations"]
+        (row["id"], row["relation"], row["direction"], row["confidence"]) for row in answer["observations"]
     ] == [
         (related[0], "causes", "incoming", 1.0),
         (related[2], "leads_to", "outgoing", 1.0),
@@ -273,16 +273,16 @@ def test_what_is_related_says_how_sure_and_which_way(window, related):
 @pytest.mark.usefixtures("shop")
 def test_a_ranking_is_explained_by_the_numbers_that_made_it(window):
     query = "how do we retry"
-    told = window.ask("explain_search_ranking", query=query, top_n=20)
+    explanation = window.ask("explain_search_ranking", query=query, top_n=20)
     recalled = window.ask("cortex_recall", query=query, alpha=1, limit=20, explain=True)["results"]
-    assert [one["id"] for one in told["explanations"]] == [one["number"] for one in recalled]
-    for one, other in zip(told["explanations"], recalled, strict=True):
-        assert one["parts"] == other["explain"]
-        assert sum(one["parts"].values()) == pytest.approx(one["score"], abs=2e-3)
-        assert sum(one["score_breakdown"].values()) == pytest.approx(one["score"], abs=2e-3)
-        by_meaning = one["parts"]["meaning"] + one["parts"]["alone"]
-        assert one["score_breakdown"]["vector_similarity"] == pytest.approx(by_meaning, abs=2e-4)
-    assert any("title" in one["matched_fields"] for one in told["explanations"])
+    assert [row["id"] for row in explanation["explanations"]] == [row["number"] for row in recalled]
+    for row, other in zip(explanation["explanations"], recalled, strict=True):
+        assert row["parts"] == other["explain"]
+        assert sum(row["parts"].values()) == pytest.approx(row["score"], abs=2e-3)
+        assert sum(row["score_breakdown"].values()) == pytest.approx(row["score"], abs=2e-3)
+        by_meaning = row["parts"]["meaning"] + row["parts"]["alone"]
+        assert row["score_breakdown"]["vector_similarity"] == pytest.approx(by_meaning, abs=2e-4)
+    assert any("title" in row["matched_fields"] for row in explanation["explanations"])
 
 
 def test_every_tool_has_its_row_and_says_truly_whether_it_writes():
@@ -297,7 +297,7 @@ def test_every_tool_has_its_row_and_says_truly_whether_it_writes():
 
 def test_what_reads_changes_nothing_in_the_store(window, related, library):
     before = library.memory.store.reached
-    asked = {
+    arguments = {
         "id": str(related[0]),
         "query": "retry",
         "anchor_id": str(related[0]),
@@ -309,7 +309,7 @@ def test_what_reads_changes_nothing_in_the_store(window, related, library):
     for name, row in ROWS.items():
         if not row.writes:
             wanted = choose(("memory-all",))[name].schema.get("required", [])
-            window.ask(name, **{argument: asked[argument] for argument in wanted})
+            window.ask(name, **{argument: arguments[argument] for argument in wanted})
     assert library.memory.store.reached == before
 
 
@@ -327,10 +327,10 @@ def test_the_example_of_every_tool_can_be_called_as_it_is_shown(window):
 
 
 def test_a_session_is_found_by_what_was_said_and_so_is_what_was_asked(window, library):
-    said = {"question": "Why does the walrus deployment fail?", "answer": "The disk is full."}
-    assert window.ask("search_sessions", query=said["question"])["results"] == []
-    assert window.ask("search", type="sessions", query=said["question"])["results"] == []
-    assert window.ask("search", type="prompts", query=said["question"])["total_count"] == 0
+    exchange = {"question": "Why does the walrus deployment fail?", "answer": "The disk is full."}
+    assert window.ask("search_sessions", query=exchange["question"])["results"] == []
+    assert window.ask("search", type="sessions", query=exchange["question"])["results"] == []
+    assert window.ask("search", type="prompts", query=exchange["question"])["total_count"] == 0
     assert window.ask("list_sessions")["total_count"] == 0
     with pytest.raises(BadQuery):
         window.ask("search_sessions", query=" ")

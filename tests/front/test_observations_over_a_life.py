@@ -17,7 +17,7 @@ PLANTED = plant(LIFE)
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory, serve, empty):
+def known_life(tmp_path_factory, serve, empty):
     """That life, told to a memory that was looked after, beside its project."""
     root = tmp_path_factory.mktemp("life") / "project"
     write_project(root)
@@ -35,20 +35,20 @@ def test_there_is_a_check_for_each_tool():
 
 
 @pytest.mark.parametrize("tool", ROWS)
-def test_a_tool_answers_what_is_known_of_a_life(known, tool):
-    CHECKS[tool](known)
+def test_a_tool_answers_what_is_known_of_a_life(known_life, tool):
+    CHECKS[tool](known_life)
 
 
-def test_fields_are_anded_whatever_they_are(known):
+def test_fields_are_anded_whatever_they_are(known_life):
     middle = BEGIN + LIFE.days * DAY_MS // 2
-    told = known.found(
+    matching_titles = known_life.found(
         "search",
         obs_type="bugfix,feature",
         concepts="network,storage",
         files="src/net,src/cart",
         dateStart=str(middle),
     )
-    assert told == known.titles(
+    assert matching_titles == known_life.titles(
         type=lambda note: note["obs_type"] in ("bugfix", "feature"),
         tag=lambda note: {"network", "storage"} & set(note["tags"]),
         file=lambda note: any(path.startswith(("src/net/", "src/cart/")) for path in note["files"]),
@@ -56,13 +56,15 @@ def test_fields_are_anded_whatever_they_are(known):
     )
 
 
-def test_what_was_believed_is_told_of_every_moment(known):
+def test_what_was_believed_is_told_of_every_moment(known_life):
     assert LIFE.replaced
     assert LIFE.doubled
     for old, (new, moment) in LIFE.replaced.items():
         query = f"what did we decide on for {LIFE.notes[old]['topic']}"
-        before = [row["title"] for row in known.ask("search", query=query, as_of=str(moment - 1))["results"]]
-        after = [row["title"] for row in known.ask("search", query=query, as_of=str(moment))["results"]]
+        before = [
+            row["title"] for row in known_life.ask("search", query=query, as_of=str(moment - 1))["results"]
+        ]
+        after = [row["title"] for row in known_life.ask("search", query=query, as_of=str(moment))["results"]]
         assert old in before
         assert new not in before
         assert old not in after

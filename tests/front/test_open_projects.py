@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from cortex.ask.multi_project.fan_out import PROJECTS_MAX
-from cortex.front.open_projects import OPEN_MAX, Several, listed
-from cortex.front.project_selection import TRIED_MAX, Chosen, reach_all
+from cortex.front.open_projects import OPEN_MAX, OpenProjects, schema_with_projects
+from cortex.front.project_selection import TRIED_MAX, SelectedProject, reach_all
 from cortex.front.tools import TOOLS
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
@@ -20,7 +20,7 @@ from tests.wait_until import until_async
 class Counting:
     """In place of a Link: says what it was asked, and keeps a call open while it is told to."""
 
-    made: list
+    links: list
     #: the project whose calls wait, and for what
     holds: tuple = ("", None)
     #: the project that cannot be asked
@@ -29,8 +29,8 @@ class Counting:
     def __init__(self, config):
         self.config, self.freshness = config, None
         self.agent, self.opened, self.closed = "", 0, 0
-        self.asked = []
-        self.made.append(self)
+        self.calls = []
+        self.links.append(self)
 
     def open(self):
         self.opened += 1
@@ -48,10 +48,10 @@ class Counting:
 
     async def call(self, tool, arguments, others=None):
         checked = tool.check(arguments)
-        self.asked.append((tool.name, dict(arguments or {})))
+        self.calls.append((tool.name, dict(arguments or {})))
         if others is not None:
             members = await others(checked.projects, 10.0)
-            return {"members": [(one.name, one.asking, str(one.why or "")) for one in members]}
+            return {"members": [(member.name, member.asking, str(member.why or "")) for member in members]}
         if self.holds[0] == self.config.root.name:
             await self.holds[1].wait()
         return {"results": [], "root": self.config.root.name}
@@ -62,10 +62,10 @@ def front(tmp_path, monkeypatch):
     """A front of the project `home`; its links are in `made`."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(Counting, "made", [], raising=False)
+    monkeypatch.setattr(Counting, "links", [], raising=False)
     monkeypatch.setattr(Counting, "holds", ("", None))
     (tmp_path / "home").mkdir()
-    return Several(Counting(configuration.load(tmp_path / "home")), make=Counting)
+    return OpenProjects(Counting(configuration.load(tmp_path / "home")), make=Counting)
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def write(tmp_path):
         for name in names:
             (tmp_path / name).mkdir(exist_ok=True)
         projects_file().parent.mkdir(parents=True, exist_ok=True)
-        told = ", ".join(f"{name}: {tmp_path / name}" for name in names)
-        projects_file().write_text(f"projects: {{{told}}}\n{more}")
+        entries = ", ".join(f"{name}: {tmp_path / name}" for name in names)
+        projects_file().write_text(f"projects: {{{entries}}}\n{more}")
 
     return written
 
@@ -102,9 +102,9 @@ def names(front):
 
 def test_with_one_project_nothing_is_added_to_tools_arguments_or_answers(front):
     assert names(front) == ()
-    offered = set(listed(TOOLS["cortex_exact"], ())["properties"])
+    offered = set(schema_with_projects(TOOLS["cortex_exact"], ())["properties"])
     assert offered == set(TOOLS["cortex_exact"].schema["properties"]) - {"projects"}
-    assert listed(TOOLS["cortex_graph"], ()) is TOOLS["cortex_graph"].schema
+    assert schema_with_projects(TOOLS["cortex_graph"], ()) is TOOLS["cortex_graph"].schema
     answer, refused = ask(
         front, ("cortex_exact", {"query": "x"}), ("cortex_exact", {"query": "x", "project": "home"})
     )
@@ -115,19 +115,19 @@ def test_with_one_project_nothing_is_added_to_tools_arguments_or_answers(front):
 def test_a_project_that_is_named_is_asked_without_the_name_and_the_answer_says_it(front, write):
     write("shop")
     assert names(front) == ("home", "shop")
-    own, again, other = ask(
+    default, by_own_name, other = ask(
         front,
         ("cortex_exact", {"query": "x"}),
         ("cortex_exact", {"query": "x", "project": "home"}),
         ("cortex_exact", {"query": "x", "project": "shop"}),
     )
-    assert (own["project"], again["project"], other["project"]) == ("home", "home", "shop")
-    assert (own["root"], again["root"], other["root"]) == ("home", "home", "shop")
-    assert [link.asked for link in Counting.made] == [
+    assert (default["project"], by_own_name["project"], other["project"]) == ("home", "home", "shop")
+    assert (default["root"], by_own_name["root"], other["root"]) == ("home", "home", "shop")
+    assert [link.asked for link in Counting.links] == [
         [("cortex_exact", {"query": "x"})] * 2,
         [("cortex_exact", {"query": "x"})],
     ]
-    assert [link.closed for link in Counting.made] == [1, 1]
+    assert [link.closed for link in Counting.links] == [1, 1]
 
 
 def test_its_own_name_is_taken_before_anybody_asked_which_there_are(front, write):
@@ -137,19 +137,19 @@ def test_its_own_name_is_taken_before_anybody_asked_which_there_are(front, write
 
 
 def test_a_part_and_the_project_around_it_are_two(tmp_path, monkeypatch, front, write):
-    part = tmp_path / "home" / "api"
-    part.mkdir()
+    folder = tmp_path / "home" / "api"
+    folder.mkdir()
     monkeypatch.setattr(
         "cortex.settings.config.enclosing_project",
-        lambda root: (root.parent, "api") if root == part else (root, ""),
+        lambda root: (root.parent, "api") if root == folder else (root, ""),
     )
     projects_file().parent.mkdir(parents=True, exist_ok=True)
-    projects_file().write_text(f"projects: {{whole: {tmp_path / 'home'}, mine: {part}}}\n")
-    inner = Several(Counting(configuration.load(part)), make=Counting)
+    projects_file().write_text(f"projects: {{whole: {tmp_path / 'home'}, mine: {folder}}}\n")
+    inner = OpenProjects(Counting(configuration.load(folder)), make=Counting)
     assert names(inner) == ("mine", "whole")
     assert names(front) == ("whole", "mine")
     ask(inner, ("cortex_exact", {"query": "x"}), ("cortex_exact", {"query": "x", "project": "whole"}))
-    assert [link.config.subfolder for link in Counting.made] == ["", "api", ""]
+    assert [link.config.subfolder for link in Counting.links] == ["", "api", ""]
 
 
 def test_its_own_project_has_the_name_that_its_user_gave_it(front, write, tmp_path):
@@ -176,7 +176,7 @@ def test_an_unknown_project_is_one_sentence_with_those_there_are(front, write):
     assert isinstance(refused, BadRequest)
     assert str(refused) == "There is no project '/etc'; there are: home, shop."
     assert isinstance(wrong, BadRequest)
-    assert len(Counting.made) == 1
+    assert len(Counting.links) == 1
 
 
 def test_a_file_that_cannot_be_understood_is_told_to_who_names_a_project_and_hides_no_tool(front, write):
@@ -199,20 +199,20 @@ def test_a_project_of_notes_stays_an_argument_of_what_asks_memory(front, write):
         ("cortex_search", {"query": "x", "scope": "all", "project": "all"}),
         ("cortex_search", {"query": "x", "project": "shop"}),
     )
-    assert [[given.get("project") for _, given in link.asked] for link in Counting.made] == [
+    assert [[arguments.get("project") for _, arguments in link.asked] for link in Counting.links] == [
         ["shop", "shop", "all"],
         [None],
     ]
-    assert listed(TOOLS["cortex_recall"], ("home", "shop")) is TOOLS["cortex_recall"].schema
+    assert schema_with_projects(TOOLS["cortex_recall"], ("home", "shop")) is TOOLS["cortex_recall"].schema
 
 
 def test_every_tool_of_code_lists_the_projects_and_takes_few_tokens_for_it():
     for tool in TOOLS.values():
-        told = listed(tool, ("home", *(f"project-{number}" for number in range(40))))
+        schema = schema_with_projects(tool, ("home", *(f"project-{number}" for number in range(40))))
         if tool.asks({}) != "memory":
-            assert "home (default)" in told["properties"]["project"]["description"]
-            assert len(str(told["properties"]["project"])) < 300
-        assert set(told["properties"]) >= set(tool.schema["properties"])
+            assert "home (default)" in schema["properties"]["project"]["description"]
+            assert len(str(schema["properties"]["project"])) < 300
+        assert set(schema["properties"]) >= set(tool.schema["properties"])
 
 
 def test_a_clone_that_was_made_to_be_read_is_not_written_about(front):
@@ -235,14 +235,14 @@ def test_few_projects_are_held_open_and_none_is_let_go_while_it_is_asked(front, 
         Counting.holds = ("p0", asyncio.Event())
         await front.names()
         first = asyncio.create_task(front.call(TOOLS["cortex_exact"], {"query": "x", "project": "p0"}))
-        await until_async(lambda: len(Counting.made) >= 2, "the link to the project that is asked")
+        await until_async(lambda: len(Counting.links) >= 2, "the link to the project that is asked")
         front.name("an agent")
         for name in others[1:]:
             await front.call(TOOLS["cortex_exact"], {"query": "x", "project": name})
-        closed = [link.closed for link in Counting.made[1:]]
+        closed = [link.closed for link in Counting.links[1:]]
         Counting.holds[1].set()
         answer = await first
-        agents = {link.agent for link in Counting.made}
+        agents = {link.agent for link in Counting.links}
         await front.close()
         return closed, answer, agents
 
@@ -250,15 +250,15 @@ def test_few_projects_are_held_open_and_none_is_let_go_while_it_is_asked(front, 
     assert closed == [0, 1, 1, 0, 0]
     assert answer["project"] == "p0"
     assert agents == {"an agent"}
-    assert all(link.closed == 1 for link in Counting.made)
+    assert all(link.closed == 1 for link in Counting.links)
 
 
 def test_another_project_has_the_memory_of_this_front(front, write, tmp_path):
     write("shop")
     flags = {"memory": {"data_dir": str(tmp_path / "memory")}}
-    own = Several(Counting(configuration.load(tmp_path / "home", flags)), make=Counting)
-    ask(own, ("cortex_exact", {"query": "x", "project": "shop"}))
-    assert Counting.made[-1].config.data.root == tmp_path / "memory"
+    home_front = OpenProjects(Counting(configuration.load(tmp_path / "home", flags)), make=Counting)
+    ask(home_front, ("cortex_exact", {"query": "x", "project": "shop"}))
+    assert Counting.links[-1].config.data.root == tmp_path / "memory"
 
 
 def test_several_projects_are_reached_by_names_and_globs_in_the_order_of_their_names(front, write):
@@ -278,7 +278,7 @@ def test_several_projects_are_reached_by_names_and_globs_in_the_order_of_their_n
         ["shop"],
     ]
     assert answers[0]["members"][0] == ("api-users", "api-users", "")
-    assert all(link.opened == link.closed == 1 for link in Counting.made[1:])
+    assert all(link.opened == link.closed == 1 for link in Counting.links[1:])
 
 
 def test_one_that_cannot_be_reached_is_told_with_its_reason_and_the_others_are_reached(
@@ -292,8 +292,8 @@ def test_one_that_cannot_be_reached_is_told_with_its_reason_and_the_others_are_r
 
 def test_where_one_of_a_milvus_cannot_be_reached_all_are_asked_through_another(tmp_path):
     settings = Milvus(uri=str(tmp_path / "lite.db"))
-    known = {
-        name: Chosen(
+    selections = {
+        name: SelectedProject(
             Config(root=tmp_path / name, engines=Engines("milvus", "milvus"), milvus=settings),
             None,
             name == "c",
@@ -302,25 +302,25 @@ def test_where_one_of_a_milvus_cannot_be_reached_all_are_asked_through_another(t
     }
     tried = []
 
-    async def reach(name, there):
+    async def reach(name, reachable):
         tried.append(name)
-        if name not in there:
+        if name not in reachable:
             raise Unavailable(f"{name} is gone.")
-        return make_context(known[name].config, None)
+        return make_context(selections[name].config, None)
 
-    def reached(there):
+    def reached(reachable):
         tried.clear()
-        return asyncio.run(reach_all("abcde", known.__getitem__, lambda name: reach(name, there)))
+        return asyncio.run(reach_all("abcde", selections.__getitem__, lambda name: reach(name, reachable)))
 
-    assert [one.context.config.root.name for one in reached("b")] == list("abcde")
+    assert [member.context.config.root.name for member in reached("b")] == list("abcde")
     assert tried == ["c", "a", "b"]
-    assert {(one.context, str(one.why)) for one in reached("e")} == {(None, "c is gone.")}
+    assert {(member.context, str(member.why)) for member in reached("e")} == {(None, "c is gone.")}
     assert len(tried) == TRIED_MAX
 
 
 def test_names_that_mean_nothing_or_too_much_are_one_sentence(front, write):
     write("shop", *(f"p{number:02}" for number in range(PROJECTS_MAX)))
-    wrong, several, both = ask(
+    wrong, too_many, both = ask(
         front,
         ("cortex_exact", {"query": "x", "projects": ["shpo"]}),
         ("cortex_exact", {"query": "x", "projects": ["*"]}),
@@ -329,22 +329,22 @@ def test_names_that_mean_nothing_or_too_much_are_one_sentence(front, write):
     assert str(wrong).startswith(
         "There is no project 'shpo' (did you mean 'shop'?); there are: home, shop, p00"
     )
-    assert str(several) == (
+    assert str(too_many) == (
         f"`projects` means {PROJECTS_MAX + 2} projects, and {PROJECTS_MAX} are asked at once; name fewer of them."
     )
     assert str(both) == "Pass `project` for one project or `projects` for several, not both."
-    assert all(isinstance(one, BadRequest) for one in (wrong, several, both))
+    assert all(isinstance(error, BadRequest) for error in (wrong, too_many, both))
 
 
 def test_all_projects_are_a_persons_own_and_a_clone_is_asked_by_its_name(front, write):
     write("shop")
     (clones_base() / "git.example" / "ada" / "lib" / ".git").mkdir(parents=True)
-    own, clone = ask(
+    all_own, clone = ask(
         front,
         ("cortex_exact", {"query": "x", "projects": ["*"]}),
         ("cortex_exact", {"query": "x", "projects": ["ada/*", "shop"]}),
     )
-    assert [name for name, *_ in own["members"]] == ["home", "shop"]
+    assert [name for name, *_ in all_own["members"]] == ["home", "shop"]
     assert [name for name, *_ in clone["members"]] == ["shop", "ada/lib"]
 
 
@@ -353,7 +353,7 @@ def test_after_a_question_to_many_few_stay_open(front, write):
 
     async def run():
         await front.call(TOOLS["cortex_exact"], {"query": "x", "projects": ["p*"]})
-        closed = [link.closed for link in Counting.made[1:]]
+        closed = [link.closed for link in Counting.links[1:]]
         await front.close()
         return closed
 
@@ -361,6 +361,10 @@ def test_after_a_question_to_many_few_stay_open(front, write):
 
 
 def test_where_a_client_may_name_several_projects_three_tools_list_the_argument():
-    names = {name for name, tool in TOOLS.items() if "projects" in listed(tool, ("a", "b"))["properties"]}
+    names = {
+        name
+        for name, tool in TOOLS.items()
+        if "projects" in schema_with_projects(tool, ("a", "b"))["properties"]
+    }
     assert names == {"cortex_search", "cortex_exact", "code_context"}
-    assert not any("projects" in listed(tool, ())["properties"] for tool in TOOLS.values())
+    assert not any("projects" in schema_with_projects(tool, ())["properties"] for tool in TOOLS.values())

@@ -35,7 +35,7 @@ def on_a_terminal(code: str, *arguments: str, **variables: str) -> str:
         )
     finally:
         os.close(terminal)
-    shown = bytearray()
+    output = bytearray()
     with open(master, "rb", buffering=0) as screen:
         while True:
             try:
@@ -43,9 +43,9 @@ def on_a_terminal(code: str, *arguments: str, **variables: str) -> str:
                     break
             except OSError:  # the terminal's other end is closed
                 break
-            shown += data
-    assert process.wait(60) == 0, shown
-    return shown.decode()
+            output += data
+    assert process.wait(60) == 0, output
+    return output.decode()
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def on_a_terminal(code: str, *arguments: str, **variables: str) -> str:
     ids=["long", "short", "ours-none", "ours-first", "empty", "dumb", "not-there"],
 )
 def test_what_is_longer_than_the_terminal_goes_through_the_pager(count, variables, paged):
-    shown = on_a_terminal(PRINT.format(count=count), **variables)
-    lines = [line for line in shown.splitlines() if line.endswith("line")]
+    screen_text = on_a_terminal(PRINT.format(count=count), **variables)
+    lines = [line for line in screen_text.splitlines() if line.endswith("line")]
     assert lines == ["paged:line" if paged else "line"] * count
 
 

@@ -22,7 +22,7 @@ def make(tmp_path, monkeypatch):
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
-    def made(name, days=0):
+    def make_project(name, days=0):
         root = tmp_path / name
         root.mkdir()
         config = configuration.load(root)
@@ -34,7 +34,7 @@ def make(tmp_path, monkeypatch):
             os.utime(place, (then, then))
         return config
 
-    return made
+    return make_project
 
 
 def listed(capsys):
@@ -78,12 +78,12 @@ def test_a_file_of_two_names_counts_once(make, capsys):
 
 
 def test_clean_removes_what_is_kept_of_folders_that_are_gone_and_nothing_else(make, capsys):
-    here, gone = make("here", days=400), make("gone")
+    existing, gone = make("here", days=400), make("gone")
     shutil.rmtree(gone.root)
     assert cli.main(["clean", "--yes"]) == EXIT_OK
     assert str(gone.root) in capsys.readouterr().out
     assert not gone.home.exists()
-    assert here.home.exists()
+    assert existing.home.exists()
     assert cli.main(["clean", "--yes"]) == EXIT_OK
     assert "nothing to remove" in capsys.readouterr().out
 
@@ -120,25 +120,25 @@ def test_what_is_served_or_worked_on_never_goes(make, lock, capsys):
     assert served.home.exists()
 
 
-def test_what_is_served_since_it_was_shown_stays(make, monkeypatch, capsys):
+def test_clean_keeps_a_project_that_was_served_after_the_listing(make, monkeypatch, capsys):
     gone, taken = make("gone"), make("taken")
-    for one in (gone, taken):
-        shutil.rmtree(one.root)
+    for config in (gone, taken):
+        shutil.rmtree(config.root)
     open_runtime(taken)
-    held = []
-    monkeypatch.setattr("cortex.front.cli.projects.agreed", lambda _question: _taking(held, taken))
+    locks = []
+    monkeypatch.setattr("cortex.front.cli.projects.ask_consent", lambda _question: _taking(locks, taken))
     assert cli.main(["clean"]) == EXIT_UNAVAILABLE
     assert "in use" in capsys.readouterr().err
     assert (gone.home.exists(), taken.home.exists()) == (False, True)
-    held[0].release()
+    locks[0].release()
 
 
-def _taking(held, config):
-    held.append(try_lock(config.runtime_dir / "set.lock"))
+def _taking(locks, config):
+    locks.append(try_lock(config.runtime_dir / "set.lock"))
     return True
 
 
-def test_a_folder_of_which_nothing_says_whose_it_is_goes_after_a_day(make):
+def test_a_folder_without_an_owner_is_removed_after_a_day(make):
     young, old = make("young"), make("old")
     for config, days in ((young, 0), (old, 2)):
         (config.home / "project.json").write_text("{")

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from cortex.front.argument_forms import located
-from cortex.front.subfolder import Part
+from cortex.front.argument_forms import locate_arguments
+from cortex.front.subfolder import Subfolder
 
 ROOT = "/home/ann/mono"
 FILES = (
@@ -30,10 +30,10 @@ class Listed:
         return frozenset(path.rpartition(".")[0] for path in FILES)
 
     def is_there(self, path):
-        return any(one == path or one.startswith(f"{path}/") for one in FILES)
+        return any(file == path or file.startswith(f"{path}/") for file in FILES)
 
 
-PART = Part("packages/api", ROOT, Listed())
+SUBFOLDER = Subfolder("packages/api", ROOT, Listed())
 
 
 @pytest.mark.parametrize(
@@ -64,30 +64,32 @@ PART = Part("packages/api", ROOT, Listed())
     ],
 )
 def test_a_place_is_read_from_the_folder_and_a_name_stays(written, meant):
-    assert PART.given("cortex_graph", {"target": written})["target"] == meant
+    assert SUBFOLDER.to_project("cortex_graph", {"target": written})["target"] == meant
 
 
 def test_a_path_of_a_map_may_be_a_folder_and_nothing_is_all_of_this_one():
-    assert PART.given("cortex_outline", {"path": "src"}) == {"path": "packages/api/src"}
-    assert PART.given("cortex_outline", {"path": ""}) == {"path": "packages/api"}
+    assert SUBFOLDER.to_project("cortex_outline", {"path": "src"}) == {"path": "packages/api/src"}
+    assert SUBFOLDER.to_project("cortex_outline", {"path": ""}) == {"path": "packages/api"}
 
 
 def test_a_question_is_a_place_only_where_it_may_be_one():
-    assert PART.given("cortex_explore", {"query": "main.py:3"}) == {"query": "packages/api/main.py:3"}
-    assert PART.given("cortex_exact", {"query": "main.py"}) == {"query": "main.py"}
+    assert SUBFOLDER.to_project("cortex_explore", {"query": "main.py:3"}) == {
+        "query": "packages/api/main.py:3"
+    }
+    assert SUBFOLDER.to_project("cortex_exact", {"query": "main.py"}) == {"query": "main.py"}
 
 
 def test_a_tag_is_a_path_only_where_it_is_a_files():
-    told = PART.given("cortex_search", {"tags": ("src", "go", "main.py")})
-    assert told == {"tags": ("src", "go", "packages/api/main.py")}
+    converted = SUBFOLDER.to_project("cortex_search", {"tags": ("src", "go", "main.py")})
+    assert converted == {"tags": ("src", "go", "packages/api/main.py")}
 
 
-def test_of_what_is_asked_of_notes_only_the_files_that_they_are_about_are_read_from_the_folder():
+def test_note_arguments_convert_only_their_file_paths():
     """A tag is a person's own word, and where notes are written to is no file of the project."""
     written = {"tags": ("main.py",), "file": "../notes.jsonl", "to": "./main.py"}
-    about = dict.fromkeys(("files", "anchors", "files_read", "files_modified"), ("main.py",))
-    told = PART.given("cortex_store", written | about, of_notes=True)
-    assert told == written | dict.fromkeys(about, ("packages/api/main.py",))
+    places = dict.fromkeys(("files", "anchors", "files_read", "files_modified"), ("main.py",))
+    converted = SUBFOLDER.to_project("cortex_store", written | places, of_notes=True)
+    assert converted == written | dict.fromkeys(places, ("packages/api/main.py",))
 
 
 @pytest.mark.parametrize(
@@ -116,26 +118,26 @@ def test_of_what_is_asked_of_notes_only_the_files_that_they_are_about_are_read_f
     ],
 )
 def test_a_glob_is_read_from_the_folder(written, meant):
-    told = PART.given("cortex_search", {"paths": (written,)})
-    assert told == {"paths": meant}
+    converted = SUBFOLDER.to_project("cortex_search", {"paths": (written,)})
+    assert converted == {"paths": meant}
 
 
 def test_a_folder_whose_name_looks_like_a_glob_is_none():
-    part = Part("app/[id]", ROOT, Listed())
-    told = part.given("cortex_search", {"paths": ("*.tsx", "../**")})
-    assert told == {"paths": (r"/app/\[id\]/**/*.tsx", "/app/**")}
+    subfolder = Subfolder("app/[id]", ROOT, Listed())
+    converted = subfolder.to_project("cortex_search", {"paths": ("*.tsx", "../**")})
+    assert converted == {"paths": (r"/app/\[id\]/**/*.tsx", "/app/**")}
 
 
 def test_a_glob_in_which_the_roots_path_stands_later_on_is_read_from_the_folder():
     """The root is a short one where the project is all that a container holds."""
-    part = Part("server", "/app", Listed())
-    told = part.given("cortex_search", {"paths": ("src/app/**", "/app/web/**", "/apps/**")})
-    assert told == {"paths": ("/server/src/app/**", "/app/web/**", "/server/apps/**")}
+    subfolder = Subfolder("server", "/app", Listed())
+    converted = subfolder.to_project("cortex_search", {"paths": ("src/app/**", "/app/web/**", "/apps/**")})
+    assert converted == {"paths": ("/server/src/app/**", "/app/web/**", "/server/apps/**")}
 
 
-def test_globs_that_were_one_text_are_read_as_such():
-    told = PART.given("cortex_graph", {"scope": "src/**, ../web/**"})
-    assert located(told, ROOT)["scope"] == "{/packages/api/src/**,/packages/web/**}"
+def test_globs_in_one_text_are_converted():
+    converted = SUBFOLDER.to_project("cortex_graph", {"scope": "src/**, ../web/**"})
+    assert locate_arguments(converted, ROOT)["scope"] == "{/packages/api/src/**,/packages/web/**}"
 
 
 ANSWER = {
@@ -162,9 +164,9 @@ ANSWER = {
 }
 
 
-def test_what_is_here_is_told_without_the_folder_and_what_is_elsewhere_with_the_way_there():
-    told = PART.told(ANSWER)
-    chunk, other, third = told["results"]
+def test_answers_use_paths_relative_to_the_folder():
+    answer = SUBFOLDER.to_folder(ANSWER)
+    chunk, other, third = answer["results"]
     assert chunk["chunk"]["metadata"]["file_path"] == "main.py"
     assert chunk["chunk"]["title"] == "main.py › run"
     assert chunk["chunk"]["text"] == "import packages/api/main.py"
@@ -176,41 +178,46 @@ def test_what_is_here_is_told_without_the_folder_and_what_is_elsewhere_with_the_
         "kind": "function",
     }
     assert third == {"file": "../../setup.py", "at": "app/[id]/(group)/page.tsx:3"}
-    assert told["target"] == "src/auth/session:Session"
-    assert told["candidates"] == ["main:run", "../web/main:run", "react:useState"]
-    assert told["suggestion"] == "Also called 'run': ../web/main:run. See main.py."
-    assert told["calls"] == ["seal ../../lib/crypto.py:4", "run main.py:3"]
-    assert told["notes"] == {
+    assert answer["target"] == "src/auth/session:Session"
+    assert answer["candidates"] == ["main:run", "../web/main:run", "react:useState"]
+    assert answer["suggestion"] == "Also called 'run': ../web/main:run. See main.py."
+    assert answer["calls"] == ["seal ../../lib/crypto.py:4", "run main.py:3"]
+    assert answer["notes"] == {
         "main.py": {"count": 1, "best": ["#3 decision: lib"]},
         "../../README.md": {"count": 2},
     }
-    assert told["path"] == "."
-    assert told["index"] == {"generation": 3, "pending": ["main.py", "../../setup.py"]}
+    assert answer["path"] == "."
+    assert answer["index"] == {"generation": 3, "pending": ["main.py", "../../setup.py"]}
 
 
 def test_names_that_complete_what_is_typed_are_told_from_here_already():
     """The folder has a README.md of its own, and so has the project."""
-    assert PART.told({"values": ["README.md", "setup.py"]}) == {"values": ["README.md", "setup.py"]}
+    assert SUBFOLDER.to_folder({"values": ["README.md", "setup.py"]}) == {"values": ["README.md", "setup.py"]}
 
 
 def test_every_place_that_is_told_can_be_asked_about():
     for place in (*FILES, "packages/web/main:run", "lib/crypto:seal"):
-        told = PART.told({"at": place})["at"]
-        assert PART.given("cortex_graph", {"target": told})["target"] == place
+        folder_path = SUBFOLDER.to_folder({"at": place})["at"]
+        assert SUBFOLDER.to_project("cortex_graph", {"target": folder_path})["target"] == place
 
 
-def test_of_notes_only_their_places_are_told_from_here():
+def test_only_the_paths_of_notes_are_converted():
     note = {
         "title": "packages/api/main.py is old",
         "body": "see lib/crypto.py",
         "files": ["packages/api/main.py"],
     }
-    assert PART.told({"results": [note]}, of_notes=True) == {"results": [note | {"files": ["main.py"]}]}
-    assert PART.told({"results": [note | {"source": "memory"}]})["results"][0]["title"] == note["title"]
+    assert SUBFOLDER.to_folder({"results": [note]}, of_notes=True) == {
+        "results": [note | {"files": ["main.py"]}]
+    }
+    assert (
+        SUBFOLDER.to_folder({"results": [note | {"source": "memory"}]})["results"][0]["title"]
+        == note["title"]
+    )
 
 
 @pytest.mark.parametrize(
-    ("elsewhere", "explained", "said"),
+    ("elsewhere", "explained", "sentence"),
     [
         (2, False, "elsewhere in the project there would be 2"),
         (2, True, "elsewhere in the project there would be 2"),
@@ -218,11 +225,15 @@ def test_of_notes_only_their_places_are_told_from_here():
         (0, True, "Nothing matches with tags"),
     ],
 )
-def test_an_empty_answer_says_what_is_elsewhere_or_keeps_what_says_why(elsewhere, explained, said):
+def test_an_empty_answer_says_what_is_elsewhere_or_keeps_what_says_why(elsewhere, explained, sentence):
     async def ask():
         return {"results": [{}] * elsewhere, "suggestion": "Nothing matches `x`."}
 
-    here = {"results": [], "index": {"generation": 3}, "suggestion": 'Nothing matches with tags=["y"].'}
-    told = asyncio.run(PART.ask_around(here, ask, 9.0, explained=explained))
-    assert said in told["suggestion"]
-    assert told["results"] == []
+    empty_answer = {
+        "results": [],
+        "index": {"generation": 3},
+        "suggestion": 'Nothing matches with tags=["y"].',
+    }
+    answer = asyncio.run(SUBFOLDER.suggest_elsewhere(empty_answer, ask, 9.0, explained=explained))
+    assert sentence in answer["suggestion"]
+    assert answer["results"] == []

@@ -129,9 +129,9 @@ def test_clients_are_told_whether_a_tool_reads_or_writes(reads):
         """Keeps a text, or looks one up."""
         return {"text": text}
 
-    told = describe(make_tool(note, "Note", reads=reads))
-    assert (told["name"], told["title"]) == ("note", "Note")
-    assert told["annotations"] == {
+    description = describe(make_tool(note, "Note", reads=reads))
+    assert (description["name"], description["title"]) == ("note", "Note")
+    assert description["annotations"] == {
         "readOnlyHint": reads,
         "destructiveHint": not reads,
         "idempotentHint": reads,

@@ -16,15 +16,15 @@ def lived(tmp_path_factory):
     """(the memory after that life, title → number, what upkeep said, each in its turn)."""
     with Library.open(tmp_path_factory.mktemp("planted") / "memory") as library:
         numbers, shop = tell(library, LIFE), library.of(project="shop")
-        said = [
-            finish(carry_out(shop, f"observation.{name}", asked))
-            for name, asked in (
+        answers = [
+            finish(carry_out(shop, f"observation.{name}", arguments))
+            for name, arguments in (
                 ("suggest_consolidations", {"min_similarity": 0.9, "limit": 50}),
                 ("run_consolidation", {}),
                 ("run_consolidation", {}),
             )
         ]
-        yield library, numbers, said
+        yield library, numbers, answers
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def pairs(lived, relation):
     return {(titles[edge.target], titles[edge.source]) for edge in edges if edge.relation == relation}
 
 
-def test_what_says_nearly_the_same_is_suggested_and_nothing_else(lived):
+def test_only_near_duplicates_are_suggested(lived):
     groups = [
-        {one["title"] for one in (group["primary"], *group["similar"])} for group in lived[2][0]["groups"]
+        {note["title"] for note in (group["primary"], *group["similar"])} for group in lived[2][0]["groups"]
     ]
     near = [group for group in groups if not group <= PLANTED.recurring]
     planted = PLANTED.alike | PLANTED.contradicted | PLANTED.undone
@@ -53,8 +53,8 @@ def test_what_says_nearly_the_same_is_suggested_and_nothing_else(lived):
 def test_what_was_corrected_is_contradicted_and_nothing_else(ask, lived):
     assert pairs(lived, "contradicts") == PLANTED.contradicted
     for old, new in PLANTED.contradicted:
-        told = ask("get_observation_relationships", id=str(lived[1][old]), max_depth=1)["relations"]
-        assert (new, "contradicts") in {(one["source_title"], one["type"]) for one in told}
+        relations = ask("get_observation_relationships", id=str(lived[1][old]), max_depth=1)["relations"]
+        assert (new, "contradicts") in {(edge["source_title"], edge["type"]) for edge in relations}
 
 
 def test_what_was_undone_is_ended_by_what_undid_it(ask, lived):
@@ -66,16 +66,18 @@ def test_what_was_undone_is_ended_by_what_undid_it(ask, lived):
         assert [row["title"] for row in rows] == [new]
 
 
-def test_what_only_says_the_same_stays(ask, lived):
-    for title in {one for pair in PLANTED.alike for one in pair} | PLANTED.recurring:
+def test_near_duplicates_stay_active(ask, lived):
+    for title in {member for pair in PLANTED.alike for member in pair} | PLANTED.recurring:
         assert ask("get_observation", id=str(lived[1][title]))["state"] == "active"
 
 
 def test_what_happened_in_several_sessions_is_one_pattern(ask, lived):
     numbers = {lived[1][title] for title in PLANTED.recurring}
-    found = [one for one in ask("get_patterns")["patterns"] if numbers & set(one["observation_ids"])]
-    assert [set(one["observation_ids"]) for one in found] == [numbers]
-    assert (found[0]["type"], found[0]["frequency"]) == ("bug", len(numbers))
+    patterns = [
+        pattern for pattern in ask("get_patterns")["patterns"] if numbers & set(pattern["observation_ids"])
+    ]
+    assert [set(pattern["observation_ids"]) for pattern in patterns] == [numbers]
+    assert (patterns[0]["type"], patterns[0]["frequency"]) == ("bug", len(numbers))
 
 
 def test_a_second_run_changes_nothing(lived):
@@ -84,7 +86,7 @@ def test_a_second_run_changes_nothing(lived):
 
 
 def test_nothing_that_was_planted_tells_its_secret(ask, lived):
-    for title in {one for pair in PLANTED.alike | PLANTED.undone for one in pair}:
-        told = ask("get_observation", id=str(lived[1][title]))
-        assert told["facts"]
-        assert SECRET not in orjson.dumps(told).decode()
+    for title in {member for pair in PLANTED.alike | PLANTED.undone for member in pair}:
+        observation = ask("get_observation", id=str(lived[1][title]))
+        assert observation["facts"]
+        assert SECRET not in orjson.dumps(observation).decode()

@@ -54,8 +54,8 @@ def project(tmp_path, monkeypatch):
     ],
 )
 def test_a_file_that_is_left_out_has_its_rule(project, path, why):
-    told = Scanner(project).exclusion_reason(path)
-    assert told.startswith(why) if why else told == ""
+    reason = Scanner(project).exclusion_reason(path)
+    assert reason.startswith(why) if why else reason == ""
     assert (path in Scanner(project).walk().files) == (not why)
 
 

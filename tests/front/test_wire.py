@@ -35,12 +35,12 @@ def test_an_empty_pipe_takes_an_answer_at_once_and_a_filled_one_does_not(pipe):
 
 
 def test_a_socket_takes_what_it_has_room_for():
-    one, other = socket.socketpair()
-    with one, other:
+    first, other = socket.socketpair()
+    with first, other:
         data = b"x" * 4_000_000
-        sent = send_now(one.fileno(), data)
+        sent = send_now(first.fileno(), data)
         assert 0 < sent < len(data)
-        assert send_now(one.fileno(), data) < len(data)
+        assert send_now(first.fileno(), data) < len(data)
         assert other.recv(100) == b"x" * 100
 
 
@@ -55,11 +55,11 @@ def test_a_slow_reader_gets_every_byte(kind):
         read, write = os.pipe()
     else:
         read, write = (end.detach() for end in socket.socketpair())
-    found = bytearray()
+    received = bytearray()
 
     def take():
         while data := os.read(read, 1000):
-            found.extend(data)
+            received.extend(data)
 
     async def give():
         wire = Wire(write, 5.0)
@@ -72,7 +72,7 @@ def test_a_slow_reader_gets_every_byte(kind):
     os.close(write)
     reader.join(30)
     os.close(read)
-    assert bytes(found) == 3 * LINE.encode()
+    assert bytes(received) == 3 * LINE.encode()
 
 
 def test_a_reader_that_never_reads_ends_with_its_input(pipe):
@@ -81,7 +81,7 @@ def test_a_reader_that_never_reads_ends_with_its_input(pipe):
     async def run():
         wire = Wire(pipe[1], 5.0)
         writing = asyncio.create_task(wire.write(LINE))
-        waiting = asyncio.create_task(wire.abandoned(read))
+        waiting = asyncio.create_task(wire.wait_abandoned(read))
         _, pending = await asyncio.wait([writing, waiting], timeout=2.5)
         assert pending == {writing, waiting}  # the client is there, and may read yet
         os.close(write)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from cortex.front import transcript_reader
-from cortex.front.transcript_reader import is_off
+from cortex.front.transcript_reader import refuses_reading
 from cortex.memory.serving import open_worker
 from cortex.memory.transcripts.reader import PORTION_BYTES
 from cortex.settings.data import DataFolder
@@ -33,10 +33,10 @@ def test_a_project_may_say_that_its_sessions_are_not_read(life):
     (life.shop / ".cortex").mkdir()
     (life.shop / ".cortex" / "config.yml").write_text("memory: {sessions: off}\n")
     life.write("s1", user("why?"))
-    assert is_off(life.shop / "src")
+    assert refuses_reading(life.shop / "src")
     assert life.read() == 0
     (life.shop / ".cortex" / "config.yml").write_text("memory: {sessions: all}\n")
-    assert not is_off(life.shop)
+    assert not refuses_reading(life.shop)
 
 
 def test_the_best_exchange_is_told_with_its_words_marked_and_its_place(life):

@@ -26,7 +26,7 @@ def test_where_nothing_leaves_the_machine_nothing_is_said(tmp_path, embedding):
 
 def test_the_first_answer_says_where_text_is_sent_and_the_second_does_not(tmp_path):
     link = Link(Config(root=tmp_path, embedding=FAR))
-    first, second = (link._with_news({"index": {"message": "Whole."}})["index"]["message"] for _ in "12")
+    first, second = (link._add_news({"index": {"message": "Whole."}})["index"]["message"] for _ in "12")
     assert (
         f"is sent to {FAR.endpoint} (embedding.endpoint); of secrets in it, those of known formats are masked"
         in first

@@ -15,7 +15,7 @@ import orjson
 
 from cortex.front.agents import edits
 from cortex.front.agents.plan import BYTES_MAX, locate
-from cortex.front.agents.table import AGENTS, Agent, Place
+from cortex.front.agents.table import AGENTS, Agent, ServerEntry
 from cortex.system import files
 from cortex.system.errors import Unavailable
 
@@ -47,32 +47,34 @@ def entries(root: Path) -> Iterator[Entry]:
             path = locate(scope.server.path, root)
             with contextlib.suppress(OSError, ValueError):
                 text = files.read_plain(path, BYTES_MAX).decode()
-                if command := _command(_value(text, scope.server)):
-                    yield Entry(agent, path, tuple(_opened(word, root) for word in command))
+                if command := _entry_command(_entry_value(text, scope.server)):
+                    yield Entry(agent, path, tuple(_expand_workspace(word, root) for word in command))
 
 
-def _value(text: str, server: Place) -> Any:
+def _entry_value(text: str, server: ServerEntry) -> Any:
     """Raises ValueError."""
     if server.form == "json":
         return edits.json_value(text, server.keys)
     if server.form == "toml":
-        found: Any = tomllib.loads(text)
+        node: Any = tomllib.loads(text)
     else:
         import yaml
 
         try:
-            found = yaml.safe_load(text)
+            node = yaml.safe_load(text)
         except yaml.YAMLError as error:
             raise ValueError(str(error)) from error
     for key in server.keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    if isinstance(found, list):
-        named = server.shape(["", ""], ())["name"]
-        found = next((each for each in found if isinstance(each, dict) and each.get("name") == named), None)
-    return found
+        node = node.get(key) if isinstance(node, dict) else None
+    if isinstance(node, list):
+        server_name = server.shape(["", ""], ())["name"]
+        node = next(
+            (item for item in node if isinstance(item, dict) and item.get("name") == server_name), None
+        )
+    return node
 
 
-def _command(value: Any) -> list[str]:
+def _entry_command(value: Any) -> list[str]:
     if not isinstance(value, dict):
         return []
     first = value.get("command", value.get("cmd", ""))
@@ -80,7 +82,7 @@ def _command(value: Any) -> list[str]:
     return words if words[0] and all(isinstance(word, str) for word in words) else []
 
 
-def _opened(word: str, root: Path) -> str:
+def _expand_workspace(word: str, root: Path) -> str:
     for name in WORKSPACES:
         word = word.replace(name, str(root))
     return word
@@ -110,13 +112,13 @@ async def _ask(command: Sequence[str], root: Path) -> str:
     )
     assert process.stdin is not None
     try:
-        about = {"protocolVersion": PROTOCOL, "capabilities": {}}
-        about |= {"clientInfo": {"name": "cortex doctor", "version": "1"}}
-        told = await _call(process, 1, "initialize", about)
+        params = {"protocolVersion": PROTOCOL, "capabilities": {}}
+        params |= {"clientInfo": {"name": "cortex doctor", "version": "1"}}
+        reply = await _call(process, 1, "initialize", params)
         process.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
         question = {"query": "main", "limit": 1, "detail": "location"}
         await _call(process, 2, "tools/call", {"name": "cortex_search", "arguments": question})
-        return str(told["serverInfo"]["version"])
+        return str(reply["serverInfo"]["version"])
     finally:
         process.stdin.close()
         with contextlib.suppress(ProcessLookupError):
@@ -133,15 +135,15 @@ async def _call(process: asyncio.subprocess.Process, number: int, method: str, p
     process.stdin.write(orjson.dumps(message) + b"\n")
     while line := await process.stdout.readline():
         with contextlib.suppress(orjson.JSONDecodeError):
-            told = orjson.loads(line)
-            if told.get("id") != number:
+            reply = orjson.loads(line)
+            if reply.get("id") != number:
                 continue
-            if "error" in told:
-                raise Unavailable(f"it answers: {told['error'].get('message', told['error'])}")
-            result = told["result"]
+            if "error" in reply:
+                raise Unavailable(f"it answers: {reply['error'].get('message', reply['error'])}")
+            result = reply["result"]
             if result.get("isError"):
                 raise Unavailable(f"it answers: {result['content'][0].get('text', '')[:200]}")
             return result
     assert process.stderr is not None
-    said = (await process.stderr.read()).decode(errors="replace").strip().splitlines()
-    raise Unavailable(f"it ended: {said[-1][:200] if said else 'without a word'}")
+    error_lines = (await process.stderr.read()).decode(errors="replace").strip().splitlines()
+    raise Unavailable(f"it ended: {error_lines[-1][:200] if error_lines else 'without a word'}")

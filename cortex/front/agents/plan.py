@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex.front.agents import edits, record, rules
-from cortex.front.agents.table import Agent, Scope, Written
+from cortex.front.agents.table import Agent, Scope, TextFile
 from cortex.settings.home import user_home, variable_folder
 from cortex.system import files
 
@@ -39,12 +39,12 @@ class File:
 
 @dataclass(slots=True)
 class Plan:
-    """All that will be changed; `kept`: the entries that stay as they were recorded; `refused`:
+    """All that will be changed; `entries`: the entries that stay as they were recorded; `refused`:
     sentences about what cannot be done.
     """
 
     files: dict[Path, File]
-    kept: list[record.Entry]
+    entries: list[record.Entry]
     refused: list[str]
     #: folders that were made for files that go
     left: list[str] = field(default_factory=list)
@@ -74,21 +74,21 @@ def settings_base() -> Path:
 def locate(path: str, root: Path) -> Path:
     """The file that a path of the table is; links of the person's own are followed."""
     if path.startswith("~/.config/"):
-        found = Path(variable_folder("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"), path[10:])
+        target = Path(variable_folder("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"), path[10:])
     elif path.startswith("~/"):
-        found = Path(user_home(), path[2:])
+        target = Path(user_home(), path[2:])
     elif path.startswith("%/"):
-        found = settings_base() / path[2:]
+        target = settings_base() / path[2:]
     else:
-        found = root / path
-    return Path(os.path.realpath(found))
+        target = root / path
+    return Path(os.path.realpath(target))
 
 
 # --- in ---
 
 
 def connect(
-    chosen: Sequence[tuple[Agent, Scope]],
+    agent_scopes: Sequence[tuple[Agent, Scope]],
     command: Sequence[str],
     root: Path,
     hooks: Mapping[str, Any] | None = None,
@@ -99,49 +99,49 @@ def connect(
     Raises Misconfigured.
     """
     plan = Plan({}, record.read(), [])
-    for agent, scope in chosen:
-        _serve(plan, agent, scope, command, root)
+    for agent, scope in agent_scopes:
+        _add_server(plan, agent, scope, command, root)
         if scope.allows:
             allowed = [_TOOL.format(name) for name in reading_tools()]
             allow = partial(edits.json_items, keys=_ALLOWED, items=allowed)
-            _put(plan, agent, locate(scope.allows, root), allow, ())
+            _add_piece(plan, agent, locate(scope.allows, root), allow, ())
             for event, entry in (hooks or {}).items():
                 tell = partial(edits.json_items, keys=("hooks", event), items=[entry])
-                _put(plan, agent, locate(scope.allows, root), tell, ())
+                _add_piece(plan, agent, locate(scope.allows, root), tell, ())
         for written in (scope.rules, scope.subagent):
             if written is not None:
-                _tell(plan, agent, written, root)
+                _add_text(plan, agent, written, root)
     return plan
 
 
-def _serve(plan: Plan, agent: Agent, scope: Scope, command: Sequence[str], root: Path) -> None:
+def _add_server(plan: Plan, agent: Agent, scope: Scope, command: Sequence[str], root: Path) -> None:
     server = scope.server
     placed = [*command, "--project", str(root)] if agent.placeless else command
     value = server.shape(placed, reading_tools())
     way = {"json": edits.json_entry, "toml": edits.toml_table, "yaml": edits.yaml_entry}[server.form]
     keys = server.keys if server.form == "json" else ()
-    _put(plan, agent, locate(server.path, root), partial(way, keys=server.keys, value=value), keys)
+    _add_piece(plan, agent, locate(server.path, root), partial(way, keys=server.keys, value=value), keys)
 
 
-def _tell(plan: Plan, agent: Agent, written: Written, root: Path) -> None:
+def _add_text(plan: Plan, agent: Agent, written: TextFile, root: Path) -> None:
     path = locate(written.path, root)
     if not written.head:
         section = partial(edits.section, body=rules.section(), begin=rules.BEGIN)
-        _put(plan, agent, path, section, ())
+        _add_piece(plan, agent, path, section, ())
         return
     body = written.head + rules.RULES
 
-    def own(text: str) -> edits.Piece | None:
+    def fill_empty(text: str) -> edits.Piece | None:
         if text == body:
             return None
         if text:
             raise edits.NotUnderstoodError("it holds something else")
         return edits.Piece(0, body)
 
-    _put(plan, agent, path, own, ())
+    _add_piece(plan, agent, path, fill_empty, ())
 
 
-def _put(
+def _add_piece(
     plan: Plan,
     agent: Agent,
     path: Path,
@@ -156,11 +156,13 @@ def _put(
         try:
             piece = make(text)
         except edits.NotUnderstoodError:
-            older = [entry for entry in plan.kept if entry.path == str(path) and agent.name in entry.agents]
+            older = [
+                entry for entry in plan.entries if entry.path == str(path) and agent.name in entry.agents
+            ]
             if not older:
                 raise
             for entry in reversed(older):
-                _cut(plan, file, entry)
+                _remove_piece(plan, file, entry)
             text = file.after or ""
             piece = make(text)
     except (edits.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
@@ -171,14 +173,14 @@ def _put(
         )
         return
     if piece is None:
-        for entry in (*plan.kept, *file.added):
+        for entry in (*plan.entries, *file.added):
             if entry.path == str(path) and entry.piece in text and agent.name not in entry.agents:
                 entry.agents.append(agent.name)
         return
-    file.after = piece.into(text)
-    made = file.before is None or any(entry.created for entry in older)
+    file.after = piece.apply_to(text)
+    created = file.before is None or any(entry.created for entry in older)
     folders = _missing_folders(path) or [folder for entry in older for folder in entry.folders]
-    file.added.append(record.Entry(str(path), piece.text, [agent.name], list(keys), made, folders))
+    file.added.append(record.Entry(str(path), piece.text, [agent.name], list(keys), created, folders))
 
 
 def _file(plan: Plan, path: Path) -> File:
@@ -210,22 +212,22 @@ def _missing_folders(path: Path) -> list[str]:
 def disconnect(names: Iterable[str]) -> Plan:
     """What takes out all that is recorded for the agents. Raises Misconfigured."""
     plan, gone = Plan({}, record.read(), []), set(names)
-    for entry in reversed(plan.kept.copy()):
+    for entry in reversed(plan.entries.copy()):
         if not gone & set(entry.agents):
             continue
         entry.agents = [name for name in entry.agents if name not in gone]
         if entry.agents:
             continue
         try:
-            _cut(plan, _file(plan, Path(entry.path)), entry)
+            _remove_piece(plan, _file(plan, Path(entry.path)), entry)
         except (edits.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
-            plan.kept.remove(entry)
+            plan.entries.remove(entry)
             why = error.strerror if isinstance(error, OSError) else error
             plan.refused.append(f"{entry.path} stays as it is, because {why}; take our part out yourself.")
     return plan
 
 
-def _cut(plan: Plan, file: File, entry: record.Entry) -> None:
+def _remove_piece(plan: Plan, file: File, entry: record.Entry) -> None:
     """Take a recorded piece out of the file. Raises NotUnderstoodError when it is no longer as it
     was.
     """
@@ -234,21 +236,21 @@ def _cut(plan: Plan, file: File, entry: record.Entry) -> None:
         if text.count(entry.piece) == 1:
             text = text.replace(entry.piece, "")
         elif entry.keys:
-            text = edits.without_json_entry(text, entry.keys)
+            text = edits.remove_json_entry(text, entry.keys)
         elif entry.piece.lstrip().startswith(rules.BEGIN):
-            text = _without_section(text)
+            text = _remove_section(text)
         else:
             raise edits.NotUnderstoodError("what was put in has been edited")
         file.after = None if entry.created and text.strip() in ("", "{}") else text
-    plan.kept.remove(entry)
+    plan.entries.remove(entry)
     if file.after is None:
         file.added = []
         plan.left += entry.folders
 
 
-def _without_section(text: str) -> str:
-    before, begin, rest = text.partition(rules.BEGIN)
-    _, end, after = rest.partition(rules.END)
+def _remove_section(text: str) -> str:
+    before, begin, remainder = text.partition(rules.BEGIN)
+    _, end, after = remainder.partition(rules.END)
     if not (begin and end):
         raise edits.NotUnderstoodError("the section that was put in has lost its first or last line")
     return before + after.lstrip("\r\n")
@@ -261,14 +263,14 @@ def write(plan: Plan) -> None:
     """Write what changes, and the record of it first: what is recorded and was not written is
     nothing to take out. Raises OSError.
     """
-    record.write(plan.kept + [entry for file in plan.files.values() for entry in file.added])
+    record.write(plan.entries + [entry for file in plan.files.values() for entry in file.added])
     for file in plan.changes:
         if file.after is None:
             files.remove(file.path)
             continue
-        was = None if file.before is None else stat.S_IMODE(os.stat(file.path).st_mode)
+        old_mode = None if file.before is None else stat.S_IMODE(os.stat(file.path).st_mode)
         files.make_folder(file.path.parent, anywhere=True)
-        files.replace(file.path, file.after.encode(), sync=True, mode=was or _NEW)
+        files.replace(file.path, file.after.encode(), sync=True, mode=old_mode or _NEW)
     for folder in plan.left:
         if os.path.isdir(folder):
             files.remove_empty(folder)

@@ -24,7 +24,7 @@ Shape = Callable[[Sequence[str], Sequence[str]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerEntry:
     """Where the entry stands: the file's path, its form, the keys that lead to the entry, its
     shape.
     """
@@ -36,7 +36,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class TextFile:
     """A text in a file: `head` before it makes the file our own, without it is a section of one."""
 
     path: str
@@ -47,11 +47,11 @@ class Written:
 class Scope:
     """What connects an agent for one person, or in one project."""
 
-    server: Place
-    rules: Written | None = None
+    server: ServerEntry
+    rules: TextFile | None = None
     #: the file whose permissions.allow lists what needs no consent, and whose hooks are told events
     allows: str = ""
-    subagent: Written | None = None
+    subagent: TextFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,52 +70,56 @@ class Agent:
     placeless: bool = False
 
 
-def _plain(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
+def _plain_entry(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
     return {"command": command[0], "args": list(command[1:])}
 
 
-def _stdio(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
-    return {"type": "stdio"} | _plain(command, reading)
+def _stdio_entry(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
+    return {"type": "stdio"} | _plain_entry(command, reading)
 
 
-def _in_editor(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
+def _editor_entry(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
     """An editor starts servers in a folder of its own, and knows which one is open."""
-    return _stdio([*command, "--project", _WORKSPACE], reading)
+    return _stdio_entry([*command, "--project", _WORKSPACE], reading)
 
 
-def _approving(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
-    return _plain(command, reading) | {"disabled": False, "autoApprove": list(reading)}
+def _auto_approve_entry(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
+    return _plain_entry(command, reading) | {"disabled": False, "autoApprove": list(reading)}
 
 
-def _allowing(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
-    return _plain(command, reading) | {"disabled": False, "alwaysAllow": list(reading)}
+def _always_allow_entry(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
+    return _plain_entry(command, reading) | {"disabled": False, "alwaysAllow": list(reading)}
 
 
-def _approved(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
-    return _plain(command, reading) | {"tools": {name: {"approval_mode": "approve"} for name in reading}}
+def _codex_entry(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
+    return _plain_entry(command, reading) | {
+        "tools": {name: {"approval_mode": "approve"} for name in reading}
+    }
 
 
-def _local(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
+def _local_entry(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
     return {"type": "local", "command": list(command), "enabled": True}
 
 
-def _extension(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
-    told = {"name": NAME, "type": "stdio", "cmd": command[0], "args": list(command[1:])}
-    return told | {"enabled": True, "timeout": _GOOSE_S}
+def _goose_entry(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
+    entry = {"name": NAME, "type": "stdio", "cmd": command[0], "args": list(command[1:])}
+    return entry | {"enabled": True, "timeout": _GOOSE_S}
 
 
-def _listed(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
-    return {"name": NAME} | _plain(command, reading)
+def _continue_entry(command: Sequence[str], reading: Sequence[str]) -> dict[str, Any]:
+    return {"name": NAME} | _plain_entry(command, reading)
 
 
-def _servers(path: str, shape: Shape = _plain) -> Place:
-    return Place(path, "json", ("mcpServers", NAME), shape)
+def _mcp_servers_entry(path: str, shape: Shape = _plain_entry) -> ServerEntry:
+    return ServerEntry(path, "json", ("mcpServers", NAME), shape)
 
 
 #: a sub-agent's head, and that of agents which tell sub-agents from others by a mode
-_WHAT = "Finds code, callers and the impact of changes with Cortex. Use it for questions about the code base."
-_SUBAGENT = f"---\nname: {NAME}\ndescription: {_WHAT}\n---\n\n"
-_MODAL = f"---\ndescription: {_WHAT}\nmode: subagent\n---\n\n"
+_DESCRIPTION = (
+    "Finds code, callers and the impact of changes with Cortex. Use it for questions about the code base."
+)
+_SUBAGENT = f"---\nname: {NAME}\ndescription: {_DESCRIPTION}\n---\n\n"
+_MODAL = f"---\ndescription: {_DESCRIPTION}\nmode: subagent\n---\n\n"
 #: heads of files of rules that are always read
 _CURSOR_RULE = "---\ndescription: Finding code with Cortex\nalwaysApply: true\n---\n\n"
 _KIRO_RULE = "---\ninclusion: always\n---\n\n"
@@ -129,16 +133,16 @@ AGENTS = (
         ("~/.claude",),
         "claude",
         Scope(
-            _servers("~/.claude.json", _stdio),
-            Written("~/.claude/CLAUDE.md"),
+            _mcp_servers_entry("~/.claude.json", _stdio_entry),
+            TextFile("~/.claude/CLAUDE.md"),
             "~/.claude/settings.json",
-            Written("~/.claude/agents/cortex.md", _SUBAGENT),
+            TextFile("~/.claude/agents/cortex.md", _SUBAGENT),
         ),
         Scope(
-            _servers(".mcp.json", _stdio),
-            Written("CLAUDE.md"),
+            _mcp_servers_entry(".mcp.json", _stdio_entry),
+            TextFile("CLAUDE.md"),
             ".claude/settings.json",
-            Written(".claude/agents/cortex.md", _SUBAGENT),
+            TextFile(".claude/agents/cortex.md", _SUBAGENT),
         ),
     ),
     Agent(
@@ -146,7 +150,7 @@ AGENTS = (
         "Claude Desktop",
         "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
         ("%/Claude",),
-        user=Scope(_servers("%/Claude/claude_desktop_config.json")),
+        user=Scope(_mcp_servers_entry("%/Claude/claude_desktop_config.json")),
         note="it works in no folder: its entry is for the project in which `cortex install` ran last",
         placeless=True,
     ),
@@ -157,13 +161,13 @@ AGENTS = (
         ("~/.cursor",),
         "cursor",
         Scope(
-            _servers("~/.cursor/mcp.json", _in_editor),
-            subagent=Written("~/.cursor/agents/cortex.md", _SUBAGENT),
+            _mcp_servers_entry("~/.cursor/mcp.json", _editor_entry),
+            subagent=TextFile("~/.cursor/agents/cortex.md", _SUBAGENT),
         ),
         Scope(
-            _servers(".cursor/mcp.json", _in_editor),
-            Written(".cursor/rules/cortex.mdc", _CURSOR_RULE),
-            subagent=Written(".cursor/agents/cortex.md", _SUBAGENT),
+            _mcp_servers_entry(".cursor/mcp.json", _editor_entry),
+            TextFile(".cursor/rules/cortex.mdc", _CURSOR_RULE),
+            subagent=TextFile(".cursor/agents/cortex.md", _SUBAGENT),
         ),
     ),
     Agent(
@@ -172,10 +176,10 @@ AGENTS = (
         "https://code.visualstudio.com/docs/copilot/customization/mcp-servers",
         ("%/Code/User/workspaceStorage", "~/.vscode/extensions"),
         "code",
-        Scope(Place("%/Code/User/mcp.json", "json", ("servers", NAME), _in_editor)),
+        Scope(ServerEntry("%/Code/User/mcp.json", "json", ("servers", NAME), _editor_entry)),
         Scope(
-            Place(".vscode/mcp.json", "json", ("servers", NAME), _in_editor),
-            Written(".github/copilot-instructions.md"),
+            ServerEntry(".vscode/mcp.json", "json", ("servers", NAME), _editor_entry),
+            TextFile(".github/copilot-instructions.md"),
         ),
     ),
     Agent(
@@ -185,10 +189,13 @@ AGENTS = (
         ("~/.codex",),
         "codex",
         Scope(
-            Place("~/.codex/config.toml", "toml", ("mcp_servers", NAME), _approved),
-            Written("~/.codex/AGENTS.md"),
+            ServerEntry("~/.codex/config.toml", "toml", ("mcp_servers", NAME), _codex_entry),
+            TextFile("~/.codex/AGENTS.md"),
         ),
-        Scope(Place(".codex/config.toml", "toml", ("mcp_servers", NAME), _approved), Written("AGENTS.md")),
+        Scope(
+            ServerEntry(".codex/config.toml", "toml", ("mcp_servers", NAME), _codex_entry),
+            TextFile("AGENTS.md"),
+        ),
     ),
     Agent(
         "gemini",
@@ -197,14 +204,14 @@ AGENTS = (
         ("~/.gemini",),
         "gemini",
         Scope(
-            _servers("~/.gemini/settings.json"),
-            Written("~/.gemini/GEMINI.md"),
-            subagent=Written("~/.gemini/agents/cortex.md", _SUBAGENT),
+            _mcp_servers_entry("~/.gemini/settings.json"),
+            TextFile("~/.gemini/GEMINI.md"),
+            subagent=TextFile("~/.gemini/agents/cortex.md", _SUBAGENT),
         ),
         Scope(
-            _servers(".gemini/settings.json"),
-            Written("GEMINI.md"),
-            subagent=Written(".gemini/agents/cortex.md", _SUBAGENT),
+            _mcp_servers_entry(".gemini/settings.json"),
+            TextFile("GEMINI.md"),
+            subagent=TextFile(".gemini/agents/cortex.md", _SUBAGENT),
         ),
     ),
     Agent(
@@ -214,14 +221,14 @@ AGENTS = (
         ("~/.config/opencode",),
         "opencode",
         Scope(
-            Place("~/.config/opencode/opencode.json", "json", ("mcp", NAME), _local),
-            Written("~/.config/opencode/AGENTS.md"),
-            subagent=Written("~/.config/opencode/agents/cortex.md", _MODAL),
+            ServerEntry("~/.config/opencode/opencode.json", "json", ("mcp", NAME), _local_entry),
+            TextFile("~/.config/opencode/AGENTS.md"),
+            subagent=TextFile("~/.config/opencode/agents/cortex.md", _MODAL),
         ),
         Scope(
-            Place("opencode.json", "json", ("mcp", NAME), _local),
-            Written("AGENTS.md"),
-            subagent=Written(".opencode/agents/cortex.md", _MODAL),
+            ServerEntry("opencode.json", "json", ("mcp", NAME), _local_entry),
+            TextFile("AGENTS.md"),
+            subagent=TextFile(".opencode/agents/cortex.md", _MODAL),
         ),
     ),
     Agent(
@@ -231,8 +238,8 @@ AGENTS = (
         ("~/.codeium/windsurf",),
         "windsurf",
         Scope(
-            _servers("~/.codeium/windsurf/mcp_config.json"),
-            Written("~/.codeium/windsurf/memories/global_rules.md"),
+            _mcp_servers_entry("~/.codeium/windsurf/mcp_config.json"),
+            TextFile("~/.codeium/windsurf/memories/global_rules.md"),
         ),
         note="it has one entry for all projects: add --project and a path to args where it starts elsewhere",
     ),
@@ -242,8 +249,11 @@ AGENTS = (
         "https://zed.dev/docs/ai/mcp",
         ("~/.config/zed",),
         "zed",
-        Scope(Place("~/.config/zed/settings.json", "json", ("context_servers", NAME), _plain)),
-        Scope(Place(".zed/settings.json", "json", ("context_servers", NAME), _plain), Written("AGENTS.md")),
+        Scope(ServerEntry("~/.config/zed/settings.json", "json", ("context_servers", NAME), _plain_entry)),
+        Scope(
+            ServerEntry(".zed/settings.json", "json", ("context_servers", NAME), _plain_entry),
+            TextFile("AGENTS.md"),
+        ),
     ),
     Agent(
         "cline",
@@ -252,8 +262,8 @@ AGENTS = (
         ("~/.cline", "%/Code/User/globalStorage/saoudrizwan.claude-dev"),
         "cline",
         Scope(
-            _servers("~/.cline/data/settings/cline_mcp_settings.json", _approving),
-            Written("~/.cline/rules/cortex.md", _PLAIN_RULE),
+            _mcp_servers_entry("~/.cline/data/settings/cline_mcp_settings.json", _auto_approve_entry),
+            TextFile("~/.cline/rules/cortex.md", _PLAIN_RULE),
         ),
     ),
     Agent(
@@ -263,11 +273,11 @@ AGENTS = (
         ("~/.config/kilo", "%/Code/User/globalStorage/kilocode.kilo-code"),
         "kilo",
         Scope(
-            Place("~/.config/kilo/kilo.jsonc", "json", ("mcp", NAME), _local),
-            Written("~/.config/kilo/AGENTS.md"),
-            subagent=Written("~/.config/kilo/agents/cortex.md", _MODAL),
+            ServerEntry("~/.config/kilo/kilo.jsonc", "json", ("mcp", NAME), _local_entry),
+            TextFile("~/.config/kilo/AGENTS.md"),
+            subagent=TextFile("~/.config/kilo/agents/cortex.md", _MODAL),
         ),
-        Scope(Place(".kilo/kilo.jsonc", "json", ("mcp", NAME), _local), Written("AGENTS.md")),
+        Scope(ServerEntry(".kilo/kilo.jsonc", "json", ("mcp", NAME), _local_entry), TextFile("AGENTS.md")),
     ),
     Agent(
         "roo",
@@ -276,12 +286,16 @@ AGENTS = (
         ("%/Code/User/globalStorage/rooveterinaryinc.roo-cline",),
         "",
         Scope(
-            _servers(
-                "%/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json", _allowing
+            _mcp_servers_entry(
+                "%/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+                _always_allow_entry,
             ),
-            Written("~/.roo/rules/cortex.md", _PLAIN_RULE),
+            TextFile("~/.roo/rules/cortex.md", _PLAIN_RULE),
         ),
-        Scope(_servers(".roo/mcp.json", _allowing), Written(".roo/rules/cortex.md", _PLAIN_RULE)),
+        Scope(
+            _mcp_servers_entry(".roo/mcp.json", _always_allow_entry),
+            TextFile(".roo/rules/cortex.md", _PLAIN_RULE),
+        ),
     ),
     Agent(
         "continue",
@@ -290,8 +304,8 @@ AGENTS = (
         ("~/.continue",),
         "cn",
         Scope(
-            Place("~/.continue/config.yaml", "yaml", ("mcpServers",), _listed),
-            Written("~/.continue/rules/cortex.md", _PLAIN_RULE),
+            ServerEntry("~/.continue/config.yaml", "yaml", ("mcpServers",), _continue_entry),
+            TextFile("~/.continue/rules/cortex.md", _PLAIN_RULE),
         ),
     ),
     Agent(
@@ -301,10 +315,13 @@ AGENTS = (
         ("~/.config/amp",),
         "amp",
         Scope(
-            Place("~/.config/amp/settings.json", "json", ("amp.mcpServers", NAME), _plain),
-            Written("~/.config/amp/AGENTS.md"),
+            ServerEntry("~/.config/amp/settings.json", "json", ("amp.mcpServers", NAME), _plain_entry),
+            TextFile("~/.config/amp/AGENTS.md"),
         ),
-        Scope(Place(".amp/settings.json", "json", ("amp.mcpServers", NAME), _plain), Written("AGENTS.md")),
+        Scope(
+            ServerEntry(".amp/settings.json", "json", ("amp.mcpServers", NAME), _plain_entry),
+            TextFile("AGENTS.md"),
+        ),
     ),
     Agent(
         "goose",
@@ -313,8 +330,8 @@ AGENTS = (
         ("~/.config/goose",),
         "goose",
         Scope(
-            Place("~/.config/goose/config.yaml", "yaml", ("extensions", NAME), _extension),
-            Written("~/.config/goose/.goosehints"),
+            ServerEntry("~/.config/goose/config.yaml", "yaml", ("extensions", NAME), _goose_entry),
+            TextFile("~/.config/goose/.goosehints"),
         ),
     ),
     Agent(
@@ -323,8 +340,8 @@ AGENTS = (
         "https://www.jetbrains.com/help/junie/model-context-protocol-mcp.html",
         ("~/.junie",),
         "junie",
-        Scope(_servers("~/.junie/mcp/mcp.json")),
-        Scope(_servers(".junie/mcp/mcp.json"), Written(".junie/guidelines.md")),
+        Scope(_mcp_servers_entry("~/.junie/mcp/mcp.json")),
+        Scope(_mcp_servers_entry(".junie/mcp/mcp.json"), TextFile(".junie/guidelines.md")),
     ),
     Agent(
         "kiro",
@@ -333,7 +350,8 @@ AGENTS = (
         ("~/.kiro",),
         "kiro",
         project=Scope(
-            _servers(".kiro/settings/mcp.json", _approving), Written(".kiro/steering/cortex.md", _KIRO_RULE)
+            _mcp_servers_entry(".kiro/settings/mcp.json", _auto_approve_entry),
+            TextFile(".kiro/steering/cortex.md", _KIRO_RULE),
         ),
         note="it says nothing of the open folder to a server of the person's own settings",
     ),
@@ -344,14 +362,14 @@ AGENTS = (
         ("~/.qwen",),
         "qwen",
         Scope(
-            _servers("~/.qwen/settings.json"),
-            Written("~/.qwen/QWEN.md"),
-            subagent=Written("~/.qwen/agents/cortex.md", _SUBAGENT),
+            _mcp_servers_entry("~/.qwen/settings.json"),
+            TextFile("~/.qwen/QWEN.md"),
+            subagent=TextFile("~/.qwen/agents/cortex.md", _SUBAGENT),
         ),
         Scope(
-            _servers(".qwen/settings.json"),
-            Written("QWEN.md"),
-            subagent=Written(".qwen/agents/cortex.md", _SUBAGENT),
+            _mcp_servers_entry(".qwen/settings.json"),
+            TextFile("QWEN.md"),
+            subagent=TextFile(".qwen/agents/cortex.md", _SUBAGENT),
         ),
     ),
     Agent(
@@ -360,8 +378,8 @@ AGENTS = (
         "https://docs.trae.ai/ide/add-mcp-servers",
         ("%/Trae", "~/.trae"),
         "trae",
-        Scope(_servers("%/Trae/User/mcp.json")),
-        Scope(_servers(".trae/mcp.json"), Written(".trae/rules/cortex.md", _PLAIN_RULE)),
+        Scope(_mcp_servers_entry("%/Trae/User/mcp.json")),
+        Scope(_mcp_servers_entry(".trae/mcp.json"), TextFile(".trae/rules/cortex.md", _PLAIN_RULE)),
         note="a project's servers have to be enabled in its settings",
     ),
     Agent(
@@ -370,8 +388,8 @@ AGENTS = (
         "https://docs.warp.dev/agents/capabilities/mcp",
         ("~/.warp", "%/warp-terminal"),
         "warp-terminal",
-        Scope(_servers("~/.warp/.mcp.json")),
-        Scope(_servers(".warp/.mcp.json"), Written("AGENTS.md")),
+        Scope(_mcp_servers_entry("~/.warp/.mcp.json")),
+        Scope(_mcp_servers_entry(".warp/.mcp.json"), TextFile("AGENTS.md")),
     ),
 )
 BY_NAME = {agent.name: agent for agent in AGENTS}

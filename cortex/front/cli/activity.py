@@ -10,11 +10,11 @@ from collections.abc import Iterator
 #: seconds after which a command that has shown nothing says that it is at work
 SLOW_S = 1.0
 #: a command that goes on says so again after this many times the seconds until then: at 1, 8, 64 s
-AGAIN = 8
+REPEAT_FACTOR = 8
 
 
 @contextlib.contextmanager
-def under_way(what: str, slow_s: float = SLOW_S) -> Iterator[None]:
+def slow_notice(what: str, slow_s: float = SLOW_S) -> Iterator[None]:
     """What takes longer than that says so, in a line on the terminal of standard error, and now and
     then how long it has taken.
     """
@@ -25,7 +25,7 @@ def under_way(what: str, slow_s: float = SLOW_S) -> Iterator[None]:
         while not done.wait(next_s - passed):
             since = f", {next_s:.0f} s" if passed else ""
             print(f"cortex: {what} is under way{since} …", file=screen, flush=True)
-            passed, next_s = next_s, AGAIN * next_s
+            passed, next_s = next_s, REPEAT_FACTOR * next_s
 
     if screen.isatty():
         threading.Thread(target=tell, name="under-way", daemon=True).start()

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from cortex.front.cli import memory
-from cortex.front.cli.paint import Line, Screen
+from cortex.front.cli.paint import Screen, StyledLine
 from cortex.system.terminal import escape_controls
 from cortex.terms.ambiguous_candidates import candidates_of
 from cortex.terms.records import covers
@@ -47,8 +47,8 @@ def print_jsonl(answer: dict[str, Any]) -> None:
     """The places; notes have none."""
     for result in (result for result in answer["results"] if "chunk" in result):
         file, start, end, score = place_of(result)
-        whose = {"project": result["project"]} if "project" in result else {}
-        print(orjson.dumps(whose | {"file": file, "start": start, "end": end, "score": score}).decode())
+        project = {"project": result["project"]} if "project" in result else {}
+        print(orjson.dumps(project | {"file": file, "start": start, "end": end, "score": score}).decode())
 
 
 def print_answer(answer: dict[str, Any]) -> None:
@@ -63,20 +63,20 @@ def print_answer(answer: dict[str, Any]) -> None:
         lines = [number for number in result.get("highlight_lines") or () if number]
         matched = lines or [metadata.get("snippet_start_line") or start]
         line = matched[0]
-        head = Line((_whose(result), "magenta"), (file, "bold cyan"), (f":{line}", "green"))
-        head.append(f"  {_named(result['chunk'])}  ")
+        head = StyledLine((_project_prefix(result), "magenta"), (file, "bold cyan"), (f":{line}", "green"))
+        head.append(f"  {_label(result['chunk'])}  ")
         head.append(f"{score:.2f}", "dim")
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")
         out.print(head)
         if explanation := result.get("explain"):
-            out.print(Line(("    " + _explain(explanation), "dim")))
+            out.print(StyledLine(("    " + _explain(explanation), "dim")))
         for text in _excerpt(result):
             out.print(text)
     print_notes(answer, _say_cut(answer))
 
 
-def _whose(result: dict[str, Any]) -> str:
+def _project_prefix(result: dict[str, Any]) -> str:
     """What stands before a place where several projects were asked."""
     return f"{result['project']}:" if "project" in result else ""
 
@@ -86,19 +86,19 @@ def print_graph(answer: dict[str, Any]) -> None:
     out = Screen()
     for result in answer["results"]:
         title, place, margin = _place_in_graph(result, answer["operation"])
-        head = Line((margin, ""), (title, "bold cyan"))
+        head = StyledLine((margin, ""), (title, "bold cyan"))
         head.append(f"  {place['file']}:{place['line']}", "green")
-        told = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
-        head.append("  " + " ".join(filter(None, told)), "dim")
+        details = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
+        head.append("  " + " ".join(filter(None, details)), "dim")
         if candidates := candidates_of(result, answer["results"]):
             head.append(f"  one of {len(candidates)} that it may mean", "yellow")
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")
         out.print(head)
-        for text in _context(result.get("context") or (), place["line"], f"{margin}    "):
+        for text in _context_lines(result.get("context") or (), place["line"], f"{margin}    "):
             out.print(text)
         for line in result.get("text", "").splitlines():
-            out.print(Line((f"{margin}    {line}", "dim")))
+            out.print(StyledLine((f"{margin}    {line}", "dim")))
     print_notes(answer, "")  # the suggestion says what was cut, and how the rest is shown
 
 
@@ -115,7 +115,7 @@ def _place_in_graph(result: dict[str, Any], operation: str) -> tuple[str, dict[s
     return str(node["id"]), place, "  " * (result["depth"] - 1)
 
 
-def _context(lines: Sequence[dict[str, Any]], marked: int, margin: str) -> Iterable[Line]:
+def _context_lines(lines: Sequence[dict[str, Any]], marked: int, margin: str) -> Iterable[StyledLine]:
     """Source lines as one block: its common indentation is cut, each line has its number, and the
     one that is meant, among others, a mark.
     """
@@ -123,11 +123,11 @@ def _context(lines: Sequence[dict[str, Any]], marked: int, margin: str) -> Itera
     width = max((len(str(line["line"])) for line in lines), default=0)
     for line, text in zip(lines, texts, strict=False):
         if len(lines) == 1:
-            yield Line((margin + text, "dim"))
+            yield StyledLine((margin + text, "dim"))
         else:
-            is_it = line["line"] == marked
-            told = f"{margin}{'>' if is_it else ' '} {line['line']:>{width}}: {text}"
-            yield Line((told.rstrip(), "" if is_it else "dim"))
+            is_target = line["line"] == marked
+            numbered_line = f"{margin}{'>' if is_target else ' '} {line['line']:>{width}}: {text}"
+            yield StyledLine((numbered_line.rstrip(), "" if is_target else "dim"))
 
 
 def print_outline(answer: dict[str, Any]) -> None:
@@ -136,14 +136,14 @@ def print_outline(answer: dict[str, Any]) -> None:
     """
     out = Screen()
     for result in answer["results"]:
-        head = Line((result["file"], "bold cyan"))
+        head = StyledLine((result["file"], "bold cyan"))
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")
         out.print(head)
         for symbol in result["symbols"]:
             first, last = symbol["lines"]
             lines = f"{first}-{last}" if last > first else f"{first}"
-            text = Line((f"{lines:>10}  ", "green"), (f"{symbol['kind']}  ", "dim"))
+            text = StyledLine((f"{lines:>10}  ", "green"), (f"{symbol['kind']}  ", "dim"))
             text.append(symbol.get("signature") or symbol["name"])
             if references := symbol.get("references"):
                 text.append(f"  {references} ×", "dim")
@@ -155,9 +155,9 @@ def print_pattern(answer: dict[str, Any]) -> None:
     """Each match with its place and text."""
     out = Screen()
     for result in answer["results"]:
-        out.print(Line((result["file"], "bold cyan"), (f":{result['start_line']}", "green")))
+        out.print(StyledLine((result["file"], "bold cyan"), (f":{result['start_line']}", "green")))
         for line in result["text"].splitlines():
-            out.print(Line("    " + line))
+            out.print(StyledLine("    " + line))
     print_notes(answer, f"The first {answer['total_returned']} matches are shown.")
 
 
@@ -165,7 +165,9 @@ def print_context(answer: dict[str, Any]) -> None:
     """Each hit of code_context with its place, its score, what found it, and the excerpt."""
     out = Screen()
     for hit in answer["hits"]:
-        head = Line((_whose(hit), "magenta"), (hit["file"], "bold cyan"), (f":{hit['lno']}", "green"))
+        head = StyledLine(
+            (_project_prefix(hit), "magenta"), (hit["file"], "bold cyan"), (f":{hit['lno']}", "green")
+        )
         head.append(f"  {hit['score']:.2f} {hit['source']}", "dim")
         if hit.get("stale"):
             head.append("  changed since it was indexed", "yellow")
@@ -179,14 +181,14 @@ def print_related(answer: dict[str, Any]) -> None:
     """Each kind under a heading, one line for each result."""
     out = Screen()
     if changed := (answer.get("target") or {}).get("changed"):
-        out.print(Line((f"last changed: {changed}", "dim")))
+        out.print(StyledLine((f"last changed: {changed}", "dim")))
     for kind in RELATED:
         if answer[kind]:
-            out.print(Line((kind, "bold")))
+            out.print(StyledLine((kind, "bold")))
         for result in answer[kind]:
-            file, line, told = _line_of(kind, result)
-            text = Line("  ", (file, "bold cyan"), (f":{line}", "green"))
-            text.append(f"  {told}", "dim")
+            file, line, note = _line_of(kind, result)
+            text = StyledLine("  ", (file, "bold cyan"), (f":{line}", "green"))
+            text.append(f"  {note}", "dim")
             if result.get("stale"):
                 text.append("  changed since it was indexed", "yellow")
             out.print(text)
@@ -219,7 +221,7 @@ def has_related(answer: dict[str, Any]) -> bool:
     return any(answer[kind] for kind in RELATED)
 
 
-def _excerpt(result: dict[str, Any]) -> Iterable[Line]:
+def _excerpt(result: dict[str, Any]) -> Iterable[StyledLine]:
     """All lines that came; of a chunk without any, or that was cut before them, those that
     match.
     """
@@ -227,17 +229,17 @@ def _excerpt(result: dict[str, Any]) -> Iterable[Line]:
     text, last = chunk.get("text") or "", 0
     if "chunk_type" not in chunk:  # chosen for the question and cut to a budget
         for line in text.splitlines():
-            yield Line(f"    {line}" if line else "")
+            yield StyledLine(f"    {line}" if line else "")
     elif text:
         lines, first = text.removesuffix("\n").split("\n"), _first_number(chunk)
         for number, line in enumerate(lines, first):
-            told = f"    {number}: {line}" if first and line != CUT else f"    {line}"
-            yield Line((told.rstrip(), "bold yellow" if first and number in matched else ""))
+            numbered_line = f"    {number}: {line}" if first and line != CUT else f"    {line}"
+            yield StyledLine((numbered_line.rstrip(), "bold yellow" if first and number in matched else ""))
         last = first + len(lines) - 1 - (lines[-1] == CUT)
     if "chunk_type" in chunk and (not text or text.endswith(f"\n{CUT}")):
-        rest = [at for at, number in enumerate(matched) if number > last or not text]
+        omitted = [at for at, number in enumerate(matched) if number > last or not text]
         highlights = result.get("highlights") or ()
-        yield from _marked([highlights[at] for at in rest], [matched[at] for at in rest])
+        yield from _highlight_lines([highlights[at] for at in omitted], [matched[at] for at in omitted])
 
 
 def _first_number(chunk: dict[str, Any]) -> int:
@@ -249,27 +251,27 @@ def _first_number(chunk: dict[str, Any]) -> int:
     return number
 
 
-def _marked(highlights: Sequence[str], numbers: Sequence[int]) -> Iterable[Line]:
+def _highlight_lines(highlights: Sequence[str], numbers: Sequence[int]) -> Iterable[StyledLine]:
     """Highlights with the numbers of their lines, what matched in colour."""
-    for at, marked in enumerate(highlights):
-        text = Line(f"    {numbers[at]}: " if at < len(numbers) and numbers[at] else "    ")
-        for part_at, part in enumerate(marked.replace("</em>", "<em>").split("<em>")):
-            text.append(part.replace("\n", "\n    "), "bold yellow" if part_at % 2 else "")
+    for at, highlight in enumerate(highlights):
+        text = StyledLine(f"    {numbers[at]}: " if at < len(numbers) and numbers[at] else "    ")
+        for piece_at, piece in enumerate(highlight.replace("</em>", "<em>").split("<em>")):
+            text.append(piece.replace("\n", "\n    "), "bold yellow" if piece_at % 2 else "")
         yield text
 
 
-def _named(chunk: dict[str, Any]) -> str:
+def _label(chunk: dict[str, Any]) -> str:
     """What it is: the symbol or the kind of use of chosen lines, the kind of a chunk."""
     metadata = chunk.get("metadata") or {}
-    named: str = chunk.get("chunk_type") or metadata.get("symbol") or metadata.get("kind") or ""
-    return named
+    label: str = chunk.get("chunk_type") or metadata.get("symbol") or metadata.get("kind") or ""
+    return label
 
 
-def _lines_of(text: str) -> Iterable[Line]:
+def _lines_of(text: str) -> Iterable[StyledLine]:
     """The first lines that hold anything."""
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines[:EXCERPT_LINES]:
-        yield Line("    " + line)
+        yield StyledLine("    " + line)
 
 
 def _explain(explanation: dict[str, Any]) -> str:
@@ -283,12 +285,12 @@ def _explain(explanation: dict[str, Any]) -> str:
 
 def _say_cut(answer: dict[str, Any]) -> str:
     """What an answer that was cut leaves out, and which option shows it."""
-    chunks = (one["chunk"] for one in answer.get("results", ()) if "chunk" in one)
+    chunks = (result["chunk"] for result in answer.get("results", ()) if "chunk" in result)
     if any((chunk.get("metadata") or {}).get("text_truncated") for chunk in chunks):
         return "Some texts were cut; a larger --max-tokens shows more."
-    shown, found = answer.get("total_returned", 0), answer.get("total_found", 0)
-    if found > shown:
-        return f"{shown} of {found} are shown; --limit and --max-tokens say how many."
+    returned, total = answer.get("total_returned", 0), answer.get("total_found", 0)
+    if total > returned:
+        return f"{returned} of {total} are shown; --limit and --max-tokens say how many."
     return answer.get("next") or "There is more: raise --limit or --max-tokens, or narrow by --paths."
 
 
@@ -296,7 +298,7 @@ def print_notes(answer: dict[str, Any], cut: str = "There is more.") -> None:
     """What was noted of the places, and to standard error what is amiss; `cut` is what an answer
     that was cut says.
     """
-    memory.print_beside(answer)
+    memory.print_place_notes(answer)
     index = answer.get("index") or {"pending_count": 0, "degraded": []}
     notes = [answer.get("suggestion") or "", index.get("message", ""), answer.get("memory", "")]
     if answer.get("truncated"):

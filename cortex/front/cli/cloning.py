@@ -11,7 +11,7 @@ import urllib.parse
 from dataclasses import dataclass
 from pathlib import Path
 
-from cortex.front.cli.activity import under_way
+from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.render import Progress
 from cortex.settings import config as configuration
 from cortex.settings import dependencies
@@ -40,46 +40,48 @@ class Address:
     folder: Path
 
 
-def is_address(told: str | None) -> bool:
+def is_address(address_text: str | None) -> bool:
     """Whether it names a repository elsewhere, and no folder."""
-    return bool(told) and bool(_ADDRESS.match(told or "") or _SHORT.fullmatch(told or ""))
+    return bool(address_text) and bool(
+        _ADDRESS.match(address_text or "") or _SHORT.fullmatch(address_text or "")
+    )
 
 
-def read_address(told: str) -> Address:
+def read_address(address_text: str) -> Address:
     """Raises Misconfigured for what is not fetched: other protocols, passwords, odd names."""
     try:
-        parts = urllib.parse.urlsplit(told)
+        parts = urllib.parse.urlsplit(address_text)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise Misconfigured(f"{told!r} is no address; write it as https://host/owner/name.") from None
-    secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(told))
+        raise Misconfigured(f"{address_text!r} is no address; write it as https://host/owner/name.") from None
+    secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(address_text))
     if not secure:
         raise Misconfigured(
-            f"{told!r} is not fetched: only https:// is (clone it yourself, and index the folder)."
+            f"{address_text!r} is not fetched: only https:// is (clone it yourself, and index the folder)."
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise Misconfigured("The address of a repository may hold no password, query or fragment.")
     names = [name for name in parts.path.removesuffix("/").removesuffix(".git").split("/") if name]
     place = f"{host}_{port}" if port else host
     if not names or not all(_NAME.fullmatch(name) for name in (place, *names)):
-        raise Misconfigured(f"{told!r} is no repository; write it as https://host/owner/name.")
+        raise Misconfigured(f"{address_text!r} is no repository; write it as https://host/owner/name.")
     folder = clones_base() / place / ("+".join(names[:-1]) or "_") / names[-1]
-    return Address(told, parts.scheme, folder)
+    return Address(address_text, parts.scheme, folder)
 
 
-def fetch(told: str) -> Path:
+def fetch(address_text: str) -> Path:
     """The folder of a new copy of the repository, its newest commit alone; what was there before
     gives way to it. Nothing of the repository runs. Raises Misconfigured, and Unavailable when it
     cannot be fetched.
     """
-    address = read_address(told)
+    address = read_address(address_text)
     folder = address.folder
     new = folder.with_name(f".{folder.name}.{os.getpid()}")
     print(escape_controls(f"cortex: fetching {escape_in_line(address.url)}"), file=sys.stderr)
     try:
         files.make_folder(folder.parent, anywhere=True)
         files.remove_tree(new)
-        with under_way(f"fetching {escape_in_line(address.url)}"):
+        with slow_notice(f"fetching {escape_in_line(address.url)}"):
             problem = git.clone(address.url, new, address.protocol, CLONE_S)
         if problem:
             raise Unavailable(f"{address.url} cannot be fetched: {escape_in_line(problem)}.")

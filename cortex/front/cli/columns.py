@@ -46,8 +46,8 @@ def table(rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), *, headed:
     columns = width()
     if not columns or max(map(len, lines), default=0) <= columns:
         return lines
-    heads, told = (rows[0], rows[1:]) if headed else ([""] * len(widths), rows)
-    return [line for first, *others in told for line in _block(first, others, heads[1:], columns)]
+    heads, body_rows = (rows[0], rows[1:]) if headed else ([""] * len(widths), rows)
+    return [line for first, *others in body_rows for line in _block(first, others, heads[1:], columns)]
 
 
 def _block(first: str, others: Sequence[str], heads: Sequence[str], columns: int) -> list[str]:

@@ -31,7 +31,7 @@ from cortex.front.cli import (
 from cortex.front.cli import options as options_of
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
-from cortex.front.cli.activity import under_way
+from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.command_groups import GROUPS, headings_of
 from cortex.front.cli.parser import Command, make_tree
 from cortex.processes import attach
@@ -62,7 +62,7 @@ def run(arguments: list[str]) -> int:
     count = next((n for n in (3, 2) if " ".join(words[: n - 1]) in GROUPS), 1)
     if command := find(" ".join(words[:count])):
         options = command.parser().read([*before, *words[count:]])
-        with under_way(f"`cortex {command.name}`") if command.silent else contextlib.nullcontext():
+        with slow_notice(f"`cortex {command.name}`") if command.silent else contextlib.nullcontext():
             return command.run(options)
     everything, _ = make_tree(all_commands(), GROUPS, headings_of)
     parsed = everything.parse_args(words)  # ends here for help and for an unknown command
@@ -83,8 +83,8 @@ def _before_command(arguments: list[str]) -> tuple[list[str], list[str]]:
 def find(name: str) -> Command | None:
     """The command of this name. Tools are looked at last: most other commands need none."""
     name = ALIASES.get(name, name)
-    if own := next((command for command in COMMANDS if command.name == name), None):
-        return own
+    if plain_command := next((command for command in COMMANDS if command.name == name), None):
+        return plain_command
     from cortex.front.cli import generated
 
     return generated.find(name)
@@ -118,15 +118,15 @@ def index(options: Namespace) -> int:
     flags = {"server": {"chunks_dir": options.chunks_dir}} if options.chunks_dir else None
     path = options.project or options.path
     path = cloning.fetch(path) if cloning.is_address(path) else path
-    subfolders.obey(options, path)
+    subfolders.apply_own_index(options, path)
     if options.encrypt or options.decrypt or options.chunks_dir:
-        subfolders.refuse(configuration.load(path))
+        subfolders.refuse_subfolder(configuration.load(path))
     if options.encrypt:
         key.seal(path, flags or {})
     if options.decrypt:
         key.unseal(path)
     config = configuration.load(path, flags)
-    subfolders.say(config)
+    subfolders.say_shared_index(config)
     if options.watch:
         return _watch(config)
     if config.sandbox:
@@ -199,7 +199,7 @@ def _watch(config: Config) -> int:
 def mcp(options: Namespace) -> int:
     if options.server:
         return server.bridge(options)
-    subfolders.obey(options, options.project)
+    subfolders.apply_own_index(options, options.project)
     # What asks the workers takes as long to import as they do. What is amiss `serve` says.
     with contextlib.suppress(CortexError):
         attach.begin(configuration.load(options.project))
@@ -215,12 +215,12 @@ def mcp(options: Namespace) -> int:
 def status(options: Namespace) -> int:
     from cortex.front.cli.status import collect
 
-    found = hosts.run(collect(configuration.load(options.project)))
+    state = hosts.run(collect(configuration.load(options.project)))
     if options.as_json:
-        print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+        print(orjson.dumps(state, option=orjson.OPT_INDENT_2).decode())
     else:
-        render.print_status(found)
-    return EXIT_OK if found["set"]["running"] and not found["set"]["problem"] else EXIT_UNAVAILABLE
+        render.print_status(state)
+    return EXIT_OK if state["set"]["running"] and not state["set"]["problem"] else EXIT_UNAVAILABLE
 
 
 def doctor(options: Namespace) -> int:

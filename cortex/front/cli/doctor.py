@@ -21,7 +21,7 @@ from typing import Literal
 
 from cortex.front.cli.key import say_sealed
 from cortex.front.cli.sets import SESSIONS
-from cortex.front.cli.status import faults, memory_state, oddities
+from cortex.front.cli.status import faults, memory_state, skip_and_remark_counts
 from cortex.generation.contract import Folder, is_ours
 from cortex.processes import attach, starting
 from cortex.settings import config as configuration
@@ -68,8 +68,8 @@ def examine(project: str | None) -> list[Check]:
         config = configuration.load(project)
     except CortexError as error:
         return [*checks, Check("configuration", "wrong", str(error))]
-    asked = f"; {config.subfolder} is served from its index" if config.subfolder else ""
-    checks.append(Check("configuration", "fine", f"{config.root} (hash {config.hash()}){asked}"))
+    note = f"; {config.subfolder} is served from its index" if config.subfolder else ""
+    checks.append(Check("configuration", "fine", f"{config.root} (hash {config.hash()}){note}"))
     for name, look in (
         ("trust", _trust),
         ("network", network),
@@ -87,11 +87,11 @@ def examine(project: str | None) -> list[Check]:
         ("memory", _memory),
         ("agents", _agents),
     ):
-        checks.append(_look(name, look, config))
+        checks.append(_run_check(name, look, config))
     return checks
 
 
-def _look(name: str, look: Callable[[Config], tuple[State, str]], config: Config) -> Check:
+def _run_check(name: str, look: Callable[[Config], tuple[State, str]], config: Config) -> Check:
     try:
         return Check(name, *look(config))
     except CortexError as error:
@@ -104,21 +104,21 @@ def _agents(config: Config) -> tuple[State, str]:
     """Which agents have an entry, and whether what it starts answers a question."""
     from cortex.front.agents import connections
 
-    found = list(connections.entries(config.root))
-    if not found:
+    entries = list(connections.entries(config.root))
+    if not entries:
         return "fine", "none is connected; `cortex install` connects those that are there"
     tried: dict[tuple[str, ...], str] = {}
-    told, wrong = [], []
-    for entry in found:
-        named = f"{entry.agent.title} ({entry.path})"
+    answering, wrong = [], []
+    for entry in entries:
+        label = f"{entry.agent.title} ({entry.path})"
         try:
             version = tried.get(entry.command) or connections.try_out(entry.command, config.root)
         except CortexError as error:
-            wrong.append(f"{named}: {error}; `cortex install {entry.agent.name}` writes it anew")
+            wrong.append(f"{label}: {error}; `cortex install {entry.agent.name}` writes it anew")
         else:
             tried[entry.command] = version
-            told.append(f"{named} answers, version {version}")
-    return ("wrong" if wrong else "fine"), "; ".join([*wrong, *told])
+            answering.append(f"{label} answers, version {version}")
+    return ("wrong" if wrong else "fine"), "; ".join([*wrong, *answering])
 
 
 def _python() -> Check:
@@ -151,15 +151,15 @@ def _extras() -> Check:
 
 
 def _trust(config: Config) -> tuple[State, str]:
-    if said := say_ignored(config.root, config.ignored):
-        return "odd", said
+    if warning := say_ignored(config.root, config.ignored):
+        return "odd", warning
     return "fine", "nothing in the project's configuration is ignored"
 
 
 def network(config: Config) -> tuple[State, str]:
     """What is sent to other machines."""
-    said = describe_egress(config)
-    return ("odd", said) if said else ("fine", "nothing leaves this machine")
+    leaving = describe_egress(config)
+    return ("odd", leaving) if leaving else ("fine", "nothing leaves this machine")
 
 
 def _folders(config: Config) -> tuple[State, str]:
@@ -171,8 +171,8 @@ def _folders(config: Config) -> tuple[State, str]:
 
 
 def _encryption(config: Config) -> tuple[State, str]:
-    said, amiss = say_sealed(config)
-    return ("odd" if amiss else "fine"), said
+    sentence, amiss = say_sealed(config)
+    return ("odd" if amiss else "fine"), sentence
 
 
 def _old_index(config: Config) -> tuple[State, str]:
@@ -183,7 +183,7 @@ def _old_index(config: Config) -> tuple[State, str]:
     if folder.is_symlink():
         return "fine", "none in the project"
     left = [name for name in OLD_NAMES if os.path.lexists(folder / name)]
-    left += [kind for kind in ("chunks", "graph") if _is_left(config, folder / kind)]
+    left += [kind for kind in ("chunks", "graph") if _has_old_files(config, folder / kind)]
     if not left:
         return "fine", "none in the project"
     names = ", ".join(left)
@@ -193,14 +193,14 @@ def _old_index(config: Config) -> tuple[State, str]:
     )
 
 
-def _is_left(config: Config, folder: Path) -> bool:
+def _has_old_files(config: Config, folder: Path) -> bool:
     """Whether there are files of ours where ours do not go."""
-    one = Folder(folder, config.root)
-    return folder != config.chunks_dir and any(is_ours(one.place(name)) for name in one.files())
+    contents = Folder(folder, config.root)
+    return folder != config.chunks_dir and any(is_ours(contents.place(name)) for name in contents.files())
 
 
 def _ignore_files(config: Config) -> tuple[State, str]:
-    left_out = oddities(config.manifest)["left_out"]
+    left_out = skip_and_remark_counts(config.manifest)["left_out"]
     wrong = [reason for reason in left_out if reason.startswith(NO_GLOB)]
     if wrong:
         return (
@@ -230,8 +230,8 @@ def _cache(_config: Config) -> tuple[State, str]:
 def _root_of(folder: Path) -> Path | None:
     """The project whose folder in the cache this is; None when it does not say."""
     try:
-        found = json.loads(files.read_ours(folder / "project.json", NOTE_BYTES_MAX))
-        return Path(found["root"])
+        note = json.loads(files.read_ours(folder / "project.json", NOTE_BYTES_MAX))
+        return Path(note["root"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -285,23 +285,25 @@ def _start(config: Config) -> tuple[State, str]:
 
 
 def _workers(config: Config) -> tuple[State, str]:
-    found = attach.set_status(config)
-    if not found["running"]:
+    status = attach.set_status(config)
+    if not status["running"]:
         return "fine", "not running; the first question starts them"
-    if found["problem"]:
-        return "wrong", found["problem"]
-    bad = [one for one in found["processes"] if one["state"] not in ("running", "finished")]
+    if status["problem"]:
+        return "wrong", status["problem"]
+    bad = [process for process in status["processes"] if process["state"] not in ("running", "finished")]
     if bad:
-        return "wrong", "; ".join(f"{one['name']} is {one['state']}: {one['last_error']}" for one in bad)
-    if said := hosts.run(faults(config)):
-        return "wrong", " ".join(said)
-    return "fine", f"{len(found['processes'])} processes, {found['fronts']} fronts"
+        return "wrong", "; ".join(
+            f"{process['name']} is {process['state']}: {process['last_error']}" for process in bad
+        )
+    if problems := hosts.run(faults(config)):
+        return "wrong", " ".join(problems)
+    return "fine", f"{len(status['processes'])} processes, {status['fronts']} fronts"
 
 
 def _memory(config: Config) -> tuple[State, str]:
-    found = hosts.run(memory_state(config.data))
-    if found["warnings"]:
-        return "wrong" if found["set"]["running"] else "odd", " ".join(found["warnings"])
-    served = "served" if found["set"]["running"] else "served from the first call on"
-    kept = f", kept in {found['database']}" if found["database"] else ""
-    return "fine", f"{found['folder']}{kept}, {served}; sessions {SESSIONS[found['sessions']]}"
+    state = hosts.run(memory_state(config.data))
+    if state["warnings"]:
+        return "wrong" if state["set"]["running"] else "odd", " ".join(state["warnings"])
+    served = "served" if state["set"]["running"] else "served from the first call on"
+    database = f", kept in {state['database']}" if state["database"] else ""
+    return "fine", f"{state['folder']}{database}, {served}; sessions {SESSIONS[state['sessions']]}"

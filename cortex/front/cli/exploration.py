@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from cortex.front.cli.answers import print_notes
-from cortex.front.cli.paint import Line, Screen
+from cortex.front.cli.paint import Screen, StyledLine
 
 #: kind of what is beside the functions → what is said of each
-_BESIDE: dict[str, Callable[[dict[str, Any]], str]] = {
-    "callers": lambda one: f"{one['symbol']}  {one['text']}",
-    "may_break": lambda one: f"{one['symbol']}  {one['why']}, {one['severity']}",
-    "tests": lambda one: ", ".join(one.get("tests", ())),
-    "documents": lambda one: ", ".join(one["mentions"]),
+_DESCRIBERS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "callers": lambda row: f"{row['symbol']}  {row['text']}",
+    "may_break": lambda row: f"{row['symbol']}  {row['why']}, {row['severity']}",
+    "tests": lambda row: ", ".join(row.get("tests", ())),
+    "documents": lambda row: ", ".join(row["mentions"]),
 }
 
 
@@ -21,35 +21,39 @@ def print_picture(answer: dict[str, Any]) -> None:
     """The chain of calls, the functions in its order, and one line for each thing beside them."""
     out = Screen()
     if path := answer.get("path"):
-        out.print(Line((path, "bold")))
-    for one in answer["functions"]:
-        _print_function(out, one, "")
-        for twin in one.get("twins", ()):
+        out.print(StyledLine((path, "bold")))
+    for row in answer["functions"]:
+        _print_function(out, row, "")
+        for twin in row.get("twins", ()):
             _print_function(out, twin, "like it: ")
     if "calls" in answer:
-        out.print(Line(("calls", "bold")))
-    for one in answer.get("calls", ()):
-        out.print(Line(f"  {one}"))
-    for kind, told in _BESIDE.items():
+        out.print(StyledLine(("calls", "bold")))
+    for row in answer.get("calls", ()):
+        out.print(StyledLine(f"  {row}"))
+    for kind, describe in _DESCRIBERS.items():
         if answer.get(kind):
-            out.print(Line((kind.replace("_", " "), "bold")))
-        for one in answer.get(kind, ()):
-            out.print(Line("  ", (one["file"], "bold cyan"), (f":{one['line']}", "green"), f"  {told(one)}"))
+            out.print(StyledLine((kind.replace("_", " "), "bold")))
+        for row in answer.get(kind, ()):
+            out.print(
+                StyledLine(
+                    "  ", (row["file"], "bold cyan"), (f":{row['line']}", "green"), f"  {describe(row)}"
+                )
+            )
     if paths := answer.get("not_indexed"):
-        out.print(Line((f"not indexed: {', '.join(paths)}", "yellow")))
+        out.print(StyledLine((f"not indexed: {', '.join(paths)}", "yellow")))
     print_notes(answer, answer.get("note", ""))
 
 
-def _print_function(out: Screen, one: dict[str, Any], before: str) -> None:
-    head = Line((before, "dim"), (one["file"], "bold cyan"))
-    end = f"-{one['end_line']}" if one["end_line"] > one["start_line"] else ""
-    head.append(f":{one['start_line']}{end}", "green")
-    if not one["symbol"].startswith(f"{one['file']}:"):  # lines that no definition holds
-        head.append(f"  {one['symbol']}")
-    if one.get("stale"):
+def _print_function(out: Screen, function: dict[str, Any], before: str) -> None:
+    head = StyledLine((before, "dim"), (function["file"], "bold cyan"))
+    end = f"-{function['end_line']}" if function["end_line"] > function["start_line"] else ""
+    head.append(f":{function['start_line']}{end}", "green")
+    if not function["symbol"].startswith(f"{function['file']}:"):  # lines that no definition holds
+        head.append(f"  {function['symbol']}")
+    if function.get("stale"):
         head.append("  changed since it was indexed", "yellow")
-    if one.get("changed"):
-        head.append(f"  {one['changed']}", "dim")
+    if function.get("changed"):
+        head.append(f"  {function['changed']}", "dim")
     out.print(head)
-    for line in one["text"].splitlines():
-        out.print(Line(("    " + line, "dim" if line.startswith("⋯") else "")))
+    for line in function["text"].splitlines():
+        out.print(StyledLine(("    " + line, "dim" if line.startswith("⋯") else "")))

@@ -20,7 +20,7 @@ FIRST_INDEX_S = 30.0
 LOOK_S = 0.05
 
 
-async def first_index(link: Link, patience_s: float = FIRST_INDEX_S) -> bool:
+async def wait_first_index(link: Link, patience_s: float = FIRST_INDEX_S) -> bool:
     """Wait until all of the project is served, at most `patience_s`, with progress on standard
     error. False at once where all is served, or nothing is to come.
     """
@@ -32,7 +32,7 @@ async def first_index(link: Link, patience_s: float = FIRST_INDEX_S) -> bool:
         while time.monotonic() < until and _is_to_come(link):
             if freshness.serves_all(freshness.current()):
                 break
-            _tell(progress, freshness)
+            _show_progress(progress, freshness)
             await asyncio.sleep(LOOK_S)
     return True
 
@@ -46,7 +46,7 @@ def _is_to_come(link: Link) -> bool:
     return link.config.server.auto_index and not link.problem and not ended
 
 
-def _tell(progress: Progress, freshness: Freshness) -> None:
+def _show_progress(progress: Progress, freshness: Freshness) -> None:
     state, share = freshness.progress(), freshness.share(freshness.current())
     if total := max(state.total, share.total):
         progress.follow(state.done if state.indexing else total, share.done, total)

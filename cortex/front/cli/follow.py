@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex.ask.memory import Caller, MemoryContext
-from cortex.front.transcript_reader import Follower, follow, places
+from cortex.front.transcript_reader import Follower, follow, session_folders
 from cortex.memory.sealed import event_opener
 from cortex.memory.transcripts import spool
 from cortex.settings import config as configuration
@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
     """
     log_to_stderr(f"%(asctime)s {NAME} %(levelname)s %(message)s", logging.INFO)
     data = configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
-    folders = places(os.environ, Path(user_home()))
+    folders = session_folders(os.environ, Path(user_home()))
     waiting = data.root / spool.FOLDER
     off = data.settings.sessions == "off"
     if (off or not (folders or waiting.is_dir())) and not data.settings.git:

@@ -18,13 +18,13 @@ import msgspec
 import orjson
 
 from cortex.front.cli import answers, exploration, memory, memory_history, streams
-from cortex.front.cli.activity import under_way
+from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.command_names import ALIASES as HIDDEN
 from cortex.front.cli.command_names import MEMORY, NAMES, command_name
-from cortex.front.cli.first_index import first_index
+from cortex.front.cli.first_index import wait_first_index
 from cortex.front.cli.paging import paged
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
-from cortex.front.project_selection import asks_several
+from cortex.front.project_selection import asks_projects
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.settings import config as configuration
@@ -112,7 +112,7 @@ class Form:
     """How people ask a tool and read its answer. Everything else is made from the tool."""
 
     show: Callable[[dict[str, Any]], None]
-    found: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer["results"])
+    has_hits: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer["results"])
     #: the exit code when it is not found
     not_found: int = EXIT_NOTHING
     words: tuple[Word, ...] = ()
@@ -146,7 +146,7 @@ _PLACE = Word("file", "place", other="chunk_id", is_other=_is_id, completes="pat
 FORMS = {
     "cortex_explore": Form(
         exploration.print_picture,
-        found=lambda answer: bool(answer["functions"]),
+        has_hits=lambda answer: bool(answer["functions"]),
         words=(Word("query", "question", other="diff"),),
         piped="diff",
     ),
@@ -166,18 +166,18 @@ FORMS = {
         answers.print_pattern, words=(Word("pattern", "pattern"), Word("language", "language"))
     ),
     "code_context": Form(
-        answers.print_context, found=lambda answer: bool(answer["hits"]), words=(_QUESTION,)
+        answers.print_context, has_hits=lambda answer: bool(answer["hits"]), words=(_QUESTION,)
     ),
-    "find_related": Form(answers.print_related, found=answers.has_related, words=(_PLACE,)),
+    "find_related": Form(answers.print_related, has_hits=answers.has_related, words=(_PLACE,)),
     "cortex_store": Form(
-        memory.print_written, found=_always, words=(Word("title", "title", optional=True),), text="body"
+        memory.print_written, has_hits=_always, words=(Word("title", "title", optional=True),), text="body"
     ),
     "cortex_recall": Form(memory.print_rows, words=(_QUESTION,)),
-    "cortex_briefing": Form(memory.print_briefing, found=_always),
-    "cortex_traverse": Form(memory.print_walk, found=_always, words=(_NOTE,)),
+    "cortex_briefing": Form(memory.print_briefing, has_hits=_always),
+    "cortex_traverse": Form(memory.print_walk, has_hits=_always, words=(_NOTE,)),
     "cortex_relate": Form(
         memory.print_written,
-        found=_always,
+        has_hits=_always,
         words=(
             Word("from_id", "note"),
             Word("to_id", "other note"),
@@ -187,43 +187,43 @@ FORMS = {
     "memory_search": Form(memory.print_rows, words=(_QUESTION,)),
     "memory_timeline": Form(
         memory.print_timeline,
-        found=lambda answer: bool(answer["items"]),
+        has_hits=lambda answer: bool(answer["items"]),
         words=(Word("query", "question", optional=True, other="anchor", is_other=str.isdecimal),),
     ),
     "memory_undo": Form(
-        memory.print_undone, found=_always, words=(Word("undone", "operation", optional=True),)
+        memory.print_undone, has_hits=_always, words=(Word("undone", "operation", optional=True),)
     ),
     "memory_history": Form(
-        memory_history.print_history, found=_always, words=(Word("node_id", "note", optional=True),)
+        memory_history.print_history, has_hits=_always, words=(Word("node_id", "note", optional=True),)
     ),
     "memory_session": Form(
-        memory_history.print_session, found=_always, words=(Word("session_id", "session"),)
+        memory_history.print_session, has_hits=_always, words=(Word("session_id", "session"),)
     ),
-    "memory_list": Form(memory.print_timeline, found=lambda answer: bool(answer["items"])),
-    "memory_edit": Form(memory.print_written, found=_always, words=(_NOTE,), text="body"),
-    "memory_show": Form(memory.print_node, found=_always, words=(_NOTE,)),
-    "memory_forget": Form(memory.print_written, found=_always, words=(_NOTE,)),
+    "memory_list": Form(memory.print_timeline, has_hits=lambda answer: bool(answer["items"])),
+    "memory_edit": Form(memory.print_written, has_hits=_always, words=(_NOTE,), text="body"),
+    "memory_show": Form(memory.print_node, has_hits=_always, words=(_NOTE,)),
+    "memory_forget": Form(memory.print_written, has_hits=_always, words=(_NOTE,)),
     "memory_rate": Form(
-        memory.print_written, found=_always, words=(_NOTE, Word("value", "value", optional=True))
+        memory.print_written, has_hits=_always, words=(_NOTE, Word("value", "value", optional=True))
     ),
-    "memory_link": Form(memory.print_link, found=_always, words=(Word("other", "other", optional=True),)),
+    "memory_link": Form(memory.print_link, has_hits=_always, words=(Word("other", "other", optional=True),)),
     "memory_import": Form(
-        memory.print_imported, found=memory.came_in, words=(Word("file", "file"),), way="in"
+        memory.print_imported, has_hits=memory.has_imported, words=(Word("file", "file"),), way="in"
     ),
-    "memory_export": Form(memory.print_exported, found=_always, words=(Word("file", "file"),), way="out"),
-    "memory_backup": Form(memory.print_backed_up, found=_always),
+    "memory_export": Form(memory.print_exported, has_hits=_always, words=(Word("file", "file"),), way="out"),
+    "memory_backup": Form(memory.print_backed_up, has_hits=_always),
     "memory_restore": Form(
-        memory.print_restored, found=_always, words=(Word("file", "file", optional=True),)
+        memory.print_restored, has_hits=_always, words=(Word("file", "file", optional=True),)
     ),
-    "memory_migrate": Form(memory.print_migrated, found=_always),
+    "memory_migrate": Form(memory.print_migrated, has_hits=_always),
     "memory_doctor": Form(
-        memory.print_findings, found=lambda answer: bool(answer["healthy"]), not_found=EXIT_UNAVAILABLE
+        memory.print_findings, has_hits=lambda answer: bool(answer["healthy"]), not_found=EXIT_UNAVAILABLE
     ),
-    "memory_consolidate": Form(memory.print_upkeep, found=_always),
-    "memory_maintain": Form(memory.print_upkeep, found=_always),
-    "memory_stats": Form(memory.print_stats, found=_always),
+    "memory_consolidate": Form(memory.print_upkeep, has_hits=_always),
+    "memory_maintain": Form(memory.print_upkeep, has_hits=_always),
+    "memory_stats": Form(memory.print_stats, has_hits=_always),
 }
-PLAIN = Form(answers.print_json, found=_always)
+PLAIN = Form(answers.print_json, has_hits=_always)
 FORMS |= {
     name: replace(
         PLAIN,
@@ -240,7 +240,7 @@ FORMS["timeline"] = replace(
 )
 
 
-class _Offered(tuple[str, ...]):
+class _Choices(tuple[str, ...]):
     """Choices for completion.
 
     None is refused here: the tool says what it takes in a better sentence.
@@ -253,7 +253,7 @@ class _Offered(tuple[str, ...]):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Folders:
     """Where people ask: the project's folder, memory's folder; None for those that are found."""
 
     project: str | None = None
@@ -261,17 +261,17 @@ class Asked:
 
 
 #: (tool, its arguments, where) → the answer as JSON
-Ask = Callable[[Tool, dict[str, Any], Asked], bytes]
+Ask = Callable[[Tool, dict[str, Any], Folders], bytes]
 
 
-def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
+def ask_workers(tool: Tool, arguments: dict[str, Any], where: Folders) -> bytes:
     """Ask the project's set, or memory's, which is started when none runs. Raises CortexError."""
     config = configuration.load(
         where.project, {"memory": {"data_dir": where.data_dir}} if where.data_dir else None
     )
     checked = tool.check(arguments)  # before a set is started for it
     memory = tool.asks(msgspec.structs.asdict(checked)) == "memory"
-    if asks_several(tool, arguments) or config.remote:
+    if asks_projects(tool, arguments) or config.remote:
         config = replace(config, server=replace(config.server, deadline_s=STARTED_S))
     if memory:
         patience_s = max(config.server.deadline_s, LONG_S if tool.name in LONG else PATIENCE_S)
@@ -281,8 +281,8 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
         from cortex.front.link import Link
 
         link = Link(config, channel="cli")
-        if asks_several(tool, arguments):
-            return orjson.dumps(await _answer_of_several(link, tool, arguments))
+        if asks_projects(tool, arguments):
+            return orjson.dumps(await _answer_of_projects(link, tool, arguments))
         if not memory:
             link.open()
         try:
@@ -295,15 +295,15 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
     return hosts.run(ask())
 
 
-async def _answer_of_several(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+async def _answer_of_projects(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     """The answer of all projects that the arguments mean. Raises CortexError."""
-    from cortex.front.open_projects import Several
+    from cortex.front.open_projects import OpenProjects
 
-    several = Several(link, make=functools.partial(type(link), channel="cli"))
+    projects = OpenProjects(link, make=functools.partial(type(link), channel="cli"))
     try:
-        return await several.call(tool, arguments)
+        return await projects.call(tool, arguments)
     finally:
-        await several.close()
+        await projects.close()
 
 
 async def _answer(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -313,7 +313,7 @@ async def _answer(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str
     answer = None
     with contextlib.suppress(Unavailable):
         answer = await link.call(tool, arguments)
-    if not await first_index(link) and answer is not None:
+    if not await wait_first_index(link) and answer is not None:
         return answer
     return await link.call_patiently(tool, arguments, STARTED_S)
 
@@ -336,34 +336,34 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
     properties = tool.schema["properties"]
     if form.words:
         choices = [value for word in form.words for value in properties[word.argument].get("enum", ())]
-        parser.add_named(
+        parser.add_completed(
             "" if choices else next((word.completes for word in form.words if word.completes), ""),
             "words",
             nargs="*",
             metavar=" ".join(word.people.upper() for word in form.words),
-            choices=_Offered(choices) if choices else None,
+            choices=_Choices(choices) if choices else None,
             help=f"or by option: {', '.join(_option(word.argument) for word in form.words)}",
         )
     for name, schema in properties.items():
-        parser.add_named(
+        parser.add_completed(
             COMPLETES.get(name, "") if tool.name not in MEMORY else "",
             _option(name),
             *ALIASES.get(name, ()),
-            dest=_place(name),
+            dest=_dest(name),
             default=argparse.SUPPRESS,
             help=_help(schema),
-            **_kind(name, schema),
+            **_option_settings(name, schema),
             **({"nargs": "?", "const": STDIN} if name == form.piped else {}),
         )
     if tool.name in MEMORY:
         parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
     parser.add_argument("--json", dest="as_json", action="store_true", help="print the tool's answer as JSON")
     if form.places:
-        told = "print a line of JSON for each result: file, start, end, score"
-        parser.add_argument("--jsonl", dest="as_jsonl", action="store_true", help=told)
+        jsonl_help = "print a line of JSON for each result: file, start, end, score"
+        parser.add_argument("--jsonl", dest="as_jsonl", action="store_true", help=jsonl_help)
 
 
-def _kind(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _option_settings(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     """How the option of one argument is read.
 
     Values stay text: the tool's own check makes numbers of them.
@@ -374,19 +374,19 @@ def _kind(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     offered = schema.get("items", schema).get("enum")
     kind: dict[str, Any] = {"metavar": name.upper()}
     if offered:
-        kind["choices"] = _Offered(offered)
+        kind["choices"] = _Choices(offered)
     return kind | {"action": "append"} if schema["type"] == "array" else kind
 
 
 def _help(schema: dict[str, Any]) -> str:
-    told: str = schema["description"]
+    help_text: str = schema["description"]
     if offered := schema.get("enum"):
-        told += f" One of: {', '.join(offered)}."
+        help_text += f" One of: {', '.join(offered)}."
     if schema["type"] == "array":
-        told += " May be repeated."
+        help_text += " May be repeated."
     elif schema["type"] != "boolean" and schema.get("default", "") != "":
-        told += f" (default: {schema['default']})"
-    return told.replace("%", "%%")
+        help_text += f" (default: {schema['default']})"
+    return help_text.replace("%", "%%")
 
 
 def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
@@ -395,15 +395,15 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
     as_json, as_jsonl = options.as_json, getattr(options, "as_jsonl", False)
     if not (as_json or as_jsonl):
         arguments = {**form.for_people, **arguments}
-    where = Asked(options.project, getattr(options, "data_dir", None))
-    working = under_way(f"`cortex {command_name(tool.name)}`")
-    with streams.spooled(form.way, arguments, where.data_dir) as asked, working:
-        raw = ask(tool, asked, where)
+    where = Folders(options.project, getattr(options, "data_dir", None))
+    working = slow_notice(f"`cortex {command_name(tool.name)}`")
+    with streams.spool_stream(form.way, arguments, where.data_dir) as call_arguments, working:
+        raw = ask(tool, call_arguments, where)
     answer = orjson.loads(raw)
-    taken = form.way == "out" and asked is not arguments
-    if taken:  # standard output holds the notes
+    is_streamed = form.way == "out" and call_arguments is not arguments
+    if is_streamed:  # standard output holds the notes
         raw = orjson.dumps(answer := answer | {"file": streams.STREAM})
-    with contextlib.redirect_stdout(sys.stderr if taken else sys.stdout):
+    with contextlib.redirect_stdout(sys.stderr if is_streamed else sys.stdout):
         if as_json:
             print(raw.decode())
         elif as_jsonl:
@@ -411,14 +411,14 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
         else:
             with paged():
                 form.show(answer)
-    return EXIT_OK if form.found(answer) else form.not_found
+    return EXIT_OK if form.has_hits(answer) else form.not_found
 
 
 def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
     """The tool's arguments: options, and the words in their order. Raises BadRequest."""
-    given = vars(options)
-    places = {name: _place(name) for name in tool.schema["properties"]}
-    arguments = {name: given[place] for name, place in places.items() if place in given}
+    values = vars(options)
+    places = {name: _dest(name) for name in tool.schema["properties"]}
+    arguments = {name: values[place] for name, place in places.items() if place in values}
     for name in filter(None, (form.piped, form.text)):
         if arguments.get(name) == STDIN:
             arguments[name] = _read_stdin(name)
@@ -426,7 +426,7 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
                 raise BadRequest(
                     f"{_option(name)} reads standard input, which is empty: what is piped in printed nothing."
                 )
-    words = list(given.get("words", ()))
+    words = list(values.get("words", ()))
     for word in form.words:
         if not {word.argument, word.other}.isdisjoint(arguments):
             continue
@@ -434,9 +434,9 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
             text = words.pop(0)
             arguments[word.other if word.is_other(text) else word.argument] = text
         elif not word.optional:
-            raise BadRequest(_once(tool, word))
+            raise BadRequest(_say_missing(tool, word))
     if words:
-        raise BadRequest(_once(tool, form.words[-1]))
+        raise BadRequest(_say_missing(tool, form.words[-1]))
     return arguments
 
 
@@ -456,12 +456,12 @@ def _option(argument: str) -> str:
     return OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
 
 
-def _place(argument: str) -> str:
+def _dest(argument: str) -> str:
     """Where the parser puts the option's value."""
     return f"argument_{argument}" if argument in OPTIONS else argument
 
 
-def _once(tool: Tool, word: Word) -> str:
+def _say_missing(tool: Tool, word: Word) -> str:
     option = next(iter(ALIASES.get(word.argument, ())), _option(word.argument))
     name = command_name(tool.name)
     return f"For `cortex {name}` pass one {word.people}, as an argument or with {option}."

@@ -49,7 +49,7 @@ def declare_uninstall(parser: Parser) -> None:
     )
 
 
-def own_arguments(data_dir: str | None = None) -> list[str]:
+def program_arguments(data_dir: str | None = None) -> list[str]:
     """What the program is to be told about this person's memory. Raises Misconfigured."""
     data = configuration.load_data({"memory": {"data_dir": data_dir}} if data_dir else None)
     if data.settings.sessions == "off":
@@ -61,23 +61,23 @@ def own_arguments(data_dir: str | None = None) -> list[str]:
 
 def install(options: Namespace) -> int:
     """Add the entry; what is there stays."""
-    own = own_arguments(options.data_dir)
+    arguments = program_arguments(options.data_dir)
     path = settings_path()
     settings = read(path)
-    return _write(path, settings, installed(settings, own), options)
+    return _write(path, settings, add_entries(settings, arguments), options)
 
 
 def uninstall(options: Namespace) -> int:
     """Take our entries out; others stay."""
     path = settings_path()
     settings = read(path)
-    return _write(path, settings, without(settings), options)
+    return _write(path, settings, remove_entries(settings), options)
 
 
 def settings_path() -> Path:
     """The person's own links lead there."""
-    named = os.environ.get("CLAUDE_CONFIG_DIR", "")
-    folder = Path(named) if os.path.isabs(named) else Path(user_home()) / ".claude"
+    config_dir = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    folder = Path(config_dir) if os.path.isabs(config_dir) else Path(user_home()) / ".claude"
     return Path(os.path.realpath(folder / "settings.json"))
 
 
@@ -95,56 +95,58 @@ def read(path: Path) -> dict[str, Any]:
     except ValueError as error:
         settings, why = None, str(error)
     hooks = settings.get("hooks", {}) if isinstance(settings, dict) else None
-    if not isinstance(hooks, dict) or not all(isinstance(each, list) for each in hooks.values()):
+    if not isinstance(hooks, dict) or not all(
+        isinstance(event_entries, list) for event_entries in hooks.values()
+    ):
         raise Misconfigured(
             f"{path} is not what Claude Code reads ({why}); it stays as it is: mend it first."
         )
     return dict(settings)
 
 
-def installed(settings: Mapping[str, Any], own: list[str]) -> dict[str, Any]:
+def add_entries(settings: Mapping[str, Any], arguments: list[str]) -> dict[str, Any]:
     """The settings with our entry for each event; one of ours that is there already is replaced."""
-    clean = without(settings)
+    clean = remove_entries(settings)
     hooks = dict(clean.get("hooks", {}))
-    for event, entry in entries(own).items():
+    for event, entry in entries(arguments).items():
         hooks[event] = [*hooks.get(event, []), entry]
     return clean | {"hooks": hooks}
 
 
-def entries(own: list[str]) -> dict[str, dict[str, Any]]:
-    """Event → our entry; `own`: arguments that the program is given beside the event."""
-    beside = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
-    program = [beside] if beside else [sys.executable, "-P", "-m", MODULE]
-    made = {}
+def entries(arguments: list[str]) -> dict[str, dict[str, Any]]:
+    """Event → our entry; `arguments`: arguments that the program is given beside the event."""
+    program_path = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
+    program = [program_path] if program_path else [sys.executable, "-P", "-m", MODULE]
+    entry_by_event = {}
     for event, word in EVENTS.items():
-        command = shlex.join([*program, word, *own])
+        command = shlex.join([*program, word, *arguments])
         entry: dict[str, Any] = {"matcher": "*"} if event == "PostToolUse" else {}
         entry["hooks"] = [{"type": "command", "command": command, "timeout": TIMEOUT_S}]
-        made[event] = entry
-    return made
+        entry_by_event[event] = entry
+    return entry_by_event
 
 
-def without(settings: Mapping[str, Any]) -> dict[str, Any]:
+def remove_entries(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings without our entries, and without what is empty for that."""
-    kept: dict[str, Any] = {}
+    hooks: dict[str, Any] = {}
     for event, entries in settings.get("hooks", {}).items():
-        left = [one for one in (_others(entry) for entry in entries) if one is not None]
+        left = [other for other in (_remove_ours(entry) for entry in entries) if other is not None]
         if left or not entries:
-            kept[event] = left
-    told = dict(settings)
-    if kept or not settings.get("hooks", True):
-        told["hooks"] = kept
+            hooks[event] = left
+    cleaned = dict(settings)
+    if hooks or not settings.get("hooks", True):
+        cleaned["hooks"] = hooks
     else:
-        told.pop("hooks", None)
-    return told
+        cleaned.pop("hooks", None)
+    return cleaned
 
 
-def _others(entry: Any) -> Any:
+def _remove_ours(entry: Any) -> Any:
     """An entry without our commands; None when nothing else is in it."""
     commands = entry.get("hooks") if isinstance(entry, dict) else None
     if not isinstance(commands, list):
         return entry
-    left = [one for one in commands if not _is_ours(one)]
+    left = [command for command in commands if not _is_ours(command)]
     if len(left) == len(commands):
         return entry
     return entry | {"hooks": left} if left else None
@@ -166,7 +168,7 @@ def _write(path: Path, before: dict[str, Any], after: dict[str, Any], options: N
     print(escape_controls(f"{path} will be:\n{raw}" if not options.only_print else raw))
     if options.only_print:
         return EXIT_OK
-    if not options.yes and not agreed("Write it?"):
+    if not options.yes and not ask_consent("Write it?"):
         print("Nothing was written.", file=sys.stderr)
         return EXIT_NOTHING
     try:
@@ -178,7 +180,7 @@ def _write(path: Path, before: dict[str, Any], after: dict[str, Any], options: N
     return EXIT_OK
 
 
-def agreed(question: str) -> bool:
+def ask_consent(question: str) -> bool:
     """What a person at the terminal says; nobody there says no."""
     if not sys.stdin.isatty():
         return False

@@ -26,25 +26,28 @@ PROGRAM = "cortex"
 def install(options: Namespace) -> int:
     """Show what changes, ask, and write it."""
     if options.list:
-        rows = [(one.name, "there" if is_there(one) else "", f"{one.title}, {one.docs}") for one in AGENTS]
+        rows = [
+            (entry.name, "there" if is_installed(entry) else "", f"{entry.title}, {entry.docs}")
+            for entry in AGENTS
+        ]
         print("\n".join(columns.table(rows)))
         return EXIT_OK
     if options.user and options.project:
         raise Misconfigured("--user and --project are two ways; choose one.")
-    chosen = _chosen(options.agents, in_project=bool(options.project))
-    root = find_root(options.project)[0] if options.project else _at_hand()
-    if root is None and options.agents and any(agent.placeless for agent, _ in chosen):
+    selected = _select(options.agents, in_project=bool(options.project))
+    root = find_root(options.project)[0] if options.project else _current_project()
+    if root is None and options.agents and any(agent.placeless for agent, _ in selected):
         root = find_root()[0]  # which says what to do
     if root is None:  # what was found by itself and needs a project waits for one
-        chosen = [(agent, scope) for agent, scope in chosen if not agent.placeless]
-    if not chosen:
+        selected = [(agent, scope) for agent, scope in selected if not agent.placeless]
+    if not selected:
         print("No agent was found here; name one (`cortex install --list` shows them).", file=sys.stderr)
         return EXIT_NOTHING
     command = [_program(shared=bool(options.project)), "mcp"]
-    told = hooks.entries(hooks.own_arguments()) if options.memory_hooks else {}
-    plan = planning.connect(chosen, command, root or Path.cwd(), told)
+    hook_entries = hooks.entries(hooks.program_arguments()) if options.memory_hooks else {}
+    plan = planning.connect(selected, command, root or Path.cwd(), hook_entries)
     done = _carry_out(plan, options, "connected")
-    for agent, _ in chosen:
+    for agent, _ in selected:
         if agent.note and not options.only_print:
             print(f"{agent.title}: {agent.note}.")
     return done
@@ -52,42 +55,42 @@ def install(options: Namespace) -> int:
 
 def uninstall(options: Namespace) -> int:
     """Take out what was put in."""
-    known = {name for entry in record.read() for name in entry.agents}
+    recorded = {name for entry in record.read() for name in entry.agents}
     for name in options.agents:
         _find(name)
-    names = set(options.agents) & known if options.agents else known
+    names = set(options.agents) & recorded if options.agents else recorded
     if not names:
         print("Nothing is installed.")
         return EXIT_OK
     return _carry_out(planning.disconnect(names), options, "disconnected")
 
 
-def _at_hand() -> Path | None:
+def _current_project() -> Path | None:
     """The project of the working folder, where there is one."""
     with contextlib.suppress(Misconfigured):
         return find_root()[0]
     return None
 
 
-def is_there(agent: Agent) -> bool:
+def is_installed(agent: Agent) -> bool:
     """Whether its program is on the PATH or its folder is there."""
     if agent.program and shutil.which(agent.program):
         return True
     return any(planning.locate(sign, Path()).is_dir() for sign in agent.signs)
 
 
-def _chosen(names: Sequence[str], *, in_project: bool) -> list[tuple[Agent, Scope]]:
+def _select(names: Sequence[str], *, in_project: bool) -> list[tuple[Agent, Scope]]:
     """The agents and the scope of each; one that has only the other gets that, and says so."""
-    agents = [_find(name) for name in names] if names else [agent for agent in AGENTS if is_there(agent)]
-    chosen = []
+    agents = [_find(name) for name in names] if names else [agent for agent in AGENTS if is_installed(agent)]
+    selected = []
     for agent in agents:
         scope, other = (agent.project, agent.user) if in_project else (agent.user, agent.project)
         if scope is not None:
-            chosen.append((agent, scope))
+            selected.append((agent, scope))
         elif names and other is not None:
             where = "for all projects" if in_project else "in a project: add --project"
             raise Misconfigured(f"{agent.title} can only be connected {where}.")
-    return chosen
+    return selected
 
 
 def _find(name: str) -> Agent:
@@ -100,15 +103,15 @@ def _find(name: str) -> Agent:
 
 def _program(*, shared: bool) -> str:
     """How agents start us. What teammates share names no folder of this machine."""
-    found = shutil.which(PROGRAM)
-    if shared and found:
+    on_path = shutil.which(PROGRAM)
+    if shared and on_path:
         return PROGRAM
-    beside = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
-    if found and (beside is None or os.path.realpath(found) == os.path.realpath(beside)):
-        return found
-    if beside is None:
+    beside_python = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
+    if on_path and (beside_python is None or os.path.realpath(on_path) == os.path.realpath(beside_python)):
+        return on_path
+    if beside_python is None:
         raise Misconfigured("The program cortex is not on the PATH; install the package, or add its folder.")
-    return beside
+    return beside_python
 
 
 def _carry_out(plan: planning.Plan, options: Namespace, done: str) -> int:
@@ -122,7 +125,7 @@ def _carry_out(plan: planning.Plan, options: Namespace, done: str) -> int:
         return EXIT_NOTHING if plan.refused else EXIT_OK
     if options.only_print:
         return EXIT_OK
-    if not options.yes and not hooks.agreed("Write this?"):
+    if not options.yes and not hooks.ask_consent("Write this?"):
         print("Nothing was written.", file=sys.stderr)
         return EXIT_NOTHING
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.cli.activity import under_way
+from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.parser import Parser
 from cortex.processes import attach
 from cortex.sealing import keys, places, plain_folder
@@ -58,7 +58,7 @@ def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
     """
     config = configuration.load(project, flags | {"security": {"encrypt_index": True}})
     assert config.sealing is not None
-    with under_way("sealing the project"):
+    with slow_notice("sealing the project"):
         attach.stop(config)
         plain_folder.ensure_open(config.sealing)
 
@@ -75,7 +75,7 @@ def unseal(project: str | Path | None) -> None:
             f"security.encrypt_index is on for {config.root}: switch it off where it is set (your config.yml, the "
             "project's, CORTEX_SECURITY_ENCRYPT_INDEX), then say --decrypt again."
         )
-    with under_way("giving up what is sealed"):
+    with slow_notice("giving up what is sealed"):
         attach.stop(config)
         plain_folder.give_up(config.sealing)
 
@@ -154,14 +154,14 @@ def _stop_open() -> None:
 def forget(options: Namespace) -> int:
     """The exit code: EXIT_NOTHING when a person said no."""
     base, path = places.sealed_base(cache_base()), configuration.load_security().key_path
-    found, others = list(keys.stores(base)), keys.stores_elsewhere(base)
+    stores, others = list(keys.stores(base)), keys.stores_elsewhere(base)
     print(
         escape_controls(
-            f"What is sealed of {len(found)} projects cannot be read by anybody any more, and is made anew when asked."
+            f"What is sealed of {len(stores)} projects cannot be read by anybody any more, and is made anew when asked."
         )
     )
     for store in others:
-        print(escape_controls(_of_memory(store, is_lost=options.memory)))
+        print(escape_controls(_describe_memory_loss(store, is_lost=options.memory)))
     print("The sources are not touched.")
     if not (options.yes or (sys.stdin.isatty() and input("Forget the key? [y/N] ").strip().lower() == "y")):
         print("Nothing is changed; --yes does it without a question.")
@@ -175,7 +175,7 @@ def forget(options: Namespace) -> int:
     return EXIT_OK
 
 
-def _of_memory(store: Path, *, is_lost: bool) -> str:
+def _describe_memory_loss(store: Path, *, is_lost: bool) -> str:
     if is_lost:
         return f"MEMORY in {store.parent} is lost for good, with its back-ups: nothing makes it anew."
     return f"Memory in {store.parent} stays, under another master key; --memory gives it up as well."
@@ -188,18 +188,18 @@ def say_sealed(config: Config) -> tuple[str, bool]:
         return f"off: what is made of the project lies plain in {config.home}; {memory}", is_odd
     where, name = keys.master_place(place.store.parent)
     swaps = places.swaps()
-    said = [
+    sentences = [
         f"sealed in {place.store} by a key that the master key {name} in {where or 'no place yet'} wraps",
         f"plain while it is served, in {place.base} ({_kind(place)})",
         memory,
     ]
     if swaps:
-        said.append(
+        sentences.append(
             f"the system may write memory to {', '.join(swaps)}: have that encrypted, or switch it off"
         )
     if fault := plain_folder.sealed_fault(place.base):
-        said.append(fault)
-    return "; ".join(said), bool(swaps or fault or is_odd)
+        sentences.append(fault)
+    return "; ".join(sentences), bool(swaps or fault or is_odd)
 
 
 def _kind(place: places.SealedPlace) -> str:
@@ -213,10 +213,12 @@ def _say_memory(data: DataFolder) -> tuple[str, bool]:
         return f"memory lies plain in {data.root} (`cortex memory encrypt` seals it)", False
     if not data.is_sealed:
         return f"memory in {data.root} will be sealed when it is asked", False
-    said = f"memory is sealed in {data.root}, and what is made of it plain in {place.base} ({_kind(place)})"
+    sentence = (
+        f"memory is sealed in {data.root}, and what is made of it plain in {place.base} ({_kind(place)})"
+    )
     if not has_recovery(place.store):
-        return f"{said}; there is no recovery key for it: `cortex key recovery` makes one", True
-    return said, False
+        return f"{sentence}; there is no recovery key for it: `cortex key recovery` makes one", True
+    return sentence, False
 
 
 def _open_projects() -> list[str]:
@@ -224,8 +226,8 @@ def _open_projects() -> list[str]:
     roots = []
     for base in plain_folder.open_folders():
         try:
-            told = orjson.loads(files.read_ours(Path(base, "home", "project.json"), NOTE_BYTES_MAX))
-            roots.append(str(told["root"]))
+            note = orjson.loads(files.read_ours(Path(base, "home", "project.json"), NOTE_BYTES_MAX))
+            roots.append(str(note["root"]))
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return roots

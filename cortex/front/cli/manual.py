@@ -60,29 +60,29 @@ def page(commands: Iterable[Command]) -> str:
 
 def _section(command: Command) -> Iterator[str]:
     parser = command.parser()
-    yield f".SS cortex {_plain(command.name)}"
-    yield _text(command.description or command.help)
+    yield f".SS cortex {_escape(command.name)}"
+    yield _format_paragraphs(command.description or command.help)
     yield ".PP"
     yield ".nf"
-    yield _plain(_usage(parser))
+    yield _escape(_usage(parser))
     yield ".fi"
     for action in parser._actions:  # noqa: SLF001 - argparse has no other list of them
         if action.help and action.help != argparse.SUPPRESS and action.option_strings not in _EVERYWHERE:
             yield ".TP"
-            yield f"\\fB{_plain(', '.join(action.option_strings) or str(action.metavar or action.dest))}\\fR"
-            yield _text(parser.expanded(action))
+            yield f"\\fB{_escape(', '.join(action.option_strings) or str(action.metavar or action.dest))}\\fR"
+            yield _format_paragraphs(parser.expanded(action))
 
 
 def _usage(parser: Parser) -> str:
     return parser.format_usage().removeprefix("usage: ").rstrip()
 
 
-def _text(told: str) -> str:
+def _format_paragraphs(text: str) -> str:
     """Paragraphs; no line is a request of troff's."""
-    paragraphs = re.split(r"\n\s*\n", told.strip())
-    return "\n.PP\n".join(_plain(" ".join(one.split())) for one in paragraphs)
+    paragraphs = re.split(r"\n\s*\n", text.strip())
+    return "\n.PP\n".join(_escape(" ".join(paragraph.split())) for paragraph in paragraphs)
 
 
-def _plain(told: str) -> str:
-    escaped = told.replace("\\", "\\e").replace("-", "\\-")
+def _escape(text: str) -> str:
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"(?m)^(?=[.'])", r"\\&", escaped)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from cortex.front.cli.paint import Line, Screen
+from cortex.front.cli.paint import Screen, StyledLine
 from cortex.front.tools.memory.fence import unfenced
 from cortex.system.terminal import escape_controls
 
@@ -31,8 +31,8 @@ def say_ago(moment: str, now: float) -> str:
     span = now - datetime.fromisoformat(moment).timestamp()
     for least, seconds, name in _SPANS:
         if abs(span) >= least:
-            told = _count(int(abs(span) // seconds), name)
-            return f"{told} ago" if span > 0 else f"in {told}"
+            span_text = _count(int(abs(span) // seconds), name)
+            return f"{span_text} ago" if span > 0 else f"in {span_text}"
     return "just now"
 
 
@@ -75,38 +75,38 @@ def print_walk(answer: dict[str, Any]) -> None:
 def print_node(answer: dict[str, Any]) -> None:
     """One note whole."""
     out, now = Screen(), time.time()
-    head = Line((f"{answer['number']}  ", "green"), (answer["title"], "bold"))
+    head = StyledLine((f"{answer['number']}  ", "green"), (answer["title"], "bold"))
     out.print(head)
-    told = [answer["kind"], *(f"#{tag}" for tag in answer["tags"]), f"importance {answer['importance']:g}"]
-    told += [answer["state"]] if answer["state"] != "active" else []
-    _dim("    " + "  ".join(told))
+    details = [answer["kind"], *(f"#{tag}" for tag in answer["tags"]), f"importance {answer['importance']:g}"]
+    details += [answer["state"]] if answer["state"] != "active" else []
+    _dim("    " + "  ".join(details))
     by = f" by {answer['source_agent']}" if answer.get("source_agent") else ""
     _dim(f"    noted {say_ago(answer['created_at'], now)}{by} ({answer['trust']}), {answer['id']}")
     for line in answer["body"].splitlines() if answer["body"].strip() != answer["title"] else ():
-        out.print(Line(f"    {line}"))
+        out.print(StyledLine(f"    {line}"))
     for fact in answer["facts"]:
-        out.print(Line(f"    • {fact}"))
+        out.print(StyledLine(f"    • {fact}"))
     for path in answer["files"]:
-        out.print(Line((f"    {path}", "cyan")))
-    titles = {one["id"]: one["title"] for one in answer["related"]}
+        out.print(StyledLine((f"    {path}", "cyan")))
+    titles = {note["id"]: note["title"] for note in answer["related"]}
     for edge in answer["edges"]:
         gone = edge["from"] == answer["id"]
         title = titles.get(edge["to"] if gone else edge["from"], "?")
         relation = f"{edge['relation']} → {title}" if gone else f"← {edge['relation']} {title}"
-        out.print(Line((f"    {relation}", "dim")))
+        out.print(StyledLine((f"    {relation}", "dim")))
     _say_places(answer)
     if flagged := answer.get("flagged"):
         print(escape_controls(f"This note {flagged}."), file=sys.stderr)
 
 
-def print_beside(answer: dict[str, Any]) -> None:
+def print_place_notes(answer: dict[str, Any]) -> None:
     """What was noted of the places in an answer about code, and the decisions that it touches."""
     for path, place in answer.get("notes", {}).items():
         _dim(f"{path}: {_count(place['count'], 'note')}")
         for line in place["best"]:
             _dim(f"    {line}")
-    for one in answer.get("decisions", ()):
-        _dim(f"#{one['number']} was decided of {', '.join(one['files'])}: {one['title']}")
+    for decision in answer.get("decisions", ()):
+        _dim(f"#{decision['number']} was decided of {', '.join(decision['files'])}: {decision['title']}")
 
 
 def _say_places(row: Mapping[str, Any]) -> None:
@@ -121,16 +121,16 @@ def print_timeline(answer: dict[str, Any]) -> None:
     out, now = Screen(), time.time()
     for row in answer["items"]:
         mark = "→" if row.get("anchor") else " "
-        line = Line(
+        line = StyledLine(
             (f"{mark} {row['at'][:16].replace('T', ' ')}  ", "dim"), (f"{row['number']:>4}  ", "green")
         )
         line.append(row["title"], "bold")
         line.append(f"  {row['kind']}, {say_ago(row['at'], now)}", "dim")
         out.print(line)
     earlier, later = answer.get("earlier", 0), answer.get("later", 0)
-    told = [f"{count} {name}" for count, name in ((earlier, "earlier"), (later, "later")) if count]
-    if told:
-        print(f"There are {' and '.join(told)} ones: --before and --after show more.", file=sys.stderr)
+    counts = [f"{count} {name}" for count, name in ((earlier, "earlier"), (later, "later")) if count]
+    if counts:
+        print(f"There are {' and '.join(counts)} ones: --before and --after show more.", file=sys.stderr)
     if following := answer.get("next_offset"):
         print(f"There are more: --offset {following}.", file=sys.stderr)
     if not answer["items"]:
@@ -144,18 +144,18 @@ def print_undone(answer: dict[str, Any]) -> None:
 
 def print_link(answer: dict[str, Any]) -> None:
     """Whose notes this project's are, and which projects have some."""
-    own, home = answer["project"], answer["home"]
+    project, home = answer["project"], answer["home"]
     moved = f"; {_count(answer['moved'], 'note')} of its own joined them" if answer.get("moved") else ""
-    told = "has notes of its own" if own == home else f"has the notes of {home}{moved}"
-    print(escape_controls(f"This project, {own}, {told}."))
+    description = "has notes of its own" if project == home else f"has the notes of {home}{moved}"
+    print(escape_controls(f"This project, {project}, {description}."))
     now = time.time()
-    for one in answer["projects"]:
-        mark = "→" if one["project"] == home else " "
-        line = f"{mark} {_count(one['notes'], 'note'):>12}  {one['project']}, the newest {say_ago(one['newest'], now)}"
+    for row in answer["projects"]:
+        mark = "→" if row["project"] == home else " "
+        line = f"{mark} {_count(row['notes'], 'note'):>12}  {row['project']}, the newest {say_ago(row['newest'], now)}"
         print(escape_controls(line))
 
 
-def came_in(answer: dict[str, Any]) -> bool:
+def has_imported(answer: dict[str, Any]) -> bool:
     """Whether an import found anything that could be used."""
     return any(answer[name] for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten"))
 
@@ -169,10 +169,12 @@ def print_imported(answer: dict[str, Any]) -> None:
         ("merged", "joined with one that was there"),
         ("forgotten", "forgotten for good and left out"),
     )
-    print(", ".join((new, *(f"{answer[name]} {told}" for name, told in others if answer[name]))) + ".")
-    for one in answer["refused"]:
-        where = f"{one['file']}, line {one['line']}" if one.get("file") else f"line {one['line']}"
-        print(escape_controls(f"{where}: {one['why']}"), file=sys.stderr)
+    print(", ".join((new, *(f"{answer[name]} {label}" for name, label in others if answer[name]))) + ".")
+    for refusal in answer["refused"]:
+        where = (
+            f"{refusal['file']}, line {refusal['line']}" if refusal.get("file") else f"line {refusal['line']}"
+        )
+        print(escape_controls(f"{where}: {refusal['why']}"), file=sys.stderr)
     if more := answer["refused_count"] - len(answer["refused"]):
         print(f"and {_count(more, 'more line')} like these", file=sys.stderr)
 
@@ -190,13 +192,13 @@ def print_backed_up(answer: dict[str, Any]) -> None:
 
 def print_migrated(answer: dict[str, Any]) -> None:
     rows = answer["rows"]
-    told = ", ".join(_count(rows[name], name) for name in ("note", "edge", "session"))
+    counts = ", ".join(_count(rows[name], name) for name in ("note", "edge", "session"))
     where = (
         "memory.database to it"
         if "://" in answer["to"]
         else f"memory.data_dir to {os.path.dirname(answer['to'])}"
     )
-    read = f"Copied to {answer['to']}, and what arrived is what was read: {told}."
+    read = f"Copied to {answer['to']}, and what arrived is what was read: {counts}."
     print(escape_controls(f"{read} Now set {where}, and run `cortex memory down` once."))
 
 
@@ -208,8 +210,8 @@ UNREAD = (
 
 
 def print_restored(answer: dict[str, Any]) -> None:
-    made = say_ago(answer["written_at"], time.time())
-    print(escape_controls(f"{answer['file']}, made {made}, is in place: {_count(answer['notes'], 'note')}."))
+    age = say_ago(answer["written_at"], time.time())
+    print(escape_controls(f"{answer['file']}, made {age}, is in place: {_count(answer['notes'], 'note')}."))
     if answer["kept"]:
         print(escape_controls(f"What was there is kept as {answer['kept']}."))
     if answer.get("forgotten"):
@@ -221,9 +223,13 @@ def print_restored(answer: dict[str, Any]) -> None:
 def print_findings(answer: dict[str, Any]) -> None:
     """What was wrong, and whether it is mended."""
     print(f"{_count(answer['notes'], 'note')} and {_count(answer['edges'], 'edge')} were compared.")
-    for one in answer["findings"]:
-        found = one["found"] if isinstance(one["found"], str) else f"{one['found']} differences"
-        print(escape_controls(f"{'mended' if one['mended'] else 'WRONG '}  {one['what']}: {found}"))
+    for finding in answer["findings"]:
+        difference = (
+            finding["found"] if isinstance(finding["found"], str) else f"{finding['found']} differences"
+        )
+        print(
+            escape_controls(f"{'mended' if finding['mended'] else 'WRONG '}  {finding['what']}: {difference}")
+        )
     if not answer["findings"]:
         print("Nothing is wrong.")
     if answer["back_ups"]:
@@ -235,16 +241,16 @@ def print_findings(answer: dict[str, Any]) -> None:
 
 def print_upkeep(answer: dict[str, Any]) -> None:
     """What was done, or would be, in numbers; then what it was, where that is told one by one."""
-    if told := answer.get("message"):
-        print(escape_controls(told))
+    if message := answer.get("message"):
+        print(escape_controls(message))
     for step, numbers in answer.get("steps", {}).items():
         counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in numbers.items() if count)
         print(escape_controls(f"{step}: {counts or 'nothing'}"))
-    for one in answer.get("superseded", ()):
-        print(escape_controls(f"superseded: {one['id']} by {one['by']}, which {one['why']}"))
+    for row in answer.get("superseded", ()):
+        print(escape_controls(f"superseded: {row['id']} by {row['by']}, which {row['why']}"))
     for what in ("archived", "deleted"):
-        for one in answer.get(what, ()):
-            print(escape_controls(f"{what}: {one['number']}  {one['title']}"))
+        for row in answer.get(what, ()):
+            print(escape_controls(f"{what}: {row['number']}  {row['title']}"))
     if answer.get("dry_run"):
         print("Nothing was changed.", file=sys.stderr)
     elif left := answer.get("remaining"):
@@ -253,8 +259,8 @@ def print_upkeep(answer: dict[str, Any]) -> None:
 
 def print_stats(answer: dict[str, Any]) -> None:
     kinds = ", ".join(f"{count} {kind}" for kind, count in answer["node_counts_by_kind"].items())
-    told = (_count(answer["node_count"], "note"), _count(answer["edge_count"], "edge"))
-    print(f"{told[0]}{f' ({kinds})' if kinds else ''}, {told[1]}")
+    counts = (_count(answer["node_count"], "note"), _count(answer["edge_count"], "edge"))
+    print(f"{counts[0]}{f' ({kinds})' if kinds else ''}, {counts[1]}")
     other = {name: count for name, count in answer["node_counts_by_state"].items() if name != "active"}
     if other:
         print(f"besides {', '.join(f'{count} {name}' for name, count in other.items())}")
@@ -272,23 +278,23 @@ def _count(number: int, what: str) -> str:
 def print_row(row: Mapping[str, Any], indent: str = "") -> None:
     """A note's number, title, kind, age and score, and how its body begins."""
     out = Screen()
-    head = Line((f"{indent}{row.get('number') or row['id']:>4}  ", "green"), (row["title"], "bold"))
-    told = [row["kind"]]
+    head = StyledLine((f"{indent}{row.get('number') or row['id']:>4}  ", "green"), (row["title"], "bold"))
+    details = [row["kind"]]
     if row.get("created_at"):
-        told.append(say_ago(row["created_at"], time.time()))
+        details.append(say_ago(row["created_at"], time.time()))
     score = f"{row['score']:.2f}" if "score" in row else ""
     marks = (mark for mark in ("stale", "flagged") if row.get(mark))
-    told += filter(None, (score, row.get("state"), *marks))
-    head.append(f"  {', '.join(told)}", "dim")
+    details += filter(None, (score, row.get("state"), *marks))
+    head.append(f"  {', '.join(details)}", "dim")
     out.print(head)
     lines = [line for line in unfenced(row.get("body") or "").splitlines() if line.strip()]
     for line in lines[:LINES]:
         cut = f"{line[:LINE_CHARS]}…" if len(line) > LINE_CHARS else line
-        out.print(Line(f"{indent}      {cut}"))
+        out.print(StyledLine(f"{indent}      {cut}"))
     if len(lines) > LINES:
         more = _count(len(lines) - LINES, "more line")
         _dim(f"{indent}      … {more}: cortex memory show {row.get('number', '')}")
 
 
 def _dim(text: str) -> None:
-    Screen().print(Line((text, "dim")))
+    Screen().print(StyledLine((text, "dim")))

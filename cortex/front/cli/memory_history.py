@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from cortex.front.cli.memory import say_ago
-from cortex.front.cli.paint import Line, Screen
+from cortex.front.cli.paint import Screen, StyledLine
 from cortex.system.terminal import escape_controls
 
 #: characters of what a field held, in a list of changes
@@ -18,20 +18,20 @@ def print_history(answer: dict[str, Any]) -> None:
     """Revisions and edges of a note, then what can be taken back, by the number to name."""
     out, now = Screen(), time.time()
     if "revisions" in answer:
-        out.print(Line((f"{answer['number']}  ", "green"), (answer["title"], "bold")))
-    for one in answer.get("revisions", ()):
-        out.print(Line((f"    changed {say_ago(one['until'], now)}", "dim")))
-        for field, (before, after) in one["changed"].items():
-            out.print(Line(f"      {field}: {_short(before)} → {_short(after)}"))
+        out.print(StyledLine((f"{answer['number']}  ", "green"), (answer["title"], "bold")))
+    for entry in answer.get("revisions", ()):
+        out.print(StyledLine((f"    changed {say_ago(entry['until'], now)}", "dim")))
+        for field, (before, after) in entry["changed"].items():
+            out.print(StyledLine(f"      {field}: {_short(before)} → {_short(after)}"))
     for edge in answer.get("edges", ()):
         why = ", ".join(filter(None, (edge["detection"], edge["reason"])))
-        out.print(Line(f"    {edge['relation']}: {edge['other']['title']} ", (f"({why})", "dim")))
-    for one in answer["operations"]:
-        titles = ", ".join(f"{node['number']} {node['title']}" for node in one["nodes"])
-        more = f" and {one['more']} more" if one["more"] else ""
-        told = Line((f"{one['id']}  ", "green"), f"{one['what']}, {say_ago(one['at'], now)}  ")
-        told.append(f"{titles}{more}", "dim")
-        out.print(told)
+        out.print(StyledLine(f"    {edge['relation']}: {edge['other']['title']} ", (f"({why})", "dim")))
+    for entry in answer["operations"]:
+        titles = ", ".join(f"{node['number']} {node['title']}" for node in entry["nodes"])
+        more = f" and {entry['more']} more" if entry["more"] else ""
+        line = StyledLine((f"{entry['id']}  ", "green"), f"{entry['what']}, {say_ago(entry['at'], now)}  ")
+        line.append(f"{titles}{more}", "dim")
+        out.print(line)
     if not answer["operations"]:
         print("There is nothing to take back; operations are kept for 7 days.", file=sys.stderr)
 
@@ -40,15 +40,17 @@ def print_session(answer: dict[str, Any]) -> None:
     """Question after question, with what was answered and done."""
     out = Screen()
     branch = f" on {answer['git_branch']}" if answer["git_branch"] else ""
-    out.print(Line((f"{answer['id']}  ", "green"), f"{answer['kind']}{branch}, {answer['last_msg_at']}"))
-    for one in answer["exchanges"]:
-        out.print(Line((f"{one['exchange']:>4}  {one['at'][:16].replace('T', ' ')}", "dim")))
-        for mark, text in (("> ", one["asked"]), ("  ", one["said"])):
+    out.print(
+        StyledLine((f"{answer['id']}  ", "green"), f"{answer['kind']}{branch}, {answer['last_msg_at']}")
+    )
+    for exchange in answer["exchanges"]:
+        out.print(StyledLine((f"{exchange['exchange']:>4}  {exchange['at'][:16].replace('T', ' ')}", "dim")))
+        for mark, text in (("> ", exchange["asked"]), ("  ", exchange["said"])):
             for line in text.splitlines():
-                out.print(Line(f"    {mark}{line}"))
-        files = [path for paths in one["files"].values() for path in paths]
+                out.print(StyledLine(f"    {mark}{line}"))
+        files = [path for paths in exchange["files"].values() for path in paths]
         if files:
-            out.print(Line((f"      {', '.join(files)}", "cyan")))
+            out.print(StyledLine((f"      {', '.join(files)}", "cyan")))
     for note in answer["notes"]:
         print(escape_controls(f"noted: {note['number']}  {note['title']}"))
     if following := answer.get("next_offset"):

@@ -13,25 +13,25 @@ from cortex.system.errors import EXIT_OK, Misconfigured
 from cortex.system.terminal import escape_controls
 
 #: options of `cortex index` that have no sense there
-_NOT_THERE = ("watch", "no_wait", "chunks_dir", "encrypt", "decrypt", "dependencies")
+_REFUSED_OPTIONS = ("watch", "no_wait", "chunks_dir", "encrypt", "decrypt", "dependencies")
 
 
 def index(options: Namespace) -> int:
     """Raises Occupied while another indexer does, Misconfigured, Unavailable."""
-    strange = [name for name in _NOT_THERE if getattr(options, name)]
+    strange = [name for name in _REFUSED_OPTIONS if getattr(options, name)]
     if strange:
         raise Misconfigured(f"--{strange[0].replace('_', '-')} and --to do not go together: leave one out.")
     flags: dict[str, dict[str, Any]] = {"engines": {"text": options.to, "vector": options.to}}
     if options.single_writer:
         flags["milvus"] = {"single_writer": True}
     path = options.project or options.path
-    subfolders.obey(options, path)
+    subfolders.apply_own_index(options, path)
     config = dataclasses.replace(configuration.load(path, flags), writes=True)
     if config.sandbox:
         raise Misconfigured(
             "A sandbox has no network: index --to milvus outside, or switch security.sandbox off."
         )
-    subfolders.say(config)
+    subfolders.say_shared_index(config)
     from cortex.indexer.run import index as run_index
     from cortex.publish.milvus_publisher import writing
 

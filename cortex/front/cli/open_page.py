@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
     url = options.server.rstrip("/")
     if not url:
         config = configuration.load(options.project)
-        url = served_at(config) or _started(config)
+        url = served_at(config) or _wait_started(config)
         if not url:
             raise Unavailable(
                 f"No server shows {config.root}; start one: `cortex serve`, or `cortex up --detach --http`."
@@ -54,13 +54,13 @@ def run(options: Namespace) -> int:
     return EXIT_OK
 
 
-def _started(config: Config) -> str:
+def _wait_started(config: Config) -> str:
     """The server that the running set has begun to start, once it is there; "" for none."""
     from cortex.front.http.server_records import served_at
     from cortex.processes import attach
 
     until = time.monotonic() + START_S
-    while any(one["name"] == HTTP for one in attach.set_status(config).get("processes", ())):
+    while any(process["name"] == HTTP for process in attach.set_status(config).get("processes", ())):
         if (url := served_at(config)) or time.monotonic() >= until:
             return url
         time.sleep(LOOK_S)  # the server notes in a file where it is, and calls nobody
@@ -80,13 +80,13 @@ def invite(url: str, token: str) -> str:
     try:
         with httpx2.Client(timeout=ANSWER_S, trust_env=not is_loopback(url)) as client:
             reply = client.post(f"{url}/enter", json={}, headers=headers)
-            told = reply.json()
+            answer = reply.json()
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         raise Unavailable(f"{url} does not answer ({error or type(error).__name__}).") from error
     if reply.status_code != 200:
-        why = told.get("error", {}).get("message", "") if isinstance(told, dict) else ""
+        why = answer.get("error", {}).get("message", "") if isinstance(answer, dict) else ""
         raise Unavailable(f"{url} lets nobody in: {why or f'it answered {reply.status_code}'}.")
-    return f"{url}{told['path']}"
+    return f"{url}{answer['path']}"
 
 
 def _has_a_screen() -> bool:

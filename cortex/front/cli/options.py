@@ -101,5 +101,5 @@ def agent_options(parser: Parser, agents: str) -> None:
 
 def why_options(parser: Parser) -> None:
     described = "a file, the id of a chunk, or a question"
-    parser.add_named("path", "what", metavar="PATH|ID|QUESTION", help=described)
+    parser.add_completed("path", "what", metavar="PATH|ID|QUESTION", help=described)
     parser.add_argument("question", nargs="?", default="", help="a question that should find the file")

@@ -20,12 +20,12 @@ from collections.abc import Iterator, Mapping
 VARIABLE = "CORTEX_PAGER"
 #: what a pager is told that was not told by its user: less to leave what fits on the screen and to
 #: keep colours and the screen's content, lv to show colours
-_TOLD = {"LESS": "FRX", "LV": "-c"}
+_PAGER_DEFAULTS = {"LESS": "FRX", "LV": "-c"}
 #: what a shell ends with when there is no such program, or it may not be run
 _NO_SUCH = (126, 127)
 
 
-class _Kept(io.StringIO):
+class _TerminalBuffer(io.StringIO):
     """What is written for a terminal, until it is known how long it is."""
 
     def isatty(self) -> bool:
@@ -41,25 +41,25 @@ def paged(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
     if not command:
         yield
         return
-    kept = _Kept()
+    buffer = _TerminalBuffer()
     try:
-        with contextlib.redirect_stdout(kept):
+        with contextlib.redirect_stdout(buffer):
             yield
     except BaseException:
-        sys.stdout.write(kept.getvalue())
+        sys.stdout.write(buffer.getvalue())
         raise
-    if not (_is_long(kept.getvalue()) and _show(kept.getvalue(), command, environ)):
-        sys.stdout.write(kept.getvalue())
+    if not (_is_long(buffer.getvalue()) and _show(buffer.getvalue(), command, environ)):
+        sys.stdout.write(buffer.getvalue())
 
 
 def _pager(environ: Mapping[str, str]) -> str:
     """The command for a shell, "" for none."""
     if environ.get("TERM", "dumb") == "dumb":
         return ""
-    named = next((environ[name] for name in (VARIABLE, "PAGER") if name in environ), None)
-    if named is None:
+    command = next((environ[name] for name in (VARIABLE, "PAGER") if name in environ), None)
+    if command is None:
         return "less" if shutil.which("less") else ""
-    return "" if named.strip() == "cat" else named.strip()
+    return "" if command.strip() == "cat" else command.strip()
 
 
 def _is_long(text: str) -> bool:
@@ -70,9 +70,9 @@ def _is_long(text: str) -> bool:
 
 def _show(text: str, command: str, environ: Mapping[str, str]) -> bool:
     """Whether the pager has shown it. Ctrl-C is the pager's while it runs."""
-    told = {**_TOLD, **environ}
+    environment = {**_PAGER_DEFAULTS, **environ}
     # The user's own words, which may be several: as git reads them.
-    process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=told)  # noqa: S602
+    process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=environment)  # noqa: S602
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         process.communicate(text.encode(sys.stdout.encoding or "utf-8", "replace"))

@@ -11,17 +11,17 @@ from collections.abc import Callable
 from cortex.system.terminal import escape_controls
 
 #: (text, its style in the words of rich)
-Part = tuple[str, str]
+Span = tuple[str, str]
 
 
-class Line:
+class StyledLine:
     """One line, made of parts; a part without a style is a text alone."""
 
-    def __init__(self, *parts: str | Part) -> None:
-        self.parts: list[Part] = [(part, "") if isinstance(part, str) else part for part in parts]
+    def __init__(self, *spans: str | Span) -> None:
+        self.spans: list[Span] = [(span, "") if isinstance(span, str) else span for span in spans]
 
     def append(self, text: str, style: str = "") -> None:
-        self.parts.append((text, style))
+        self.spans.append((text, style))
 
 
 class Screen:
@@ -30,17 +30,17 @@ class Screen:
     def __init__(self) -> None:
         self._colours = _colours() if sys.stdout.isatty() or os.environ.get("FORCE_COLOR") else None
 
-    def print(self, line: Line) -> None:
+    def print(self, line: StyledLine) -> None:
         if self._colours is None:
-            print(escape_controls("".join(text for text, _ in line.parts)))
+            print(escape_controls("".join(text for text, _ in line.spans)))
         else:
             self._colours(line)
 
 
-def _colours() -> Callable[[Line], None]:
+def _colours() -> Callable[[StyledLine], None]:
     from rich.text import Text
 
     from cortex.front.cli.render import console
 
     screen = console()
-    return lambda line: screen.print(Text.assemble(*line.parts))
+    return lambda line: screen.print(Text.assemble(*line.spans))

@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
         #: the options and words that are folders, for completion
         self.folders: list[argparse.Action] = []
         #: those that name something of the project, and what: a path or a symbol
-        self.named: list[tuple[argparse.Action, str]] = []
+        self.completions: list[tuple[argparse.Action, str]] = []
         #: heading → commands under it, where the help lists commands
         self.headings: dict[str, list[str]] = {}
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
@@ -62,11 +62,11 @@ class Parser(argparse.ArgumentParser):
         """Like add_argument, for what is a folder of the file system."""
         self.folders.append(self.add_argument(*names, **settings))
 
-    def add_named(self, kind: str, *names: str, **settings: Any) -> None:
+    def add_completed(self, kind: str, *names: str, **settings: Any) -> None:
         """Like add_argument, for what names something of the project; kind "" is for nothing."""
         action = self.add_argument(*names, **settings)
         if kind:
-            self.named.append((action, kind))
+            self.completions.append((action, kind))
 
     def expanded(self, action: argparse.Action) -> str:
         """An option's help as `--help` shows it."""
@@ -99,23 +99,23 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends the process, and says which word or option was meant where one is near."""
-        super().error(message + self._meant(message))
+        super().error(message + self._hint(message))
 
-    def _meant(self, message: str) -> str:
-        if found := _CHOICE.search(message):
-            known = tuple(_WORD.findall(found[2]))
-        elif found := _OPTION.search(message):
-            known = tuple(self._option_string_actions)
+    def _hint(self, message: str) -> str:
+        if match := _CHOICE.search(message):
+            choices = tuple(_WORD.findall(match[2]))
+        elif match := _OPTION.search(message):
+            choices = tuple(self._option_string_actions)
         else:
             return ""
-        return hint_for(found[1], known)
+        return hint_for(match[1], choices)
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """The options.
 
         Ends the process with a usage message where they are wrong (SystemExit, 2).
         """
-        options, words = self._parted(arguments)
+        options, words = self._split(arguments)
         parsed, extra = self.parse_known_args([*options, "--", *words] if words else options)
         if words and "--" in extra:  # the one above: argparse leaves it where no words are declared
             extra.remove("--")
@@ -123,7 +123,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(extra)}")
         return parsed
 
-    def _parted(self, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    def _split(self, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
         """(options, words); a value is joined to its option, as in `-q=-test`.
 
         By itself argparse takes neither all words that stand between options, nor values that begin
@@ -131,13 +131,13 @@ class Parser(argparse.ArgumentParser):
         """
         options: list[str] = []
         words: list[str] = []
-        rest = iter(arguments)
-        for argument in rest:
+        remaining = iter(arguments)
+        for argument in remaining:
             if argument == "--":
-                words += rest
+                words += remaining
             elif not argument.startswith("-") or argument == "-":
                 words.append(argument)
-            elif argument in self._valued and (value := next(rest, None)) is not None:
+            elif argument in self._valued and (value := next(remaining, None)) is not None:
                 options.append(f"{argument}={value}")
             else:
                 options.append(argument)
@@ -149,12 +149,12 @@ def absolute(folder: str) -> str:
     return str(Path(folder).expanduser().absolute())
 
 
-def seconds_of(told: str, option: str) -> float:
+def seconds_of(duration: str, option: str) -> float:
     """How long a time of the option is. Raises BadRequest."""
-    found = _TIME.fullmatch(told)
-    if found is None:
-        raise BadRequest(f"{option} cannot be {told!r}; say it as 12h, 30d or 8w.")
-    return float(int(found[1]) * _UNITS[found[2]])
+    match = _TIME.fullmatch(duration)
+    if match is None:
+        raise BadRequest(f"{option} cannot be {duration!r}; say it as 12h, 30d or 8w.")
+    return float(int(match[1]) * _UNITS[match[2]])
 
 
 class _Really(argparse.Action):

@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 
 from cortex.front.cli import columns
-from cortex.front.cli.activity import under_way
-from cortex.front.cli.hooks import agreed
+from cortex.front.cli.activity import slow_notice
+from cortex.front.cli.hooks import ask_consent
 from cortex.front.cli.parser import Parser, seconds_of
 from cortex.processes import stored_projects
 from cortex.processes.stored_projects import StoredProject
@@ -38,38 +38,38 @@ def list_all(options: Namespace) -> int:
     return EXIT_OK
 
 
-def _rows(found: Iterable[StoredProject]) -> list[dict[str, Any]]:
+def _rows(stored: Iterable[StoredProject]) -> list[dict[str, Any]]:
     """What is kept, then the projects that have a name and of which nothing is kept yet."""
-    names = {one.root: one for one in known_projects().values()}
+    names = {project.root: project for project in known_projects().values()}
     rows = []
-    for one in found:
-        root = one.root or next(
-            (root for root in names if one.sealed and root_id(root) == one.home.name), None
+    for project in stored:
+        root = project.root or next(
+            (root for root in names if project.sealed and root_id(root) == project.home.name), None
         )
-        known = names.pop(root, None) if root is not None else None
+        registered = names.pop(root, None) if root is not None else None
         rows.append(
             {
-                "name": known.name if known else root.name if root else one.home.name,
+                "name": registered.name if registered else root.name if root else project.home.name,
                 "root": str(root or ""),
-                "bytes": one.bytes,
-                "used": int(one.used),
-                "state": _state(one, read_only=known is not None and known.read_only),
-                "home": str(one.home),
+                "bytes": project.bytes,
+                "used": int(project.used),
+                "state": _state(project, read_only=registered is not None and registered.read_only),
+                "home": str(project.home),
             }
         )
-    for root, known in names.items():
-        told = {"name": known.name, "root": str(root), "bytes": 0, "used": 0}
+    for root, registered in names.items():
+        row = {"name": registered.name, "root": str(root), "bytes": 0, "used": 0}
         state = "a part" if enclosing_project(root)[1] else "not indexed"
-        rows.append(told | {"state": state, "home": ""})
+        rows.append(row | {"state": state, "home": ""})
     return rows
 
 
-def _state(one: StoredProject, *, read_only: bool) -> str:
-    if one.served:
+def _state(project: StoredProject, *, read_only: bool) -> str:
+    if project.served:
         return "served"
-    if one.sealed:
+    if project.sealed:
         return "sealed"
-    if one.orphan:
+    if project.orphan:
         return "gone"
     return "read only" if read_only else "at rest"
 
@@ -106,43 +106,47 @@ def declare_clean(parser: Parser) -> None:
 def clean(options: Namespace) -> int:
     """The exit code: EXIT_NOTHING when a person said no. Raises BadRequest."""
     old_s = seconds_of(options.older_than, "--older-than") if options.older_than else None
-    with under_way("`cortex clean`"):
-        chosen = [one for one in stored_projects.list_stored_projects() if may_go(one, old_s)]
-    rows = _rows_of(chosen)
+    with slow_notice("`cortex clean`"):
+        removable = [
+            project for project in stored_projects.list_stored_projects() if is_removable(project, old_s)
+        ]
+    rows = _rows_of(removable)
     if options.as_json:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
         return EXIT_OK
-    if not chosen:
+    if not removable:
         print("There is nothing to remove.")
         return EXIT_OK
     print(escape_controls("\n".join(_lines(rows))))
-    print(f"{sum(one.bytes for one in chosen) / 1e6:.1f} MB. The projects' own files stay as they are.")
-    if not (options.yes or agreed("Remove this?")):
+    print(
+        f"{sum(project.bytes for project in removable) / 1e6:.1f} MB. The projects' own files stay as they are."
+    )
+    if not (options.yes or ask_consent("Remove this?")):
         print("Nothing is removed.")
         return EXIT_NOTHING
-    return max(map(_remove, chosen))
+    return max(map(_remove, removable))
 
 
-def may_go(one: StoredProject, old_s: float | None) -> bool:
+def is_removable(project: StoredProject, old_s: float | None) -> bool:
     """Whether it is an orphan, or older than that; never what is served."""
-    if one.served or one.sealed:  # whose it is, is not known; `cortex index --decrypt` removes it
+    if project.served or project.sealed:  # whose it is, is not known; `cortex index --decrypt` removes it
         return False
-    if one.root is None:
-        return one.idle_s > _NOBODYS_S
-    return one.orphan or (old_s is not None and one.idle_s >= old_s)
+    if project.root is None:
+        return project.idle_s > _NOBODYS_S
+    return project.orphan or (old_s is not None and project.idle_s >= old_s)
 
 
-def _rows_of(chosen: list[StoredProject]) -> list[dict[str, Any]]:
-    homes = {str(one.home) for one in chosen}
-    return [row for row in _rows(chosen) if row["home"] in homes]
+def _rows_of(removable: list[StoredProject]) -> list[dict[str, Any]]:
+    homes = {str(project.home) for project in removable}
+    return [row for row in _rows(removable) if row["home"] in homes]
 
 
-def _remove(one: StoredProject) -> int:
+def _remove(project: StoredProject) -> int:
     """Each by itself: one that is in use by now keeps nobody from the others."""
     try:
-        stored_projects.remove(one)
+        stored_projects.remove(project)
     except Unavailable as error:
         print(escape_controls(f"cortex: {error}"), file=sys.stderr)
         return EXIT_UNAVAILABLE
-    print(escape_controls(f"Removed {escape_in_line(str(one.home))}"))
+    print(escape_controls(f"Removed {escape_in_line(str(project.home))}"))
     return EXIT_OK

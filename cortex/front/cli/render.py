@@ -75,7 +75,7 @@ def agent_snippets(root: Path) -> str:
 
 
 #: columns of a bar, and those that what is said beside it takes: in a narrow terminal it goes first
-BAR_MIN, BAR_MAX, TOLD = 5, 40, 68
+BAR_MIN, BAR_MAX, NOTE_WIDTH = 5, 40, 68
 
 
 class Progress:
@@ -96,7 +96,7 @@ class Progress:
         self._parts = 2 if serves else 1
         self._indexed = ""
         self._bar: Bar | None = None
-        self._started = self._said = clock()
+        self._started = self._printed_at = clock()
 
     def __enter__(self) -> Self:
         if self._screen is not None or sys.stderr.isatty():
@@ -105,9 +105,9 @@ class Progress:
             from rich.table import Column
 
             screen = self._screen or console(stderr=True)
-            told = TextColumn("{task.fields[told]}", table_column=Column(no_wrap=False))
-            bar = [BarColumn(min(BAR_MAX, room))] if (room := screen.width - TOLD) >= BAR_MIN else []
-            self._bar = Bar(TextColumn("{task.fields[what]}"), *bar, told, console=screen)
+            note_column = TextColumn("{task.fields[told]}", table_column=Column(no_wrap=False))
+            bar = [BarColumn(min(BAR_MAX, room))] if (room := screen.width - NOTE_WIDTH) >= BAR_MIN else []
+            self._bar = Bar(TextColumn("{task.fields[what]}"), *bar, note_column, console=screen)
             self._task = self._bar.add_task("index", total=None, what="indexing", told="")
             self._bar.start()
         return self
@@ -115,31 +115,31 @@ class Progress:
     def __call__(self, done: int, total: int, chunks: int) -> None:
         self._indexed = f"{done} of {total} files read"
         now = self._clock()
-        told = say_pace(done, total, chunks, now - self._started)
-        self._show(now, "indexing", told, (done, self._parts * total))
+        note = say_pace(done, total, chunks, now - self._started)
+        self._show(now, "indexing", note, (done, self._parts * total))
 
     def serve(self, done: int, total: int, *, waits: bool = False) -> None:
         """What was indexed is being served: `done` of all `total` files of the project. `waits`:
         something is still to come.
         """
         indexed = f"{self._indexed}, " if self._indexed else ""
-        told = f"{indexed}{done} of {total} served"
+        note = f"{indexed}{done} of {total} served"
         if waits and done >= total:
-            told += ", taking up the graph"
-        self._show(self._clock(), "serving", told, (total + done, 2 * total))
+            note += ", taking up the graph"
+        self._show(self._clock(), "serving", note, (total + done, 2 * total))
 
     def follow(self, indexed: int, served: int, total: int) -> None:
         """Others index and serve: so many of all `total` files each."""
-        told = f"{indexed} of {total} files read, {served} served"
-        self._show(self._clock(), "waiting for the first index", told, (indexed + served, 2 * total))
+        note = f"{indexed} of {total} files read, {served} served"
+        self._show(self._clock(), "waiting for the first index", note, (indexed + served, 2 * total))
 
-    def _show(self, now: float, what: str, told: str, place: tuple[int, int]) -> None:
+    def _show(self, now: float, what: str, note: str, place: tuple[int, int]) -> None:
         if self._bar is not None:
             completed, total = place
-            self._bar.update(self._task, completed=completed, total=total, what=what, told=told)
-        elif now - self._said >= LINE_S:
-            self._said = now
-            print(f"{what}: {told}", file=sys.stderr)
+            self._bar.update(self._task, completed=completed, total=total, what=what, told=note)
+        elif now - self._printed_at >= LINE_S:
+            self._printed_at = now
+            print(f"{what}: {note}", file=sys.stderr)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -150,20 +150,20 @@ class Progress:
 
 def say_pace(done: int, total: int, chunks: int, seconds: float) -> str:
     """Files, chunks, rate and time left; when all is read, what still has to be done."""
-    told = f"{done} of {total} files, {chunks} chunks"
+    counts = f"{done} of {total} files, {chunks} chunks"
     if done >= total:
-        return f"{told}, linking names"
+        return f"{counts}, linking names"
     if done == 0 or seconds <= 0:
-        return told
+        return counts
     rate = done / seconds
     return (
-        f"{told}, {rate:.{0 if rate >= SLOW_RATE else 1}f} files/s, {_duration((total - done) / rate)} left"
+        f"{counts}, {rate:.{0 if rate >= SLOW_RATE else 1}f} files/s, {_duration((total - done) / rate)} left"
     )
 
 
 def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    minutes, remainder = divmod(round(seconds), 60)
+    return f"{minutes} min {remainder} s" if minutes else f"{remainder} s"
 
 
 def print_report(report: Report, *, verbose: bool) -> None:
@@ -178,11 +178,11 @@ def print_report(report: Report, *, verbose: bool) -> None:
         f"{report.files + report.empty + len(report.skipped)} files: {', '.join(parts)}; {removed}{report.chunks} chunks, "
         f"in {report.seconds:.1f} s"
     )
-    named = report.skipped if verbose else report.skipped[:SKIPPED_NAMED]
-    for skipped in named:
+    listed = report.skipped if verbose else report.skipped[:SKIPPED_NAMED]
+    for skipped in listed:
         print(escape_in_line(f"  left out {skipped.path}: {skipped.reason}"))
-    if len(named) < len(report.skipped):
-        print(f"  … and {len(report.skipped) - len(named)} more; --verbose lists them")
+    if len(listed) < len(report.skipped):
+        print(f"  … and {len(report.skipped) - len(listed)} more; --verbose lists them")
     for remark in report.remarks if verbose else ():
         print(escape_in_line(f"  {remark.path}: {remark.reason}"))
     if report.remarks and not verbose:
@@ -191,58 +191,60 @@ def print_report(report: Report, *, verbose: bool) -> None:
 
 def count_by_kind(reasons: Iterable[str]) -> str:
     """As in `3 × syntax errors, 1 × minified`: what stands before a colon is the kind."""
-    return _counted(dict(Counter(reason.partition(":")[0] for reason in reasons).most_common()))
+    return _format_counts(dict(Counter(reason.partition(":")[0] for reason in reasons).most_common()))
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _format_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} × {kind}" for kind, count in counts.items())
 
 
-def print_status(found: dict[str, Any]) -> None:
+def print_status(status: dict[str, Any]) -> None:
     from rich.markup import escape
 
     out = console()
-    index, members = found["index"], found["set"]
-    project = escape(escape_in_line(found["project"]))
-    out.print(f"[bold]{project}[/bold]  cortex {found['version']}, configuration {found['config']}")
-    if found["part"]:
+    index, members = status["index"], status["set"]
+    project = escape(escape_in_line(status["project"]))
+    out.print(f"[bold]{project}[/bold]  cortex {status['version']}, configuration {status['config']}")
+    if status["part"]:
         out.print(
-            f"part     {escape(escape_in_line(found['part']))} is asked about, and served from the project's index"
+            f"part     {escape(escape_in_line(status['part']))} is asked about, and served from the project's index"
         )
-    made = (
+    summary = (
         f"generation {index['generation']}, {index['chunks']} chunks ({index['without_vector']} without vector) "
         f"of {index['files']} files in {index['segments']} segments, {index['chunk_files']} chunk files, model {index['model'] or '-'}"
     )
-    out.print(f"index    {escape(columns.folded(made, 9))}")
+    out.print(f"index    {escape(columns.folded(summary, 9))}")
     if progress := index.get("indexing"):
         out.print(f"indexer  {progress['done']} of {progress['total']} files")
     if index["pending_count"]:
         out.print(f"pending  {index['pending_count']}: {escape(escape_in_line(', '.join(index['pending'])))}")
     if index["left_out"]:
-        out.print(f"left out {escape(_counted(index['left_out']))}; `cortex index --verbose` lists them")
+        out.print(
+            f"left out {escape(_format_counts(index['left_out']))}; `cortex index --verbose` lists them"
+        )
     if index["remarks"]:
-        out.print(f"unusual  {escape(_counted(index['remarks']))}; `cortex index --verbose` lists them")
-    out.print(f"cache    {escape(escape_in_line(found['cache']))}")
+        out.print(f"unusual  {escape(_format_counts(index['remarks']))}; `cortex index --verbose` lists them")
+    out.print(f"cache    {escape(escape_in_line(status['cache']))}")
     if index["foreign_files"]:
         names = escape(escape_in_line(", ".join(index["foreign_files"])))
         out.print(f"foreign  {names}: served, but not written by Cortex")
     if not members["running"]:
         out.print("workers  none are running; the first question starts them")
-    for one in members.get("processes", []):
-        colour = "green" if one["state"] == "running" else "yellow"
+    for process in members.get("processes", []):
+        colour = "green" if process["state"] == "running" else "yellow"
         out.print(
-            f"{one['name']:8} [{colour}]{one['state']}[/{colour}]  pid {one['pid']}, up {one['uptime_s']:.0f} s, "
-            f"{one['restarts']} restarts  {escape(escape_in_line(one['last_error']))}"
+            f"{process['name']:8} [{colour}]{process['state']}[/{colour}]  pid {process['pid']}, up {process['uptime_s']:.0f} s, "
+            f"{process['restarts']} restarts  {escape(escape_in_line(process['last_error']))}"
         )
-    if found["http"]:
-        out.print(f"http     {escape(escape_in_line(found['http']))}; `cortex open` shows the page")
+    if status["http"]:
+        out.print(f"http     {escape(escape_in_line(status['http']))}; `cortex open` shows the page")
     if refused := members.get("refused_lines"):
         out.print(
             f"refused  {refused} lines of clients that are no message (JSON-RPC, one object on each line)"
         )
-    if found["memory"]["set"]["running"] or found["memory"]["warnings"]:
-        out.print(escape(say_memory(found["memory"])))
-    for warning in (members["problem"], index.get("message", ""), *found["warnings"]):
+    if status["memory"]["set"]["running"] or status["memory"]["warnings"]:
+        out.print(escape(say_memory(status["memory"])))
+    for warning in (members["problem"], index.get("message", ""), *status["warnings"]):
         if warning:
             with contextlib.suppress(BrokenPipeError):
                 print(escape_in_line(warning), file=sys.stderr)

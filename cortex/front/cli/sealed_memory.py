@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
-from cortex.front.cli.activity import under_way
+from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.parser import DATA_DIR, Parser
 from cortex.processes import attach
 from cortex.sealing.places import sealed_base
@@ -43,10 +43,10 @@ def encrypt(options: Namespace) -> int:
     from cortex.memory.sealed import seal_folder
 
     sqlcipher()
-    data = _data_of(options, seals=True)
+    data = _load_data(options, seals=True)
     data.make()
-    with under_way("`cortex memory encrypt`"):
-        _alone(data, seal_folder)
+    with slow_notice("`cortex memory encrypt`"):
+        _run_exclusively(data, seal_folder)
     print(escape_controls(f"Memory in {data.root} is sealed."))
     if not has_recovery(data.root / SEALED):
         _show_recovery(data)
@@ -63,7 +63,7 @@ def decrypt(options: Namespace) -> int:
     """
     from cortex.memory.sealed import unseal_folder
 
-    data = _data_of(options)
+    data = _load_data(options)
     if data.is_sealed and data.seals:
         raise Misconfigured(
             "Your settings ask for a sealed memory (security.encrypt_memory, or security.encrypt_index with it): set "
@@ -71,15 +71,15 @@ def decrypt(options: Namespace) -> int:
         )
     if data.is_sealed:
         data.make()
-        with under_way("`cortex memory decrypt`"):
-            _alone(data, unseal_folder)
+        with slow_notice("`cortex memory decrypt`"):
+            _run_exclusively(data, unseal_folder)
     print(escape_controls(f"Memory in {data.root} lies plain."))
     return EXIT_OK
 
 
 def show_recovery(options: Namespace) -> int:
     """Make a recovery key; an older one opens nothing any more. Raises CortexError."""
-    data = _data_of(options)
+    data = _load_data(options)
     if not data.is_sealed:
         raise Misconfigured(f"Memory in {data.root} is not sealed: `cortex memory encrypt` does it.")
     data.make()
@@ -91,7 +91,7 @@ def recover_memory(options: Namespace) -> int:
     """Have memory open again by the recovery key, from the terminal or standard input. Raises
     CortexError.
     """
-    data = _data_of(options)
+    data = _load_data(options)
     typed = getpass.getpass("Recovery key: ") if sys.stdin.isatty() else sys.stdin.read(TYPED_MAX)
     path = configuration.load_security().key_path
     recover(data.root / SEALED, typed, sealed_base(cache_base()), path)
@@ -107,7 +107,7 @@ def _show_recovery(data: DataFolder) -> None:
     print("With it `cortex key recover --memory` opens memory when the master key is lost.")
 
 
-def _alone(data: DataFolder, work: Callable[[DataFolder], None]) -> None:
+def _run_exclusively(data: DataFolder, work: Callable[[DataFolder], None]) -> None:
     """Do this while no set has the folder. Raises Occupied where one is started again and again."""
     for left in reversed(range(TRIES)):
         attach.stop(data)
@@ -120,7 +120,7 @@ def _alone(data: DataFolder, work: Callable[[DataFolder], None]) -> None:
             return
 
 
-def _data_of(options: Namespace, *, seals: bool = False) -> DataFolder:
+def _load_data(options: Namespace, *, seals: bool = False) -> DataFolder:
     flags: dict[str, dict[str, Any]] = {}
     if options.data_dir:
         flags["memory"] = {"data_dir": options.data_dir}

@@ -8,7 +8,7 @@ from argparse import Namespace
 import orjson
 
 from cortex.front.cli import subfolders
-from cortex.front.cli.activity import under_way
+from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.parser import Parser, declare_sandbox, seconds_of
 from cortex.system.errors import EXIT_OK
 from cortex.system.terminal import escape_controls
@@ -40,11 +40,11 @@ def declare_serve(parser: Parser) -> None:
 
 
 def serve(options: Namespace) -> int:
-    with under_way("starting `cortex serve`"):  # what it imports takes a while on a busy machine
-        from cortex.front.http.serving import Place
+    with slow_notice("starting `cortex serve`"):  # what it imports takes a while on a busy machine
+        from cortex.front.http.serving import ServerAddress
         from cortex.front.http.serving import serve as serve_http
 
-    place = Place(
+    place = ServerAddress(
         options.host,
         options.port,
         options.sse_port,
@@ -56,8 +56,8 @@ def serve(options: Namespace) -> int:
     if options.print_entry:
         print(entry(place.address))
         return EXIT_OK
-    first, *others = map(subfolders.whole, (options.project, *options.also))
-    return serve_http([first, *(one for one in others if one.root != first.root)], place)
+    first, *others = map(subfolders.load_whole_project, (options.project, *options.also))
+    return serve_http([first, *(other for other in others if other.root != first.root)], place)
 
 
 def entry(url: str) -> str:
@@ -109,11 +109,15 @@ def token(options: Namespace) -> int:
     from cortex.front.http import tokens
 
     if options.listed:
-        for name, one in tokens.read_named().items():
-            end = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.expires)) if one.expires else "never"
+        for name, named_token in tokens.read_named().items():
+            end = (
+                time.strftime("%Y-%m-%d %H:%M", time.localtime(named_token.expires))
+                if named_token.expires
+                else "never"
+            )
             print(
                 escape_controls(
-                    f"{name}\t{one.right}\tends {end}\t{', '.join(one.projects) or 'all projects'}"
+                    f"{name}\t{named_token.right}\tends {end}\t{', '.join(named_token.projects) or 'all projects'}"
                 )
             )
     elif options.revoke:
@@ -129,6 +133,6 @@ def token(options: Namespace) -> int:
     return EXIT_OK
 
 
-def _end(told: str) -> float:
+def _end(duration: str) -> float:
     """Seconds since 1970 at which it ends, 0 for never. Raises BadRequest."""
-    return time.time() + seconds_of(told, "--expires") if told else 0.0
+    return time.time() + seconds_of(duration, "--expires") if duration else 0.0

@@ -57,7 +57,7 @@ def wait_served(config: Config, load: Load, tell: Tell) -> Generation:
     freshness = Freshness(config)
     generation = freshness.current()
     manifest = load(config.manifest)
-    if not (_waiting(config, manifest, generation) if generation.number else manifest.chunk_files):
+    if not (_unserved(config, manifest, generation) if generation.number else manifest.chunk_files):
         return generation
     return hosts.run(_wait(config, load, freshness, tell))
 
@@ -70,7 +70,7 @@ async def _wait(config: Config, load: Load, freshness: Freshness, tell: Tell) ->
     finally:
         await attachment.close()
         if ours:
-            await asyncio.to_thread(_end, config)
+            await asyncio.to_thread(_stop_own_set, config)
 
 
 async def _follow(
@@ -85,7 +85,7 @@ async def _follow(
         generation = freshness.current()
         if written != (written := read_seals([config.manifest])):
             manifest = load(config.manifest)
-        waiting = _waiting(config, manifest, generation)
+        waiting = _unserved(config, manifest, generation)
         share = freshness.share(generation)
         tell(share.done if waiting else share.total, share.total, waits=bool(waiting))
         if generation.number and not waiting:
@@ -102,7 +102,7 @@ async def _follow(
         await asyncio.sleep(LOOK_S)
 
 
-def _waiting(config: Config, manifest: Manifest, generation: Generation) -> list[str]:
+def _unserved(config: Config, manifest: Manifest, generation: Generation) -> list[str]:
     """The chunk files and graph files that `generation` does not hold as they are."""
     chunks = [
         name for name, stat in manifest.chunk_files.items() if _stat(generation.files.get(name)) != stat
@@ -112,10 +112,10 @@ def _waiting(config: Config, manifest: Manifest, generation: Generation) -> list
         for name in generation.files
         if name not in manifest.chunk_files and not (config.chunks_dir / name).exists()
     ]
-    return [*chunks, *left, *_graph_waiting(config.graph_dir, generation.graph_files)]
+    return [*chunks, *left, *_unserved_graph_files(config.graph_dir, generation.graph_files)]
 
 
-def _graph_waiting(folder: Path, served: Mapping[str, FileRef]) -> list[str]:
+def _unserved_graph_files(folder: Path, served: Mapping[str, FileRef]) -> list[str]:
     """Those that are not served as they are. One that was only touched is: the watcher compares
     contents, too.
     """
@@ -150,11 +150,11 @@ def _stat(ref: FileRef | None) -> tuple[int, int] | None:
     return None if ref is None else (ref.size, ref.mtime_ns)
 
 
-def _end(config: Config) -> None:
+def _stop_own_set(config: Config) -> None:
     """Stop the set that was started for this alone, unless somebody uses it by now."""
     until = time.monotonic() + LEAVE_S
-    while (found := attach.set_status(config))["running"]:
-        if not found.get("fronts"):
+    while (status := attach.set_status(config))["running"]:
+        if not status.get("fronts"):
             attach.stop(config)
             return
         if time.monotonic() >= until:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.cli.activity import under_way
+from cortex.front.cli.activity import slow_notice
 from cortex.front.cli.parser import Parser, declare_sandbox
 from cortex.processes import attach
 from cortex.processes.names import HTTP
@@ -46,39 +46,41 @@ def down(options: Namespace) -> int:
 
 
 def memory_up(options: Namespace) -> int:
-    return _up(_data_of(options), detach=options.detach)
+    return _up(_load_data(options), detach=options.detach)
 
 
 def memory_down(options: Namespace) -> int:
-    return _down(_data_of(options))
+    return _down(_load_data(options))
 
 
 def memory_status(options: Namespace) -> int:
     from cortex.front.cli.status import memory_state
 
-    found = hosts.run(memory_state(_data_of(options)))
+    state = hosts.run(memory_state(_load_data(options)))
     if options.as_json:
-        print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+        print(orjson.dumps(state, option=orjson.OPT_INDENT_2).decode())
     else:
-        print(say_memory(found))
-    return EXIT_OK if found["set"]["running"] and not found["warnings"] else EXIT_UNAVAILABLE
+        print(say_memory(state))
+    return EXIT_OK if state["set"]["running"] and not state["warnings"] else EXIT_UNAVAILABLE
 
 
-def _data_of(options: Namespace) -> DataFolder:
+def _load_data(options: Namespace) -> DataFolder:
     return configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
 
 
-def say_memory(found: dict[str, Any]) -> str:
+def say_memory(state: dict[str, Any]) -> str:
     """For people: where it is, who serves it, and each warning in a line of its own."""
-    members = found["set"].get("processes", [])
-    served = [f"{one['state']}, pid {one['pid']}, {one['restarts']} restarts" for one in members]
-    told = served or ["not running; the first call of memory starts it"]
-    lines = [f"memory   {escape_in_line(found['folder'])}  {told[0]}"]
-    if server := found.get("database"):
+    members = state["set"].get("processes", [])
+    served = [
+        f"{process['state']}, pid {process['pid']}, {process['restarts']} restarts" for process in members
+    ]
+    descriptions = served or ["not running; the first call of memory starts it"]
+    lines = [f"memory   {escape_in_line(state['folder'])}  {descriptions[0]}"]
+    if server := state.get("database"):
         lines.append(f"kept in  {escape_in_line(server)}")
-    if mode := found.get("sessions"):
+    if mode := state.get("sessions"):
         lines.append(f"sessions {SESSIONS[mode]}")
-    return escape_controls("\n".join([*lines, *map(escape_in_line, found["warnings"])]))
+    return escape_controls("\n".join([*lines, *map(escape_in_line, state["warnings"])]))
 
 
 def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
@@ -99,7 +101,7 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
         finally:
             await attachment.close()
 
-    with under_way(f"`{kind_of(owner).command} up`"):
+    with slow_notice(f"`{kind_of(owner).command} up`"):
         problem = hosts.run(start())
     ended = f"`{kind_of(owner).command} down`"
     opens = " `cortex open` shows the page." if http else ""

@@ -49,7 +49,7 @@ def script(everything: Parser, parsers: Iterable[Parser], shell: str) -> str:
     for parser in parsers:
         for folder in parser.folders:
             folder.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        for action, kind in parser.named:
+        for action, kind in parser.completions:
             action.complete = {shell: asks.format(kind)}  # type: ignore[attr-defined]
     preamble = "\n".join(before.format(kind) for kind in KINDS)
     text: str = shtab.complete(everything, shell=shell, preamble=preamble)

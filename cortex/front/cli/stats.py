@@ -11,7 +11,7 @@ import orjson
 
 from cortex.front.cli import columns
 from cortex.front.cli.parser import Parser
-from cortex.front.usage import DAYS, Call, noted
+from cortex.front.usage import DAYS, Call, read_calls
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home
 from cortex.system.errors import EXIT_OK
@@ -32,15 +32,15 @@ def stats(options: Namespace) -> int:
     config = configuration.load(options.project)
     if config.sealing:
         open_home(config)
-    told = summed(list(noted(config, options.days)))
+    summary = summarise(list(read_calls(config, options.days)))
     if options.as_json:
-        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+        print(orjson.dumps(summary, option=orjson.OPT_INDENT_2).decode())
     else:
-        print(escape_controls("\n".join(_lines(told, kept=config.server.stats))))
+        print(escape_controls("\n".join(_lines(summary, is_noted=config.server.stats))))
     return EXIT_OK
 
 
-def summed(calls: Sequence[Call]) -> dict[str, Any]:
+def summarise(calls: Sequence[Call]) -> dict[str, Any]:
     """By tool, the most called first, and over all; milliseconds and tokens."""
     by_tool: dict[str, list[Call]] = defaultdict(list)
     for call in calls:
@@ -48,12 +48,12 @@ def summed(calls: Sequence[Call]) -> dict[str, Any]:
     questions = Counter(call.question for call in calls if call.question)
     return {
         "tools": [
-            {"tool": tool} | _figures(own)
-            for tool, own in sorted(by_tool.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+            {"tool": tool} | _figures(tool_calls)
+            for tool, tool_calls in sorted(by_tool.items(), key=lambda pair: (-len(pair[1]), pair[0]))
         ],
         "all": _figures(calls),
         "nothing_found": [
-            {"question": one, "times": times} for one, times in questions.most_common(QUESTIONS)
+            {"question": question, "times": times} for question, times in questions.most_common(QUESTIONS)
         ],
     }
 
@@ -71,12 +71,12 @@ def _figures(calls: Sequence[Call]) -> dict[str, Any]:
     }
 
 
-def _lines(told: dict[str, Any], *, kept: bool) -> list[str]:
-    lines = [] if kept else ["`server.stats` is off: nothing new is noted."]
-    if not told["all"]["calls"]:
+def _lines(summary: dict[str, Any], *, is_noted: bool) -> list[str]:
+    lines = [] if is_noted else ["`server.stats` is off: nothing new is noted."]
+    if not summary["all"]["calls"]:
         return [*lines, "Nothing was asked of this project yet."]
     rows: list[tuple[str, ...]] = [("tool", "calls", "failed", "p50 ms", "p95 ms", "tokens", "of files")]
-    for row in [*told["tools"], {"tool": "all"} | told["all"]]:
+    for row in [*summary["tools"], {"tool": "all"} | summary["all"]]:
         numbers = (row["calls"], row["failed"], row["p50_ms"], row["p95_ms"])
         tokens = (f"{row['tokens']:,}", f"{row['tokens_of_files']:,}")
         rows.append((escape_in_line(row["tool"]), *map(str, numbers), *tokens))
@@ -87,10 +87,10 @@ def _lines(told: dict[str, Any], *, kept: bool) -> list[str]:
             0,
         )
     )
-    if told["nothing_found"]:
+    if summary["nothing_found"]:
         lines += ["", "Nothing was found for:"]
         lines += [
             f"{row['times']:>5} ×  {columns.folded(escape_in_line(row['question']), 9)}"
-            for row in told["nothing_found"]
+            for row in summary["nothing_found"]
         ]
     return lines

@@ -36,8 +36,8 @@ ANSWER_S = 2.0
 
 async def collect(config: Config) -> dict[str, Any]:
     """Everything, as one JSON-able dict: "set", "workers", "index", "warnings"."""
-    found = await asyncio.to_thread(attach.set_status, config)
-    workers = await _workers_of(config) if found["running"] else {}
+    set_status = await asyncio.to_thread(attach.set_status, config)
+    workers = await _workers_of(config) if set_status["running"] else {}
     freshness = Freshness(config)
     generation = freshness.current()
     watcher = workers.get("watcher", {}).get("info", {})
@@ -48,9 +48,9 @@ async def collect(config: Config) -> dict[str, Any]:
         "cache": str(config.home),
         "version": __version__,
         "config": config.hash(),
-        "set": found,
+        "set": set_status,
         "workers": workers,
-        "index": freshness.block(generation, [name for name, one in workers.items() if "error" in one])
+        "index": freshness.block(generation, [name for name, worker in workers.items() if "error" in worker])
         | {
             "chunks": generation.rows,
             "files": generation.sources,
@@ -62,7 +62,7 @@ async def collect(config: Config) -> dict[str, Any]:
             "published_at": generation.published_at,
             "indexer": freshness.progress().state,
             "watching": watcher.get("watching", ""),
-            **await asyncio.to_thread(oddities, config.manifest),
+            **await asyncio.to_thread(skip_and_remark_counts, config.manifest),
             "foreign_files": _foreign_files(config, watcher, generation),
         },
         "http": served_at(config),
@@ -92,18 +92,23 @@ async def _memory_of(config: Config) -> dict[str, Any]:
 
 async def memory_state(data: DataFolder) -> dict[str, Any]:
     """{"folder", "set", "warnings"} of memory. Starts nothing."""
-    found = await asyncio.to_thread(attach.set_status, data)
-    told = (await _ask_all(data.runtime_dir, MEMORY.workers))["memory"] if found["running"] else {}
-    info = told.get("info", {})
+    set_status = await asyncio.to_thread(attach.set_status, data)
+    worker = (await _ask_all(data.runtime_dir, MEMORY.workers))["memory"] if set_status["running"] else {}
+    info = worker.get("info", {})
     kind = file_system(data.root)
     foreign = f"{data.root} is on a network file system ({kind}), where locks cannot be relied on."
-    said = (found["problem"], info.get("fault"), told.get("error"), foreign if kind in FOREIGN else "")
+    sentences = (
+        set_status["problem"],
+        info.get("fault"),
+        worker.get("error"),
+        foreign if kind in FOREIGN else "",
+    )
     return {
         "folder": str(data.root),
         "database": info.get("database", ""),
         "sessions": data.settings.sessions,
-        "set": found,
-        "warnings": [one for one in said if one],
+        "set": set_status,
+        "warnings": [sentence for sentence in sentences if sentence],
     }
 
 
@@ -125,7 +130,7 @@ def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generati
     return sorted({*watcher.get("foreign_files", []), *served})
 
 
-def oddities(path: Path) -> dict[str, dict[str, int]]:
+def skip_and_remark_counts(path: Path) -> dict[str, dict[str, int]]:
     """How many files the indexer left out, and indexed with a remark, for which reason."""
     left_out: Counter[str] = Counter()
     remarks: Counter[str] = Counter()
@@ -169,5 +174,7 @@ def _ignored(config: Config) -> list[str]:
 
 
 def _faults(workers: dict[str, dict[str, Any]]) -> list[str]:
-    faults = [str(one.get("info", {}).get("fault") or one.get("error") or "") for one in workers.values()]
+    faults = [
+        str(worker.get("info", {}).get("fault") or worker.get("error") or "") for worker in workers.values()
+    ]
     return [fault for fault in dict.fromkeys(faults) if fault]

@@ -25,7 +25,7 @@ def is_stream(way: Way, arguments: dict[str, Any]) -> bool:
 
 
 @contextlib.contextmanager
-def spooled(way: Way, arguments: dict[str, Any], data_dir: str | None) -> Iterator[dict[str, Any]]:
+def spool_stream(way: Way, arguments: dict[str, Any], data_dir: str | None) -> Iterator[dict[str, Any]]:
     """The arguments with a file in the place of the stream: it holds all of standard input, or goes
     to standard output at the end of the `with`.
 

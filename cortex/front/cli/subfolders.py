@@ -26,31 +26,33 @@ def declare(parser: Parser) -> None:
     )
 
 
-def obey(options: Namespace, project: str | Path | None) -> None:
+def apply_own_index(options: Namespace, project: str | Path | None) -> None:
     """Have the project keep an index of its own, if that is said. Raises Misconfigured."""
     if options.own_index:
         keep_own(find_root(resolve_project(project))[0])
 
 
-def refuse(config: Config) -> None:
+def refuse_subfolder(config: Config) -> None:
     """Raises Misconfigured for a part, of what is done to a whole project."""
     if config.subfolder:
-        raise Misconfigured(f"{_told(config)} Name {config.root}, or add --own-index.")
+        raise Misconfigured(f"{_describe(config)} Name {config.root}, or add --own-index.")
 
 
-def say(config: Config) -> None:
+def say_shared_index(config: Config) -> None:
     """Of a part, whose index is meant."""
     if config.subfolder:
-        print(escape_controls(f"cortex: {_told(config)} --own-index makes one of its own."), file=sys.stderr)
+        print(
+            escape_controls(f"cortex: {_describe(config)} --own-index makes one of its own."), file=sys.stderr
+        )
 
 
-def whole(folder: str | None) -> Config:
+def load_whole_project(folder: str | None) -> Config:
     """The configuration of a project of which all is served, which is said of a part."""
     config = configuration.load(folder)
     if config.subfolder:
-        print(escape_controls(f"cortex: {_told(config)} All of that is served."), file=sys.stderr)
+        print(escape_controls(f"cortex: {_describe(config)} All of that is served."), file=sys.stderr)
     return replace(config, subfolder="")
 
 
-def _told(config: Config) -> str:
+def _describe(config: Config) -> str:
     return f"{config.folder} is a part of {config.root} and has its index."

@@ -24,9 +24,9 @@ def trust(options: Namespace) -> int:
     """The exit code: EXIT_NOTHING when a person said no. Raises Misconfigured."""
     root, _ = enclosing_project(find_root(options.project)[0])
     if options.revoke:
-        taken = consent.revoke(root)
-        said = "is taken back; `cortex down` ends workers that run by it" if taken else "was never given"
-        print(f"The consent for {root} {said}.")
+        revoked = consent.revoke(root)
+        outcome = "is taken back; `cortex down` ends workers that run by it" if revoked else "was never given"
+        print(f"The consent for {root} {outcome}.")
         return EXIT_OK
     file = read_project(root)
     print("\n".join(describe(file)))
@@ -48,10 +48,12 @@ def describe(file: ProjectFile) -> list[str]:
     place = ascii(str(project_config(file.root)))[1:-1]
     if not file.consent_items:
         return [f"Nothing in {place} needs your consent."]
-    given = "you agreed to" if consent.has_consent(file) else "needs your consent, and is ignored without it"
-    lines = [f"{place} (SHA-256 {file.digest}) sets what {given}:"]
-    for one in file.consent_items:
-        lines += [f"  {one.name}: {one.value!a}", f"      {one.effect}"]
+    consent_state = (
+        "you agreed to" if consent.has_consent(file) else "needs your consent, and is ignored without it"
+    )
+    lines = [f"{place} (SHA-256 {file.digest}) sets what {consent_state}:"]
+    for setting in file.consent_items:
+        lines += [f"  {setting.name}: {setting.value!a}", f"      {setting.effect}"]
     return lines
 
 

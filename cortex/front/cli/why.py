@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from cortex.ask.freshness import Freshness
-from cortex.front.cli.generated import Asked, ask_workers
+from cortex.front.cli.generated import Folders, ask_workers
 from cortex.front.tools import TOOLS
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
@@ -30,26 +30,26 @@ def say_why(project: str | None, what: str, question: str) -> int:
     if config.sealing:
         open_home(config)
     freshness = Freshness(config)
-    path = _path(config, freshness, what)
+    path = _resolve_path(config, freshness, what)
     if not path:
         return _say_ranking(config, " ".join(filter(None, (what, question))))
     code = _say_file(config, freshness, path)
     return _say_place(config, question, path) if question and code == EXIT_OK else code
 
 
-def _path(config: Config, freshness: Freshness, what: str) -> str:
+def _resolve_path(config: Config, freshness: Freshness, what: str) -> str:
     """The file of the project that is meant, relative to its root; "" for a question."""
     for full in (os.path.abspath(what), os.path.normpath(config.folder / what)):
-        if os.path.lexists(full) and (found := path_names.inside(full, str(config.root))):
-            return found
-    known = freshness.listed()
-    if what in known:
+        if os.path.lexists(full) and (path := path_names.inside(full, str(config.root))):
+            return path
+    indexed_paths = freshness.listed()
+    if what in indexed_paths:
         return what
     # The id of a chunk: its kind, its file, and what it is within that.
     name = what.partition("#")[0].partition("-")[2]
     names = [name[at:] for at in range(len(name)) if at == 0 or name[at - 1] == "-"]
-    found = next((each for each in names if each in known), "")
-    return found or (what if "/" in what and " " not in what else "")
+    path = next((suffix for suffix in names if suffix in indexed_paths), "")
+    return path or (what if "/" in what and " " not in what else "")
 
 
 def _say_file(config: Config, freshness: Freshness, path: str) -> int:
@@ -84,8 +84,8 @@ def _say_file(config: Config, freshness: Freshness, path: str) -> int:
 
 def _search(config: Config, question: str) -> list[dict[str, Any]]:
     tool = TOOLS["cortex_search"]
-    asked = {"query": question, "limit": DEPTH, "detail": "location", "explain": True}
-    answer = orjson.loads(ask_workers(tool, asked, Asked(str(config.folder))))
+    arguments = {"query": question, "limit": DEPTH, "detail": "location", "explain": True}
+    answer = orjson.loads(ask_workers(tool, arguments, Folders(str(config.folder))))
     return list(answer["results"])
 
 
@@ -118,8 +118,12 @@ def _say_place(config: Config, question: str, path: str) -> int:
 
 
 def _say_result(rank: int, result: dict[str, Any]) -> None:
-    told = result["explain"]
-    terms = sorted(told["signals"].items(), key=lambda each: -abs(each[1]["points"]))
-    parts = [f"{name} {each['points']:+.2f}" for name, each in terms[:SIGNALS_TOLD] if each["points"]]
+    explanation = result["explain"]
+    terms = sorted(explanation["signals"].items(), key=lambda term: -abs(term[1]["points"]))
+    parts = [f"{name} {signal['points']:+.2f}" for name, signal in terms[:SIGNALS_TOLD] if signal["points"]]
     where = f"{_file_of(result)}:{result['chunk']['metadata'].get('start_line', 1)}"
-    print(escape_controls(f"{rank:>3}. {where}  {told['score']:.2f} = {told['base']:.2f} {' '.join(parts)}"))
+    print(
+        escape_controls(
+            f"{rank:>3}. {where}  {explanation['score']:.2f} = {explanation['base']:.2f} {' '.join(parts)}"
+        )
+    )

@@ -14,14 +14,14 @@ from starlette.requests import ClientDisconnect
 
 from cortex.front.http.gate import Gate
 from cortex.front.http.metrics import Indexes
-from cortex.front.http.origin_check import Door
-from cortex.front.http.page.pages import Pages, refused
+from cortex.front.http.origin_check import OriginCheck
+from cortex.front.http.page.pages import Pages, refusal_page
 from cortex.front.http.projects import Projects
-from cortex.front.http.replies import on_error, on_fault, on_gone, on_http_error
+from cortex.front.http.replies import on_disconnect, on_error, on_fault, on_http_error
 from cortex.front.http.routes.calls import Routes
 from cortex.front.http.routes.events import Events
-from cortex.front.http.routes.mcp_transports import Speaking
-from cortex.front.http.routes.openapi import Described
+from cortex.front.http.routes.mcp_transports import McpRoutes
+from cortex.front.http.routes.openapi import OpenApiRoutes
 from cortex.front.http.tokens import Tokens
 from cortex.front.http.visits import Visits
 from cortex.system.errors import CortexError
@@ -32,7 +32,7 @@ COMPRESSED_FROM_BYTES = 2048
 COMPRESSION = 4
 
 
-def make_app(projects: Projects, door: Door, tokens: Tokens) -> Gate:
+def make_app(projects: Projects, origin_check: OriginCheck, tokens: Tokens) -> Gate:
     """The ASGI application of `projects`. Make and use it in one event loop."""
 
     @contextlib.asynccontextmanager
@@ -41,20 +41,20 @@ def make_app(projects: Projects, door: Door, tokens: Tokens) -> Gate:
             yield
 
     visits = Visits()
-    parts: Any = (
+    route_groups: Any = (
         Routes(projects),
-        Speaking(projects),
+        McpRoutes(projects),
         Events(projects),
-        Described(projects),
-        Pages(projects, visits, door.scheme),
+        OpenApiRoutes(projects),
+        Pages(projects, visits, origin_check.scheme),
     )
     app = Starlette(
-        routes=[route for part in parts for route in part.all()],
+        routes=[route for group in route_groups for route in group.all()],
         lifespan=life,
         exception_handlers={
             CortexError: on_error,
             HTTPException: on_http_error,
-            ClientDisconnect: on_gone,
+            ClientDisconnect: on_disconnect,
             Exception: on_fault,
         },
         middleware=[
@@ -62,11 +62,11 @@ def make_app(projects: Projects, door: Door, tokens: Tokens) -> Gate:
         ],
     )
     app.router.redirect_slashes = False
-    gate = Gate(app, door, tokens, visits, refused)
+    gate = Gate(app, origin_check, tokens, visits, refusal_page)
     first = next(iter(projects.values()))
     first.metrics.watch(
         Indexes(
-            {name: one.freshness for name, one in projects.items()},
+            {name: hosted.freshness for name, hosted in projects.items()},
             lambda: {"answering": gate.answering, "waiting": gate.waiting, "streaming": gate.streams},
         )
     )

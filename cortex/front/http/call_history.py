@@ -15,7 +15,7 @@ KEPT_MAX = 500
 
 
 @dataclass(slots=True)
-class _Kept:
+class _MinuteCalls:
     """One tool in one minute. `seconds`: of the first calls alone."""
 
     calls: int = 0
@@ -24,7 +24,7 @@ class _Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CallSummary:
     """Calls, how many of them failed, and percentiles in milliseconds; None where none was."""
 
     calls: int
@@ -37,42 +37,44 @@ class Hour:
     """Use it in one event loop. Times are seconds since 1970."""
 
     def __init__(self) -> None:
-        self._minutes: OrderedDict[int, dict[str, _Kept]] = OrderedDict()
+        self._minutes: OrderedDict[int, dict[str, _MinuteCalls]] = OrderedDict()
 
     def note(self, tool: str, seconds: float, *, good: bool, now: float | None = None) -> None:
         minute = int((time.time() if now is None else now) // MINUTE_S)
-        kept = self._minutes.setdefault(minute, {}).setdefault(tool, _Kept())
-        kept.calls += 1
-        kept.faults += not good
-        if len(kept.seconds) < KEPT_MAX:
-            kept.seconds.append(seconds)
+        tool_calls = self._minutes.setdefault(minute, {}).setdefault(tool, _MinuteCalls())
+        tool_calls.calls += 1
+        tool_calls.faults += not good
+        if len(tool_calls.seconds) < KEPT_MAX:
+            tool_calls.seconds.append(seconds)
         while len(self._minutes) > MINUTES:
             self._minutes.popitem(last=False)
 
-    def minutes(self, now: float | None = None) -> list[tuple[int, Told]]:
+    def minutes(self, now: float | None = None) -> list[tuple[int, CallSummary]]:
         """(the minute's begin, what is told of it) of each of the last hour, also without calls."""
         last = int((time.time() if now is None else now) // MINUTE_S)
         return [
-            (minute * MINUTE_S, _told(self._minutes.get(minute, {}).values()))
+            (minute * MINUTE_S, _summarise(self._minutes.get(minute, {}).values()))
             for minute in range(last - MINUTES + 1, last + 1)
         ]
 
-    def tools(self, now: float | None = None) -> dict[str, Told]:
+    def tools(self, now: float | None = None) -> dict[str, CallSummary]:
         """By tool, over the last hour, the most called first."""
         first = int((time.time() if now is None else now) // MINUTE_S) - MINUTES + 1
-        by_tool: dict[str, list[_Kept]] = {}
+        by_tool: dict[str, list[_MinuteCalls]] = {}
         for minute, tools in self._minutes.items():
-            for tool, kept in tools.items() if minute >= first else ():
-                by_tool.setdefault(tool, []).append(kept)
-        told = {tool: _told(kept) for tool, kept in by_tool.items()}
-        return dict(sorted(told.items(), key=lambda one: -one[1].calls))
+            for tool, tool_calls in tools.items() if minute >= first else ():
+                by_tool.setdefault(tool, []).append(tool_calls)
+        summaries = {tool: _summarise(tool_calls) for tool, tool_calls in by_tool.items()}
+        return dict(sorted(summaries.items(), key=lambda pair: -pair[1].calls))
 
 
-def _told(kept: Iterable[_Kept]) -> Told:
-    found = list(kept)
-    seconds = sorted(one for each in found for one in each.seconds)
+def _summarise(tool_minutes: Iterable[_MinuteCalls]) -> CallSummary:
+    minutes = list(tool_minutes)
+    seconds = sorted(duration for minute in minutes for duration in minute.seconds)
 
     def at(share: float) -> float | None:
         return round(1000 * seconds[min(len(seconds) - 1, int(share * len(seconds)))], 2) if seconds else None
 
-    return Told(sum(one.calls for one in found), sum(one.faults for one in found), at(0.5), at(0.95))
+    return CallSummary(
+        sum(minute.calls for minute in minutes), sum(minute.faults for minute in minutes), at(0.5), at(0.95)
+    )

@@ -17,45 +17,45 @@ HEADER_BYTES_MAX = 32 * 1024
 class Connection(H11Protocol):
     """One connection. It ends when a request's headers do not come, and when nothing is read."""
 
-    _waits: asyncio.TimerHandle | None = None
-    _stuck: asyncio.TimerHandle | None = None
+    _header_timer: asyncio.TimerHandle | None = None
+    _write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._expect_headers()
+        self._start_header_timer()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
-            self._expect_headers()
+            self._start_header_timer()
         else:
-            self._headers_are_here()
+            self._stop_header_timer()
 
     def pause_writing(self) -> None:
         """The client does not read as fast as it is answered."""
         super().pause_writing()
-        if self._stuck is None:
-            self._stuck = self.loop.call_later(UNREAD_S, self.transport.abort)
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(UNREAD_S, self.transport.abort)
 
     def resume_writing(self) -> None:
-        self._is_read()
+        self._stop_write_timer()
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._headers_are_here()
-        self._is_read()
+        self._stop_header_timer()
+        self._stop_write_timer()
         super().connection_lost(exc)
 
-    def _expect_headers(self) -> None:
-        if self._waits is None:
-            self._waits = self.loop.call_later(HEADERS_S, self.transport.abort)
+    def _start_header_timer(self) -> None:
+        if self._header_timer is None:
+            self._header_timer = self.loop.call_later(HEADERS_S, self.transport.abort)
 
-    def _headers_are_here(self) -> None:
-        if self._waits is not None:
-            self._waits.cancel()
-            self._waits = None
+    def _stop_header_timer(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
 
-    def _is_read(self) -> None:
-        if self._stuck is not None:
-            self._stuck.cancel()
-            self._stuck = None
+    def _stop_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None

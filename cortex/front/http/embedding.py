@@ -23,7 +23,7 @@ import orjson
 from cortex.embedders import open_embedder
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.token import offered_token
-from cortex.front.http.origin_check import Door
+from cortex.front.http.origin_check import OriginCheck
 from cortex.settings.config import Config
 from cortex.system.errors import BadRequest, CortexError, TooLarge, Unavailable
 from ipc.lifeline import watch_life_line
@@ -55,8 +55,8 @@ def serve_embedder(
         stop = threading.Event()
         watch_life_line(stop.set)
     # The built-in model: asking ourselves would never end.
-    own = dataclasses.replace(config.embedding, provider="static")
-    with open_server(open_embedder(dataclasses.replace(config, embedding=own)), host, port) as server:
+    embedding = dataclasses.replace(config.embedding, provider="static")
+    with open_server(open_embedder(dataclasses.replace(config, embedding=embedding)), host, port) as server:
         print(f"cortex: embedding on http://{host}:{server.server_address[1]}/embed", file=sys.stderr)
         thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
         thread.start()
@@ -123,7 +123,7 @@ def open_server(embedder: Embedder, host: str, port: int) -> Iterator[ThreadingH
         why = getattr(error, "strerror", None) or error
         raise Unavailable(f"Cannot listen on {host}:{port}: {why}; choose another port.") from error
     with server, offered_token(server.server_address[1]) as token:
-        server.RequestHandlerClass = _handler(answer, health, Guard(Door(host), token))
+        server.RequestHandlerClass = _handler(answer, health, Guard(OriginCheck(host), token))
         server.server_activate()  # from here on somebody may ask, and knows the token
         yield server
 
@@ -132,17 +132,17 @@ def open_server(embedder: Embedder, host: str, port: int) -> Iterator[ThreadingH
 class Guard:
     """Who is let in: by the door, with the token."""
 
-    door: Door
+    origin_check: OriginCheck
     token: str
 
     def refusal(self, headers: Any, *, asks: bool) -> tuple[int, str] | None:
         """(HTTP status, sentence) for a request that is not let in; `asks`: it is a question."""
-        if sentence := self.door.refusal(headers.get_all("Host", []), headers.get_all("Origin", [])):
+        if sentence := self.origin_check.refusal(headers.get_all("Host", []), headers.get_all("Origin", [])):
             return 403, sentence
         if not asks:
             return None
-        given = headers.get("Authorization", "").encode("latin-1", "replace")
-        if not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
+        authorization = headers.get("Authorization", "").encode("latin-1", "replace")
+        if not hmac.compare_digest(authorization, f"Bearer {self.token}".encode()):
             return 401, "Authorization: Bearer TOKEN is missing or wrong; the token is CORTEX_EMBED_TOKEN's."
         if headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
             return 415, "Content-Type must be application/json."

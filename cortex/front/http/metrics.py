@@ -17,7 +17,7 @@ from cortex.front.usage import UNASKED
 BOUNDS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class Source(Protocol):
+class MetricSource(Protocol):
     """Who is asked for figures whenever somebody asks for all of them."""
 
     def describe(self) -> Iterable[Metric]: ...
@@ -50,28 +50,28 @@ class Metrics:
         if tool not in UNASKED:
             self.hour.note(tool, seconds, good=code == "ok")
 
-    def watch(self, collector: Source) -> None:
+    def watch(self, collector: MetricSource) -> None:
         source: Any = collector
         self._registry.register(source)
 
-    def text(self, knows: Callable[[str], bool]) -> bytes:
+    def text(self, may_access: Callable[[str], bool]) -> bytes:
         """What is measured, of projects of which the asker may know."""
-        told: Any = _Known(self._registry, knows)
-        return bytes(generate_latest(told))
+        visible: Any = _VisibleMetrics(self._registry, may_access)
+        return bytes(generate_latest(visible))
 
 
-class _Known:
+class _VisibleMetrics:
     """What a registry holds, without what is of a project that the asker may not know of."""
 
-    def __init__(self, registry: CollectorRegistry, knows: Callable[[str], bool]) -> None:
-        self._registry, self._knows = registry, knows
+    def __init__(self, registry: CollectorRegistry, may_access: Callable[[str], bool]) -> None:
+        self._registry, self._may_access = registry, may_access
 
     def collect(self) -> Iterable[Metric]:
         for metric in self._registry.collect():
             metric.samples = [
-                one
-                for one in metric.samples
-                if "project" not in one.labels or self._knows(one.labels["project"])
+                sample
+                for sample in metric.samples
+                if "project" not in sample.labels or self._may_access(sample.labels["project"])
             ]
             yield metric
 

@@ -16,7 +16,7 @@ ANY = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class OriginCheck:
     """`host`: what the server listens on; `names`: how else it is reached; `scheme`: its own."""
 
     host: str
@@ -39,7 +39,7 @@ class Door:
         """
         name = host.lower()
         name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
-        if name in ("localhost", self.host.lower(), *(one.lower() for one in self.names)):
+        if name in ("localhost", self.host.lower(), *(alias.lower() for alias in self.names)):
             return bool(name)
         try:
             address = ipaddress.ip_address(name)

@@ -19,11 +19,11 @@ from cortex.ask.query_context import Member, QueryContext
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.tokens import Bearer, Forbidden
 from cortex.front.link import Link, Others
-from cortex.front.open_projects import may_name
+from cortex.front.open_projects import may_name_project
 from cortex.front.project_selection import (
     PROJECT,
-    Chosen,
-    asks_several,
+    SelectedProject,
+    asks_projects,
     choose_projects,
     reach_all,
 )
@@ -39,7 +39,7 @@ LOOK_S = 5.0
 GRACE_S = 2.0
 
 
-class Asked(Protocol):
+class ProjectLink(Protocol):
     """What this needs of a Link."""
 
     freshness: Freshness
@@ -65,15 +65,17 @@ class Ending(Protocol):
 class Hosted:
     """One project of this server. Use it in one event loop."""
 
-    def __init__(self, name: str, config: Config, metrics: Metrics, make: Callable[[Config], Asked]) -> None:
+    def __init__(
+        self, name: str, config: Config, metrics: Metrics, make: Callable[[Config], ProjectLink]
+    ) -> None:
         self.name, self.config, self.metrics = name, config, metrics
         self.tools = choose(config.server.toolsets)
         self._make = make
-        self._link: Asked | None = None
+        self._link: ProjectLink | None = None
         self._used = 0
         self._left = 0.0
         #: what else ends with it, by what it is
-        self.kept: dict[str, Ending] = {}
+        self.resources: dict[str, Ending] = {}
         self._freshness = Freshness(config)
 
     @property
@@ -81,9 +83,9 @@ class Hosted:
         return self._link.freshness if self._link is not None else self._freshness
 
     @property
-    def chosen(self) -> Chosen:
+    def selection(self) -> SelectedProject:
         """How it is asked with others."""
-        return Chosen(self.config, self.freshness, self._link is not None)
+        return SelectedProject(self.config, self.freshness, self._link is not None)
 
     @contextlib.contextmanager
     def use(self) -> Iterator[None]:
@@ -99,14 +101,14 @@ class Hosted:
             self._left = time.monotonic()
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         idle_s = time.monotonic() - self._left
         return self._link is not None and not self._used and idle_s >= self.config.server.idle_exit_s
 
     async def close(self) -> None:
-        kept, self.kept = list(self.kept.values()), {}
-        for one in kept:
-            await one.close()
+        resources, self.resources = list(self.resources.values()), {}
+        for resource in resources:
+            await resource.close()
         link, self._link = self._link, None
         if link is not None:
             await link.close()
@@ -117,7 +119,7 @@ class Hosted:
         try:
             return await self._link.reach(until)
         except CortexError as error:
-            self._leave_place_out(error)
+            self._hide_path(error)
             raise
 
     async def call(
@@ -147,19 +149,19 @@ class Hosted:
             raise Unavailable("The call did not end within its deadline; ask again.") from error
         except CortexError as error:
             code = error.code
-            self._leave_place_out(error)
+            self._hide_path(error)
             raise
         finally:
             self.metrics.note(tool.name, code, time.monotonic() - began)
 
-    def _leave_place_out(self, error: CortexError) -> None:
+    def _hide_path(self, error: CortexError) -> None:
         """Who asks may be on another machine, where the project's place says nothing."""
         if self.config.root.name:
             error.args = (str(error).replace(str(self.config.root), self.name),)
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class ClientLink:
     """One client's way to its project, and to others of this server by their names: as a Link for
     those who answer MCP.
     """
@@ -181,7 +183,7 @@ class Projects(Mapping[str, Hosted]):
     """By name, the first one being asked where no name is said. Use it in one event loop."""
 
     def __init__(
-        self, configs: Sequence[Config], metrics: Metrics, make: Callable[[Config], Asked] = Link
+        self, configs: Sequence[Config], metrics: Metrics, make: Callable[[Config], ProjectLink] = Link
     ) -> None:
         self._hosted = {
             name: Hosted(name, config, metrics, make)
@@ -203,23 +205,23 @@ class Projects(Mapping[str, Hosted]):
         """
         if not isinstance(name, str):
             raise BadRequest("`project` must be a project's name.")
-        known = self.names(bearer)
-        if not known:
+        names = self.names(bearer)
+        if not names:
             raise Forbidden(f"The token {bearer.name!r} is for other projects than this server's.")
         if not name:
-            return self[known[0]]
-        if name in known:
+            return self[names[0]]
+        if name in names:
             return self[name]
-        hint = hint_for(name, known)
-        raise NotFound(f"There is no project {name!r} here{hint}; there are: {', '.join(known)}.")
+        hint = hint_for(name, names)
+        raise NotFound(f"There is no project {name!r} here{hint}; there are: {', '.join(names)}.")
 
     def names(self, bearer: Bearer) -> list[str]:
         """Those that `bearer` may ask."""
-        return [one for one in self if bearer.knows(one)]
+        return [name for name in self if bearer.may_access(name)]
 
     def choices(self, hosted: Hosted, bearer: Bearer) -> tuple[str, ...]:
         """`hosted` first, then what else `bearer` may ask; none where there is nothing else."""
-        others = [one for one in self.names(bearer) if one != hosted.name]
+        others = [name for name in self.names(bearer) if name != hosted.name]
         return (hosted.name, *others) if others else ()
 
     async def ask(
@@ -234,21 +236,21 @@ class Projects(Mapping[str, Hosted]):
         says which, where there are several. Raises what `find` and `Hosted.call` raise.
         """
         names = self.names(bearer)
-        given = dict(arguments or {})
-        if asks_several(tool, given):
-            return await self._ask_several(hosted, tool, given, bearer, caller)
-        if len(names) < 2 or not may_name(tool, given):
+        call_arguments = dict(arguments or {})
+        if asks_projects(tool, call_arguments):
+            return await self._ask_projects(hosted, tool, call_arguments, bearer, caller)
+        if len(names) < 2 or not may_name_project(tool, call_arguments):
             return await hosted.call(tool, arguments, bearer, caller)
-        if PROJECT not in tool.schema["properties"] or given.get(PROJECT) in names:
-            named = given.pop(PROJECT, None)
-            hosted = self.find(named, bearer) if named else hosted
-        return await hosted.call(tool, given, bearer, caller) | {PROJECT: hosted.name}
+        if PROJECT not in tool.schema["properties"] or call_arguments.get(PROJECT) in names:
+            name = call_arguments.pop(PROJECT, None)
+            hosted = self.find(name, bearer) if name else hosted
+        return await hosted.call(tool, call_arguments, bearer, caller) | {PROJECT: hosted.name}
 
-    async def _ask_several(
+    async def _ask_projects(
         self,
         hosted: Hosted,
         tool: Tool,
-        given: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         bearer: Bearer,
         caller: Caller,
     ) -> dict[str, Any]:
@@ -262,32 +264,34 @@ class Projects(Mapping[str, Hosted]):
                     used.enter_context(self[name].use())
                     return await self[name].reach(until)
 
-                return await reach_all(names, lambda name: self[name].chosen, reach)
+                return await reach_all(names, lambda name: self[name].selection, reach)
 
-            return await hosted.call(tool, given, bearer, caller, others)
+            return await hosted.call(tool, arguments, bearer, caller, others)
 
-    async def tend(self) -> None:
+    async def close_idle(self) -> None:
         """Let go, for ever, of those that nobody asks."""
         while True:
             await asyncio.sleep(LOOK_S)
-            for one in self.values():
-                if one.idle:
-                    await one.close()
+            for hosted in self.values():
+                if hosted.is_idle:
+                    await hosted.close()
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Tend them meanwhile, and let go of all at the end."""
-        tending = asyncio.create_task(self.tend())
+        tending = asyncio.create_task(self.close_idle())
         try:
             yield
         finally:
             tending.cancel()
-            await asyncio.gather(tending, *(one.close() for one in self.values()), return_exceptions=True)
+            await asyncio.gather(
+                tending, *(hosted.close() for hosted in self.values()), return_exceptions=True
+            )
 
 
 def _check_right(tool: Tool, arguments: Mapping[str, Any] | None, bearer: Bearer) -> None:
     """Raises Forbidden, and what `Tool.check` raises."""
-    if not tool.reads and not bearer.may("write"):
+    if not tool.reads and not bearer.has_right("write"):
         raise Forbidden(f"{tool.name} writes, and the token {bearer.name!r} may only read.")
     if bearer.projects:
         import msgspec

@@ -36,7 +36,7 @@ STATUS: tuple[tuple[type[CortexError], int], ...] = (
 )
 
 
-class Refused(CortexError):  # noqa: N818 - errors name the condition
+class RequestRefused(CortexError):  # noqa: N818 - errors name the condition
     """A request that is answered with this status before anything is asked."""
 
     def __init__(self, status: int, code: str, sentence: str, **headers: str) -> None:
@@ -46,15 +46,15 @@ class Refused(CortexError):  # noqa: N818 - errors name the condition
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-def said(value: Any) -> Response:
+def json_response(value: Any) -> Response:
     """`value` as JSON; chunks in it are raw fragments."""
     return Response(orjson.dumps(value), media_type=JSON)
 
 
-def sentence_of(error: CortexError) -> Response:
+def error_response(error: CortexError) -> Response:
     """The answer that tells an error: {"error": {"code", "message"}}."""
     status, headers = 500, {}
-    if isinstance(error, Refused):
+    if isinstance(error, RequestRefused):
         status, headers = error.status, error.headers
     elif error.code == "forbidden":
         status = 403
@@ -68,7 +68,7 @@ def sentence_of(error: CortexError) -> Response:
 
 async def on_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, CortexError)
-    return sentence_of(error)
+    return error_response(error)
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
@@ -76,20 +76,20 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     headers = dict(getattr(error, "headers", None) or {})
     if status == 405:
-        told = f"{request.url.path} is not asked with {request.method}; see /docs."
-        return sentence_of(Refused(405, "bad_request", told, **headers))
-    return sentence_of(
-        Refused(status, "not_found", f"There is no {request.url.path}; /docs lists what there is.")
+        sentence = f"{request.url.path} is not asked with {request.method}; see /docs."
+        return error_response(RequestRefused(405, "bad_request", sentence, **headers))
+    return error_response(
+        RequestRefused(status, "not_found", f"There is no {request.url.path}; /docs lists what there is.")
     )
 
 
-async def on_gone(_request: Request, _error: Exception) -> Response:
+async def on_disconnect(_request: Request, _error: Exception) -> Response:
     """Nobody reads it any more."""
     return Response(status_code=499)
 
 
 async def on_fault(_request: Request, error: Exception) -> Response:
     """What nobody foresaw: it goes to the log with its trace, and here as one sentence."""
-    return sentence_of(
+    return error_response(
         CortexError(f"Cortex failed on this request ({type(error).__name__}); please report it.")
     )

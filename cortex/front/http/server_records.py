@@ -20,7 +20,7 @@ ADDRESS_BYTES_MAX = 1024
 
 
 @contextlib.contextmanager
-def noted(configs: Sequence[Config], url: str) -> Iterator[None]:
+def record_url(configs: Sequence[Config], url: str) -> Iterator[None]:
     """Meanwhile each project says that `url` serves it, unless another server is noted already, or
     its folders cannot be written.
     """

@@ -19,9 +19,9 @@ from cortex.front.http.app import make_app
 from cortex.front.http.connections import HEADER_BYTES_MAX, Connection
 from cortex.front.http.gate import Gate
 from cortex.front.http.metrics import Metrics
-from cortex.front.http.origin_check import ANY, Door
+from cortex.front.http.origin_check import ANY, OriginCheck
 from cortex.front.http.projects import Projects
-from cortex.front.http.server_records import noted
+from cortex.front.http.server_records import record_url
 from cortex.front.http.tokens import Tokens, own_token
 from cortex.settings.config import Config
 from cortex.settings.home import SSE_PORT, is_loopback
@@ -42,7 +42,7 @@ BACKLOG = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerAddress:
     """Where a server listens; None for a port that nobody named. `names`: how it is reached."""
 
     host: str = HOST
@@ -61,36 +61,38 @@ class Place:
     @property
     def address(self) -> str:
         """The URL by which clients reach it, when it has the named port, or else the usual one."""
-        host = self.names[0] if self.names else _spelled("127.0.0.1" if self.host in ANY else self.host)
+        host = self.names[0] if self.names else _url_host("127.0.0.1" if self.host in ANY else self.host)
         return f"{self.scheme}://{host}:{PORT if self.port is None else self.port}"
 
     def url(self, port: int) -> str:
         """The URL of the page while it listens on `port`; a proxy is reached by its name alone."""
         if self.behind_proxy and self.names:
             return f"{self.scheme}://{self.names[0]}"
-        return f"{self.scheme}://{_spelled('127.0.0.1' if self.host in ANY else self.host)}:{port}"
+        return f"{self.scheme}://{_url_host('127.0.0.1' if self.host in ANY else self.host)}:{port}"
 
 
-def serve(configs: Sequence[Config], place: Place) -> int:
+def serve(configs: Sequence[Config], place: ServerAddress) -> int:
     """Serve until a signal comes; the exit code. Raises Misconfigured and Unavailable."""
     check(place)
     token = own_token(make=True)
     with contextlib.ExitStack() as stack:
         main = stack.enter_context(contextlib.closing(listen(place.host, place.port, PORT)))
         sockets = [main, *_sse_socket(place, stack)]
-        url = f"{place.scheme}://{_spelled(place.host)}:{main.getsockname()[1]}"
-        print(f"cortex: serving {', '.join(str(one.root) for one in configs)} on {url}", file=sys.stderr)
-        stack.enter_context(noted(configs, place.url(main.getsockname()[1])))
+        url = f"{place.scheme}://{_url_host(place.host)}:{main.getsockname()[1]}"
+        print(
+            f"cortex: serving {', '.join(str(config.root) for config in configs)} on {url}", file=sys.stderr
+        )
+        stack.enter_context(record_url(configs, place.url(main.getsockname()[1])))
         watch_life_line(lambda: signal.raise_signal(signal.SIGTERM))
         hosts.run(run(configs, place, token, sockets))
     return EXIT_OK
 
 
-def check(place: Place) -> None:
+def check(place: ServerAddress) -> None:
     """Raises Misconfigured for a place where tokens would cross a network in the clear."""
     if bool(place.cert) != bool(place.key):
         raise Misconfigured("--tls-cert and --tls-key go together: pass both, or neither.")
-    if place.cert or place.behind_proxy or is_loopback(f"http://{_spelled(place.host)}"):
+    if place.cert or place.behind_proxy or is_loopback(f"http://{_url_host(place.host)}"):
         return
     raise Misconfigured(
         f"{place.host or 'every address'} can be reached from other machines: pass --tls-cert and --tls-key, or "
@@ -102,56 +104,63 @@ def listen(host: str, port: int | None, usual: int) -> socket.socket:
     """A socket that listens: on `port`, or where none was named on the usual one, or the next that
     is free, which is said. Raises Unavailable with who has the port, and Misconfigured.
     """
-    named = port is not None
+    is_explicit = port is not None
     first = usual if port is None else port
-    for tried in range(first, first + (1 if named else TRIED_MAX)):
-        made = _bound(host, tried)
-        if made is not None:
+    for tried in range(first, first + (1 if is_explicit else TRIED_MAX)):
+        listener = _bind(host, tried)
+        if listener is not None:
             if tried != first:
-                print(f"cortex: port {first} is taken{_by(first)}; this is port {tried}", file=sys.stderr)
-            return made
-    raise Unavailable(f"Port {first} of {host} is taken{_by(first)}; choose another with --port.")
+                print(
+                    f"cortex: port {first} is taken{_say_holder(first)}; this is port {tried}",
+                    file=sys.stderr,
+                )
+            return listener
+    raise Unavailable(f"Port {first} of {host} is taken{_say_holder(first)}; choose another with --port.")
 
 
-def _bound(host: str, port: int) -> socket.socket | None:
+def _bind(host: str, port: int) -> socket.socket | None:
     """None where the port is taken. Raises Misconfigured for what cannot be listened on."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio switches Nagle's algorithm off only where the protocol is named: without that each
     # answer waits for the client's delayed acknowledgement, 40 ms.
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
-        made.listen(BACKLOG)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(BACKLOG)
     except (OSError, OverflowError) as error:
-        made.close()
+        bound.close()
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             return None
         why = getattr(error, "strerror", None) or error
         raise Misconfigured(
             f"Cannot listen on {host}:{port}: {why}; choose another address or port."
         ) from error
-    made.setblocking(False)
-    return made
+    bound.setblocking(False)
+    return bound
 
 
-def _by(port: int) -> str:
+def _say_holder(port: int) -> str:
     holder = holder_of(port)
     return f" by {holder}" if holder else ""
 
 
-def _sse_socket(place: Place, stack: contextlib.ExitStack) -> list[socket.socket]:
+def _sse_socket(place: ServerAddress, stack: contextlib.ExitStack) -> list[socket.socket]:
     """The port of the older transport; it is only said when it is taken and nobody named it, for
     the main one serves it, too.
     """
-    named = place.sse_port if place.sse_port is not None else _sse_port()
-    made = _bound(place.host, SSE if named is None else named)
-    if made is None and named is not None:
-        raise Unavailable(f"Port {named} of {place.host} is taken{_by(named)}; set {SSE_PORT} to another.")
-    if made is None:
-        print(f"cortex: port {SSE} is taken{_by(SSE)}; /sse is on the main port alone", file=sys.stderr)
+    port = place.sse_port if place.sse_port is not None else _sse_port()
+    listener = _bind(place.host, SSE if port is None else port)
+    if listener is None and port is not None:
+        raise Unavailable(
+            f"Port {port} of {place.host} is taken{_say_holder(port)}; set {SSE_PORT} to another."
+        )
+    if listener is None:
+        print(
+            f"cortex: port {SSE} is taken{_say_holder(SSE)}; /sse is on the main port alone", file=sys.stderr
+        )
         return []
-    return [stack.enter_context(contextlib.closing(made))]
+    return [stack.enter_context(contextlib.closing(listener))]
 
 
 def _sse_port() -> int | None:
@@ -164,13 +173,13 @@ def _sse_port() -> int | None:
     return int(value)
 
 
-def _spelled(host: str) -> str:
+def _url_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
 async def run(
     configs: Sequence[Config],
-    place: Place,
+    place: ServerAddress,
     token: str,
     sockets: list[socket.socket],
     *,
@@ -182,12 +191,12 @@ async def run(
     """
     metrics = Metrics()
     projects = Projects(configs, metrics) if make is None else Projects(configs, metrics, make)
-    gate = make_app(projects, Door(place.host, place.names, place.scheme), Tokens(token))
+    gate = make_app(projects, OriginCheck(place.host, place.names, place.scheme), Tokens(token))
     server = _Server(_settings(gate, place), gate, stop)
     await server.serve(sockets=sockets)
 
 
-def _settings(gate: Gate, place: Place) -> uvicorn.Config:
+def _settings(gate: Gate, place: ServerAddress) -> uvicorn.Config:
     try:
         settings = uvicorn.Config(
             gate,

@@ -62,18 +62,18 @@ class Bearer:
     right: Right
     projects: tuple[str, ...] = ()
 
-    def may(self, right: Right) -> bool:
+    def has_right(self, right: Right) -> bool:
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
 
-    def knows(self, project: str) -> bool:
+    def may_access(self, project: str) -> bool:
         """Whether they may ask the project of that name."""
         return not self.projects or any(
-            project == one or fnmatch.fnmatchcase(project, one) for one in self.projects
+            project == pattern or fnmatch.fnmatchcase(project, pattern) for pattern in self.projects
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedToken:
     """One named token; `expires` is seconds since 1970, 0 for never."""
 
     digest: str
@@ -82,15 +82,15 @@ class Named:
     projects: tuple[str, ...] = ()
 
 
-class Wrong(Exception):  # noqa: N818 - errors name the condition
+class WrongToken(Exception):  # noqa: N818 - errors name the condition
     """A token that opens nothing, with one sentence."""
 
 
-def given_token() -> str:
+def environment_token() -> str:
     """The token in the environment, "" for none. Raises Misconfigured for an unusable one."""
     for variable in (TOKEN, OLD_TOKEN):
         if token := os.environ.get(variable, ""):
-            return _usable(token, variable)
+            return _check_token(token, variable)
     return ""
 
 
@@ -98,7 +98,7 @@ def own_token(*, make: bool = False) -> str:
     """The user's token: the environment's, else that of the file, which is made with `make`; "" for
     none. Raises Misconfigured for one that cannot be used, and for a file that others can read.
     """
-    if token := given_token():
+    if token := environment_token():
         return token
     place = _folder() / "token"
     if make:
@@ -107,7 +107,7 @@ def own_token(*, make: bool = False) -> str:
     try:
         if stat.S_IMODE(os.lstat(place).st_mode) & 0o077:
             raise Misconfigured(f"{place} is open to others; run `chmod 600 {place}`, or remove it.")
-        return _usable(files.read_ours(place, 1024).decode("ascii").strip(), str(place))
+        return _check_token(files.read_ours(place, 1024).decode("ascii").strip(), str(place))
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
@@ -118,8 +118,8 @@ def renew_own() -> str:
     """A new token in the place of the user's; the one before opens nothing any more. Raises
     Misconfigured, also where the environment's goes before it.
     """
-    if given_token():
-        variable = next(one for one in (TOKEN, OLD_TOKEN) if os.environ.get(one))
+    if environment_token():
+        variable = next(name for name in (TOKEN, OLD_TOKEN) if os.environ.get(name))
         raise Misconfigured(f"Your token is the one in {variable}; unset that, or change it there.")
     place, token = _folder() / "token", secrets.token_urlsafe(TOKEN_BYTES)
     _write(place, token.encode())
@@ -133,24 +133,24 @@ def add_named(name: str, right: Right, expires: float, projects: tuple[str, ...]
     if not _NAME.fullmatch(name):
         raise BadRequest(f"A token cannot be called {name!r}: letters, digits, dots and dashes, at most 64.")
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    made = Named(digest_of(token), right, expires, projects)
-    _write_named({**read_named(), name: made})
+    record = NamedToken(digest_of(token), right, expires, projects)
+    _write_named({**read_named(), name: record})
     return token
 
 
 def remove_named(name: str) -> None:
     """Raises NotFound, and Misconfigured."""
-    named = dict(read_named())
-    if named.pop(name, None) is None:
-        raise NotFound(f"There is no token {name!r}; there are: {', '.join(named) or 'none'}.")
-    _write_named(named)
+    tokens = dict(read_named())
+    if tokens.pop(name, None) is None:
+        raise NotFound(f"There is no token {name!r}; there are: {', '.join(tokens) or 'none'}.")
+    _write_named(tokens)
 
 
-def read_named() -> Mapping[str, Named]:
+def read_named() -> Mapping[str, NamedToken]:
     """The named tokens. Raises Misconfigured for a file that cannot be read."""
     place = _folder() / "tokens.json"
     try:
-        return msgspec.json.decode(files.read_ours(place, NAMED_BYTES_MAX), type=dict[str, Named])
+        return msgspec.json.decode(files.read_ours(place, NAMED_BYTES_MAX), type=dict[str, NamedToken])
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError) as error:
@@ -165,63 +165,63 @@ def digest_of(token: str) -> str:
 class Tokens:
     """Those that a server takes: its user's, and the named ones, as their files are now."""
 
-    def __init__(self, own: str) -> None:
-        """`own`: the user's, until its file is another."""
-        self._own = digest_of(own)
+    def __init__(self, token: str) -> None:
+        """`token`: the user's, until its file is another."""
+        self._own_digest = digest_of(token)
         self._place = _folder() / "token"
-        self._own_seen = _seen(self._place)
-        self._named: Mapping[str, Named] = {}
-        self._named_seen: tuple[int, int] | None = None
+        self._own_stamp = _file_stamp(self._place)
+        self._named_tokens: Mapping[str, NamedToken] = {}
+        self._named_stamp: tuple[int, int] | None = None
 
-    def bearer(self, shown: str) -> Bearer:
-        """Whose token it is. Raises Wrong."""
-        return self.holder(digest_of(shown))
+    def bearer(self, token: str) -> Bearer:
+        """Whose token it is. Raises WrongToken."""
+        return self.holder(digest_of(token))
 
-    def holder(self, told: str) -> Bearer:
-        """Whose token has this digest; all are compared, each in constant time. Raises Wrong."""
-        if not told:  # as the digest is of a file that is gone
-            raise Wrong("There is no token; `cortex token` prints the one that is right.")
-        digest = told.encode()
-        found: Bearer | None = None
+    def holder(self, hex_digest: str) -> Bearer:
+        """Whose token has this digest; all are compared, each in constant time. Raises WrongToken."""
+        if not hex_digest:  # as the digest is of a file that is gone
+            raise WrongToken("There is no token; `cortex token` prints the one that is right.")
+        digest = hex_digest.encode()
+        bearer: Bearer | None = None
         ended = ""
         if hmac.compare_digest(digest, self._current_own().encode()):
-            found = Bearer("", "admin")
-        for name, one in self._current_named().items():
-            if not hmac.compare_digest(digest, one.digest.encode()):
+            bearer = Bearer("", "admin")
+        for name, record in self._current_named().items():
+            if not hmac.compare_digest(digest, record.digest.encode()):
                 continue
-            if one.expires and one.expires <= time.time():
+            if record.expires and record.expires <= time.time():
                 ended = name
             else:
-                found = Bearer(name, one.right, one.projects)
-        if found is None:
+                bearer = Bearer(name, record.right, record.projects)
+        if bearer is None:
             why = f"The token {ended!r} has expired" if ended else "The token is wrong"
-            raise Wrong(f"{why}; `cortex token` prints the one that is right.")
-        return found
+            raise WrongToken(f"{why}; `cortex token` prints the one that is right.")
+        return bearer
 
     def _current_own(self) -> str:
         """The digest, "" for none: read again when the file is another, unless the environment's
         goes before it.
         """
-        seen = _seen(self._place)
-        if seen != self._own_seen:
-            self._own, self._own_seen = "", seen
+        stamp = _file_stamp(self._place)
+        if stamp != self._own_stamp:
+            self._own_digest, self._own_stamp = "", stamp
             with contextlib.suppress(Misconfigured):
                 token = own_token()
-                self._own = digest_of(token) if token else ""
-        return self._own
+                self._own_digest = digest_of(token) if token else ""
+        return self._own_digest
 
-    def _current_named(self) -> Mapping[str, Named]:
+    def _current_named(self) -> Mapping[str, NamedToken]:
         """Read again when the file is another; one that cannot be read opens nothing."""
-        seen = _seen(_folder() / "tokens.json")
-        if seen != self._named_seen:
-            self._named, self._named_seen = {}, seen
+        stamp = _file_stamp(_folder() / "tokens.json")
+        if stamp != self._named_stamp:
+            self._named_tokens, self._named_stamp = {}, stamp
             with contextlib.suppress(Misconfigured):
-                self._named = read_named()
-        return self._named
+                self._named_tokens = read_named()
+        return self._named_tokens
 
 
 @dataclass(slots=True)
-class _Failing:
+class _AddressFailures:
     """The wrong tokens from one address; times are monotonic."""
 
     count: int = 0
@@ -235,24 +235,24 @@ class Failures:
     """
 
     def __init__(self) -> None:
-        self._failing: OrderedDict[str, _Failing] = OrderedDict()
+        self._failing: OrderedDict[str, _AddressFailures] = OrderedDict()
 
     def note(self, address: str, now: float) -> float:
         """One more, at `now` (monotonic): the seconds of the pause, 0 while there were few."""
-        one = self._failing.setdefault(address, _Failing())
+        failing = self._failing.setdefault(address, _AddressFailures())
         self._failing.move_to_end(address)
         if len(self._failing) > ADDRESSES_MAX:
             self._failing.popitem(last=False)
-        if now - one.last > FORGET_S:
-            one.count = 0
-        one.last = now
-        if now < one.until:
-            return one.until - now
-        one.count += 1
-        if one.count <= WRONG_MAX:
+        if now - failing.last > FORGET_S:
+            failing.count = 0
+        failing.last = now
+        if now < failing.until:
+            return failing.until - now
+        failing.count += 1
+        if failing.count <= WRONG_MAX:
             return 0.0
-        pause = min(PAUSE_MAX_S, 2.0 ** (one.count - WRONG_MAX))
-        one.until = now + pause
+        pause = min(PAUSE_MAX_S, 2.0 ** (failing.count - WRONG_MAX))
+        failing.until = now + pause
         return pause
 
 
@@ -260,7 +260,7 @@ def _folder() -> Path:
     return user_config().parent
 
 
-def _seen(place: Path) -> tuple[int, int] | None:
+def _file_stamp(place: Path) -> tuple[int, int] | None:
     """What tells a file from another one in its place; None where there is none."""
     try:
         info = os.lstat(place)
@@ -269,7 +269,7 @@ def _seen(place: Path) -> tuple[int, int] | None:
     return info.st_ino, info.st_mtime_ns
 
 
-def _usable(token: str, where: str) -> str:
+def _check_token(token: str, where: str) -> str:
     if not _TOKEN.fullmatch(token):
         raise Misconfigured(f"{where} must hold 16 to 512 visible ASCII characters without blanks.")
     return token
@@ -287,8 +287,8 @@ def _create(place: Path, token: str) -> str:
     return token
 
 
-def _write_named(named: Mapping[str, Named]) -> None:
-    _write(_folder() / "tokens.json", msgspec.json.encode(named))
+def _write_named(tokens: Mapping[str, NamedToken]) -> None:
+    _write(_folder() / "tokens.json", msgspec.json.encode(tokens))
 
 
 def _write(place: Path, raw: bytes) -> None:

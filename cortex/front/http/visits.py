@@ -49,17 +49,17 @@ def cookie_name(headers: Headers) -> str:
     return f"cortex-{port}" if port.isdecimal() else "cortex"
 
 
-def shown_cookie(headers: Headers) -> str:
+def request_cookie(headers: Headers) -> str:
     """The cookie of a visit that a request shows; "" for none."""
-    shown = (one.strip().partition("=") for one in headers.get("cookie", "").split(";"))
+    pairs = (cookie.strip().partition("=") for cookie in headers.get("cookie", "").split(";"))
     name = cookie_name(headers)
-    return next((value for key, _, value in shown if key == name), "")
+    return next((value for key, _, value in pairs if key == name), "")
 
 
-def _add(kept: OrderedDict[str, tuple[str, float]], value: tuple[str, float], most: int) -> str:
+def _add(store: OrderedDict[str, tuple[str, float]], value: tuple[str, float], most: int) -> str:
     """Found again by its hash: what is looked up says nothing of what is kept by its time."""
-    made = secrets.token_urlsafe(TOKEN_BYTES)
-    kept[digest_of(made)] = value
-    while len(kept) > most:
-        kept.popitem(last=False)
-    return made
+    secret = secrets.token_urlsafe(TOKEN_BYTES)
+    store[digest_of(secret)] = value
+    while len(store) > most:
+        store.popitem(last=False)
+    return secret

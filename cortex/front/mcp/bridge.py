@@ -20,7 +20,7 @@ import orjson
 from cortex import __version__
 from cortex.front.mcp.fast_path import capabilities
 from cortex.front.mcp.lines import read_lines
-from cortex.front.mcp.remote_server import Denied, Far, Lost, Message, Say, check_url
+from cortex.front.mcp.remote_server import ConnectionLost, Denied, Message, RemoteServer, Say, check_url
 from cortex.front.mcp.server import INTERNAL_ERROR, describe
 from cortex.front.mcp.stdio import CLOSE_S, Wire, take_stdout
 from cortex.front.tools import TOOLS, choose, instruct
@@ -68,7 +68,9 @@ async def _run(url: str, token: str, wire: int) -> None:
         async for line in streams:
             await bridge.take(orjson.loads(line))
 
-    tasks = [asyncio.create_task(one) for one in (speak(), stop.wait(), streams.abandoned(0))]
+    tasks = [
+        asyncio.create_task(coroutine) for coroutine in (speak(), stop.wait(), streams.wait_abandoned(0))
+    ]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -84,14 +86,14 @@ class Bridge:
     """Between one client and one server. Use it in one event loop."""
 
     def __init__(self, url: str, token: str, say: Say) -> None:
-        self._far, self._say = Far(url, token, say), say
+        self._server, self._say = RemoteServer(url, token, say), say
         self._tools = choose(Settings().toolsets)
         #: what the client said when it connected; None for one of the newest protocol
         self._hello: Message | None = None
         self._greeting = asyncio.Lock()
-        self._asked: dict[Any, asyncio.Task[None]] = {}
+        self._requests: dict[Any, asyncio.Task[None]] = {}
         self._listening: asyncio.Task[None] | None = None
-        self._seen = self._compared = False
+        self._was_reached = self._compared = False
 
     async def take(self, message: Message) -> None:
         """Pass on one message of the client. A request is answered in its own time."""
@@ -100,80 +102,80 @@ class Bridge:
             if message["method"] == "initialize":
                 self._hello = message
             task = asyncio.create_task(self._ask(message))
-            self._asked[number] = task
-            task.add_done_callback(lambda _task: self._asked.pop(number, None))
+            self._requests[number] = task
+            task.add_done_callback(lambda _task: self._requests.pop(number, None))
             if message["method"] == "initialize":
                 await asyncio.wait({task})
             return
         if message.get("method") == "notifications/cancelled" and self._hello is None:
-            if task_of := self._asked.get((message.get("params") or {}).get("requestId")):
+            if task_of := self._requests.get((message.get("params") or {}).get("requestId")):
                 task_of.cancel()  # the end of its stream says it
             return
-        with contextlib.suppress(Lost, Denied):
-            await self._far.send(message)
+        with contextlib.suppress(ConnectionLost, Denied):
+            await self._server.send(message)
         if message.get("method") == INITIALIZED["method"]:
             self._listen()
 
     async def close(self) -> None:
-        tasks = [*self._asked.values(), *([self._listening] if self._listening else [])]
+        tasks = [*self._requests.values(), *([self._listening] if self._listening else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._far.close()
+        await self._server.close()
 
     async def _ask(self, message: Message) -> None:
         """Answer one request, by the server or by a sentence."""
-        until = time.monotonic() + (AGAIN_S if self._seen else FIRST_S)
+        until = time.monotonic() + (AGAIN_S if self._was_reached else FIRST_S)
         pause, sent = PAUSE_S, False
-        while (lost := await self._try(message)) is not None:
-            if lost.sent and (sent or not _reads(message)):
-                await self._fail(message, str(lost) if _reads(message) else UNKNOWN)
+        while (lost := await self._ask_once(message)) is not None:
+            if lost.sent and (sent or not _is_read_only(message)):
+                await self._fail(message, str(lost) if _is_read_only(message) else UNKNOWN)
                 return
             sent |= lost.sent
             if time.monotonic() + pause >= until:
-                await self._away(message, lost)
+                await self._answer_offline(message, lost)
                 return
             await asyncio.sleep(pause)
             pause = min(2 * pause, PAUSE_MAX_S)
 
-    async def _try(self, message: Message) -> Lost | None:
+    async def _ask_once(self, message: Message) -> ConnectionLost | None:
         """Ask once; None when the client has its answer."""
         try:
             await self._reach(message)
         except Denied as error:
             await self._fail(message, str(error))
-        except Lost as lost:
+        except ConnectionLost as lost:
             if lost.session:
-                self._far.session = ""
+                self._server.session = ""
             return lost
-        self._seen = True
+        self._was_reached = True
         return None
 
     async def _reach(self, message: Message) -> None:
         """Send it to the server, in a session of ours. Raises Lost and Denied."""
         if not self._compared:
-            self._compare(await self._far.health())
+            self._compare(await self._server.health())
         if message.get("method") == "initialize":
-            await self._far.send(message, self._note_version)
+            await self._server.send(message, self._note_version)
             return
-        if self._hello is not None and not self._far.session:
+        if self._hello is not None and not self._server.session:
             async with self._greeting:
-                if not self._far.session:
+                if not self._server.session:
                     await self._greet_again(self._hello)
-        await self._far.send(message)
+        await self._server.send(message)
 
     async def _greet_again(self, hello: Message) -> None:
         """A new session, as the client's own words would open it."""
-        await self._far.send(hello | {"id": "cortex-bridge"}, self._hear_version)
-        await self._far.send(INITIALIZED)
+        await self._server.send(hello | {"id": "cortex-bridge"}, self._read_version)
+        await self._server.send(INITIALIZED)
         self._listen()
 
-    async def _hear_version(self, line: str) -> None:
+    async def _read_version(self, line: str) -> None:
         answer = orjson.loads(line)
-        self._far.version = (answer.get("result") or {}).get("protocolVersion", "")
+        self._server.version = (answer.get("result") or {}).get("protocolVersion", "")
 
     async def _note_version(self, line: str) -> None:
-        await self._hear_version(line)
+        await self._read_version(line)
         await self._say(line if line.endswith("\n") else line + "\n")
 
     def _compare(self, version: str) -> None:
@@ -189,25 +191,25 @@ class Bridge:
 
     def _listen(self) -> None:
         """Follow what the server says without being asked."""
-        if self._far.listens and (self._listening is None or self._listening.done()):
+        if self._server.has_event_stream and (self._listening is None or self._listening.done()):
             self._listening = asyncio.create_task(self._follow())
 
     async def _follow(self) -> None:
         last, pause = "", PAUSE_S
-        while self._far.listens:
+        while self._server.has_event_stream:
             try:
-                async for number, data in self._far.listen(last):
+                async for number, data in self._server.listen(last):
                     last, pause = number or last, PAUSE_S
                     await self._say(data + "\n")
             except Denied:
                 return
-            except Lost as lost:
+            except ConnectionLost as lost:
                 if lost.session:
                     return
             await asyncio.sleep(pause)
             pause = min(2 * pause, PAUSE_MAX_S)
 
-    async def _away(self, message: Message, lost: Lost) -> None:
+    async def _answer_offline(self, message: Message, lost: ConnectionLost) -> None:
         """Answer without a server: what needs none as the server would, all else by a sentence."""
         if message["method"] == "initialize":
             answer: Message = {
@@ -220,14 +222,14 @@ class Bridge:
         elif message["method"] == "tools/list":
             listed = [describe(tool) for tool in self._tools.values()]
             await self._answer(message, {"result": {"tools": listed}})
-        elif lost.told:
+        elif lost.from_server:
             await self._fail(message, str(lost))
         else:
-            where = self._far.url.partition("?")[0].removesuffix("/mcp")
-            told = (
+            where = self._server.url.partition("?")[0].removesuffix("/mcp")
+            sentence = (
                 f"There is no Cortex server at {where} ({str(lost).rstrip('.')}): start `cortex serve` there."
             )
-            await self._fail(message, told)
+            await self._fail(message, sentence)
 
     async def _fail(self, message: Message, sentence: str) -> None:
         await self._answer(message, {"error": {"code": INTERNAL_ERROR, "message": sentence}})
@@ -236,7 +238,7 @@ class Bridge:
         await self._say(orjson.dumps({"jsonrpc": "2.0", "id": message["id"]} | body).decode() + "\n")
 
 
-def _reads(message: Message) -> bool:
+def _is_read_only(message: Message) -> bool:
     """Whether asking it twice is as good as once."""
     if message["method"] != "tools/call":
         return True

@@ -10,28 +10,28 @@ if TYPE_CHECKING:
     from mcp.server.connection import Connection
 
 #: the client in whose name this task works; None in what belongs to nobody alone
-_SPEAKING: contextvars.ContextVar[Connection | None] = contextvars.ContextVar("speaking", default=None)
+_CURRENT_CLIENT: contextvars.ContextVar[Connection | None] = contextvars.ContextVar("speaking", default=None)
 
 
 def client_of(context: Any) -> Connection:
     """What is the same for all requests of a client's connection or session, and ends with it."""
-    found: Connection = context.session._connection  # noqa: SLF001 - the SDK names it nowhere else
-    return found
+    connection: Connection = context.session._connection  # noqa: SLF001 - the SDK names it nowhere else
+    return connection
 
 
-def end_with(client: Connection, ending: Callable[[Connection], None]) -> None:
+def on_disconnect(client: Connection, ending: Callable[[Connection], None]) -> None:
     """Call `ending` when the client has gone, by whatever."""
     client.exit_stack.callback(ending, client)
 
 
-def speaking() -> Connection | None:
-    return _SPEAKING.get()
+def current_client() -> Connection | None:
+    return _CURRENT_CLIENT.get()
 
 
-async def note_who_speaks(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+async def note_client(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
     """Around every request: what it does is done in its client's name. A middleware of the SDK."""
-    before = _SPEAKING.set(client_of(ctx))
+    before = _CURRENT_CLIENT.set(client_of(ctx))
     try:
         return await call_next(ctx)
     finally:
-        _SPEAKING.reset(before)
+        _CURRENT_CLIENT.reset(before)

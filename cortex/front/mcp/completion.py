@@ -15,7 +15,7 @@ from cortex.system.errors import CortexError
 if TYPE_CHECKING:
     import mcp_types as types
 
-    from cortex.front.mcp.project import Speaker
+    from cortex.front.mcp.project import ToolCaller
 
 #: values of one completion; the protocol allows no more
 VALUES_MAX = 100
@@ -32,7 +32,7 @@ async def complete_name(
 COMPLETE = make_tool(complete_name, "Complete a name", reads=True)
 
 
-async def complete(link: Speaker, params: types.CompleteRequestParams) -> types.CompleteResult:
+async def complete(link: ToolCaller, params: types.CompleteRequestParams) -> types.CompleteResult:
     """Nothing where nothing can be completed, or nobody can: who types is not to be stopped."""
     import mcp_types as types
 
@@ -40,10 +40,10 @@ async def complete(link: Speaker, params: types.CompleteRequestParams) -> types.
     if not kind:
         return types.CompleteResult(completion=types.Completion(values=[]))
     try:
-        found = await link.call(COMPLETE, {"prefix": params.argument.value, "kind": kind})
+        answer = await link.call(COMPLETE, {"prefix": params.argument.value, "kind": kind})
     except CortexError:
         return types.CompleteResult(completion=types.Completion(values=[]))
-    values, total = list(found["values"]), found["total"]
+    values, total = list(answer["values"]), answer["total"]
     return types.CompleteResult(
         completion=types.Completion(values=values, total=total, has_more=total > len(values))
     )
@@ -55,4 +55,4 @@ def kind_of(params: types.CompleteRequestParams) -> str:
         return "path" if params.ref.uri == TEMPLATE and params.argument.name == "path" else ""
     prompt = PROMPTS.get(params.ref.name)
     arguments = prompt.arguments if prompt else ()
-    return next((one.completes for one in arguments if one.name == params.argument.name), "")
+    return next((argument.completes for argument in arguments if argument.name == params.argument.name), "")

@@ -22,18 +22,18 @@ import orjson
 
 from cortex import __version__
 from cortex.front.mcp.lines import Line
-from cortex.front.mcp.progress import telling
+from cortex.front.mcp.progress import reporting_progress
 from cortex.front.mcp.prompts import list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates
 from cortex.front.mcp.server import describe, explain, run_tool
-from cortex.front.open_projects import Several
+from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
 from cortex.front.tools import instruct
 
 #: protocols whose answers are shaped as they are here; a test compares them with the SDK's
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 #: messages of a handshake that the SDK gets although it is not there yet
-SHAKEN = 2
+HANDSHAKE_MESSAGES = 2
 #: messages for the SDK that are read before it takes them; each may have 16 MiB
 HELD_MAX = 4
 #: letters of a message that is answered here: a longer one is the SDK's to check
@@ -94,41 +94,41 @@ class _Request(msgspec.Struct, forbid_unknown_fields=True):
 _REQUESTS = msgspec.json.Decoder(_Request)
 
 
-class Out(Protocol):
+class AnswerWriter(Protocol):
     """What this needs of cortex.front.mcp.stdio.Wire."""
 
-    def expect(self, said: str = "") -> None: ...
+    def expect(self, head: str = "") -> None: ...
     def forgo(self) -> None: ...
     async def say(self, line: str) -> None: ...
 
 
-class Direct:
+class FastPath:
     """The lines of a client, for the SDK; answers those that need none of it. Use it in one event
     loop.
     """
 
-    def __init__(self, tools: Mapping[str, Tool], link: Several | None, out: Out) -> None:
+    def __init__(self, tools: Mapping[str, Tool], link: OpenProjects | None, out: AnswerWriter) -> None:
         """Without a `link` all is left to the SDK, which can ask the client for its roots."""
         self._tools, self._link, self._out = tools, link, out
         memory = "cortex_store" in tools
         #: what is asked without parameters → what answers it
         self._plain: dict[str, Callable[[], Coroutine[Any, Any, Message]]] = {
-            "ping": self._pong,
+            "ping": self._answer_ping,
             "prompts/list": partial(self._list_others, list_prompts),
             "resources/list": partial(self._list_others, partial(list_resources, memory=memory)),
             "resources/templates/list": partial(self._list_others, partial(list_templates, memory=memory)),
             "tools/list": self._list,
         }
         #: set once the tools are made
-        self.made = asyncio.Event()
+        self.tools_ready = asyncio.Event()
         self._lines: asyncio.Queue[Line | None] = asyncio.Queue(HELD_MAX)
         #: those whose answer is still being made, which may be cancelled; and all
-        self._asked: dict[str | int, asyncio.Task[None]] = {}
+        self._requests: dict[str | int, asyncio.Task[None]] = {}
         self._answering: set[asyncio.Task[None]] = set()
         #: whether nothing has come yet that needs the SDK; whether that is there
         self._first, self._imported = link is not None, False
         #: whether the client speaks a protocol of the handshake; whether it may ask
-        self._known, self._greeted = False, False
+        self._speaks_handshake, self._greeted = False, False
         self._reading: asyncio.Task[None] | None = None
         #: set once something has come that is the SDK's
         self._wanted = asyncio.Event()
@@ -141,7 +141,7 @@ class Direct:
         """Read `lines` from now on."""
         if self._link is None or not self._is_indexed():  # much is the SDK's then: it may come at once
             self._wanted.set()
-        self._reading = asyncio.create_task(self._read(lines))
+        self._reading = asyncio.create_task(self._read_lines(lines))
 
     async def wants_sdk(self, deadline_s: float) -> bool:
         """Return True once something has come that is the SDK's; False when the input has ended
@@ -165,31 +165,31 @@ class Direct:
         assert self._reading is not None
         await self._reading
 
-    async def _read(self, lines: AsyncIterable[Line]) -> None:
+    async def _read_lines(self, lines: AsyncIterable[Line]) -> None:
         try:
             async for line in lines:
-                if not (self._first or self._imported) or not self._take(line):
-                    if not self._first or self._lines.qsize() >= SHAKEN:
+                if not (self._first or self._imported) or not self._accept_line(line):
+                    if not self._first or self._lines.qsize() >= HANDSHAKE_MESSAGES:
                         self._wanted.set()
                     await self._lines.put(line)
         finally:
             await self._lines.put(None)
 
-    def _take(self, line: Line) -> bool:
+    def _accept_line(self, line: Line) -> bool:
         """Whether the line needs no SDK."""
-        request = _read(line)
+        request = _read_request(line)
         if request is not None and request.id is None:
             return self._note(request)
         answer = self._answer_to(request) if request is not None else None
         if request is None or request.id is None or answer is None:
             self._first = False
             if request is not None and request.method == "initialize":
-                self._overhear(request.params)
+                self._note_client(request.params)
             return False
         greeting = request.method == "initialize"
         self._out.expect(head_of(request.id) if greeting else "")
         task = asyncio.create_task(self._send(request.id, answer))
-        self._asked[request.id] = task
+        self._requests[request.id] = task
         self._answering.add(task)
         task.add_done_callback(self._answered)
         return not greeting
@@ -205,39 +205,39 @@ class Direct:
             number = notification.params.get("requestId")
             if not isinstance(number, str | int) or isinstance(number, bool):
                 return False
-            if (task := self._asked.pop(number, None)) is not None:
+            if (task := self._requests.pop(number, None)) is not None:
                 task.cancel()
                 return True
         if notification.method == "notifications/initialized":
-            self._greeted |= self._known
+            self._greeted |= self._speaks_handshake
         self._first &= notification.method == "notifications/initialized" and self._greeted
         return False
 
-    def _overhear(self, params: Message) -> None:
+    def _note_client(self, params: Message) -> None:
         """What the SDK answers to `initialize`, whose words it knows more of."""
         client = params.get("clientInfo")
         name = client.get("name") if isinstance(client, dict) else None
-        self._known = params.get("protocolVersion") in VERSIONS and isinstance(name, str)
-        if self._known and self._link is not None:
+        self._speaks_handshake = params.get("protocolVersion") in VERSIONS and isinstance(name, str)
+        if self._speaks_handshake and self._link is not None:
             self._link.name(str(name))
 
     def _answer_to(self, request: _Request) -> Coroutine[Any, Any, Message] | None:
         """What answers it; None for what is left to the SDK."""
-        if request.id in self._asked:
+        if request.id in self._requests:
             return None
         with contextlib.suppress(msgspec.ValidationError, RecursionError):
             if request.method == "tools/call" and self._greeted and len(self._answering) < CALLS_MAX:
                 call = msgspec.convert(request.params, _Call)
-                return self._call(call) if call.name in self._tools and self._serves(call) else None
+                return self._call(call) if call.name in self._tools and self._can_serve(call) else None
             if self._imported:
                 return None
             if request.method == "initialize" and not self._greeted:
-                return self._hear(msgspec.convert(request.params, _Hello))
+                return self._accept_hello(msgspec.convert(request.params, _Hello))
             if self._greeted and not request.params and request.method in self._plain:
                 return self._plain[request.method]()
         return None
 
-    def _serves(self, call: _Call) -> bool:
+    def _can_serve(self, call: _Call) -> bool:
         """Whether there is an index to answer from, or the tool needs none. A call that waits for
         the first one has its time from its beginning, in which that cannot be there this early.
         """
@@ -250,21 +250,21 @@ class Direct:
         freshness = self._link.freshness
         return freshness.serves(freshness.current())
 
-    def _hear(self, hello: _Hello) -> Coroutine[Any, Any, Message] | None:
+    def _accept_hello(self, hello: _Hello) -> Coroutine[Any, Any, Message] | None:
         assert self._link is not None
         if hello.protocol_version not in VERSIONS:
             return None
-        self._known = self._greeted = True
+        self._speaks_handshake = self._greeted = True
         self._link.name(hello.client_info.name)
         return self._greet(hello.protocol_version)
 
     async def _send(self, number: str | int, answer: Coroutine[Any, Any, Message]) -> None:
         try:
-            said = await answer
+            body = await answer
         finally:
-            if self._asked.get(number) is asyncio.current_task():  # a cancelled one's id may be another's
-                del self._asked[number]
-        await self._say({"id": number} | said)
+            if self._requests.get(number) is asyncio.current_task():  # a cancelled one's id may be another's
+                del self._requests[number]
+        await self._say({"id": number} | body)
 
     async def _say(self, message: Message) -> None:
         await self._out.say(orjson.dumps({"jsonrpc": "2.0"} | message).decode() + "\n")
@@ -279,14 +279,14 @@ class Direct:
             }
         }
 
-    async def _pong(self) -> Message:
+    async def _answer_ping(self) -> Message:
         return {"result": {}}
 
     async def _list_others(self, listed: Callable[[], Message]) -> Message:
         return {"result": listed()}
 
     async def _list(self) -> Message:
-        await self.made.wait()
+        await self.tools_ready.wait()
         assert self._link is not None
         names = await self._link.names()
         return {"result": {"tools": [describe(tool, names) for tool in self._tools.values()]}}
@@ -296,13 +296,13 @@ class Direct:
         token = call.meta.progress_token
 
         async def tell(progress: float, total: float | None, sentence: str) -> None:
-            told = {"progressToken": token, "progress": progress, "total": total, "message": sentence}
-            params = {key: value for key, value in told.items() if value is not None}
+            fields = {"progressToken": token, "progress": progress, "total": total, "message": sentence}
+            params = {key: value for key, value in fields.items() if value is not None}
             await self._say({"method": "notifications/progress", "params": params})
 
-        await self.made.wait()
+        await self.tools_ready.wait()
         try:
-            async with telling(self._link.freshness, None if token is None else tell):
+            async with reporting_progress(self._link.freshness, None if token is None else tell):
                 text, wrong = await run_tool(self._link, self._tools[call.name], call.arguments)
         except Exception as error:
             code, sentence = explain(error, call.name)
@@ -322,7 +322,7 @@ def capabilities(tools: Mapping[str, Tool]) -> Message:
     }
 
 
-def _read(line: Line) -> _Request | None:
+def _read_request(line: Line) -> _Request | None:
     """The request in a line; None for what the SDK has to look at."""
     if line.cut or len(line.text) > CHARS_MAX:
         return None

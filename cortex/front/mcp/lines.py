@@ -38,7 +38,7 @@ class Line:
     cut: bool = False
 
 
-class Refused(Exception):  # noqa: N818 - errors name the condition
+class InvalidLine(Exception):  # noqa: N818 - errors name the condition
     """A line that is no message: the JSON-RPC error that answers it."""
 
     def __init__(self, code: int, sentence: str, number: str | int | None = None) -> None:
@@ -54,39 +54,39 @@ class Splitter:
     """Blocks of bytes → lines. Of one that is too long only the beginning is kept."""
 
     def __init__(self) -> None:
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._cut = False
 
     def feed(self, data: bytes) -> Iterator[Line]:
-        *ended, rest = data.split(b"\n")
+        *ended, remainder = data.split(b"\n")
         for end in ended:
-            self._hold(end)
+            self._append(end)
             yield self._take()
-        self._hold(rest)
+        self._append(remainder)
 
     def finish(self) -> Iterator[Line]:
         """What the input ended with, if no line end followed."""
-        if self._held:
+        if self._buffer:
             yield self._take()
 
-    def _hold(self, data: bytes) -> None:
+    def _append(self, data: bytes) -> None:
         if self._cut:
             return
-        self._held += data
-        if len(self._held) > LINE_BYTES_MAX:
+        self._buffer += data
+        if len(self._buffer) > LINE_BYTES_MAX:
             self._cut = True
-            del self._held[HEAD_BYTES:]
+            del self._buffer[HEAD_BYTES:]
 
     def _take(self) -> Line:
-        line = Line(self._held.decode("utf-8", "replace"), self._cut)
-        self._held, self._cut = bytearray(), False
+        line = Line(self._buffer.decode("utf-8", "replace"), self._cut)
+        self._buffer, self._cut = bytearray(), False
         return line
 
 
 async def read_lines(source: io.FileIO) -> AsyncIterator[Line]:
     """The lines of standard input that are not blank."""
     splitter = Splitter()
-    async for block in _blocks(source):
+    async for block in _read_blocks(source):
         for line in splitter.feed(block):
             if line.text.strip():
                 yield line
@@ -95,7 +95,7 @@ async def read_lines(source: io.FileIO) -> AsyncIterator[Line]:
             yield line
 
 
-async def _blocks(source: io.FileIO) -> AsyncIterator[bytes]:
+async def _read_blocks(source: io.FileIO) -> AsyncIterator[bytes]:
     """Without a thread for each where the loop can wait for them (a pipe or a socket)."""
     kind = os.fstat(source.fileno()).st_mode
     waits = not hosts.WINDOWS and (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or source.isatty())
@@ -110,25 +110,27 @@ async def _blocks(source: io.FileIO) -> AsyncIterator[bytes]:
 
 
 def check(line: Line) -> bool:
-    """Whether the line asks for an answer. Raises Refused for what is no message."""
+    """Whether the line asks for an answer. Raises InvalidLine for what is no message."""
     if line.cut:
         size = f"{LINE_BYTES_MAX >> 20} MiB"
-        raise Refused(INVALID_REQUEST, f"The message is longer than {size}; send less.", find_id(line.text))
+        raise InvalidLine(
+            INVALID_REQUEST, f"The message is longer than {size}; send less.", find_id(line.text)
+        )
     try:
         message = orjson.loads(line.text)
     except orjson.JSONDecodeError as error:
-        raise Refused(PARSE_ERROR, f"The line is not JSON: {error}.", find_id(line.text)) from error
+        raise InvalidLine(PARSE_ERROR, f"The line is not JSON: {error}.", find_id(line.text)) from error
     if isinstance(message, list):
-        raise Refused(INVALID_REQUEST, "Batches are not served; send each message on a line of its own.")
+        raise InvalidLine(INVALID_REQUEST, "Batches are not served; send each message on a line of its own.")
     if not isinstance(message, dict):
-        raise Refused(INVALID_REQUEST, "A message must be a JSON object.")
+        raise InvalidLine(INVALID_REQUEST, "A message must be a JSON object.")
     number = message.get("id")
-    known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+    request_id = number if isinstance(number, str | int) and not isinstance(number, bool) else None
     if "method" not in message:  # an answer's id is one of ours: the client would take it for its own
-        known = None
-    if sentence := _fault(message, known):
-        raise Refused(INVALID_REQUEST, sentence, known)
-    _check_with_sdk(line.text, known)
+        request_id = None
+    if sentence := _fault(message, request_id):
+        raise InvalidLine(INVALID_REQUEST, sentence, request_id)
+    _check_with_sdk(line.text, request_id)
     return "id" in message and "method" in message
 
 
@@ -157,7 +159,7 @@ def _check_with_sdk(text: str, number: str | int | None) -> None:
         fault = error.errors()[0]
         broken = fault["type"] == "json_invalid"
         code, what = (PARSE_ERROR, "line") if broken else (INVALID_REQUEST, "message")
-        raise Refused(code, f"The {what} cannot be read: {fault['msg']}.", number) from error
+        raise InvalidLine(code, f"The {what} cannot be read: {fault['msg']}.", number) from error
 
 
 def find_id(text: str) -> str | int | None:
@@ -165,16 +167,16 @@ def find_id(text: str) -> str | int | None:
 
     Without a method it may be an answer, whose id is one of ours.
     """
-    depth, found, asks = 0, None, False
+    depth, number, asks = 0, None, False
     key = colon = value = end = ""
     for match in _TOKEN.finditer(text[:HEAD_BYTES]):
         key, colon, value, end = colon, value, end, match[0]
         if depth == 1 and end == ":":
             asks |= value == '"method"'
         if depth == 1 and key == '"id"' and colon == ":" and end in (",", "}"):
-            found = _read_id(value)
-        if found is not None and asks:
-            return found
+            number = _read_id(value)
+        if number is not None and asks:
+            return number
         depth += (end in ("{", "[")) - (end in ("}", "]"))
     return None
 

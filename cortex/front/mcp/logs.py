@@ -10,7 +10,7 @@ import logging
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from cortex.front.mcp.clients import client_of, end_with, speaking
+from cortex.front.mcp.clients import client_of, current_client, on_disconnect
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -48,13 +48,13 @@ class ClientLog(logging.Handler):
         """Tell the client of `context` what is at least as grave as `level`, from now on."""
         client = client_of(context)
         if client not in self._following:
-            end_with(client, self._forget)
+            on_disconnect(client, self._forget)
         self._following[client] = (context.session, LEVELS[level])
         logging.getLogger("cortex").addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
         """From any thread."""
-        speaks = speaking()
+        speaks = current_client()
         for client, (session, least) in list(self._following.items()):
             if record.levelno >= least and (self._alone or client is speaks):
                 with contextlib.suppress(RuntimeError):  # the loop has ended
@@ -97,9 +97,9 @@ def serve_logs(server: Server, *, alone: bool) -> None:
 
     async def discover(context: Any, params: Any) -> Any:
         """Without what only handshake clients can ask for."""
-        found: Any = await described.handler(context, params)
-        return found.model_copy(
-            update={"capabilities": found.capabilities.model_copy(update={"logging": None})}
+        answer: Any = await described.handler(context, params)
+        return answer.model_copy(
+            update={"capabilities": answer.capabilities.model_copy(update={"logging": None})}
         )
 
     server.add_request_handler("server/discover", described.params_type, discover)

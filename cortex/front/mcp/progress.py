@@ -18,12 +18,12 @@ Tell = Callable[[float, float | None, str], Awaitable[None]]
 
 
 @contextlib.asynccontextmanager
-async def telling(freshness: Freshness, tell: Tell | None) -> AsyncIterator[None]:
+async def reporting_progress(freshness: Freshness, tell: Tell | None) -> AsyncIterator[None]:
     """Meanwhile tell the client how far its call is, by `tell`; None: it did not ask for that."""
     if tell is None:
         yield
         return
-    task = asyncio.create_task(tell_progress(freshness, tell))
+    task = asyncio.create_task(report_progress(freshness, tell))
     try:
         yield
     finally:
@@ -31,19 +31,19 @@ async def telling(freshness: Freshness, tell: Tell | None) -> AsyncIterator[None
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def tell_progress(freshness: Freshness, tell: Tell) -> None:
+async def report_progress(freshness: Freshness, tell: Tell) -> None:
     """Report (files done, files to do, sentence) while the project is being indexed, and otherwise
     every QUIET_S a little more than before, without an end; never a smaller number.
     """
-    told, began = -1.0, time.monotonic()
-    heard = began
+    reported, began = -1.0, time.monotonic()
+    reported_at = began
     while True:
         progress, now = freshness.progress(), time.monotonic()
-        if progress.indexing and progress.total and progress.done > told:
-            told, heard = float(progress.done), now
-            await tell(told, float(progress.total), say_progress(progress))
-        elif now - heard >= QUIET_S:
-            told, heard = max(0.0, told) + QUIET_S, now
+        if progress.indexing and progress.total and progress.done > reported:
+            reported, reported_at = float(progress.done), now
+            await tell(reported, float(progress.total), say_progress(progress))
+        elif now - reported_at >= QUIET_S:
+            reported, reported_at = max(0.0, reported) + QUIET_S, now
             sentence = say_progress(progress) if progress.indexing else f"{now - began:.1f} s so far."
-            await tell(told, None, sentence)
+            await tell(reported, None, sentence)
         await asyncio.sleep(LOOK_S)

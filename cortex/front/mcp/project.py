@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cortex.ask.freshness import Freshness
 from cortex.front.link import Link
-from cortex.front.open_projects import Several
+from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
 from cortex.settings import config as configuration
 from cortex.settings.home import real
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 ROOTS_S = 5.0
 
 
-class Speaker(Protocol):
+class ToolCaller(Protocol):
     """What answering needs of a Link."""
 
     @property
@@ -39,13 +39,13 @@ class Speaker(Protocol):
     async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]: ...
 
 
-class Reached(Protocol):
+class ProjectRouter(Protocol):
     """How a request gets to its project: see Project, where there is one client."""
 
-    async def reach(self, context: ServerRequestContext) -> Speaker: ...
+    async def reach(self, context: ServerRequestContext) -> ToolCaller: ...
 
 
-class Named(Protocol):
+class ProjectNames(Protocol):
     """Who knows the names of the projects that a request may ask, its own first; none for one."""
 
     async def names(self, context: ServerRequestContext) -> Sequence[str]: ...
@@ -54,12 +54,12 @@ class Named(Protocol):
 class Project:
     """`link` is None until there is a project; `problem` then says what to set."""
 
-    def __init__(self, link: Several | None, problem: str = "") -> None:
+    def __init__(self, link: OpenProjects | None, problem: str = "") -> None:
         self.link = link
         self.problem = problem
         self._asking = asyncio.Lock()
 
-    async def reach(self, context: ServerRequestContext) -> Several:
+    async def reach(self, context: ServerRequestContext) -> OpenProjects:
         """The way to the project's workers. Raises Unavailable when there is no project."""
         session = context.session
         if self.link is None:
@@ -73,7 +73,7 @@ class Project:
         return self.link
 
     async def names(self, context: ServerRequestContext) -> Sequence[str]:
-        """See Named."""
+        """See ProjectNames."""
         try:
             return await (await self.reach(context)).names()
         except Unavailable:
@@ -88,7 +88,7 @@ class Project:
         if not roots:
             return
         try:
-            link = Several(Link(configuration.load(roots[0])), roots, Link)
+            link = OpenProjects(Link(configuration.load(roots[0])), roots, Link)
         except CortexError as error:
             self.problem = str(error)
             return
@@ -105,10 +105,10 @@ async def roots_of(session: ServerSession) -> list[Path]:
         return []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MCPDeprecationWarning)
-        asked = session.list_roots()
+        request = session.list_roots()
     try:
         async with asyncio.timeout(ROOTS_S):
-            roots = (await asked).roots
+            roots = (await request).roots
     except (MCPError, TimeoutError) as error:
         log.warning("The client did not name its roots: %s", error)
         return []

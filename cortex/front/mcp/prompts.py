@@ -91,8 +91,12 @@ def list_prompts() -> dict[str, Any]:
         "prompts": [
             {
                 "arguments": [
-                    {"description": one.description, "name": one.name, "required": one.required}
-                    for one in prompt.arguments
+                    {
+                        "description": argument.description,
+                        "name": argument.name,
+                        "required": argument.required,
+                    }
+                    for argument in prompt.arguments
                 ],
                 "description": prompt.description,
                 "name": prompt.name,
@@ -103,19 +107,22 @@ def list_prompts() -> dict[str, Any]:
     }
 
 
-def get_prompt(name: str, given: Mapping[str, str] | None) -> types.GetPromptResult:
+def get_prompt(name: str, arguments: Mapping[str, str] | None) -> types.GetPromptResult:
     """Raises BadRequest for a prompt that does not exist, and without an argument that it needs."""
     import mcp_types as types
 
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise BadRequest(f"There is no prompt {name!r}; there are: {', '.join(PROMPTS)}.")
-    values = {key: value.strip() for key, value in (given or {}).items()}
-    for one in prompt.arguments:
-        if one.required and not values.get(one.name):
-            raise BadRequest(f"The prompt {name} needs `{one.name}`: {one.description}.")
+    values = {key: value.strip() for key, value in (arguments or {}).items()}
+    for argument in prompt.arguments:
+        if argument.required and not values.get(argument.name):
+            raise BadRequest(f"The prompt {name} needs `{argument.name}`: {argument.description}.")
     text = prompt.text.format(
-        **{one.name: values.get(one.name) or DEFAULTS.get(one.name, "") for one in prompt.arguments}
+        **{
+            argument.name: values.get(argument.name) or DEFAULTS.get(argument.name, "")
+            for argument in prompt.arguments
+        }
     )
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
     return types.GetPromptResult(description=prompt.description, messages=[message])

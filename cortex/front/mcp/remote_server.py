@@ -28,43 +28,45 @@ LATER = frozenset((429, 502, 503, 504))
 #: where a request of the newest protocol says its version, which a header repeats
 VERSION = "io.modelcontextprotocol/protocolVersion"
 #: method → the parameter that a header of the newest protocol repeats
-NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAME_PARAMETERS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _PLAIN = re.compile(r"[\x20-\x7e]*")
 
 Message = dict[str, Any]
 Say = Callable[[str], Awaitable[None]]
 
 
-class Lost(Exception):  # noqa: N818 - errors name the condition
+class ConnectionLost(Exception):  # noqa: N818 - errors name the condition
     """The server did not answer; `sent`: it may have had the message."""
 
-    def __init__(self, sentence: str, *, sent: bool, session: bool = False, told: bool = False) -> None:
-        """`session`: it does not know ours any more; `told`: the sentence is the server's own."""
+    def __init__(
+        self, sentence: str, *, sent: bool, session: bool = False, from_server: bool = False
+    ) -> None:
+        """`session`: it does not know ours any more; `from_server`: the sentence is the server's own."""
         super().__init__(sentence)
-        self.sent, self.session, self.told = sent, session, told
+        self.sent, self.session, self.from_server = sent, session, from_server
 
 
 class Denied(Exception):  # noqa: N818
     """The server refused the message, with one sentence; the same one will be refused again."""
 
 
-class Far:
+class RemoteServer:
     """Use it in one event loop. `say` takes each line for the client."""
 
     def __init__(self, url: str, token: str, say: Say) -> None:
         self.url, self._say = url, say
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        here = is_loopback(url)
+        is_local = is_loopback(url)
         self._http = httpx2.AsyncClient(
             headers=headers,
             timeout=httpx2.Timeout(SILENCE_S, connect=CONNECT_S, write=SEND_S),
             verify=ssl.create_default_context(),
-            trust_env=not here,
+            trust_env=not is_local,
         )
         #: of the handshake's era: the session, and the version that both sides speak
         self.session = self.version = ""
         #: of a server that has no Streamable HTTP
-        self._older: Older | None = None
+        self._older: OlderTransport | None = None
 
     async def close(self) -> None:
         if self._older is not None:
@@ -76,16 +78,16 @@ class Far:
         await self._http.aclose()
 
     async def health(self) -> str:
-        """The server's version; "" of one that does not say it. Raises Lost."""
+        """The server's version; "" of one that does not say it. Raises ConnectionLost."""
         place = urllib.parse.urlsplit(self.url)
-        async with self._failing():
+        async with self._network_faults():
             reply = await self._http.get(f"{place.scheme}://{place.netloc}/health")
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 return str(reply.json()["version"])
         return ""
 
     async def send(self, message: Message, say: Say | None = None) -> None:
-        """Send one message, and pass on whatever answers it. Raises Lost and Denied."""
+        """Send one message, and pass on whatever answers it. Raises ConnectionLost and Denied."""
         if self._older is not None:
             await self._send_older(self._older, message, say or self._say)
             return
@@ -93,29 +95,29 @@ class Far:
         raw = orjson.dumps(message)
         headers = self._headers(message) | {"Content-Type": "application/json"}
         async with (
-            self._failing(),
+            self._network_faults(),
             self._http.stream("POST", self.url, content=raw, headers=headers) as reply,
         ):
             if message.get("method") == "initialize" and reply.status_code in (404, 405):
-                self._older = Older(self._http, urllib.parse.urljoin(self.url, "sse"))
+                self._older = OlderTransport(self._http, urllib.parse.urljoin(self.url, "sse"))
                 await self._send_older(self._older, message, say or self._say)
                 return
             await _check(reply, bool(self.session))
             if message.get("method") == "initialize":
                 self.session = reply.headers.get("mcp-session-id", "")
             if asks and not await self._pass_on(reply, message, say or self._say):
-                raise Lost("The server ended before it answered.", sent=True)
+                raise ConnectionLost("The server ended before it answered.", sent=True)
 
     @property
-    def listens(self) -> bool:
+    def has_event_stream(self) -> bool:
         """Whether there is a stream of its own for what belongs to no request."""
         return bool(self.session) and self._older is None
 
-    async def _send_older(self, older: Older, message: Message, say: Say) -> None:
+    async def _send_older(self, older: OlderTransport, message: Message, say: Say) -> None:
         try:
-            async with self._failing():
+            async with self._network_faults():
                 await older.send(message, say)
-        except Lost:
+        except ConnectionLost:
             self.session = ""
             raise
         if message.get("method") == "initialize":
@@ -127,7 +129,7 @@ class Far:
         """
         headers = self._headers({}) | {"Accept": "text/event-stream"}
         headers |= {"Last-Event-ID": last} if last else {}
-        async with self._failing(), self._http.stream("GET", self.url, headers=headers) as reply:
+        async with self._network_faults(), self._http.stream("GET", self.url, headers=headers) as reply:
             await _check(reply, bool(self.session))
             async for event in httpx2.EventSource(reply):
                 if event.data:
@@ -152,28 +154,28 @@ class Far:
         params = message.get("params") or {}
         if newest := (params.get("_meta") or {}).get(VERSION):
             headers |= {"MCP-Protocol-Version": newest, "Mcp-Method": message["method"]}
-            name = params.get(NAMED.get(message["method"], ""))
-            return headers | ({"Mcp-Name": _spelled(name)} if isinstance(name, str) else {})
+            name = params.get(NAME_PARAMETERS.get(message["method"], ""))
+            return headers | ({"Mcp-Name": _header_value(name)} if isinstance(name, str) else {})
         if self.session and message.get("method") != "initialize":
             headers["Mcp-Session-Id"] = self.session
         return headers | ({"MCP-Protocol-Version": self.version} if self.version else {})
 
     @contextlib.asynccontextmanager
-    async def _failing(self) -> AsyncIterator[None]:
-        """Faults of the network as Lost, with one sentence."""
+    async def _network_faults(self) -> AsyncIterator[None]:
+        """Faults of the network as ConnectionLost, with one sentence."""
         try:
             yield
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            if refused := _certificate(error):
+            if refused := _certificate_fault(error):
                 place = urllib.parse.urlsplit(self.url).netloc
-                told = f"The certificate of {place} is not trusted ({refused}); name its authority in SSL_CERT_FILE."
-                raise Denied(told) from error
-            raise Lost("Nobody answers there.", sent=False) from error
+                sentence = f"The certificate of {place} is not trusted ({refused}); name its authority in SSL_CERT_FILE."
+                raise Denied(sentence) from error
+            raise ConnectionLost("Nobody answers there.", sent=False) from error
         except (httpx2.HTTPError, httpx2.SSEError, orjson.JSONDecodeError) as error:
-            raise Lost(f"The connection broke ({type(error).__name__}).", sent=True) from error
+            raise ConnectionLost(f"The connection broke ({type(error).__name__}).", sent=True) from error
 
 
-class Older:
+class OlderTransport:
     """The older transport, HTTP+SSE: all answers are on one stream, which says where messages are
     posted. Use it in one event loop.
     """
@@ -191,7 +193,7 @@ class Older:
             await asyncio.gather(self._reading, return_exceptions=True)
 
     async def send(self, message: Message, say: Say) -> None:
-        """Post it, and return when it is answered. Raises Lost, Denied and what httpx2 raises."""
+        """Post it, and return when it is answered. Raises ConnectionLost, Denied and what httpx2 raises."""
         place = await self._open(say)
         answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         asks = "method" in message and "id" in message
@@ -214,7 +216,7 @@ class Older:
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not self._place.done():
             self._reading.result()  # raises why
-            raise Lost("The server ended before it answered.", sent=False)
+            raise ConnectionLost("The server ended before it answered.", sent=False)
         return self._place.result()
 
     async def _read(self, place: asyncio.Future[str], say: Say) -> None:
@@ -223,22 +225,22 @@ class Older:
                 await _check(reply, False)
                 async for event in httpx2.EventSource(reply):
                     if event.event == "endpoint" and not place.done():
-                        place.set_result(self._checked(event.data))
+                        place.set_result(self._check_place(event.data))
                     elif event.data:
-                        await self._hear(event.data, say)
+                        await self._pass_message(event.data, say)
         finally:
             for _, answered in self._waiting.values():
                 if not answered.done():
-                    answered.set_exception(Lost("The connection broke.", sent=True))
+                    answered.set_exception(ConnectionLost("The connection broke.", sent=True))
 
-    def _checked(self, place: str) -> str:
+    def _check_place(self, place: str) -> str:
         """The URL, which is the same server's: it is shown our token."""
         url = urllib.parse.urljoin(self._url, place)
         if urllib.parse.urlsplit(url)[:2] != urllib.parse.urlsplit(self._url)[:2]:
             raise Denied("The server names another one for messages; that is not followed.")
         return url
 
-    async def _hear(self, data: str, say: Say) -> None:
+    async def _pass_message(self, data: str, say: Say) -> None:
         number = None
         with contextlib.suppress(ValueError, AttributeError):
             message = orjson.loads(data)
@@ -268,33 +270,33 @@ def check_url(url: str) -> str:
 
 
 async def _check(reply: httpx2.Response, session: bool) -> None:
-    """Raises Lost and Denied for a status that is no success."""
+    """Raises ConnectionLost and Denied for a status that is no success."""
     if reply.status_code < 300:
         return
-    told = _told(await reply.aread()) or f"The server answered {reply.status_code}."
+    sentence = _error_sentence(await reply.aread()) or f"The server answered {reply.status_code}."
     if reply.status_code in LATER:
-        raise Lost(told, sent=False, told=True)
+        raise ConnectionLost(sentence, sent=False, from_server=True)
     if reply.status_code == 404 and session:
-        raise Lost(told, sent=False, session=True, told=True)
-    raise Denied(told)
+        raise ConnectionLost(sentence, sent=False, session=True, from_server=True)
+    raise Denied(sentence)
 
 
-def _told(raw: bytes) -> str:
+def _error_sentence(raw: bytes) -> str:
     """The sentence of an answer that is no success."""
     with contextlib.suppress(ValueError, KeyError, TypeError):
         return str(orjson.loads(raw)["error"]["message"])
     return ""
 
 
-def _certificate(error: BaseException) -> str:
+def _certificate_fault(error: BaseException) -> str:
     """What is wrong with a certificate, "" where that was not why."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, ssl.SSLCertVerificationError):
-            return seen.verify_message
-        if isinstance(seen, ssl.SSLError):
-            return str(seen.reason or seen).lower().replace("_", " ")
-        seen = seen.__cause__ or seen.__context__
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause.verify_message
+        if isinstance(cause, ssl.SSLError):
+            return str(cause.reason or cause).lower().replace("_", " ")
+        cause = cause.__cause__ or cause.__context__
     return ""
 
 
@@ -309,7 +311,7 @@ def _line(message: Message) -> str:
     return orjson.dumps(message).decode() + "\n"
 
 
-def _spelled(name: str) -> str:
+def _header_value(name: str) -> str:
     """As a header has it: the newest protocol's own way for what is not plain."""
     if _PLAIN.fullmatch(name) and name == name.strip() and not name.startswith("=?base64?"):
         return name

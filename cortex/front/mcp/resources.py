@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from cortex.front.tools import PEOPLE, TOOLS
-from cortex.front.tools.memory.fence import shown_rows
+from cortex.front.tools.memory.fence import fence_rows
 from cortex.system.errors import NotFound
 
 if TYPE_CHECKING:
     import mcp_types as types
 
-    from cortex.front.mcp.project import Speaker
+    from cortex.front.mcp.project import ToolCaller
 
 OUTLINE = "cortex://outline/"
 TEMPLATE = "cortex://outline/{path}"
@@ -64,17 +64,17 @@ def list_templates(*, memory: bool = False) -> dict[str, Any]:
     return {"resourceTemplates": [outline, node] if memory else [outline]}
 
 
-async def read_resource(link: Speaker, uri: str) -> types.ReadResourceResult:
+async def read_resource(link: ToolCaller, uri: str) -> types.ReadResourceResult:
     """Raises NotFound for a resource that does not exist, and what the tool raises."""
     import mcp_types as types
 
     if uri == STATS:
         answer = await link.call(PEOPLE["memory_stats"], {})
     elif uri.startswith(NODE):
-        told = await link.call(
+        note = await link.call(
             PEOPLE["memory_show"], {"node_id": urllib.parse.unquote(uri.removeprefix(NODE))}
         )
-        [answer] = shown_rows([told])
+        [answer] = fence_rows([note])
     elif uri.startswith(OUTLINE):
         answer = await _outline(link, urllib.parse.unquote(uri.removeprefix(OUTLINE)))
     else:
@@ -83,7 +83,7 @@ async def read_resource(link: Speaker, uri: str) -> types.ReadResourceResult:
     return types.ReadResourceResult(contents=[content])
 
 
-async def _outline(link: Speaker, path: str) -> dict[str, Any]:
+async def _outline(link: ToolCaller, path: str) -> dict[str, Any]:
     answer: dict[str, Any] = await link.call(TOOLS["cortex_outline"], {"path": path})
     if not answer["results"] and answer["index"]["generation"]:
         raise NotFound(answer["suggestion"])

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from cortex import __version__
-from cortex.front.mcp.clients import note_who_speaks
+from cortex.front.mcp.clients import note_client
 from cortex.front.mcp.completion import complete
 from cortex.front.mcp.logs import serve_logs
-from cortex.front.mcp.progress import telling
-from cortex.front.mcp.project import Named, Reached, Speaker
+from cortex.front.mcp.progress import reporting_progress
+from cortex.front.mcp.project import ProjectNames, ProjectRouter, ToolCaller
 from cortex.front.mcp.prompts import get_prompt, list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates, read_resource
-from cortex.front.open_projects import listed
+from cortex.front.open_projects import schema_with_projects
 from cortex.front.tool import Tool
 from cortex.front.tools import instruct
 from cortex.system.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
@@ -39,39 +39,39 @@ INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 def make_server(
     tools: Mapping[str, Tool],
-    project: Reached,
+    project: ProjectRouter,
     updates: Updates | None = None,
     *,
     alone: bool = True,
-    named: Named | None = None,
+    project_names: ProjectNames | None = None,
 ) -> Server:
     """The MCP server over `tools`. Without a project every tool answers with what to set. `updates`
     tells who subscribed to a resource when it changes. `alone`: it has one client, and the log of
-    this process is that client's. `named` knows which projects there are to choose from.
+    this process is that client's. `project_names` knows which projects there are to choose from.
     """
     import mcp_types as types
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
 
-    made: dict[tuple[str, ...], types.ListToolsResult] = {}
+    cached: dict[tuple[str, ...], types.ListToolsResult] = {}
 
     async def list_tools(context: Any, _params: Any) -> types.ListToolsResult:
-        names = tuple(await named.names(context)) if named is not None else ()
-        if names not in made:
-            told = [describe(tool, names) for tool in tools.values()]
-            made.clear()
-            made[names] = types.ListToolsResult.model_validate({"tools": told}, by_name=False)
-        return made[names]
+        names = tuple(await project_names.names(context)) if project_names is not None else ()
+        if names not in cached:
+            descriptions = [describe(tool, names) for tool in tools.values()]
+            cached.clear()
+            cached[names] = types.ListToolsResult.model_validate({"tools": descriptions}, by_name=False)
+        return cached[names]
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = tools.get(params.name)
         if tool is None:
-            known = ", ".join(tools)
-            raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}; there are: {known}.")
-        with _failing(params.name):
+            tool_names = ", ".join(tools)
+            raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}; there are: {tool_names}.")
+        with _protocol_errors(params.name):
             link = await project.reach(context)
             tell = context.session.report_progress if "progress_token" in (context.meta or {}) else None
-            async with telling(link.freshness, tell):
+            async with reporting_progress(link.freshness, tell):
                 text, wrong = await run_tool(link, tool, params.arguments)
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=wrong)
 
@@ -90,11 +90,11 @@ def make_server(
     server.get_tool_input_schema = lambda name: tools[name].schema if name in tools else None
     server.middleware.clear()  # traces for a collector that is never there
     if not alone:
-        server.middleware.append(note_who_speaks)
+        server.middleware.append(note_client)
     return server
 
 
-def _offers(project: Reached, *, memory: bool) -> dict[str, Any]:
+def _offers(project: ProjectRouter, *, memory: bool) -> dict[str, Any]:
     """The handlers of what is no tool: resources, prompts, completion."""
     import mcp_types as types
 
@@ -102,22 +102,22 @@ def _offers(project: Reached, *, memory: bool) -> dict[str, Any]:
         return types.ListResourcesResult.model_validate(list_resources(memory=memory), by_name=False)
 
     async def templates(_context: Any, _params: Any) -> types.ListResourceTemplatesResult:
-        found = list_templates(memory=memory)
-        return types.ListResourceTemplatesResult.model_validate(found, by_name=False)
+        answer = list_templates(memory=memory)
+        return types.ListResourceTemplatesResult.model_validate(answer, by_name=False)
 
     async def read(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        with _failing(params.uri, {"uri": params.uri}):
+        with _protocol_errors(params.uri, {"uri": params.uri}):
             return await read_resource(await project.reach(context), params.uri)
 
     async def prompts(_context: Any, _params: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult.model_validate(list_prompts(), by_name=False)
 
     async def prompt(_context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        with _failing(params.name):
+        with _protocol_errors(params.name):
             return get_prompt(params.name, params.arguments)
 
     async def completion(context: Any, params: types.CompleteRequestParams) -> types.CompleteResult:
-        with _failing(params.argument.name):
+        with _protocol_errors(params.argument.name):
             return await complete(await project.reach(context), params)
 
     return {
@@ -130,7 +130,7 @@ def _offers(project: Reached, *, memory: bool) -> dict[str, Any]:
     }
 
 
-async def run_tool(link: Speaker, tool: Tool, arguments: Mapping[str, Any] | None) -> tuple[str, bool]:
+async def run_tool(link: ToolCaller, tool: Tool, arguments: Mapping[str, Any] | None) -> tuple[str, bool]:
     """(the text of the answer, whether it is the sentence of an error that the model has to read).
     Raises what else the tool raises.
     """
@@ -154,14 +154,14 @@ def describe(tool: Tool, names: Sequence[str] = ()) -> dict[str, Any]:
             "readOnlyHint": tool.reads,
         },
         "description": tool.description,
-        "inputSchema": listed(tool, names),
+        "inputSchema": schema_with_projects(tool, names),
         "name": tool.name,
         "title": tool.title,
     }
 
 
 @contextlib.contextmanager
-def _failing(what: str, data: dict[str, Any] | None = None) -> Iterator[None]:
+def _protocol_errors(what: str, data: dict[str, Any] | None = None) -> Iterator[None]:
     """Errors as JSON-RPC errors, with `data`."""
     from mcp.shared.exceptions import MCPError
 

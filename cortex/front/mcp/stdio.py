@@ -16,12 +16,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cortex.front.link import Link
-from cortex.front.mcp.fast_path import Direct
-from cortex.front.mcp.lines import Line, Refused, check, read_lines
+from cortex.front.mcp.fast_path import FastPath
+from cortex.front.mcp.lines import InvalidLine, Line, check, read_lines
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
 from cortex.front.mcp.updates import Updates
-from cortex.front.open_projects import Several
+from cortex.front.open_projects import OpenProjects
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
 from cortex.processes import starting
@@ -97,20 +97,20 @@ def _load(project: str | None, toolsets: str | None, data_dir: str | None) -> tu
 
 async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], wire: int) -> None:
     """Serve until standard input ends or a signal comes; then end the process."""
-    link = Several(Link(config)) if config is not None else None
+    link = OpenProjects(Link(config)) if config is not None else None
     project = Project(link, problem)
     deadline_s = config.server.deadline_s if config is not None else CLOSE_S
     try:
         if link is not None:
             link.open()
-        count = link.count_refused if link is not None else _nothing
+        count = link.count_refused if link is not None else _do_nothing
         streams = Wire(wire, deadline_s, count)
-        direct = Direct(tools, link, streams)
-        direct.begin(read_lines(io.FileIO(0, closefd=False)))
+        fast_path = FastPath(tools, link, streams)
+        fast_path.begin(read_lines(io.FileIO(0, closefd=False)))
         stop = asyncio.Event()
         hosts.on_stop(asyncio.get_running_loop(), lambda _number: stop.set())
-        ends = (_converse(tools, project, direct, streams), stop.wait(), streams.abandoned(0))
-        tasks = [asyncio.create_task(one) for one in ends]
+        ends = (_converse(tools, project, fast_path, streams), stop.wait(), streams.wait_abandoned(0))
+        tasks = [asyncio.create_task(coroutine) for coroutine in ends]
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             if error := task.exception():
@@ -125,20 +125,20 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         os._exit(EXIT_OK)
 
 
-async def _converse(tools: Mapping[str, Tool], project: Project, direct: Direct, streams: Wire) -> None:
+async def _converse(tools: Mapping[str, Tool], project: Project, fast_path: FastPath, streams: Wire) -> None:
     """Answer until the input ends: by the SDK from the first message on that needs it."""
     # Making the tools takes some of a second, the SDK most of one: the workers start meanwhile.
     await _prepare(lambda: [tools[name] for name in tools])
-    direct.made.set()
-    if not await direct.wants_sdk(streams.deadline_s):
+    fast_path.tools_ready.set()
+    if not await fast_path.wants_sdk(streams.deadline_s):
         return
     try:
         await _prepare(import_sdk)
     finally:
-        direct.end()
+        fast_path.end()
     updates = Updates(project) if "cortex_store" in tools else None
-    server = make_server(tools, project, updates, named=project)
-    streams.take(direct, updates.close if updates is not None else _nothing)
+    server = make_server(tools, project, updates, project_names=project)
+    streams.take(fast_path, updates.close if updates is not None else _do_nothing)
     await _speak(server, streams)
 
 
@@ -169,7 +169,7 @@ async def _speak(server: Server, wire: Wire) -> None:
         await server.run(read, write, server.create_initialization_options())
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Where nobody is to be told."""
 
 
@@ -181,30 +181,30 @@ class Wire:
     What the SDK would drop without a word is answered here.
     """
 
-    def __init__(self, target: int, deadline_s: float, refused: Callable[[], None] = _nothing) -> None:
+    def __init__(self, target: int, deadline_s: float, refused: Callable[[], None] = _do_nothing) -> None:
         """`refused` is called for each line that is no message."""
         self._target, self._refused = target, refused
         self.deadline_s = deadline_s
-        self._at_end: Callable[[], None] = _nothing
+        self._at_end: Callable[[], None] = _do_nothing
         self._waiting = 0
         #: how the SDK's answer begins to what it is asked although it has been answered; "": none
-        self._said = ""
+        self._answered_head = ""
         self._answered = asyncio.Event()
         self._writing = asyncio.Lock()
         #: since when a message has been waiting for the client to read (monotonic); 0: none is
         self._since = 0.0
         self._stuck = asyncio.Event()
 
-    def take(self, lines: AsyncIterable[Line], at_end: Callable[[], None] = _nothing) -> None:
+    def take(self, lines: AsyncIterable[Line], at_end: Callable[[], None] = _do_nothing) -> None:
         """Read from `lines`. `at_end` ends the requests that are answered for as long as the client
         listens.
         """
         self._lines, self._at_end = lines, at_end
 
-    def expect(self, said: str = "") -> None:
+    def expect(self, head: str = "") -> None:
         """One more answer will be said; and the SDK's that begins so has been."""
         self._waiting += 1
-        self._said = said or self._said
+        self._answered_head = head or self._answered_head
 
     def forgo(self) -> None:
         """One that was expected will not be said: the client wants it no more."""
@@ -214,7 +214,7 @@ class Wire:
         async for line in self._lines:
             try:
                 self._waiting += check(line)
-            except Refused as error:
+            except InvalidLine as error:
                 self._refused()
                 await self._send(error.answer())
             else:
@@ -228,8 +228,8 @@ class Wire:
 
     async def write(self, line: str) -> None:
         """Send one message of the SDK's whole, so that flush has nothing to do."""
-        if self._said and line.startswith(self._said):
-            self._said = ""
+        if self._answered_head and line.startswith(self._answered_head):
+            self._answered_head = ""
             self._count_answer()
         else:
             await self.say(line)
@@ -252,17 +252,17 @@ class Wire:
             if sent < len(data):
                 self._since = time.monotonic()
                 self._stuck.set()
-                rest = asyncio.ensure_future(asyncio.to_thread(_write_all, self._target, data[sent:]))
+                writing = asyncio.ensure_future(asyncio.to_thread(_write_all, self._target, data[sent:]))
                 try:
-                    await asyncio.shield(rest)
+                    await asyncio.shield(writing)
                 except asyncio.CancelledError:  # what has begun is said to its end
-                    await rest
+                    await writing
                     raise
                 finally:
                     self._since = 0.0
                     self._stuck.clear()
 
-    async def abandoned(self, source: int) -> None:
+    async def wait_abandoned(self, source: int) -> None:
         """Return when the client has closed our input `source` and has not read for STUCK_S.
 
         Its end is asked of the system: no line is read while one that answers cannot be written.

@@ -10,7 +10,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from cortex.ask.query_context import QueryContext
-from cortex.front.mcp.clients import client_of, end_with
+from cortex.front.mcp.clients import client_of, on_disconnect
 from cortex.front.mcp.resources import NODE, STATS
 from cortex.front.tool import make_tool
 from cortex.system.errors import BadRequest, CortexError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
-    from cortex.front.mcp.project import Reached
+    from cortex.front.mcp.project import ProjectRouter
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ CHANGES = make_tool(memory_changes, "Say what changed", reads=True, asks="memory
 class Updates:
     """Use it in one event loop."""
 
-    def __init__(self, project: Reached) -> None:
+    def __init__(self, project: ProjectRouter) -> None:
         from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
         self._project = project
@@ -50,9 +50,9 @@ class Updates:
         #: of the handshake's era: resource → client → a session of it that wants to hear of it
         self._sessions: dict[str, dict[Connection, ServerSession]] = {}
         #: clients whose end is waited for
-        self._known: set[Connection] = set()
+        self._clients: set[Connection] = set()
         #: of the newest era: resources of the open streams
-        self._listened: list[str] = []
+        self._stream_uris: list[str] = []
         self._task: asyncio.Task[None] | None = None
 
     def handlers(self) -> dict[str, Any]:
@@ -73,9 +73,9 @@ class Updates:
         from mcp.shared.exceptions import MCPError
 
         client = client_of(context)
-        if client not in self._known:
-            self._known.add(client)
-            end_with(client, self._forget)
+        if client not in self._clients:
+            self._clients.add(client)
+            on_disconnect(client, self._forget)
         self._sessions.setdefault(str(params.uri), {})[client] = context.session
         try:
             await self._begin(context)
@@ -94,18 +94,18 @@ class Updates:
         self, context: Any, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         uris = [str(uri) for uri in params.notifications.resource_subscriptions or ()]
-        self._listened += uris
+        self._stream_uris += uris
         try:
             if uris:
                 await self._begin(context)
             return await self._streams(context, params)
         finally:
             for uri in uris:
-                self._listened.remove(uri)
+                self._stream_uris.remove(uri)
 
     def _forget(self, client: Connection) -> None:
         """One that has gone follows nothing any more."""
-        self._known.discard(client)
+        self._clients.discard(client)
         for uri in list(self._sessions):
             self._drop(uri, client)
 
@@ -130,13 +130,13 @@ class Updates:
             self._task = asyncio.create_task(self._follow(context, reached.get("reached", -1)))
 
     async def _follow(self, context: ServerRequestContext, reached: int) -> None:
-        while self._sessions or self._listened:
+        while self._sessions or self._stream_uris:
             await asyncio.sleep(LOOK_S)
-            told = await self._changes(context, reached)
-            if told and told["reached"] > reached >= 0:
-                names = {str(name) for node in told["nodes"] for name in (node["id"], node["number"])}
+            changes = await self._changes(context, reached)
+            if changes and changes["reached"] > reached >= 0:
+                names = {str(name) for node in changes["nodes"] for name in (node["id"], node["number"])}
                 await self._tell({STATS, *(f"{NODE}{name}" for name in names)})
-            reached = told.get("reached", reached)
+            reached = changes.get("reached", reached)
 
     async def _changes(self, context: ServerRequestContext, after: int) -> dict[str, Any]:
         """What changed since; nothing while memory does not answer. Raises BadRequest."""
@@ -152,7 +152,7 @@ class Updates:
     async def _tell(self, uris: set[str]) -> None:
         from mcp.server.subscriptions import ResourceUpdated
 
-        for uri in uris & set(self._listened):
+        for uri in uris & set(self._stream_uris):
             await self._bus.publish(ResourceUpdated(uri))
         for uri in uris & set(self._sessions):
             for client, session in list(self._sessions[uri].items()):

@@ -16,7 +16,7 @@ from cortex.system.errors import Misconfigured
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ToolEntry:
     """One tool: its function as "module:name", its title, whether it changes nothing, whether it
     can change what is there, whose workers it asks.
 
@@ -39,122 +39,130 @@ _SEARCH = "cortex.front.tools.code.search:cortex_search"
 _MEMORY = "cortex.front.tools.memory"
 
 
-def _observing(name: str, title: str, *, writes: bool = False) -> Line:
+def _observation_tool(name: str, title: str, *, writes: bool = False) -> ToolEntry:
     function = f"{_MEMORY}.observations:{name}"
-    return Line(function, title, reads=not writes, destroys=writes, asks="memory")
+    return ToolEntry(function, title, reads=not writes, destroys=writes, asks="memory")
 
 
 #: tools of observations that everybody has who has memory, and all others
 _COMMON = (
-    _observing("search", "Search observations"),
-    _observing("timeline", "Show observations by time"),
-    _observing("get_observation", "Show an observation"),
-    _observing("search_sessions", "Search earlier sessions"),
+    _observation_tool("search", "Search observations"),
+    _observation_tool("timeline", "Show observations by time"),
+    _observation_tool("get_observation", "Show an observation"),
+    _observation_tool("search_sessions", "Search earlier sessions"),
 )
 _OBSERVATIONS = (
-    _observing("list_sessions", "List earlier sessions"),
-    _observing("decisions", "Find decisions"),
-    _observing("changes", "Find changes"),
-    _observing("how_it_works", "Find explanations of how something works"),
-    _observing("find_by_concept", "Find observations by concept"),
-    _observing("find_by_file", "Find observations by file"),
-    _observing("find_by_type", "Find observations by type"),
-    _observing("find_similar_observations", "Find similar observations"),
-    _observing("find_related_observations", "Find related observations"),
-    _observing("explain_search_ranking", "Explain the ranking of a search"),
-    _observing("get_recent_context", "List the newest observations"),
-    _observing("get_context_timeline", "Show observations before and after another"),
-    _observing("get_timeline_by_query", "Show observations before and after the best hit"),
-    _observing("get_observations_by_tag", "List observations with a tag"),
-    _observing("get_observation_relationships", "List the relations of an observation"),
-    _observing("edit_observation", "Edit an observation", writes=True),
-    _observing("tag_observation", "Tag an observation", writes=True),
-    _observing("merge_observations", "Merge two observations", writes=True),
-    _observing("bulk_delete_observations", "Delete observations", writes=True),
-    _observing("bulk_mark_superseded", "Mark observations as superseded", writes=True),
-    _observing("bulk_boost_observations", "Change the importance of observations", writes=True),
-    _observing("batch_tag_by_pattern", "Tag observations by pattern", writes=True),
-    _observing("export_observations", "Export observations"),
-    _observing("get_memory_stats", "Count observations, sessions and searches"),
-    _observing("get_observation_quality", "Rate the quality of an observation"),
-    _observing("get_data_quality_report", "Rate the quality of the newest observations"),
-    _observing("get_temporal_trends", "Count observations by time"),
-    _observing("get_observation_scoring_breakdown", "Explain the score of an observation"),
-    _observing("analyze_observation_importance", "List the most important observations"),
-    _observing("analyze_search_patterns", "List frequent and fruitless searches"),
-    _observing("suggest_consolidations", "List observations that could be merged"),
-    _observing("get_patterns", "List recurring patterns"),
-    _observing("run_consolidation", "Run upkeep of memory", writes=True),
-    _observing("trigger_maintenance", "Delete expired observations", writes=True),
-    _observing("get_maintenance_stats", "Show the results of upkeep"),
-    _observing("check_system_health", "Check the health of memory"),
+    _observation_tool("list_sessions", "List earlier sessions"),
+    _observation_tool("decisions", "Find decisions"),
+    _observation_tool("changes", "Find changes"),
+    _observation_tool("how_it_works", "Find explanations of how something works"),
+    _observation_tool("find_by_concept", "Find observations by concept"),
+    _observation_tool("find_by_file", "Find observations by file"),
+    _observation_tool("find_by_type", "Find observations by type"),
+    _observation_tool("find_similar_observations", "Find similar observations"),
+    _observation_tool("find_related_observations", "Find related observations"),
+    _observation_tool("explain_search_ranking", "Explain the ranking of a search"),
+    _observation_tool("get_recent_context", "List the newest observations"),
+    _observation_tool("get_context_timeline", "Show observations before and after another"),
+    _observation_tool("get_timeline_by_query", "Show observations before and after the best hit"),
+    _observation_tool("get_observations_by_tag", "List observations with a tag"),
+    _observation_tool("get_observation_relationships", "List the relations of an observation"),
+    _observation_tool("edit_observation", "Edit an observation", writes=True),
+    _observation_tool("tag_observation", "Tag an observation", writes=True),
+    _observation_tool("merge_observations", "Merge two observations", writes=True),
+    _observation_tool("bulk_delete_observations", "Delete observations", writes=True),
+    _observation_tool("bulk_mark_superseded", "Mark observations as superseded", writes=True),
+    _observation_tool("bulk_boost_observations", "Change the importance of observations", writes=True),
+    _observation_tool("batch_tag_by_pattern", "Tag observations by pattern", writes=True),
+    _observation_tool("export_observations", "Export observations"),
+    _observation_tool("get_memory_stats", "Count observations, sessions and searches"),
+    _observation_tool("get_observation_quality", "Rate the quality of an observation"),
+    _observation_tool("get_data_quality_report", "Rate the quality of the newest observations"),
+    _observation_tool("get_temporal_trends", "Count observations by time"),
+    _observation_tool("get_observation_scoring_breakdown", "Explain the score of an observation"),
+    _observation_tool("analyze_observation_importance", "List the most important observations"),
+    _observation_tool("analyze_search_patterns", "List frequent and fruitless searches"),
+    _observation_tool("suggest_consolidations", "List observations that could be merged"),
+    _observation_tool("get_patterns", "List recurring patterns"),
+    _observation_tool("run_consolidation", "Run upkeep of memory", writes=True),
+    _observation_tool("trigger_maintenance", "Delete expired observations", writes=True),
+    _observation_tool("get_maintenance_stats", "Show the results of upkeep"),
+    _observation_tool("check_system_health", "Check the health of memory"),
 )
 
 #: toolset → its tools, in the order in which agents see them. Imported when they are wanted: a
 #: command loads what one tool needs
-TOOLSETS: dict[str, tuple[Line, ...]] = {
+TOOLSETS: dict[str, tuple[ToolEntry, ...]] = {
     "code": (
-        Line("cortex.front.tools.code.explore:cortex_explore", "Show the code behind a question"),
-        Line(_SEARCH, "Search code and documents by meaning", also="IN_CODE"),
-        Line("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword"),
-        Line("cortex.front.tools.code.graph:cortex_graph", "Find callers and dependencies"),
-        Line("cortex.front.tools.code.outline:cortex_outline", "Outline a file, a folder or the project"),
-        Line("cortex.front.tools.code.pattern:cortex_pattern", "Find code by its syntax"),
-        Line("cortex.front.tools.code.context:code_context", "Find excerpts by meaning"),
-        Line(
+        ToolEntry("cortex.front.tools.code.explore:cortex_explore", "Show the code behind a question"),
+        ToolEntry(_SEARCH, "Search code and documents by meaning", also="IN_CODE"),
+        ToolEntry("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword"),
+        ToolEntry("cortex.front.tools.code.graph:cortex_graph", "Find callers and dependencies"),
+        ToolEntry(
+            "cortex.front.tools.code.outline:cortex_outline", "Outline a file, a folder or the project"
+        ),
+        ToolEntry("cortex.front.tools.code.pattern:cortex_pattern", "Find code by its syntax"),
+        ToolEntry("cortex.front.tools.code.context:code_context", "Find excerpts by meaning"),
+        ToolEntry(
             "cortex.front.tools.code.related:find_related",
             "Find related code, tests and documents",
         ),
     ),
     "memory": (
-        Line(f"{_MEMORY}.store:cortex_store", "Store a note", False, True, "memory", also="ALSO"),
-        Line(_SEARCH, "Search notes by meaning", also="IN_MEMORY"),
-        Line(f"{_MEMORY}.recall:cortex_recall", "Find notes and their neighbours", asks="memory"),
-        Line(f"{_MEMORY}.briefing:cortex_briefing", "Summarise the notes", asks="memory"),
-        Line(f"{_MEMORY}.traverse:cortex_traverse", "Follow a note's edges", asks="memory"),
-        Line(f"{_MEMORY}.relate:cortex_relate", "Add an edge between two notes", reads=False, asks="memory"),
+        ToolEntry(f"{_MEMORY}.store:cortex_store", "Store a note", False, True, "memory", also="ALSO"),
+        ToolEntry(_SEARCH, "Search notes by meaning", also="IN_MEMORY"),
+        ToolEntry(f"{_MEMORY}.recall:cortex_recall", "Find notes and their neighbours", asks="memory"),
+        ToolEntry(f"{_MEMORY}.briefing:cortex_briefing", "Summarise the notes", asks="memory"),
+        ToolEntry(f"{_MEMORY}.traverse:cortex_traverse", "Follow a note's edges", asks="memory"),
+        ToolEntry(
+            f"{_MEMORY}.relate:cortex_relate", "Add an edge between two notes", reads=False, asks="memory"
+        ),
         *_COMMON,
     ),
 }
 TOOLSETS["memory-all"] = (*TOOLSETS["memory"], *_OBSERVATIONS)
 #: the tools that are one where several toolsets have them
-_JOINED = (Line(_SEARCH, "Search code and documents by meaning", also="IN_BOTH"),)
+_SHARED = (ToolEntry(_SEARCH, "Search code and documents by meaning", also="IN_BOTH"),)
 #: what people ask of memory and agents do not: commands, and no tools
 _PEOPLE = (
-    Line(f"{_MEMORY}.people:memory_search", "Search notes by words and meaning alone", asks="memory"),
-    Line(f"{_MEMORY}.people:memory_list", "List the newest notes", asks="memory"),
-    Line(f"{_MEMORY}.people:memory_show", "Show a note with its edges", asks="memory"),
-    Line(f"{_MEMORY}.people:memory_edit", "Edit a note", False, True, "memory"),
-    Line(f"{_MEMORY}.people:memory_timeline", "Show notes in order of time", asks="memory"),
-    Line(f"{_MEMORY}.people:memory_history", "Show revisions of a note, and operations", asks="memory"),
-    Line(f"{_MEMORY}.people:memory_session", "Show a session and its notes", asks="memory"),
-    Line(f"{_MEMORY}.people:memory_undo", "Undo an operation, by default the last", False, True, "memory"),
-    Line(f"{_MEMORY}.people:memory_forget", "Delete a note", False, True, "memory"),
-    Line(f"{_MEMORY}.people:memory_rate", "Rate a note", False, True, "memory"),
-    Line(f"{_MEMORY}.people:memory_link", "Share notes with another clone", False, True, "memory"),
-    Line(f"{_MEMORY}.people:memory_import", "Import notes from a file", False, True, "memory"),
-    Line(f"{_MEMORY}.people:memory_export", "Export notes to a file", asks="memory"),
-    Line(f"{_MEMORY}.people:memory_backup", "Back up the store", asks="memory"),
-    Line(f"{_MEMORY}.people:memory_restore", "Replace a damaged store by a back-up", False, True, "memory"),
-    Line(
+    ToolEntry(f"{_MEMORY}.people:memory_search", "Search notes by words and meaning alone", asks="memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_list", "List the newest notes", asks="memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_show", "Show a note with its edges", asks="memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_edit", "Edit a note", False, True, "memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_timeline", "Show notes in order of time", asks="memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_history", "Show revisions of a note, and operations", asks="memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_session", "Show a session and its notes", asks="memory"),
+    ToolEntry(
+        f"{_MEMORY}.people:memory_undo", "Undo an operation, by default the last", False, True, "memory"
+    ),
+    ToolEntry(f"{_MEMORY}.people:memory_forget", "Delete a note", False, True, "memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_rate", "Rate a note", False, True, "memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_link", "Share notes with another clone", False, True, "memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_import", "Import notes from a file", False, True, "memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_export", "Export notes to a file", asks="memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_backup", "Back up the store", asks="memory"),
+    ToolEntry(
+        f"{_MEMORY}.people:memory_restore", "Replace a damaged store by a back-up", False, True, "memory"
+    ),
+    ToolEntry(
         f"{_MEMORY}.people:memory_migrate", "Copy memory to a server or another folder", False, True, "memory"
     ),
-    Line(f"{_MEMORY}.people:memory_doctor", "Check memory and repair it", False, True, "memory"),
-    Line(
+    ToolEntry(f"{_MEMORY}.people:memory_doctor", "Check memory and repair it", False, True, "memory"),
+    ToolEntry(
         f"{_MEMORY}.people:memory_consolidate",
         "Run upkeep: relate, find patterns, fade unused notes",
         False,
         asks="memory",
     ),
-    Line(f"{_MEMORY}.people:memory_maintain", "Delete expired notes", False, True, "memory"),
-    Line(f"{_MEMORY}.people:memory_stats", "Count notes by kind and state", asks="memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_maintain", "Delete expired notes", False, True, "memory"),
+    ToolEntry(f"{_MEMORY}.people:memory_stats", "Count notes by kind and state", asks="memory"),
 )
 
 
 class _Tools(Mapping[str, Tool]):
     """Tools by their names, made when they are first looked up."""
 
-    def __init__(self, *lines: Line) -> None:
+    def __init__(self, *lines: ToolEntry) -> None:
         self._lines = {line.name: line for line in lines}
 
     def __getitem__(self, name: str) -> Tool:
@@ -168,14 +176,14 @@ class _Tools(Mapping[str, Tool]):
 
 
 @functools.cache
-def _make(line: Line) -> Tool:
+def _make(line: ToolEntry) -> Tool:
     name, _, function = line.function.partition(":")
     module = importlib.import_module(name)
     also = {"asks": line.asks} | (getattr(module, line.also) if line.also else {})
     return make_tool(getattr(module, function), line.title, reads=line.reads, destroys=line.destroys, **also)
 
 
-TOOLS: Mapping[str, Tool] = _Tools(*(line for lines in TOOLSETS.values() for line in lines), *_JOINED)
+TOOLS: Mapping[str, Tool] = _Tools(*(line for lines in TOOLSETS.values() for line in lines), *_SHARED)
 PEOPLE: Mapping[str, Tool] = _Tools(*_PEOPLE)
 
 #: toolset → what an agent reads of it once, when it connects
@@ -218,13 +226,15 @@ def choose(toolsets: tuple[str, ...]) -> Mapping[str, Tool]:
     """
     unknown = [name for name in toolsets if name not in TOOLSETS]
     if unknown or not toolsets:
-        named = ", ".join(map(repr, unknown)) or "none"
-        raise Misconfigured(f"There is no toolset {named}; server.toolsets takes: {', '.join(TOOLSETS)}.")
-    chosen: dict[str, Line] = {}
+        quoted = ", ".join(map(repr, unknown)) or "none"
+        raise Misconfigured(f"There is no toolset {quoted}; server.toolsets takes: {', '.join(TOOLSETS)}.")
+    selected: dict[str, ToolEntry] = {}
     for line in (line for name in dict.fromkeys(toolsets) for line in TOOLSETS[name]):
-        other = chosen.get(line.name, line) != line
-        chosen[line.name] = next(one for one in _JOINED if one.name == line.name) if other else line
-    return _Tools(*chosen.values())
+        other = selected.get(line.name, line) != line
+        selected[line.name] = (
+            next(shared for shared in _SHARED if shared.name == line.name) if other else line
+        )
+    return _Tools(*selected.values())
 
 
 def instruct(tools: Collection[str]) -> str:

@@ -17,7 +17,7 @@ from cortex.memory.library import Library
 from cortex.publish.builder import Builder
 from tests.conftest import SAMPLE, open_project
 from tests.front.conftest import MemoryInProcess
-from tests.front.http.conftest import Here, serving
+from tests.front.http.conftest import CountingLink, serving
 from tests.wait_until import BOUND_S, until
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -32,7 +32,7 @@ FILES = SAMPLE | {
 SERIOUS = ("serious", "critical")
 
 
-class Remembering(Here):
+class LinkWithMemory(CountingLink):
     """A link with a memory of its own, opened where it is asked."""
 
     def __init__(self, served, data):
@@ -41,7 +41,7 @@ class Remembering(Here):
         self.library = None
 
     async def call(self, tool, arguments, caller=None):
-        self.asked.append((tool.name, caller))
+        self.calls.append((tool.name, caller))
         checked = tool.check(arguments)
         context = self.served.asking()
         context = replace(context, memory=self.memory)
@@ -93,7 +93,7 @@ class Page:
     def all(self, css):
         return self.driver.find_elements("css selector", css)
 
-    def one(self, css):
+    def find(self, css):
         """The element, as soon as it is there."""
         return until(lambda: self.all(css), css)[0]
 
@@ -110,7 +110,7 @@ class Page:
         return self.driver.execute_script(script, *values)
 
     def type(self, css, text):
-        field = self.one(css)
+        field = self.find(css)
         field.clear()
         field.send_keys(text)
 
@@ -129,26 +129,28 @@ class Page:
 
     def faults(self):
         """What the browser wrote to its console."""
-        return [one["message"] for one in self.driver.get_log("browser") if one["level"] == "SEVERE"]
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
-    def asked(self):
+    def requests(self):
         """The addresses that were asked since the last call."""
-        logged = (orjson.loads(one["message"])["message"] for one in self.driver.get_log("performance"))
+        logged = (orjson.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
         return [
-            one["params"]["request"]["url"] for one in logged if one["method"] == "Network.requestWillBeSent"
+            entry["params"]["request"]["url"]
+            for entry in logged
+            if entry["method"] == "Network.requestWillBeSent"
         ]
 
-    def stumbles(self):
+    def serious_faults(self):
         """What axe-core finds serious: rule and element."""
         self.js(AXE.read_text(encoding="utf-8"))
-        found = self.driver.execute_async_script(
+        violations = self.driver.execute_async_script(
             "const done = arguments[0]; axe.run(document).then((r) => done(r.violations), (e) => done([e]))"
         )
         return [
-            (one["id"], node["html"][:200], node.get("failureSummary"))
-            for one in found
-            if one.get("impact") in SERIOUS
-            for node in one["nodes"]
+            (violation["id"], node["html"][:200], node.get("failureSummary"))
+            for violation in violations
+            if violation.get("impact") in SERIOUS
+            for node in violation["nodes"]
         ]
 
     def overflows(self):
@@ -180,13 +182,13 @@ def driving():
     ):
         options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    made = webdriver.Chrome(options, webdriver.ChromeService(chromedriver))
-    made.set_page_load_timeout(BOUND_S)
-    made.set_script_timeout(BOUND_S)
+    browser = webdriver.Chrome(options, webdriver.ChromeService(chromedriver))
+    browser.set_page_load_timeout(BOUND_S)
+    browser.set_script_timeout(BOUND_S)
     try:
-        yield made
+        yield browser
     finally:
-        made.quit()
+        browser.quit()
 
 
 @contextlib.contextmanager
@@ -199,7 +201,7 @@ def built(folder, empty):
         path.write_text(text)
     served = open_project(root)
     data = shutil.copytree(empty, root.with_name("memory"), copy_function=shutil.copy)
-    link = Remembering(served, data)
+    link = LinkWithMemory(served, data)
     with serving(served, make=lambda _config: link) as server:
         server.link = link
         yield Town(served, server)

@@ -13,7 +13,7 @@ import orjson
 import psutil
 import pytest
 
-from cortex.front.http.serving import Place, listen, run
+from cortex.front.http.serving import ServerAddress, listen, run
 from cortex.front.tools import choose
 from cortex.settings.table import Server as Settings
 from tests.front.test_mcp import Twin
@@ -24,13 +24,13 @@ TOKEN = "a-token-of-these-tests"
 OFFERED = choose(Settings().toolsets)
 
 
-class Here(Twin):
+class CountingLink(Twin):
     """A link that counts, and fails or waits when it is told to."""
 
     def __init__(self, served):
         super().__init__(served)
         self.opened = self.closed = self.cancelled = 0
-        self.asked = []
+        self.calls = []
         self.fault = None
 
     def open(self):
@@ -45,7 +45,7 @@ class Here(Twin):
         return replace(self.served.asking(), until=until)
 
     async def call(self, tool, arguments, caller=None, others=None):
-        self.asked.append((tool.name, caller))
+        self.calls.append((tool.name, caller))
         if others is not None:
             context = self.served.asking()
             context = replace(context, others=lambda names: others(names, context.until))
@@ -62,7 +62,7 @@ class Here(Twin):
 @dataclass
 class Server:
     port: int
-    link: Here
+    link: CountingLink
     loop: asyncio.AbstractEventLoop
     stop: asyncio.Event
     token: str = TOKEN
@@ -93,20 +93,22 @@ class Server:
                     line.putheader(name.replace("_", "-"), value)
             line.endheaders(raw)
             reply = line.getresponse()
-            said = reply.read()
+            answer = reply.read()
             kind = reply.headers.get("Content-Type", "")
-            return reply.status, reply.headers, orjson.loads(said) if said and "json" in kind else said
+            return reply.status, reply.headers, orjson.loads(answer) if answer and "json" in kind else answer
 
-    def held(self):
+    def resource_counts(self):
         """(tasks of the server's loop, descriptors of this process)"""
         counted = []
         self.loop.call_soon_threadsafe(lambda: counted.append(len(asyncio.all_tasks(self.loop))))
         until(lambda: counted, "the loop answers")
         return counted[0], psutil.Process().num_fds()
 
-    def left(self, before):
+    def wait_released(self, before):
         """Wait until no more is held than `before`."""
-        until(lambda: all(now <= then for now, then in zip(self.held(), before, strict=True)), before)
+        until(
+            lambda: all(now <= then for now, then in zip(self.resource_counts(), before, strict=True)), before
+        )
 
     def status(self, method, path, body=None, **headers):
         return self.ask(method, path, body, **headers)[0]
@@ -115,14 +117,14 @@ class Server:
 @contextlib.contextmanager
 def serving(served, place=None, configs=None, make=None) -> Iterator[Server]:
     """A server on a free port; at the end it has ended by itself."""
-    place = place or Place(port=0)
-    link = Here(served)
+    place = place or ServerAddress(port=0)
+    link = CountingLink(served)
     sockets = [listen(place.host, place.port, 0)]
     ready = threading.Event()
-    held = {}
+    running = {}
 
     async def go():
-        held["loop"], held["stop"] = asyncio.get_running_loop(), asyncio.Event()
+        running["loop"], running["stop"] = asyncio.get_running_loop(), asyncio.Event()
         ready.set()
         await run(
             configs or [served.config],
@@ -130,13 +132,13 @@ def serving(served, place=None, configs=None, make=None) -> Iterator[Server]:
             TOKEN,
             sockets,
             make=make or (lambda _config: link),
-            stop=held["stop"],
+            stop=running["stop"],
         )
 
     thread = threading.Thread(target=lambda: asyncio.run(go()))
     thread.start()
     assert ready.wait(BOUND_S)
-    server = Server(sockets[0].getsockname()[1], link, held["loop"], held["stop"])
+    server = Server(sockets[0].getsockname()[1], link, running["loop"], running["stop"])
     try:
         yield server
     finally:
@@ -148,15 +150,15 @@ def serving(served, place=None, configs=None, make=None) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def server(sample):
-    with serving(sample) as found:
-        yield found
+    with serving(sample) as running:
+        yield running
 
 
 @pytest.fixture
-def own(sample):
+def own_server(sample):
     """A server of one test alone."""
-    with serving(sample) as found:
-        yield found
+    with serving(sample) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
@@ -164,8 +166,8 @@ def driver():
     """One browser for all tests; without its two packages they are skipped."""
     from tests.front.http.browsing import driving
 
-    with driving() as made:
-        yield made
+    with driving() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")
@@ -173,8 +175,8 @@ def town(tmp_path_factory, empty):
     """One project and one server for all tests of the page."""
     from tests.front.http.browsing import built
 
-    with built(tmp_path_factory.mktemp("page"), empty) as made:
-        yield made
+    with built(tmp_path_factory.mktemp("page"), empty) as built_town:
+        yield built_town
 
 
 @pytest.fixture(scope="session")
@@ -185,7 +187,7 @@ def entered(driver, town):
     status, _, answer = town.server.ask("POST", "/enter", {})
     assert status == 200
     window = Page(driver, town).open(answer["path"])
-    window.one("#asked")
+    window.find("#asked")
     return window
 
 

@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from cortex import __version__
-from cortex.front.http.serving import Place
+from cortex.front.http.serving import ServerAddress
 from cortex.front.mcp import bridge as bridging
 from cortex.front.mcp.bridge import Bridge
 from cortex.front.mcp.remote_server import check_url
@@ -36,11 +36,11 @@ def call(number, tool, **arguments):
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
-class Line:
+class BridgeClient:
     """A client on standard input: what it was told, by the id of what it asked."""
 
     def __init__(self, url, token=TOKEN):
-        self.told = {}
+        self.answers = {}
         self.other = []
         self.bridge = Bridge(check_url(url), token, self.say)
 
@@ -50,11 +50,11 @@ class Line:
         if "method" in message:
             self.other.append(message)
         else:
-            self.told[message["id"]] = message
+            self.answers[message["id"]] = message
 
     async def ask(self, message):
         await self.bridge.take(message)
-        return await until_async(lambda: self.told.get(message["id"]), f"an answer to {message['method']}")
+        return await until_async(lambda: self.answers.get(message["id"]), f"an answer to {message['method']}")
 
     async def greet(self):
         answer = await self.ask(INITIALIZE)
@@ -66,7 +66,7 @@ def bridged(url, talk, token=TOKEN):
     """What `talk(line)` gives of a client behind a bridge to `url`."""
 
     async def run():
-        line = Line(url, token)
+        line = BridgeClient(url, token)
         try:
             return await talk(line)
         finally:
@@ -85,10 +85,10 @@ def test_answers_and_errors_pass_as_the_server_says_them(server):
             await line.ask({"jsonrpc": "2.0", "id": 5, "method": "nothing/such"}),
         )
 
-    hello, listed, found, refused, unknown = bridged(server.url, talk)
+    hello, listed, answer, refused, unknown = bridged(server.url, talk)
     assert hello["result"]["serverInfo"]["version"] == __version__
     assert [tool["name"] for tool in listed["result"]["tools"]] == list(OFFERED)
-    assert orjson.loads(found["result"]["content"][0]["text"])["results"]
+    assert orjson.loads(answer["result"]["content"][0]["text"])["results"]
     assert (refused["error"]["code"], unknown["error"]["code"]) == (-32602, -32601)
 
 
@@ -97,9 +97,9 @@ def test_a_server_without_streamable_http_is_spoken_to_by_the_older_transport(se
         hello = await line.greet()
         return hello, await line.ask(call(2, "cortex_exact", query="rotate"))
 
-    hello, found = bridged(f"{server.url}/not-there", talk)
+    hello, answer = bridged(f"{server.url}/not-there", talk)
     assert hello["result"]["serverInfo"]["name"] == "cortex"
-    assert orjson.loads(found["result"]["content"][0]["text"])["results"]
+    assert orjson.loads(answer["result"]["content"][0]["text"])["results"]
 
 
 def test_the_newest_protocol_passes_without_a_handshake(server):
@@ -110,26 +110,26 @@ def test_the_newest_protocol_passes_without_a_handshake(server):
     }
 
     async def talk(line):
-        asked = call(1, "cortex_exact", query="rotate")
-        return await line.ask(asked | {"params": asked["params"] | {"_meta": meta}})
+        question = call(1, "cortex_exact", query="rotate")
+        return await line.ask(question | {"params": question["params"] | {"_meta": meta}})
 
     assert orjson.loads(bridged(server.url, talk)["result"]["content"][0]["text"])["results"]
 
 
-def test_progress_passes_and_a_cancelled_question_is_cancelled_there(own):
+def test_progress_passes_and_a_cancelled_question_is_cancelled_there(own_server):
     async def talk(line):
         await line.greet()
-        own.link.hold = asyncio.Event()
-        asked = call(7, "cortex_exact", query="rotate")
-        await line.bridge.take(asked | {"params": asked["params"] | {"_meta": {"progressToken": "p"}}})
+        own_server.link.hold = asyncio.Event()
+        question = call(7, "cortex_exact", query="rotate")
+        await line.bridge.take(question | {"params": question["params"] | {"_meta": {"progressToken": "p"}}})
         await until_async(lambda: line.other, "progress")
         cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
         await line.bridge.take(cancelled)
-        await until_async(lambda: own.link.cancelled, "the question is cancelled")
+        await until_async(lambda: own_server.link.cancelled, "the question is cancelled")
         return line.other[0]
 
-    told = bridged(own.url, talk)
-    assert (told["method"], told["params"]["progressToken"]) == ("notifications/progress", "p")
+    progress = bridged(own_server.url, talk)
+    assert (progress["method"], progress["params"]["progressToken"]) == ("notifications/progress", "p")
 
 
 def test_without_a_server_tools_are_listed_and_every_call_says_how_to_start_one(monkeypatch):
@@ -152,29 +152,29 @@ def test_without_a_server_tools_are_listed_and_every_call_says_how_to_start_one(
 def test_a_server_that_dies_and_comes_back_is_spoken_to_again_in_a_new_session(sample, monkeypatch):
     monkeypatch.setattr(bridging, "AGAIN_S", BOUND_S)
 
-    async def talk(line, server, again):
+    async def talk(line, server, restart):
         await line.greet()
         before = await line.ask(call(11, "cortex_exact", query="rotate"))
         await asyncio.to_thread(server.close)
         context = asyncio.create_task(line.ask(call(12, "cortex_exact", query="rotate")))
-        await asyncio.to_thread(again)
+        await asyncio.to_thread(restart)
         return before, await context, await line.ask(call(13, "cortex_exact", query="rotate"))
 
     with contextlib.ExitStack() as stack:
         first = stack.enter_context(contextlib.ExitStack())
         server = first.enter_context(serving(sample))
 
-        def again():
-            stack.enter_context(serving(sample, Place(port=server.port)))
+        def restart():
+            stack.enter_context(serving(sample, ServerAddress(port=server.port)))
 
-        answers = bridged(server.url, lambda line: talk(line, first, again))
+        answers = bridged(server.url, lambda line: talk(line, first, restart))
     assert all(orjson.loads(answer["result"]["content"][0]["text"])["results"] for answer in answers)
 
 
 class Breaking(http.server.BaseHTTPRequestHandler):
     """A server that takes each message and hangs up."""
 
-    seen: list[str] = []  # noqa: RUF012 - one for each test
+    methods: list[str] = []  # noqa: RUF012 - one for each test
 
     def do_GET(self):
         self.send_response(200)
@@ -182,7 +182,7 @@ class Breaking(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b'{"version": "0.0.1"}')
 
     def do_POST(self):
-        self.seen.append(orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))["method"])
+        self.methods.append(orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))["method"])
 
     def log_message(self, *_args):
         """Nothing is logged."""
@@ -190,12 +190,12 @@ class Breaking(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def breaking():
-    Breaking.seen = []
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Breaking) as made:
-        thread = threading.Thread(target=made.serve_forever, args=(0.02,))
+    Breaking.methods = []
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Breaking) as breaking_server:
+        thread = threading.Thread(target=breaking_server.serve_forever, args=(0.02,))
         thread.start()
-        yield made
-        made.shutdown()
+        yield breaking_server
+        breaking_server.shutdown()
         thread.join()
 
 
@@ -204,12 +204,12 @@ def test_a_question_that_was_lost_is_asked_once_more_and_a_write_never(breaking)
 
     async def talk(line):
         read = await line.ask(call(1, "cortex_exact", query="x"))
-        asked = len(Breaking.seen)
+        reads_sent = len(Breaking.methods)
         written = await line.ask(call(2, "cortex_store", title="x"))
-        return read, asked, written, len(Breaking.seen)
+        return read, reads_sent, written, len(Breaking.methods)
 
-    read, asked, written, seen = bridged(url, talk)
-    assert (asked, seen) == (2, 3)
+    read, reads_sent, written, sent = bridged(url, talk)
+    assert (reads_sent, sent) == (2, 3)
     assert "connection broke" in read["error"]["message"]
     assert "whether this was done is not known" in written["error"]["message"]
 
@@ -220,8 +220,8 @@ def test_a_server_of_another_version_is_said_once(breaking, caplog):
         await line.ask(call(2, "cortex_store", title="x"))
 
     bridged(f"http://127.0.0.1:{breaking.server_address[1]}", talk)
-    said = [record.getMessage() for record in caplog.records if "0.0.1" in record.getMessage()]
-    assert said == [f"The server is Cortex 0.0.1, and this is {__version__}: update the older."]
+    messages = [record.getMessage() for record in caplog.records if "0.0.1" in record.getMessage()]
+    assert messages == [f"The server is Cortex 0.0.1, and this is {__version__}: update the older."]
 
 
 def test_a_wrong_token_is_one_sentence_that_says_where_the_right_one_is(server):
@@ -229,15 +229,15 @@ def test_a_wrong_token_is_one_sentence_that_says_where_the_right_one_is(server):
     assert answer["error"]["message"] == "The token is wrong; `cortex token` prints the one that is right."
 
 
-def test_a_call_that_nobody_answers_there_says_why(own, monkeypatch):
+def test_a_call_that_nobody_answers_there_says_why(own_server, monkeypatch):
     monkeypatch.setattr(bridging, "AGAIN_S", 0.3)
 
     async def talk(line):
         await line.greet()
-        own.link.fault = Unavailable("No worker answers.")
+        own_server.link.fault = Unavailable("No worker answers.")
         return await line.ask(call(11, "cortex_exact", query="x"))
 
-    assert bridged(own.url, talk)["error"]["message"] == "No worker answers."
+    assert bridged(own_server.url, talk)["error"]["message"] == "No worker answers."
 
 
 @pytest.fixture
@@ -246,7 +246,7 @@ def certified(tmp_path):
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = dt.datetime.now(dt.UTC)
-    made = (
+    certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -262,7 +262,7 @@ def certified(tmp_path):
     )
     plain = serialization.NoEncryption()
     pem = serialization.Encoding.PEM
-    (tmp_path / "cert.pem").write_bytes(made.public_bytes(pem))
+    (tmp_path / "cert.pem").write_bytes(certificate.public_bytes(pem))
     (tmp_path / "key.pem").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
     return str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
 
@@ -271,7 +271,7 @@ def test_a_certificate_that_is_not_trusted_is_one_sentence_and_one_that_is_serve
     sample, certified, monkeypatch
 ):
     cert, key = certified
-    with serving(sample, Place(port=0, cert=cert, key=key)) as server:
+    with serving(sample, ServerAddress(port=0, cert=cert, key=key)) as server:
         url = server.url.replace("http:", "https:")
         answer = bridged(url, lambda line: line.ask(INITIALIZE))
         assert "is not trusted" in answer["error"]["message"]

@@ -18,25 +18,27 @@ def test_each_minute_says_how_many_called_how_many_failed_and_how_long_it_took()
     assert (minutes[60].calls, minutes[60].p95_ms) == (0, None)
 
 
-def test_tools_are_told_the_most_called_first_and_an_hour_ago_is_forgotten():
+def test_tools_are_sorted_by_calls_and_old_minutes_expire():
     hour = Hour()
     hour.note("old", 1.0, good=True, now=0.0)
     for at in range(3):
         hour.note("often", 0.1, good=True, now=3600.0 + 60 * at)
     hour.note("once", 0.1, good=False, now=3600.0)
-    assert [(name, told.calls, told.faults) for name, told in hour.tools(now=3720.0).items()] == [
+    assert [(name, summary.calls, summary.faults) for name, summary in hour.tools(now=3720.0).items()] == [
         ("often", 3, 0),
         ("once", 1, 1),
     ]
 
 
-def test_what_is_kept_is_bounded():
+def test_call_history_is_bounded():
     hour = Hour()
     for number in range(2 * KEPT_MAX):
         hour.note("search", 0.1, good=True, now=60.0 * (number // KEPT_MAX))
         hour.note("search", 0.1, good=True, now=60.0 * (number // KEPT_MAX))
-    kept = [one for tools in hour._minutes.values() for one in tools.values()]
-    assert [(one.calls, len(one.seconds)) for one in kept] == [(2 * KEPT_MAX, KEPT_MAX)] * 2
+    tool_calls = [tool_call for tools in hour._minutes.values() for tool_call in tools.values()]
+    assert [(tool_call.calls, len(tool_call.seconds)) for tool_call in tool_calls] == [
+        (2 * KEPT_MAX, KEPT_MAX)
+    ] * 2
     for minute in range(3 * MINUTES):
         hour.note("search", 0.1, good=True, now=60.0 * minute)
     assert len(hour._minutes) == MINUTES

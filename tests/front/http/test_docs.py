@@ -47,12 +47,14 @@ def test_every_route_has_a_section_with_a_line_of_curl(server):
         *(f"/{view.name}" for view in VIEWS),
     }
     sections = {
-        path: part for part in TEXT.split("\n### ")[1:] for path in re.findall(r"`\w+ (/[^`]*)`", part)
+        path: section
+        for section in TEXT.split("\n### ")[1:]
+        for path in re.findall(r"`\w+ (/[^`]*)`", section)
     }
     assert paths <= sections.keys()
     assert all("curl" in sections[path] for path in paths)
 
 
 def test_every_status_of_an_error_is_documented():
-    told = set(re.findall(r"\b\d{3}\b", TEXT.partition("## Errors")[2].partition("\n## ")[0]))
-    assert {str(status) for _, status in STATUS} | ERRORS.keys() <= told
+    documented = set(re.findall(r"\b\d{3}\b", TEXT.partition("## Errors")[2].partition("\n## ")[0]))
+    assert {str(status) for _, status in STATUS} | ERRORS.keys() <= documented

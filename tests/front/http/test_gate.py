@@ -53,18 +53,18 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "given", [None, "", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x"]
+    "authorization", [None, "", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x"]
 )
-def test_without_the_token_nothing_but_health_is_answered(sample, given):
+def test_without_the_token_nothing_but_health_is_answered(sample, authorization):
     with serving(sample) as server:
         for method, path in ROUTES[1:10]:  # of wrong ones there are only so many
-            status, headers, answer = server.ask(method, path, of(method), Authorization=given)
+            status, headers, answer = server.ask(method, path, of(method), Authorization=authorization)
             assert status == 401, path
             assert headers["WWW-Authenticate"].startswith("Bearer")
             assert "cortex token" in answer["error"]["message"]
         for method, path in ROUTES[10:]:
             assert server.status(method, path, of(method), Authorization=None) == 401, path
-        assert not server.link.asked
+        assert not server.link.calls
 
 
 def test_a_page_of_another_origin_gets_nothing_of_any_route(server):
@@ -76,9 +76,9 @@ def test_a_page_of_another_origin_gets_nothing_of_any_route(server):
     assert server.status("GET", "/v1/tools", Origin=server.url) == 200
 
 
-def test_a_page_that_asks_whether_it_may_is_told_no_origin(server):
-    asked = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "authorization"}
-    status, headers, _ = server.ask("OPTIONS", "/v1/search", Origin="http://evil.example", **asked)
+def test_a_preflight_request_gets_no_allowed_origin(server):
+    preflight = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "authorization"}
+    status, headers, _ = server.ask("OPTIONS", "/v1/search", Origin="http://evil.example", **preflight)
     assert status == 403
     assert "Access-Control-Allow-Origin" not in headers
 
@@ -93,59 +93,62 @@ def test_a_name_that_somebody_else_may_have_pointed_here_is_refused_on_every_rou
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", None])
-def test_what_a_page_may_send_without_asking_is_refused(server, kind):
+def test_content_types_that_need_no_preflight_are_refused(server, kind):
     assert server.status("POST", "/v1/search", {"query": "x"}, Content_Type=kind) == 415
 
 
-def test_a_token_may_only_read_where_it_was_made_so(own):
-    own.token = add_named("reader", "read", 0.0)
-    assert own.status("POST", "/v1/search", {"query": "rotate"}) == 200
-    status, _, answer = own.ask("POST", "/v1/tools/cortex_store", {"title": "A thing to remember"})
+def test_a_read_only_token_cannot_write(own_server):
+    own_server.token = add_named("reader", "read", 0.0)
+    assert own_server.status("POST", "/v1/search", {"query": "rotate"}) == 200
+    status, _, answer = own_server.ask("POST", "/v1/tools/cortex_store", {"title": "A thing to remember"})
     assert (status, answer["error"]["code"]) == (403, "forbidden")
     assert "reader" in answer["error"]["message"]
-    assert [name for name, _ in own.link.asked] == ["http_search"]
+    assert [name for name, _ in own_server.link.asked] == ["http_search"]
 
 
-def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own):
-    name = own.link.served.config.root.name
-    own.token = add_named("elsewhere", "write", 0.0, ("other",))
-    assert own.status("POST", "/v1/search", {"query": "x"}) == 403
-    assert own.status("GET", f"/v1/tools?project={name}") == 403  # it is for no project of this server
-    own.token = add_named("here", "write", 0.0, (name,))
-    assert own.status("POST", "/v1/search", {"query": "x"}) == 200
-    assert own.status("POST", "/v1/tools/cortex_recall", {"query": "x"}) == 403
+def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own_server):
+    name = own_server.link.served.config.root.name
+    own_server.token = add_named("elsewhere", "write", 0.0, ("other",))
+    assert own_server.status("POST", "/v1/search", {"query": "x"}) == 403
+    assert own_server.status("GET", f"/v1/tools?project={name}") == 403  # it is for no project of this server
+    own_server.token = add_named("here", "write", 0.0, (name,))
+    assert own_server.status("POST", "/v1/search", {"query": "x"}) == 200
+    assert own_server.status("POST", "/v1/tools/cortex_recall", {"query": "x"}) == 403
 
 
-def test_a_token_for_some_projects_is_told_no_note_beside_code(own):
-    own.token = add_named("here", "read", 0.0, (own.link.served.config.root.name,))
-    assert own.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
-    own.token = add_named("all", "read", 0.0)
-    assert own.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
-    assert [caller.code_alone for tool, caller in own.link.asked if tool == "cortex_explore"] == [True, False]
+def test_a_token_for_some_projects_is_told_no_note_beside_code(own_server):
+    own_server.token = add_named("here", "read", 0.0, (own_server.link.served.config.root.name,))
+    assert own_server.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
+    own_server.token = add_named("all", "read", 0.0)
+    assert own_server.status("POST", "/v1/tools/cortex_explore", {"query": "rotate"}) == 200
+    assert [caller.code_alone for tool, caller in own_server.link.asked if tool == "cortex_explore"] == [
+        True,
+        False,
+    ]
 
 
-def test_a_token_that_has_expired_or_was_taken_back_opens_nothing(own):
-    own.token = add_named("short", "read", time.time() - 1.0)
-    status, _, answer = own.ask("GET", "/v1/tools")
+def test_a_token_that_has_expired_or_was_taken_back_opens_nothing(own_server):
+    own_server.token = add_named("short", "read", time.time() - 1.0)
+    status, _, answer = own_server.ask("GET", "/v1/tools")
     assert status == 401
     assert "'short' has expired" in answer["error"]["message"]
-    own.token = add_named("long", "read", time.time() + 3600.0)
-    assert own.status("GET", "/v1/tools") == 200
+    own_server.token = add_named("long", "read", time.time() + 3600.0)
+    assert own_server.status("GET", "/v1/tools") == 200
     remove_named("long")
-    assert own.status("GET", "/v1/tools") == 401
+    assert own_server.status("GET", "/v1/tools") == 401
     with pytest.raises(NotFound, match="short"):
         remove_named("long")
 
 
-def test_after_ten_wrong_tokens_the_wrong_ones_wait_and_a_right_one_never(own):
-    right, own.token = own.token, "wrong"
-    assert [own.status("GET", "/v1/tools") for _ in range(10)] == [401] * 10
-    status, headers, _ = own.ask("GET", "/v1/tools")
+def test_after_ten_wrong_tokens_only_wrong_tokens_are_delayed(own_server):
+    right, own_server.token = own_server.token, "wrong"
+    assert [own_server.status("GET", "/v1/tools") for _ in range(10)] == [401] * 10
+    status, headers, _ = own_server.ask("GET", "/v1/tools")
     assert status == 429
     assert int(headers["Retry-After"]) >= 1
-    own.token = right
-    assert own.status("GET", "/v1/tools") == 200
-    assert own.status("GET", "/v1/tools", Authorization=None) == 401  # none was presented
+    own_server.token = right
+    assert own_server.status("GET", "/v1/tools") == 200
+    assert own_server.status("GET", "/v1/tools", Authorization=None) == 401  # none was presented
 
 
 def test_the_pause_grows_to_a_bound_and_is_forgotten():
@@ -160,7 +163,7 @@ def test_the_pause_grows_to_a_bound_and_is_forgotten():
     assert failures.note("one", now + tokens.FORGET_S + 1.0) == 0.0
 
 
-def test_what_one_address_shows_wrongly_is_told_to_no_other_and_bounded(monkeypatch):
+def test_wrong_tokens_are_counted_by_address_with_a_bound(monkeypatch):
     monkeypatch.setattr(tokens, "ADDRESSES_MAX", 2)
     failures = Failures()
     assert [failures.note("one", 0.0) for _ in range(11)] == [0.0] * 10 + [2.0]
@@ -171,8 +174,8 @@ def test_what_one_address_shows_wrongly_is_told_to_no_other_and_bounded(monkeypa
 
 
 def test_the_users_token_is_made_once_private_and_stands_in_no_answer(folder):
-    made = own_token(make=True)
-    assert own_token() == own_token(make=True) == made
+    token = own_token(make=True)
+    assert own_token() == own_token(make=True) == token
     assert (folder / "token").stat().st_mode & 0o777 == 0o600
     (folder / "token").chmod(0o644)
     with pytest.raises(Misconfigured, match="chmod 600"):
@@ -180,11 +183,11 @@ def test_the_users_token_is_made_once_private_and_stands_in_no_answer(folder):
 
 
 def test_named_tokens_are_kept_as_hashes(folder):
-    made = add_named("ci", "write", 0.0)
+    token = add_named("ci", "write", 0.0)
     raw = (folder / "tokens.json").read_bytes()
-    assert made.encode() not in raw
+    assert token.encode() not in raw
     assert (folder / "tokens.json").stat().st_mode & 0o777 == 0o600
-    assert Tokens("own-token-of-the-user").bearer(made).right == "write"
+    assert Tokens("own-token-of-the-user").bearer(token).right == "write"
 
 
 @pytest.mark.parametrize("variable", ["CORTEX_TOKEN", "WORKER_TOKEN"])
@@ -197,11 +200,11 @@ def test_a_token_of_the_environment_counts_before_the_file(monkeypatch, folder, 
         own_token()
 
 
-def test_a_damaged_file_of_tokens_opens_nothing_and_keeps_the_users_own(own, folder):
+def test_a_damaged_file_of_tokens_opens_nothing_and_keeps_the_users_own(own_server, folder):
     folder.mkdir(parents=True)
     (folder / "tokens.json").write_bytes(b'{"a": {"digest": 1}}')
-    assert own.status("GET", "/v1/tools") == 200
-    assert own.status("GET", "/v1/tools", Authorization="Bearer a-token-of-nobody") == 401
+    assert own_server.status("GET", "/v1/tools") == 200
+    assert own_server.status("GET", "/v1/tools", Authorization="Bearer a-token-of-nobody") == 401
 
 
 def test_every_token_is_compared_whatever_was_found_before(monkeypatch, folder):
@@ -252,8 +255,8 @@ def hasty(monkeypatch, sample):
     monkeypatch.setattr(gate, "BODY_S", 0.2)
     monkeypatch.setattr(connections, "HEADERS_S", 0.2)
     monkeypatch.setattr(connections, "UNREAD_S", 0.2)
-    with serving(sample) as found:
-        yield found
+    with serving(sample) as running:
+        yield running
 
 
 def test_a_body_that_does_not_come_is_given_up(hasty):
@@ -264,10 +267,10 @@ def test_a_body_that_does_not_come_is_given_up(hasty):
     assert "within" in answer["error"]["message"]
 
 
-@pytest.mark.parametrize("said", [b"", b"GET /health HT"])
-def test_who_says_nothing_or_half_a_request_is_hung_up(hasty, said):
+@pytest.mark.parametrize("sent", [b"", b"GET /health HT"])
+def test_a_silent_or_half_sent_request_is_closed(hasty, sent):
     with socket.create_connection(("127.0.0.1", hasty.port), BOUND_S) as line:
-        line.sendall(said)
+        line.sendall(sent)
         with contextlib.suppress(ConnectionError):
             assert line.recv(1) == b""
 
@@ -293,71 +296,73 @@ def test_a_client_that_never_reads_its_events_is_dropped(hasty, monkeypatch):
 
 
 @pytest.mark.parametrize("by_half", [False, True])
-def test_a_client_that_goes_wholly_or_by_half_cancels_its_question(own, by_half):
-    own.link.hold = asyncio.Event()
-    with socket.create_connection(("127.0.0.1", own.port), BOUND_S) as line:
-        line.sendall(_question(own))
-        until(lambda: own.link.asked, "the question is asked")
+def test_a_disconnected_client_cancels_its_request(own_server, by_half):
+    own_server.link.hold = asyncio.Event()
+    with socket.create_connection(("127.0.0.1", own_server.port), BOUND_S) as line:
+        line.sendall(_question(own_server))
+        until(lambda: own_server.link.asked, "the question is asked")
         if by_half:
             line.shutdown(socket.SHUT_WR)
-            until(lambda: own.link.cancelled == 1, "the question is cancelled")
-    until(lambda: own.link.cancelled == 1, "the question is cancelled")
+            until(lambda: own_server.link.cancelled == 1, "the question is cancelled")
+    until(lambda: own_server.link.cancelled == 1, "the question is cancelled")
 
 
-def test_more_than_are_answered_wait_and_more_than_may_wait_are_told_to_come_again(own, monkeypatch):
+def test_requests_beyond_the_limit_queue_and_beyond_the_queue_get_429(own_server, monkeypatch):
     monkeypatch.setattr(gate, "WAITING_MAX", 3)
     hold = asyncio.Event()
-    own.link.hold = hold
-    lines = [socket.create_connection(("127.0.0.1", own.port), BOUND_S) for _ in range(ANSWERED_MAX + 3)]
+    own_server.link.hold = hold
+    lines = [
+        socket.create_connection(("127.0.0.1", own_server.port), BOUND_S) for _ in range(ANSWERED_MAX + 3)
+    ]
     try:
         for line in lines:
-            line.sendall(_question(own))
-        until(lambda: len(own.link.asked) == ANSWERED_MAX, "as many as may are asked")
-        status, headers = _until_refused(own)
+            line.sendall(_question(own_server))
+        until(lambda: len(own_server.link.asked) == ANSWERED_MAX, "as many as may are asked")
+        status, headers = _until_refused(own_server)
         assert status == 429
         assert headers["Retry-After"] == "1"
-        own.loop.call_soon_threadsafe(hold.set)
+        own_server.loop.call_soon_threadsafe(hold.set)
         assert all(line.recv(12) == b"HTTP/1.1 200" for line in lines)
     finally:
         for line in lines:
             line.close()
 
 
-def test_many_connects_and_disconnects_leave_nothing_behind(own):
-    assert own.status("POST", "/v1/search", {"query": "rotate"}) == 200
-    before = own.held()
+def test_many_connects_and_disconnects_leave_nothing_behind(own_server):
+    assert own_server.status("POST", "/v1/search", {"query": "rotate"}) == 200
+    before = own_server.held()
     for _ in range(200):
-        with socket.create_connection(("127.0.0.1", own.port), BOUND_S) as line:
-            line.sendall(_question(own))
-    own.left(before)
-    assert own.status("GET", "/v1/tools") == 200
+        with socket.create_connection(("127.0.0.1", own_server.port), BOUND_S) as line:
+            line.sendall(_question(own_server))
+    own_server.left(before)
+    assert own_server.status("GET", "/v1/tools") == 200
 
 
-def test_the_end_answers_what_it_has_and_takes_nothing_new(sample):
+def test_shutdown_answers_open_requests_and_accepts_no_new_ones(sample):
     with serving(sample) as server:
         server.link.hold = hold = asyncio.Event()
         with socket.create_connection(("127.0.0.1", server.port), BOUND_S) as line:
             line.sendall(_question(server))
-            until(lambda: server.link.asked, "the question is asked")
+            until(lambda: server.link.calls, "the question is asked")
             server.end()
             until(lambda: not _accepts(server.port), "nothing new is taken")
             server.loop.call_soon_threadsafe(hold.set)
             assert line.recv(12) == b"HTTP/1.1 200"
 
 
-def test_the_end_waits_no_longer_than_it_says_for_a_call_that_does_not_end(sample, monkeypatch):
+def test_shutdown_cancels_a_call_after_its_grace_period(sample, monkeypatch):
     monkeypatch.setattr(serving_module, "ANSWER_S", 1)
     with serving(sample) as server:
         server.link.hold = asyncio.Event()
         with socket.create_connection(("127.0.0.1", server.port), BOUND_S) as line:
             line.sendall(_question(server))
-            until(lambda: server.link.asked, "the question is asked")
+            until(lambda: server.link.calls, "the question is asked")
             server.end()
             assert not line.recv(12).startswith(b"HTTP/1.1 200")
     assert server.link.cancelled == 1
 
 
-def test_the_end_waits_for_no_stream(sample):
+def test_shutdown_does_not_wait_for_streams(sample):
     with serving(sample) as server:
         line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=BOUND_S)
         line.request("GET", "/v1/events", headers={"Authorization": f"Bearer {TOKEN}"})
@@ -379,17 +384,17 @@ def _question(server):
 
 def _until_refused(server):
     """The first answer that is no more than a refusal; those before it wait."""
-    found = []
+    replies = []
 
     def ask():
         with contextlib.suppress(OSError):
-            found.append(server.ask("GET", "/v1/tools")[:2])
+            replies.append(server.ask("GET", "/v1/tools")[:2])
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
-    until(lambda: [one for one in found if one[0] == 429], "one is refused")
-    return next(one for one in found if one[0] == 429)
+    until(lambda: [reply for reply in replies if reply[0] == 429], "one is refused")
+    return next(reply for reply in replies if reply[0] == 429)
 
 
 def _requests(server, state):

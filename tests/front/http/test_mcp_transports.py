@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from cortex.front.http.routes.mcp_transports import KEPT_MAX, Kept
+from cortex.front.http.routes.mcp_transports import KEPT_MAX, SessionEvents
 from cortex.front.http.tokens import add_named
 from tests.front.http.conftest import OFFERED, TOKEN
 from tests.wait_until import BOUND_S
@@ -109,41 +109,43 @@ def test_errors_are_those_of_the_protocol(server, mode):
     assert result.is_error
 
 
-def test_a_token_that_may_only_read_stores_nothing_over_mcp(own, mode, tmp_path, monkeypatch):
+def test_a_token_that_may_only_read_stores_nothing_over_mcp(own_server, mode, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     reader = add_named("reader", "read", 0.0)
-    result = talk(own, lambda client: client.call_tool("cortex_store", {"title": "A thing"}), mode, reader)
+    result = talk(
+        own_server, lambda client: client.call_tool("cortex_store", {"title": "A thing"}), mode, reader
+    )
     assert result.is_error
     assert "may only read" in result.content[0].text
-    assert not own.link.asked
+    assert not own_server.link.asked
 
 
-def test_memory_is_told_who_speaks(own):
-    talk(own, lambda client: client.call_tool("cortex_exact", {"query": "rotate"}))
-    [(_, caller)] = own.link.asked
+def test_memory_is_told_who_speaks(own_server):
+    talk(own_server, lambda client: client.call_tool("cortex_exact", {"query": "rotate"}))
+    [(_, caller)] = own_server.link.asked
     assert (caller.agent, caller.channel) == ("mcp", "mcp")
     assert caller.session
 
 
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
-def test_a_client_is_told_what_is_logged_while_it_is_answered_and_nothing_of_others(own, monkeypatch):
-    own.link.fault = ZeroDivisionError("a fault of this test")
+def test_a_client_is_told_what_is_logged_while_it_is_answered_and_nothing_of_others(own_server, monkeypatch):
+    own_server.link.fault = ZeroDivisionError("a fault of this test")
     monkeypatch.setattr(logging.getLogger("cortex"), "propagate", False)
 
     async def run():
         heard = {"one": [], "two": []}
-        told = asyncio.Event()
+        logged = asyncio.Event()
 
         async def hear(name, params):
             heard[name].append((params.level, params.data))
-            told.set()
+            logged.set()
 
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with contextlib.AsyncExitStack() as stack:
             clients = {}
             for name in heard:
                 http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=BOUND_S))
-                way = streamable_http_client(f"{own.url}/mcp", http_client=http)
+                way = streamable_http_client(f"{own_server.url}/mcp", http_client=http)
                 client = Client(way, mode="legacy", logging_callback=functools.partial(hear, name))
                 clients[name] = await stack.enter_async_context(client)
                 await clients[name].set_logging_level("error")
@@ -152,8 +154,8 @@ def test_a_client_is_told_what_is_logged_while_it_is_answered_and_nothing_of_oth
                     await clients[name].call_tool("cortex_exact", {"query": name})
                 async with asyncio.timeout(BOUND_S):
                     while not heard[name]:
-                        told.clear()
-                        await told.wait()
+                        logged.clear()
+                        await logged.wait()
         return heard
 
     heard = asyncio.run(asyncio.wait_for(run(), BOUND_S))
@@ -169,35 +171,39 @@ def opened(server, token=TOKEN):
     return headers["mcp-session-id"]
 
 
-def test_a_session_is_its_owners_alone(own, tmp_path, monkeypatch):
+def test_a_session_is_its_owners_alone(own_server, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     other = add_named("other", "admin", 0.0)
-    session = opened(own)
-    assert own.status("POST", "/mcp", LIST, Accept=ACCEPT, Mcp_Session_Id=session) == 200
+    session = opened(own_server)
+    assert own_server.status("POST", "/mcp", LIST, Accept=ACCEPT, Mcp_Session_Id=session) == 200
     stolen = {"Mcp_Session_Id": session, "Authorization": f"Bearer {other}"}
-    assert own.status("POST", "/mcp", LIST, Accept=ACCEPT, **stolen) == 404
+    assert own_server.status("POST", "/mcp", LIST, Accept=ACCEPT, **stolen) == 404
 
 
-def test_a_session_that_was_ended_or_never_was_is_not_found(own):
-    session = opened(own)
-    assert own.status("DELETE", "/mcp", Mcp_Session_Id=session) == 200
-    assert own.status("POST", "/mcp", LIST, Accept=ACCEPT, Mcp_Session_Id=session) == 404
-    assert own.status("POST", "/mcp", LIST, Accept=ACCEPT, Mcp_Session_Id="invented") == 404
+def test_a_session_that_was_ended_or_never_was_is_not_found(own_server):
+    session = opened(own_server)
+    assert own_server.status("DELETE", "/mcp", Mcp_Session_Id=session) == 200
+    assert own_server.status("POST", "/mcp", LIST, Accept=ACCEPT, Mcp_Session_Id=session) == 404
+    assert own_server.status("POST", "/mcp", LIST, Accept=ACCEPT, Mcp_Session_Id="invented") == 404
 
 
-def test_sessions_and_streams_that_their_clients_left_leave_nothing_behind(own):
-    own.status("DELETE", "/mcp", Mcp_Session_Id=opened(own))
-    before = own.held()
+def test_sessions_and_streams_that_their_clients_left_leave_nothing_behind(own_server):
+    own_server.status("DELETE", "/mcp", Mcp_Session_Id=opened(own_server))
+    before = own_server.held()
     for _ in range(10):
-        session = opened(own)
-        asked = {"Authorization": f"Bearer {TOKEN}", "Accept": "text/event-stream", "Mcp-Session-Id": session}
+        session = opened(own_server)
+        headers = {
+            "Authorization": f"Bearer {TOKEN}",
+            "Accept": "text/event-stream",
+            "Mcp-Session-Id": session,
+        }
         for path in ("/mcp", "/sse"):
-            line = http.client.HTTPConnection("127.0.0.1", own.port, timeout=BOUND_S)
-            line.request("GET", path, headers=asked)
+            line = http.client.HTTPConnection("127.0.0.1", own_server.port, timeout=BOUND_S)
+            line.request("GET", path, headers=headers)
             assert line.getresponse().status == 200
             line.close()
-        assert own.status("DELETE", "/mcp", Mcp_Session_Id=session) == 200
-    own.left(before)
+        assert own_server.status("DELETE", "/mcp", Mcp_Session_Id=session) == 200
+    own_server.left(before)
 
 
 def test_what_is_no_message_of_mcp_is_refused_and_the_next_is_answered(server):
@@ -206,9 +212,9 @@ def test_what_is_no_message_of_mcp_is_refused_and_the_next_is_answered(server):
     assert opened(server)
 
 
-def test_what_was_missed_is_sent_again_in_its_order_and_only_of_its_stream():
+def test_missed_events_are_replayed_in_order_for_their_stream_only():
     async def run():
-        kept, sent = Kept(), []
+        events, sent = SessionEvents(), []
 
         async def send(event):
             sent.append((event.event_id, event.message.method))
@@ -216,43 +222,49 @@ def test_what_was_missed_is_sent_again_in_its_order_and_only_of_its_stream():
         def message(name):
             return JSONRPCNotification(jsonrpc="2.0", method=name)
 
-        first = await kept.store_event("one", message("a"))
-        await kept.store_event("other", message("b"))
-        await kept.store_event("one", None)
-        await kept.store_event("one", message("c"))
-        stream = await kept.replay_events_after(first, send)
+        first = await events.store_event("one", message("a"))
+        await events.store_event("other", message("b"))
+        await events.store_event("one", None)
+        await events.store_event("one", message("c"))
+        stream = await events.replay_events_after(first, send)
         return (
             stream,
             sent,
-            await kept.replay_events_after("99", send),
-            await kept.replay_events_after("x", send),
+            await events.replay_events_after("99", send),
+            await events.replay_events_after("x", send),
         )
 
     assert asyncio.run(run()) == ("one", [("4", "c")], None, None)
 
 
-def test_what_is_kept_for_those_who_come_back_is_bounded():
+def test_stored_events_are_bounded():
     async def run():
-        kept = Kept()
+        events = SessionEvents()
         ids = [
-            await kept.store_event("one", JSONRPCRequest(jsonrpc="2.0", id=at, method="m"))
+            await events.store_event("one", JSONRPCRequest(jsonrpc="2.0", id=at, method="m"))
             for at in range(KEPT_MAX + 1)
         ]
-        return [await kept.replay_events_after(each, _nobody) for each in ids[:2]]
+        return [await events.replay_events_after(event_id, _nobody) for event_id in ids[:2]]
 
     assert asyncio.run(run()) == [None, "one"]
 
 
-def test_no_token_is_sent_again_what_another_was_told(own, tmp_path, monkeypatch):
+def test_events_are_not_replayed_to_another_token(own_server, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     call = {"name": "cortex_exact", "arguments": {"query": "rotate"}}
-    asked = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}
-    told = own.ask("POST", "/mcp", asked, Accept=ACCEPT, Mcp_Session_Id=opened(own), **LAST)[2]
-    assert b"rotate" in told
-    first = re.findall(rb"^id: (\d+)", told, re.MULTILINE)[0].decode()
-    token = own.token = add_named("other", "read", 0.0)
-    again = {"Accept": "text/event-stream", "Mcp_Session_Id": opened(own, token), "Last_Event_Id": first}
-    assert own.ask("GET", "/mcp", **again, **LAST)[::2] == (200, b"")
+    question = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}
+    stream_text = own_server.ask(
+        "POST", "/mcp", question, Accept=ACCEPT, Mcp_Session_Id=opened(own_server), **LAST
+    )[2]
+    assert b"rotate" in stream_text
+    first = re.findall(rb"^id: (\d+)", stream_text, re.MULTILINE)[0].decode()
+    token = own_server.token = add_named("other", "read", 0.0)
+    resume_headers = {
+        "Accept": "text/event-stream",
+        "Mcp_Session_Id": opened(own_server, token),
+        "Last_Event_Id": first,
+    }
+    assert own_server.ask("GET", "/mcp", **resume_headers, **LAST)[::2] == (200, b"")
 
 
 async def _nobody(_event):

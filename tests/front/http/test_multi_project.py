@@ -7,7 +7,7 @@ import pytest
 
 from cortex.front.http.tokens import Bearer, add_named
 from cortex.system.errors import Unavailable
-from tests.front.http.conftest import Here, serving
+from tests.front.http.conftest import CountingLink, serving
 
 NAMES = ("api-orders", "api-users", "hidden")
 
@@ -25,7 +25,7 @@ def city(serve, tmp_path):
     links = {}
 
     def make(config):
-        return links.setdefault(config.root.name, Here(served[config.root.name]))
+        return links.setdefault(config.root.name, CountingLink(served[config.root.name]))
 
     first = served[NAMES[0]]
     with serving(first, configs=[served[name].config for name in NAMES], make=make) as server:
@@ -40,8 +40,8 @@ def search(server, *projects, **more):
     return status, answer
 
 
-def whose(answer):
-    return {one["project"] for one in answer["results"]}
+def projects_of(answer):
+    return {result["project"] for result in answer["results"]}
 
 
 def restrict(server, *projects):
@@ -51,14 +51,14 @@ def restrict(server, *projects):
 def test_one_question_goes_to_all_that_it_names_and_each_hit_says_whose_it_is(city):
     status, answer = search(city, "*")
     assert status == 200
-    assert whose(answer) == set(NAMES)
+    assert projects_of(answer) == set(NAMES)
     assert set(answer["index"]["generations"]) == set(NAMES)
-    assert whose(search(city, "api-*")[1]) == {"api-orders", "api-users"}
-    assert whose(search(city, "hidden", "api-users", detail="location")[1]) == {"hidden", "api-users"}
-    found = city.ask("POST", "/v1/search", {"query": "rotate a key", "projects": ["api-*"]})[2]["hits"]
-    assert {one["project"] for one in found} == {"api-orders", "api-users"}
+    assert projects_of(search(city, "api-*")[1]) == {"api-orders", "api-users"}
+    assert projects_of(search(city, "hidden", "api-users", detail="location")[1]) == {"hidden", "api-users"}
+    hits = city.ask("POST", "/v1/search", {"query": "rotate a key", "projects": ["api-*"]})[2]["hits"]
+    assert {hit["project"] for hit in hits} == {"api-orders", "api-users"}
     lines = city.ask("POST", "/v1/tools/cortex_exact", {"query": "rotate*", "projects": ["*"]})[2]
-    assert whose(lines) == set(NAMES)
+    assert projects_of(lines) == set(NAMES)
     assert lines["total_found"] >= 3
 
 
@@ -67,7 +67,7 @@ def test_a_project_that_is_away_is_named_and_the_others_answer(city):
     city.links["hidden"].fault = Unavailable("The workers are still being started.")
     status, answer = search(city, "*")
     assert status == 200
-    assert whose(answer) == {"api-orders", "api-users"}
+    assert projects_of(answer) == {"api-orders", "api-users"}
     assert answer["index"]["degraded"] == ["hidden"]
     assert "hidden: The workers are still being started." in answer["index"]["message"]
 
@@ -99,18 +99,18 @@ def test_what_cannot_be_asked_together_is_one_sentence(city, arguments, why):
 
 def test_a_token_for_some_projects_asks_those_alone_whatever_it_says(city):
     restrict(city, "api-*")
-    assert whose(search(city, "*")[1]) == {"api-orders", "api-users"}
-    assert whose(search(city, "api-users", "*-orders")[1]) == {"api-orders", "api-users"}
+    assert projects_of(search(city, "*")[1]) == {"api-orders", "api-users"}
+    assert projects_of(search(city, "api-users", "*-orders")[1]) == {"api-orders", "api-users"}
     restrict(city, "api-users", "hidden")
-    assert whose(search(city, "*")[1]) == {"api-users", "hidden"}
+    assert projects_of(search(city, "*")[1]) == {"api-users", "hidden"}
     restrict(city, "hidden")
-    assert whose(search(city, "*")[1]) == {"hidden"}
+    assert projects_of(search(city, "*")[1]) == {"hidden"}
 
 
-def test_to_a_token_another_project_is_as_one_that_is_not_there(city):
+def test_a_hidden_project_looks_like_a_missing_project(city):
     restrict(city, "api-*")
     for name in ("hidden", "absent"):
-        told = f"There is no project {name!r}"
+        sentence = f"There is no project {name!r}"
         assert search(city, name)[0] == 400
         for status, _, answer in (
             city.ask("POST", "/v1/search", {"query": "x", "project": name}),
@@ -120,14 +120,14 @@ def test_to_a_token_another_project_is_as_one_that_is_not_there(city):
             city.ask("GET", f"/openapi.json?project={name}"),
         ):
             assert status == 404
-            assert answer["error"]["message"].startswith(told)
+            assert answer["error"]["message"].startswith(sentence)
             assert answer["error"]["message"].endswith("there are: api-orders, api-users.")
 
 
 def test_nothing_that_a_token_gets_holds_the_name_of_another_project(city):
     search(city, "*")  # all of them are open
     restrict(city, "api-*")
-    asked = [
+    replies = [
         city.ask("GET", "/v1/tools"),
         city.ask("GET", "/v1/indexStatus"),
         city.ask("GET", "/openapi.json"),
@@ -139,10 +139,10 @@ def test_nothing_that_a_token_gets_holds_the_name_of_another_project(city):
         city.ask("GET", "/v1/indexStatus?project=hiddn"),
         city.ask("GET", "/metrics"),
     ]
-    for _, _, answer in asked:
+    for _, _, answer in replies:
         text = answer if isinstance(answer, (bytes, str)) else orjson.dumps(answer).decode()
         assert "hidden" not in str(text)
-    assert "api-users" in str(asked[-1][2])
+    assert "api-users" in str(replies[-1][2])
 
 
 def test_a_token_that_is_for_none_of_the_projects_is_told_no_name(city):
@@ -161,5 +161,5 @@ def test_a_token_that_is_for_none_of_the_projects_is_told_no_name(city):
 )
 def test_a_token_knows_what_its_names_and_globs_mean(projects, knows, not_):
     bearer = Bearer("t", "read", projects)
-    assert bearer.knows(knows)
-    assert not_ is None or not bearer.knows(not_)
+    assert bearer.may_access(knows)
+    assert not_ is None or not bearer.may_access(not_)

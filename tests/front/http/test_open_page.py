@@ -8,7 +8,7 @@ import urllib.parse
 import pytest
 
 from cortex.front.cli.commands import run as cortex
-from cortex.front.http.server_records import noted, served_at
+from cortex.front.http.server_records import record_url, served_at
 from cortex.system.errors import Misconfigured, Unavailable
 from tests.front.http.conftest import TOKEN
 
@@ -31,7 +31,7 @@ def opens(link):
 
 def test_the_link_of_the_projects_own_server_opens_once(server, capsys):
     root = str(server.link.served.config.root)
-    with noted([server.link.served.config], server.url):
+    with record_url([server.link.served.config], server.url):
         assert cortex(["open", "--print", "--project", root]) == 0
     link = capsys.readouterr().out.strip()
     assert link.startswith(f"{server.url}/enter?code=")
@@ -40,7 +40,7 @@ def test_the_link_of_the_projects_own_server_opens_once(server, capsys):
 
 def test_without_a_server_it_says_how_to_start_one(server):
     root = str(server.link.served.config.root)
-    with noted([server.link.served.config], server.url):
+    with record_url([server.link.served.config], server.url):
         assert served_at(server.link.served.config) == server.url
     assert served_at(server.link.served.config) == ""
     with pytest.raises(Unavailable, match="cortex serve"):
@@ -49,7 +49,7 @@ def test_without_a_server_it_says_how_to_start_one(server):
 
 def test_a_second_server_of_a_project_leaves_the_note_of_the_first(server):
     config = server.link.served.config
-    with noted([config], server.url), noted([config], "http://127.0.0.1:1"):
+    with record_url([config], server.url), record_url([config], "http://127.0.0.1:1"):
         assert served_at(config) == server.url
 
 
@@ -62,13 +62,13 @@ def test_a_named_server_is_asked_and_its_refusal_told(server, capsys, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("url", "fault", "told"),
+    ("url", "fault", "words"),
     [
         ("http://127.0.0.1:1", Unavailable, "does not answer"),
         ("http://elsewhere.example", Misconfigured, "in the clear"),
         ("nonsense", Misconfigured, "pass a URL"),
     ],
 )
-def test_a_server_that_cannot_be_asked_is_one_sentence(url, fault, told):
-    with pytest.raises(fault, match=told):
+def test_a_server_that_cannot_be_asked_is_one_sentence(url, fault, words):
+    with pytest.raises(fault, match=words):
         cortex(["open", "--print", "--server", url])

@@ -126,4 +126,4 @@ def test_a_view_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_
         page.size(width)
         page.dark(dark)
         assert page.overflows() <= 0, width
-        assert width == 2560 or page.stumbles() == [], (width, dark)
+        assert width == 2560 or page.serious_faults() == [], (width, dark)

@@ -76,7 +76,7 @@ def test_an_impact_is_a_tree(page):
 def test_a_path_is_told_step_by_step(page):
     page.open("/graph?of=show_login&to=rotate&way=path")
     assert drawn(page) == 3
-    names = [one.text for one in page.all(".way > li > a.mono:first-of-type")]
+    names = [link.text for link in page.all(".way > li > a.mono:first-of-type")]
     assert [name for name in names if ".py" not in name] == [
         "show_login",
         "SessionStore.refresh_token",
@@ -86,23 +86,23 @@ def test_a_path_is_told_step_by_step(page):
     page.shows("No chain of calls")
 
 
-@pytest.mark.parametrize(("asked", "right"), [("of=show_login&to=rotat", "to"), ("of=rotat", "of")])
-def test_a_name_that_may_mean_others_is_asked_about(page, asked, right):
-    page.open(f"/graph?way={'path' if 'to=' in asked else 'around'}&{asked}")
+@pytest.mark.parametrize(("query", "right"), [("of=show_login&to=rotat", "to"), ("of=rotat", "of")])
+def test_a_name_that_may_mean_others_is_asked_about(page, query, right):
+    page.open(f"/graph?way={'path' if 'to=' in query else 'around'}&{query}")
     page.shows("Which rotat?")
     page.one(".refs a").click()
     drawn(page)
     assert page.one(f"#{right}").get_attribute("value") == "src/auth/session:rotate"
 
 
-@pytest.mark.parametrize("asked", [HOSTILE, "nothing_of_that_name"])
-def test_what_is_not_there_is_said_as_it_was_asked(page, asked):
+@pytest.mark.parametrize("symbol", [HOSTILE, "nothing_of_that_name"])
+def test_what_is_not_there_is_said_as_it_was_asked(page, symbol):
     page.open("/graph")
-    page.type("#of", asked)
+    page.type("#of", symbol)
     page.press(Keys.ENTER)
     page.shows("There is no")
-    page.shows(asked[:20])
-    assert page.one("#of").get_attribute("value") == asked
+    page.shows(symbol[:20])
+    assert page.one("#of").get_attribute("value") == symbol
 
 
 def test_a_hostile_file_is_a_name_in_the_graph(page):
@@ -125,8 +125,8 @@ def test_every_way_is_right_at_every_width_light_and_dark_and_for_who_does_not_s
     drawn(page)
     page.size(2560)
     assert page.overflows() <= 0
-    assert way != "impact" or page.stumbles() == []  # of the light colours it has all
+    assert way != "impact" or page.serious_faults() == []  # of the light colours it has all
     page.size(360)
     page.dark()
     assert page.overflows() <= 0
-    assert page.stumbles() == []
+    assert page.serious_faults() == []

@@ -18,9 +18,9 @@ def store(town):
     """Store a note through the server; its number."""
 
     def store(title, **more):
-        status, _, told = town.server.ask("POST", "/v1/tools/cortex_store", {"title": title, **more})
-        assert status == 200, told
-        return told["number"]
+        status, _, answer = town.server.ask("POST", "/v1/tools/cortex_store", {"title": title, **more})
+        assert status == 200, answer
+        return answer["number"]
 
     return store
 
@@ -30,9 +30,9 @@ def note(town):
     """A note as the store has it."""
 
     def note(number):
-        status, _, told = town.server.ask("POST", "/v1/tools/get_observation", {"id": str(number)})
-        assert status == 200, told
-        return told
+        status, _, answer = town.server.ask("POST", "/v1/tools/get_observation", {"id": str(number)})
+        assert status == 200, answer
+        return answer
 
     return note
 
@@ -40,19 +40,19 @@ def note(town):
 @pytest.fixture(scope="session")  # as the town is: a session is read once
 def session(town):
     """A session that was read: what a person asked, and what was answered."""
-    said = {
+    exchange = {
         "begins": True,
         "at": 1_772_359_200_000,
         "user": f"Why {HOSTILE}?",
         "assistant": "Of the lighthouse.",
     }
-    later = said | {"at": 1_772_359_300_000, "user": "And now?", "assistant": "Of the harbour."}
-    told = {"kind": "claude", "source_id": "session-1", "workstation": "here", "branch": "main"}
+    later = exchange | {"at": 1_772_359_300_000, "user": "And now?", "assistant": "Of the harbour."}
+    session_fields = {"kind": "claude", "source_id": "session-1", "workstation": "here", "branch": "main"}
     portion = {
-        "session": told | {"started_at": said["at"], "last_at": later["at"]},
+        "session": session_fields | {"started_at": exchange["at"], "last_at": later["at"]},
         "start": 0,
         "place": {"offset": 10, "size": 10, "tail": ""},
-        "parts": [said, later],
+        "parts": [exchange, later],
     }
 
     async def take():
@@ -65,7 +65,7 @@ def session(town):
     assert asyncio.run_coroutine_threadsafe(take(), town.server.loop).result(BOUND_S)
 
 
-def said(page, words):
+def shows_done(page, words):
     """Wait until it is said what was done."""
     page.shows(words, "#done:not([hidden])")
 
@@ -95,12 +95,12 @@ def test_an_edit_changes_the_store_is_a_revision_and_is_taken_back(page, store, 
     page.type("#edit-title", "The port is 9090")
     page.type("#edit-tags", "ops, net")
     page.one("#edit button.main").click()
-    said(page, "Changed: tags, title.")
+    shows_done(page, "Changed: tags, title.")
     now = note(number)
     assert (now["title"], now["concepts"]) == ("The port is 9090", ["ops", "net"])
     page.shows("The port is 8080", ".revisions del")
     page.one("#done-undo").click()
-    said(page, "Taken back")
+    shows_done(page, "Taken back")
     assert note(number)["title"] == "The port is 8080"
     page.one("[data-opens=edit]").click()
     page.one("#edit button.main").click()
@@ -116,12 +116,12 @@ def test_keyboard_alone_forgets_a_note_and_brings_it_back(page, store, note):
         if page.js("return document.activeElement.dataset.change") == "forget":
             break
     page.press(Keys.ENTER)
-    said(page, f"Forgotten: #{number}.")
+    shows_done(page, f"Forgotten: #{number}.")
     assert note(number)["state"] == "deleted"
     page.shows("It was forgotten", "#note")
     until(lambda: page.js("return document.activeElement.id") == "done-undo", "the way back has the focus")
     page.press(Keys.ENTER)
-    said(page, "Taken back")
+    shows_done(page, "Taken back")
     assert note(number)["state"] == "active"
 
 
@@ -132,15 +132,15 @@ def test_two_that_say_the_same_are_merged_from_where_they_are_suggested(page, st
     page.open("/memory?tab=quality")
     page.shows("How complete notes are")
     page.one("button[data-change=merge]").click()
-    said(page, "Merged")
-    states = {one: note(one)["state"] for one in (first, second)}
+    shows_done(page, "Merged")
+    states = {number: note(number)["state"] for number in (first, second)}
     assert sorted(states.values()) == ["active", "superseded"]
-    kept = next(one for one, state in states.items() if state == "active")
-    assert sorted(note(kept)["concepts"]) == ["a", "b"]
+    active = next(number for number, state in states.items() if state == "active")
+    assert sorted(note(active)["concepts"]) == ["a", "b"]
     page.open("/memory?tab=changes")
     page.one("button[data-change=undo]").click()
-    said(page, "Taken back")
-    assert {note(one)["state"] for one in (first, second)} == {"active"}
+    shows_done(page, "Taken back")
+    assert {note(number)["state"] for number in (first, second)} == {"active"}
 
 
 def test_a_note_is_superseded_by_another_and_tells_its_relation(page, store, note):
@@ -149,7 +149,7 @@ def test_a_note_is_superseded_by_another_and_tells_its_relation(page, store, not
     page.one("[data-opens=supersede]").click()
     page.type("#supersede-by", f"#{new}")
     page.press(Keys.ENTER)
-    said(page, "Superseded")
+    shows_done(page, "Superseded")
     assert (note(old)["state"], note(old)["superseded_by"]) == ("superseded", new)
     page.shows("← supersedes", ".relations")
     page.one(".relations a").click()
@@ -164,7 +164,7 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(page, store, note):
     page.press(Keys.ENTER)
     page.shows("There is no note '999999'", "#said")
     assert note(number)["state"] == "active"
-    assert any("400" in one or "404" in one for one in page.faults())  # the browser logs the refusal
+    assert any("400" in fault or "404" in fault for fault in page.faults())  # the browser logs the refusal
 
 
 def test_what_an_agent_stores_meanwhile_is_said(page, store):
@@ -198,26 +198,30 @@ def test_trends_are_drawn_and_told_as_a_table(page, store):
 
 
 def test_a_memory_that_does_not_answer_is_one_sentence_in_its_view(server):
-    status, _, said = server.ask("GET", "/memory")
+    status, _, html = server.ask("GET", "/memory")
     assert status == 200
-    assert b'role="alert"' in said
+    assert b'role="alert"' in html
 
 
-def test_who_may_only_read_sees_no_buttons_and_is_refused(town, store, note):
+def test_a_read_only_visitor_sees_no_buttons_and_cannot_change_notes(town, store, note):
     number = store("The keel is of oak")
     server = town.server
     token = add_named("reader-of-the-page", "read", 0.0)
     try:
         path = server.ask("POST", "/enter", {}, Authorization=f"Bearer {token}")[2]["path"]
         came = server.ask("GET", path, Authorization=None)[1]
-        own = {"Authorization": None, "Cookie": came["Set-Cookie"].partition(";")[0], "Origin": server.url}
-        status, _, said = server.ask("GET", f"/memory?note={number}", **own)
+        cookie_headers = {
+            "Authorization": None,
+            "Cookie": came["Set-Cookie"].partition(";")[0],
+            "Origin": server.url,
+        }
+        status, _, html = server.ask("GET", f"/memory?note={number}", **cookie_headers)
         assert status == 200
-        assert b"The keel is of oak" in said
-        assert b"data-change" not in said
-        asked = {"what": "forget", "note": str(number)}
+        assert b"The keel is of oak" in html
+        assert b"data-change" not in html
+        change = {"what": "forget", "note": str(number)}
         status, _, answer = server.ask(
-            "POST", "/page/memory/change", asked, Sec_Fetch_Site="same-origin", **own
+            "POST", "/page/memory/change", change, Sec_Fetch_Site="same-origin", **cookie_headers
         )
         assert (status, answer["error"]["code"]) == (403, "forbidden")
         assert note(number)["state"] == "active"
@@ -233,17 +237,17 @@ def test_a_change_that_is_none_is_one_sentence(town, body):
     assert (status, answer["error"]["code"]) == (400, "bad_request")
 
 
-@pytest.mark.parametrize("asked", ["note", "tab=sessions", "tab=quality", "tab=trends", "tab=changes"])
+@pytest.mark.parametrize("address", ["note", "tab=sessions", "tab=quality", "tab=trends", "tab=changes"])
 def test_every_part_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(
-    page, store, session, asked
+    page, store, session, address
 ):
     number = store("The rudder is of steel", body="Since the storm.", facts=["It held."], tags=["ship"])
-    page.open(f"/memory?{asked}={number}" if asked == "note" else f"/memory?{asked}")
+    page.open(f"/memory?{address}={number}" if address == "note" else f"/memory?{address}")
     page.one("#main")
     page.size(2560)
     assert page.overflows() <= 0
-    assert asked != "note" or page.stumbles() == []  # of the light colours it has all
+    assert address != "note" or page.serious_faults() == []  # of the light colours it has all
     page.size(360)
     page.dark()
     assert page.overflows() <= 0
-    assert page.stumbles() == []
+    assert page.serious_faults() == []

@@ -10,29 +10,29 @@ from hypothesis import strategies as st
 
 from cortex.front.http.page import tiles
 from cortex.front.http.page.code import lines_of, spans_of
-from cortex.front.http.page.sources import Source
+from cortex.front.http.page.sources import SourceFile
 from cortex.front.http.tokens import add_named
 
 
-def shown(lines):
+def text_of(lines):
     return "\n".join("".join(piece.text for piece in line.pieces) for line in lines)
 
 
-def marked(lines):
+def marked_pieces(lines):
     return [piece.text for line in lines for piece in line.pieces if piece.marked]
 
 
 @given(st.text(max_size=200), st.sampled_from(["python", "go", "markdown", "", "no such language"]))
 def test_code_is_shown_as_it_is_whatever_is_in_it(text, language):
     text = text.replace("\r", "")
-    lines = lines_of(text, language, 1, spans_of(text, ["ab", "0"], whole=True))
-    assert shown(lines).rstrip() == text.rstrip()
+    lines = lines_of(text, language, 1, spans_of(text, ["ab", "0"], includes_short=True))
+    assert text_of(lines).rstrip() == text.rstrip()
 
 
 def test_marks_cross_colours_and_lines_and_name_the_lines_that_they_are_on():
     text = "def rotate(token):\n    return token\n"
     lines = lines_of(text, "python", 7, [(4, 10), (8, 24)])
-    assert "".join(marked(lines)) == text[4:24].replace("\n", "")
+    assert "".join(marked_pieces(lines)) == text[4:24].replace("\n", "")
     assert [(line.number, line.hit) for line in lines] == [(7, True), (8, True)]
     assert {piece.css for piece in lines[0].pieces} > {"k", "nf"}
 
@@ -49,7 +49,7 @@ def test_a_piece_of_a_text_that_began_before_is_not_taken_for_code_inside_out():
 
 
 def source(path, lines):
-    return Source(path, "python", 40 * lines, lines, True)
+    return SourceFile(path, "python", 40 * lines, lines, True)
 
 
 @given(
@@ -58,14 +58,14 @@ def source(path, lines):
             st.text("ab/", min_size=1, max_size=9).map(lambda t: t.strip("/") or "a"), st.integers(1, 5000)
         ),
         max_size=60,
-        unique_by=lambda one: one[0],
+        unique_by=lambda pair: pair[0],
     )
 )
 def test_tiles_are_as_large_as_files_are_long_and_none_is_outside(pairs):
     pairs = [(f"{path}.py", lines) for path, lines in pairs]
-    made, _ = tiles.tiles([source(path, lines) for path, lines in pairs], {})
-    assert sorted((tile.path, tile.lines) for tile in made) == sorted(pairs)
-    for tile in made:
+    placed, _ = tiles.tiles([source(path, lines) for path, lines in pairs], {})
+    assert sorted((tile.path, tile.lines) for tile in placed) == sorted(pairs)
+    for tile in placed:
         assert tile.box.x >= 0
         assert tile.box.y >= 0
         assert tile.box.x + tile.box.width <= tiles.WIDTH + 0.001
@@ -73,16 +73,16 @@ def test_tiles_are_as_large_as_files_are_long_and_none_is_outside(pairs):
 
 
 def test_tiles_of_one_folder_share_all_of_it_by_their_lines():
-    made, _ = tiles.tiles([source(f"{n}.py", n) for n in (10, 20, 70)], {"70.py": 9, "10.py": 1})
-    area = {tile.path: tile.box.width * tile.box.height for tile in made}
+    placed, _ = tiles.tiles([source(f"{n}.py", n) for n in (10, 20, 70)], {"70.py": 9, "10.py": 1})
+    area = {tile.path: tile.box.width * tile.box.height for tile in placed}
     assert math.isclose(area["70.py"], 0.7 * tiles.WIDTH * tiles.HEIGHT)
-    assert {tile.path: tile.heat for tile in made} == {"70.py": tiles.HEATS - 1, "20.py": 0, "10.py": 2}
+    assert {tile.path: tile.heat for tile in placed} == {"70.py": tiles.HEATS - 1, "20.py": 0, "10.py": 2}
 
 
 def test_of_very_many_files_the_small_ones_share_a_tile_in_their_folder(monkeypatch):
     monkeypatch.setattr(tiles, "TILES_MAX", 2)
-    made, _ = tiles.tiles([source(f"a/{n}.py", n) for n in (1, 2, 30, 40)], {})
-    assert sorted((tile.path, tile.lines, tile.files) for tile in made) == [
+    placed, _ = tiles.tiles([source(f"a/{n}.py", n) for n in (1, 2, 30, 40)], {})
+    assert sorted((tile.path, tile.lines, tile.files) for tile in placed) == [
         ("a/30.py", 30, 1),
         ("a/40.py", 40, 1),
         ("a/…", 3, 2),
@@ -90,34 +90,34 @@ def test_of_very_many_files_the_small_ones_share_a_tile_in_their_folder(monkeypa
 
 
 @pytest.fixture
-def reader(own, tmp_path, monkeypatch):
+def reader(own_server, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    own.token = add_named("reader", "read", 0.0)
-    return own
+    own_server.token = add_named("reader", "read", 0.0)
+    return own_server
 
 
-@pytest.mark.parametrize(("part", "body"), [("checks", {}), ("log", {"name": "text"})])
-def test_only_the_owner_of_a_server_is_told_of_places_on_its_machine(reader, part, body):
-    assert reader.status("POST", f"/page/state/{part}", body) == 403
-    status, _, said = reader.ask("GET", "/state")
+@pytest.mark.parametrize(("action", "body"), [("checks", {}), ("log", {"name": "text"})])
+def test_only_the_owner_of_a_server_is_told_of_places_on_its_machine(reader, action, body):
+    assert reader.status("POST", f"/page/state/{action}", body) == 403
+    status, _, html = reader.ask("GET", "/state")
     assert status == 200
-    assert b"log-of" not in said
-    status, _, said = reader.ask("GET", "/search")
-    assert b'data-root=""' in said
+    assert b"log-of" not in html
+    status, _, html = reader.ask("GET", "/search")
+    assert b'data-root=""' in html
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "words"),
     [
         ({"query": "x", "way": "structure"}, b"Choose a language"),
         ({"query": "(", "way": "expression"}, b"notice odd"),
         ({"query": '"half', "way": "words"}, b"notice odd"),
     ],
 )
-def test_half_of_a_question_is_told_beside_the_field_and_is_no_error(server, body, told):
-    status, _, said = server.ask("POST", "/page/search/find", body)
+def test_an_unfinished_query_gets_a_notice_and_no_error(server, body, words):
+    status, _, html = server.ask("POST", "/page/search/find", body)
     assert status == 200
-    assert told in said
+    assert words in html
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def test_a_search_has_the_shape_of_its_specification(server):
 
 
 def test_a_search_takes_language_paths_and_asks_for_reasons(server):
-    asked = {"query": "refresh token", "lang": "py", "paths": ["tests/**"], "explain": True}
-    hits = server.ask("POST", "/v1/search", asked)[2]["hits"]
+    body = {"query": "refresh token", "lang": "py", "paths": ["tests/**"], "explain": True}
+    hits = server.ask("POST", "/v1/search", body)[2]["hits"]
     assert hits
     assert all(hit["file"].startswith("tests/") and hit["explain"]["signals"] for hit in hits)
 
@@ -53,10 +53,10 @@ def test_the_state_of_the_index_is_told_in_percent(server):
     assert answer["pending"] == 0
 
 
-def test_where_a_project_lies_is_told_to_its_user_alone(own, tmp_path, monkeypatch):
+def test_only_the_owner_sees_the_project_path(own_server, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    own.token = add_named("other", "admin", 0.0)
-    assert own.ask("GET", "/v1/indexStatus")[2]["repo"] == own.link.served.config.root.name
+    own_server.token = add_named("other", "admin", 0.0)
+    assert own_server.ask("GET", "/v1/indexStatus")[2]["repo"] == own_server.link.served.config.root.name
 
 
 def test_every_tool_is_listed_as_over_mcp(server):
@@ -79,7 +79,7 @@ def test_a_tool_answers_as_it_does_anywhere(server, tool, arguments):
 
 
 @pytest.mark.parametrize(
-    ("tool", "body", "told", "words"),
+    ("tool", "body", "status_and_code", "words"),
     [
         ("cortex_exact", {"query": ""}, (400, "bad_query"), "query"),
         ("cortex_exact", {"query": "x", "color": "red"}, (400, "bad_request"), "no argument `color`"),
@@ -89,9 +89,9 @@ def test_a_tool_answers_as_it_does_anywhere(server, tool, arguments):
         ("cortex_exacts", {"query": "x"}, (404, "not_found"), "cortex_exact"),
     ],
 )
-def test_what_cannot_be_answered_is_one_sentence_with_its_status(server, tool, body, told, words):
+def test_what_cannot_be_answered_is_one_sentence_with_its_status(server, tool, body, status_and_code, words):
     got, _, answer = server.ask("POST", f"/v1/tools/{tool}", body)
-    assert (got, answer["error"]["code"]) == told
+    assert (got, answer["error"]["code"]) == status_and_code
     assert words in answer["error"]["message"]
     assert "\n" not in answer["error"]["message"]
 
@@ -107,15 +107,15 @@ def test_what_cannot_be_answered_is_one_sentence_with_its_status(server, tool, b
         (ZeroDivisionError("a bug"), 500),
     ],
 )
-def test_what_is_wrong_here_is_told_with_when_to_come_again(own, fault, status):
-    own.link.fault = fault
-    got, headers, answer = own.ask("POST", "/v1/search", {"query": "x"})
+def test_server_errors_have_their_status_and_retry_after(own_server, fault, status):
+    own_server.link.fault = fault
+    got, headers, answer = own_server.ask("POST", "/v1/search", {"query": "x"})
     assert got == status
     assert answer["error"]["message"]
     assert "a bug" not in answer["error"]["message"]
     assert ("Retry-After" in headers) == (status in (503, 504))
-    own.link.fault = None
-    assert own.status("POST", "/v1/search", {"query": "rotate"}) == 200
+    own_server.link.fault = None
+    assert own_server.status("POST", "/v1/search", {"query": "rotate"}) == 200
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,10 @@ def test_a_project_that_vanishes_is_told_in_one_sentence_and_by_its_name(tmp_pat
     assert answer["error"]["message"].startswith("The project gone was moved or deleted")
 
 
-def test_metrics_count_calls_by_tool_and_outcome(own):
-    own.ask("POST", "/v1/tools/cortex_exact", {"query": "rotate"})
-    own.ask("POST", "/v1/tools/cortex_exact", {"query": ""})
-    text = own.ask("GET", "/metrics")[2].decode()
+def test_metrics_count_calls_by_tool_and_outcome(own_server):
+    own_server.ask("POST", "/v1/tools/cortex_exact", {"query": "rotate"})
+    own_server.ask("POST", "/v1/tools/cortex_exact", {"query": ""})
+    text = own_server.ask("GET", "/metrics")[2].decode()
     assert 'cortex_calls_total{code="ok",tool="cortex_exact"} 1.0' in text
     assert 'cortex_calls_total{code="bad_query",tool="cortex_exact"} 1.0' in text
     assert re.search(r'cortex_index_generation\{project="[^"]+"\} [1-9]', text)
@@ -172,7 +172,7 @@ def test_openapi_describes_every_tool_by_its_own_schema(server):
 
 def test_every_operation_of_openapi_has_a_name_of_its_own(server):
     paths = server.ask("GET", "/openapi.json")[2]["paths"]
-    names = [one["operationId"] for methods in paths.values() for one in methods.values()]
+    names = [operation["operationId"] for methods in paths.values() for operation in methods.values()]
     assert len(names) == len(set(names)) > len(OFFERED)
 
 
@@ -207,17 +207,19 @@ def test_events_tell_the_generation_first(server):
         line.close()
 
 
-def test_what_is_published_is_told_at_once_and_not_at_the_next_look(serve, tmp_path, monkeypatch):
+def test_a_publication_sends_an_event_at_once(serve, tmp_path, monkeypatch):
     for pause in ("LOOK_S", "PROCESSES_S"):
         monkeypatch.setattr(events, pause, 10 * BOUND_S)
     (tmp_path / "first.py").write_text("def first(): pass\n")
     served = serve(tmp_path)
-    with serving(served) as own:
-        line = http.client.HTTPConnection("127.0.0.1", own.port, timeout=BOUND_S)
-        line.request("GET", "/v1/events", headers={"Authorization": f"Bearer {own.token}"})
+    with serving(served) as own_server:
+        line = http.client.HTTPConnection("127.0.0.1", own_server.port, timeout=BOUND_S)
+        line.request("GET", "/v1/events", headers={"Authorization": f"Bearer {own_server.token}"})
         reply = line.getresponse()
-        told = (orjson.loads(one[6:]) for one in iter(reply.readline, b"") if one.startswith(b'data: {"gen'))
-        before = next(told)["generation"]
+        generations = (
+            orjson.loads(frame[6:]) for frame in iter(reply.readline, b"") if frame.startswith(b'data: {"gen')
+        )
+        before = next(generations)["generation"]
         context = zmq.Context()
         announcer = Announcer(context, served.config.runtime_dir)
         publish(tmp_path, served)
@@ -225,7 +227,7 @@ def test_what_is_published_is_told_at_once_and_not_at_the_next_look(serve, tmp_p
         saying = threading.Thread(target=lambda: repeat(announcer, before + 1, ending))
         saying.start()
         try:
-            assert next(told)["generation"] == before + 1
+            assert next(generations)["generation"] == before + 1
         finally:
             ending.set()
             saying.join()
@@ -256,9 +258,11 @@ def test_a_project_is_asked_by_its_name_and_the_first_without_one(sample, serve,
     links = {}
 
     def make(config):
-        from tests.front.http.conftest import Here
+        from tests.front.http.conftest import CountingLink
 
-        return links.setdefault(config.root, Here(twin if config.root == twin.config.root else sample))
+        return links.setdefault(
+            config.root, CountingLink(twin if config.root == twin.config.root else sample)
+        )
 
     with serving(sample, configs=[sample.config, twin.config], make=make) as server:
         first = server.ask("POST", "/v1/search", {"query": "rotate"})[2]["hits"]
@@ -268,16 +272,16 @@ def test_a_project_is_asked_by_its_name_and_the_first_without_one(sample, serve,
         status, _, answer = server.ask("POST", "/v1/search", {"query": "x", "project": "/etc"})
         assert status == 404
         assert "other" in answer["error"]["message"]
-        asked = [
+        answers = [
             server.ask("POST", "/v1/tools/cortex_exact", {"query": "rotate"} | more)[2]
             for more in ({}, {"project": "other"}, {"project": sample.config.root.name})
         ]
-        assert [one["project"] for one in asked] == [
+        assert [reply["project"] for reply in answers] == [
             sample.config.root.name,
             "other",
             sample.config.root.name,
         ]
         listed = server.ask("GET", "/v1/tools?project=other")[2]["tools"]
-        told = {tool["name"]: tool["inputSchema"]["properties"].get("project") for tool in listed}
-        assert told["cortex_exact"]["description"] == f"other (default), {sample.config.root.name}."
+        schemas = {tool["name"]: tool["inputSchema"]["properties"].get("project") for tool in listed}
+        assert schemas["cortex_exact"]["description"] == f"other (default), {sample.config.root.name}."
     assert all(link.opened == link.closed == 1 for link in links.values())

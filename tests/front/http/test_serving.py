@@ -13,9 +13,9 @@ import pytest
 
 from cortex.front.cli.commands import run as cortex
 from cortex.front.http import serving as serving_module
-from cortex.front.http.origin_check import Door
-from cortex.front.http.serving import Place, check, listen
-from cortex.front.http.tokens import Tokens, Wrong
+from cortex.front.http.origin_check import OriginCheck
+from cortex.front.http.serving import ServerAddress, check, listen
+from cortex.front.http.tokens import Tokens, WrongToken
 from cortex.system import ports
 from cortex.system.errors import BadRequest, Misconfigured, Unavailable
 from tests.front.http.conftest import serving
@@ -24,10 +24,10 @@ from tests.front.http.conftest import serving
 @pytest.fixture
 def taken():
     """A port that this process has."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        held.listen()
-        yield held.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
 
 
 def test_a_port_that_was_named_and_is_taken_is_told_with_who_has_it(taken):
@@ -36,8 +36,8 @@ def test_a_port_that_was_named_and_is_taken_is_told_with_who_has_it(taken):
 
 
 def test_where_no_port_was_named_the_next_free_one_is_taken_and_said(taken, capsys):
-    with listen("127.0.0.1", None, taken) as made:
-        port = made.getsockname()[1]
+    with listen("127.0.0.1", None, taken) as listener:
+        port = listener.getsockname()[1]
     assert port > taken
     assert f"port {taken} is taken by process {os.getpid()}" in capsys.readouterr().err
 
@@ -45,17 +45,17 @@ def test_where_no_port_was_named_the_next_free_one_is_taken_and_said(taken, caps
 def test_the_port_of_the_older_transport_that_is_taken_is_told(taken, capsys, monkeypatch):
     monkeypatch.setattr(serving_module, "SSE", taken)
     with contextlib.ExitStack() as stack:
-        assert serving_module._sse_socket(Place(), stack) == []
+        assert serving_module._sse_socket(ServerAddress(), stack) == []
         assert f"port {taken} is taken by process {os.getpid()}" in capsys.readouterr().err
         monkeypatch.setenv("CORTEX_MCP_SSE_PORT", str(taken))
         with pytest.raises(Unavailable, match=rf"Port {taken} .*CORTEX_MCP_SSE_PORT"):
-            serving_module._sse_socket(Place(), stack)
+            serving_module._sse_socket(ServerAddress(), stack)
         monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
-        [made] = serving_module._sse_socket(Place(), stack)
-        assert made.getsockname()[1] > 0
+        [listener] = serving_module._sse_socket(ServerAddress(), stack)
+        assert listener.getsockname()[1] > 0
         monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "http")
         with pytest.raises(Misconfigured, match="set it to a port"):
-            serving_module._sse_socket(Place(), stack)
+            serving_module._sse_socket(ServerAddress(), stack)
 
 
 def test_who_has_a_port_is_not_known_of_one_that_nobody_has(taken):
@@ -66,16 +66,16 @@ def test_who_has_a_port_is_not_known_of_one_that_nobody_has(taken):
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "box.lan"])
 def test_another_address_needs_tls_or_a_proxy(host):
     with pytest.raises(Misconfigured, match="--tls-cert"):
-        check(Place(host))
-    check(Place(host, behind_proxy=True))
-    check(Place(host, cert="a", key="b"))
+        check(ServerAddress(host))
+    check(ServerAddress(host, behind_proxy=True))
+    check(ServerAddress(host, cert="a", key="b"))
     with pytest.raises(Misconfigured, match="go together"):
-        check(Place(host, cert="a"))
+        check(ServerAddress(host, cert="a"))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
 def test_loopback_needs_none(host):
-    check(Place(host))
+    check(ServerAddress(host))
 
 
 def test_an_address_that_is_none_of_ours_is_one_sentence():
@@ -84,16 +84,16 @@ def test_an_address_that_is_none_of_ours_is_one_sentence():
 
 
 def test_behind_a_proxy_its_name_is_ours_and_pages_come_by_https():
-    door = Door("0.0.0.0", ("cortex.example.org",), "https")
+    door = OriginCheck("0.0.0.0", ("cortex.example.org",), "https")
     assert door.refusal(["cortex.example.org"], ["https://cortex.example.org"]) == ""
     assert door.refusal(["cortex.example.org"], ["http://cortex.example.org"])
     assert door.refusal(["evil.example"], [])
 
 
 def test_two_servers_are_side_by_side(sample):
-    with serving(sample) as one, serving(sample) as other:
-        assert one.port != other.port
-        assert [each.status("GET", "/v1/tools") for each in (one, other)] == [200, 200]
+    with serving(sample) as first, serving(sample) as other:
+        assert first.port != other.port
+        assert [running.status("GET", "/v1/tools") for running in (first, other)] == [200, 200]
 
 
 def test_a_certificate_that_cannot_be_used_is_one_sentence(sample, tmp_path):
@@ -102,7 +102,7 @@ def test_a_certificate_that_cannot_be_used_is_one_sentence(sample, tmp_path):
     from cortex.front.http.serving import run
 
     (tmp_path / "cert").write_text("no certificate")
-    place = Place(cert=str(tmp_path / "cert"), key=str(tmp_path / "missing"))
+    place = ServerAddress(cert=str(tmp_path / "cert"), key=str(tmp_path / "missing"))
     with pytest.raises(Misconfigured, match=r"The certificate .* cannot be used"):
         asyncio.run(run([sample.config], place, "a-token-of-a-test", [], stop=asyncio.Event()))
 
@@ -112,34 +112,34 @@ def test_the_entry_for_an_agent_has_the_url_and_the_token(capsys, tmp_path, monk
     assert cortex(["serve", "--print-entry", "--port", "4000"]) == 0
     entry = orjson.loads(capsys.readouterr().out)["mcpServers"]["cortex"]
     assert entry["url"] == "http://127.0.0.1:4000/mcp"
-    shown = entry["headers"]["Authorization"].removeprefix("Bearer ")
-    assert Tokens(shown).bearer((tmp_path / "cortex" / "token").read_text()).may("admin")
+    token = entry["headers"]["Authorization"].removeprefix("Bearer ")
+    assert Tokens(token).bearer((tmp_path / "cortex" / "token").read_text()).has_right("admin")
 
 
 def test_tokens_are_made_listed_and_taken_back_by_commands(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
-    def said(*words):
+    def run_token(*words):
         assert cortex(["token", *words]) == 0
         return capsys.readouterr().out.strip()
 
-    own = said()
-    assert said() == own
-    named = said("ci", "--right", "write", "--expires", "30d")
-    tokens = Tokens(own)
-    assert (tokens.bearer(named).name, tokens.bearer(named).right) == ("ci", "write")
-    assert re.match(r"ci\twrite\tends 20", said("--list"))
-    assert tokens.bearer(said("--read-only")).right == "read"
-    said("ci", "--revoke")
-    assert "ci" not in said("--list")
-    new = said("--new")
-    assert tokens.bearer(new).may("admin")
-    with pytest.raises(Wrong):
-        tokens.bearer(own)
+    user_token = run_token()
+    assert run_token() == user_token
+    ci_token = run_token("ci", "--right", "write", "--expires", "30d")
+    tokens = Tokens(user_token)
+    assert (tokens.bearer(ci_token).name, tokens.bearer(ci_token).right) == ("ci", "write")
+    assert re.match(r"ci\twrite\tends 20", run_token("--list"))
+    assert tokens.bearer(run_token("--read-only")).right == "read"
+    run_token("ci", "--revoke")
+    assert "ci" not in run_token("--list")
+    new = run_token("--new")
+    assert tokens.bearer(new).has_right("admin")
+    with pytest.raises(WrongToken):
+        tokens.bearer(user_token)
     (tmp_path / "cortex" / "token").unlink()
-    with pytest.raises(Wrong):
+    with pytest.raises(WrongToken):
         tokens.bearer(new)
-    monkeypatch.setenv("CORTEX_TOKEN", own)
+    monkeypatch.setenv("CORTEX_TOKEN", user_token)
     with pytest.raises(Misconfigured, match="CORTEX_TOKEN"):
         cortex(["token", "--new"])
     assert not (tmp_path / "cortex" / "token").exists()
@@ -148,20 +148,20 @@ def test_tokens_are_made_listed_and_taken_back_by_commands(capsys, tmp_path, mon
 
 
 def test_an_answer_does_not_wait_until_the_client_has_acknowledged_its_head():
-    async def told() -> int:
-        found = asyncio.get_running_loop().create_future()
+    async def read_nodelay() -> int:
+        nodelay = asyncio.get_running_loop().create_future()
 
         def met(_reader, writer):
-            found.set_result(
+            nodelay.set_result(
                 writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
             )
             writer.close()
 
-        with listen("127.0.0.1", 0, 0) as made:
-            server = await asyncio.start_server(met, sock=made)
+        with listen("127.0.0.1", 0, 0) as listener:
+            server = await asyncio.start_server(met, sock=listener)
             async with server:
-                _, writer = await asyncio.open_connection(*made.getsockname())
+                _, writer = await asyncio.open_connection(*listener.getsockname())
                 writer.close()
-                return await asyncio.wait_for(found, 10)
+                return await asyncio.wait_for(nodelay, 10)
 
-    assert asyncio.run(told()) != 0
+    assert asyncio.run(read_nodelay()) != 0

@@ -33,23 +33,23 @@ def visited(server, method, path, body=None, **headers):
 
 def test_a_link_opens_once_and_gives_a_cookie_that_no_script_and_no_other_site_has(server):
     path = server.ask("POST", "/enter", {})[2]["path"]
-    status, headers, said = server.ask("GET", path, Authorization=None)
+    status, headers, html = server.ask("GET", path, Authorization=None)
     assert status == 200
     assert re.search(r"HttpOnly;.*SameSite=strict", headers["Set-Cookie"])
     assert headers["Referrer-Policy"] == "no-referrer"
-    assert b"url=/" in said
+    assert b"url=/" in html
     assert server.status("GET", path, Authorization=None) == 401
 
 
 def test_a_visit_reads_and_writes_as_its_page_does(server):
     cookie = come_in(server)
     assert visited(server, "GET", "/search", Cookie=cookie, Sec_Fetch_Site="none")[0] == 200
-    asked = {"query": "rotate", "way": "words"}
-    own = {"Cookie": cookie, "Sec_Fetch_Site": "same-origin", "Origin": server.url}
-    status, headers, said = visited(server, "POST", "/page/search/find", asked, **own)
+    body = {"query": "rotate", "way": "words"}
+    page_headers = {"Cookie": cookie, "Sec_Fetch_Site": "same-origin", "Origin": server.url}
+    status, headers, html = visited(server, "POST", "/page/search/find", body, **page_headers)
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
-    assert b"src/auth/session.py" in said
-    assert visited(server, "POST", "/v1/tools/cortex_exact", {"query": "rotate"}, **own)[0] == 200
+    assert b"src/auth/session.py" in html
+    assert visited(server, "POST", "/v1/tools/cortex_exact", {"query": "rotate"}, **page_headers)[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -64,24 +64,24 @@ def test_a_visit_reads_and_writes_as_its_page_does(server):
 )
 def test_what_another_page_asks_with_the_cookie_is_refused(server, more):
     headers = {"Cookie": come_in(server)} | {
-        name: told.replace("URL", server.url) for name, told in more.items()
+        name: value.replace("URL", server.url) for name, value in more.items()
     }
     assert visited(server, "POST", "/v1/tools/cortex_exact", {"query": "x"}, **headers)[0] == 403
 
 
 def test_a_form_of_another_page_is_refused_for_its_kind(server):
-    own = {"Cookie": come_in(server), "Origin": server.url, "Content_Type": "text/plain"}
-    assert visited(server, "POST", "/v1/tools/cortex_exact", {"query": "x"}, **own)[0] == 415
+    page_headers = {"Cookie": come_in(server), "Origin": server.url, "Content_Type": "text/plain"}
+    assert visited(server, "POST", "/v1/tools/cortex_exact", {"query": "x"}, **page_headers)[0] == 415
 
 
-def test_a_visit_may_what_its_token_may_and_ends_with_it(own):
-    own.token = add_named("reader", "read", 0.0)
-    cookie = come_in(own)
-    page = {"Cookie": cookie, "Origin": own.url}
-    assert visited(own, "GET", "/search", Cookie=cookie)[0] == 200
-    assert visited(own, "POST", "/v1/tools/cortex_store", {"title": "A note"}, **page)[0] == 403
+def test_a_visit_has_the_rights_and_lifetime_of_its_token(own_server):
+    own_server.token = add_named("reader", "read", 0.0)
+    cookie = come_in(own_server)
+    page = {"Cookie": cookie, "Origin": own_server.url}
+    assert visited(own_server, "GET", "/search", Cookie=cookie)[0] == 200
+    assert visited(own_server, "POST", "/v1/tools/cortex_store", {"title": "A note"}, **page)[0] == 403
     remove_named("reader")
-    assert visited(own, "GET", "/search", Cookie=cookie)[0] == 401
+    assert visited(own_server, "GET", "/search", Cookie=cookie)[0] == 401
 
 
 def test_a_visitor_makes_no_link_for_others(server):
@@ -91,10 +91,10 @@ def test_a_visitor_makes_no_link_for_others(server):
 
 def test_a_browser_without_a_visit_is_told_how_to_come_in(server):
     for path in ("/", "/search", "/v1/tools"):
-        status, headers, said = visited(server, "GET", path, Accept=KIND)
+        status, headers, html = visited(server, "GET", path, Accept=KIND)
         assert status == 401
         assert headers["Content-Type"].startswith("text/html")
-        assert b"cortex open" in said
+        assert b"cortex open" in html
     assert visited(server, "GET", "/search?project=nowhere", Accept=KIND, Cookie=come_in(server))[0] == 404
 
 
@@ -107,7 +107,7 @@ def test_every_page_says_that_nothing_of_others_is_loaded_and_nobody_frames_it(s
 
 
 @pytest.mark.parametrize("name", ["../pages.py", "..%2fpages.py", "vendor/../../frame.py", "none.css"])
-def test_of_the_pages_folder_only_its_own_files_are_told(server, name):
+def test_static_routes_serve_only_static_files(server, name):
     assert server.status("GET", f"/static/{name}") == 404
 
 
@@ -128,10 +128,12 @@ def test_codes_and_visits_end_and_are_bounded():
     assert visits.digest("", 0.0) == ""
 
 
-def test_with_the_users_token_gone_nobodys_visit_opens_nothing(own, folder):
+def test_with_the_users_token_gone_nobodys_visit_opens_nothing(own_server, folder):
     """The digest of a token that is gone is empty, and so is that of no visit."""
-    assert own.status("GET", "/v1/tools") == 200  # it listens before it has looked whose token there is
+    assert (
+        own_server.status("GET", "/v1/tools") == 200
+    )  # it listens before it has looked whose token there is
     own_token(make=True)
-    assert own.status("GET", "/v1/tools") == 401  # the server's was another
+    assert own_server.status("GET", "/v1/tools") == 401  # the server's was another
     (folder / "token").unlink()
-    assert visited(own, "GET", "/v1/tools", Cookie=f"cortex-{own.port}=x")[0] == 401
+    assert visited(own_server, "GET", "/v1/tools", Cookie=f"cortex-{own_server.port}=x")[0] == 401

@@ -34,49 +34,49 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CodeLine:
     number: int
     pieces: tuple[Piece, ...]
     hit: bool
 
 
-def lines_of(text: str, language: str, first: int, spans: Iterable[Span] = ()) -> list[Line]:
+def lines_of(text: str, language: str, first: int, spans: Iterable[Span] = ()) -> list[CodeLine]:
     """The lines of `text`, the first of which has the number `first`; `spans`: what is marked, as
     (start, end) in `text`.
     """
-    marks = _joined(spans)
-    lines: list[Line] = []
+    marks = _merge_spans(spans)
+    lines: list[CodeLine] = []
     pieces: list[Piece] = []
     for piece in _pieces(text, language, marks):
-        for at, part in enumerate(piece.text.split("\n")):
+        for at, line_text in enumerate(piece.text.split("\n")):
             if at:
                 lines.append(_line(first + len(lines), pieces))
                 pieces = []
-            if part:
-                pieces.append(Piece(part, piece.css, piece.marked))
+            if line_text:
+                pieces.append(Piece(line_text, piece.css, piece.marked))
     lines.append(_line(first + len(lines), pieces))
     while len(lines) > 1 and not "".join(piece.text for piece in lines[-1].pieces).strip():
         lines.pop()
     return lines
 
 
-def spans_of(text: str, words: Iterable[str], *, whole: bool = False) -> list[Span]:
-    """Where `words` stand in `text`, in any case; `whole`: also where one is not alone."""
-    wanted = sorted({re.escape(word) for word in words if whole or len(word) >= WORD_MIN}, key=len)
+def spans_of(text: str, words: Iterable[str], *, includes_short: bool = False) -> list[Span]:
+    """Where `words` stand in `text`, in any case; `includes_short`: also where one is not alone."""
+    wanted = sorted({re.escape(word) for word in words if includes_short or len(word) >= WORD_MIN}, key=len)
     if not wanted:
         return []
     return [match.span() for match in re.finditer("|".join(reversed(wanted)), text, re.IGNORECASE)]
 
 
-def _line(number: int, pieces: list[Piece]) -> Line:
-    return Line(number, tuple(pieces), any(piece.marked for piece in pieces))
+def _line(number: int, pieces: list[Piece]) -> CodeLine:
+    return CodeLine(number, tuple(pieces), any(piece.marked for piece in pieces))
 
 
 def _pieces(text: str, language: str, marks: list[Span]) -> Iterator[Piece]:
     starts = [start for start, _ in marks]
     at = 0
-    for css, part in _coloured(text, language):
-        begin, end = at, at + len(part)
+    for css, segment in _colour(text, language):
+        begin, end = at, at + len(segment)
         at = end
         while begin < end:
             index = bisect.bisect_right(starts, begin) - 1
@@ -87,29 +87,29 @@ def _pieces(text: str, language: str, marks: list[Span]) -> Iterator[Piece]:
             begin = until
 
 
-def _coloured(text: str, language: str) -> Iterator[tuple[str, str]]:
+def _colour(text: str, language: str) -> Iterator[tuple[str, str]]:
     """(class, piece) of all of `text`."""
     if len(text) > COLOURED_MAX:
         yield "", text
         return
     before = _opened_before(text)
     left = len(before)
-    for kind, part in _lexer(language).get_tokens(before + text):
-        if len(part) > left:
-            yield _css(kind), part[left:]
-        left = max(0, left - len(part))
+    for kind, segment in _lexer(language).get_tokens(before + text):
+        if len(segment) > left:
+            yield _css(kind), segment[left:]
+        left = max(0, left - len(segment))
 
 
 def _opened_before(text: str) -> str:
     """What opened the text or comment in whose middle `text` begins; "" where it begins in none."""
     if "*/" in text and not 0 <= text.find("/*") < text.find("*/"):
         return "/*"
-    told, _, after = text.partition(QUOTES)
+    before_quotes, _, after = text.partition(QUOTES)
     line, _, below = after.partition("\n")
     if text.count(QUOTES) % 2 == 0 or line.strip():
         return ""
     follows_code = any(sign in below.partition("\n")[0] for sign in "=():[")
-    return QUOTES if told.strip() or follows_code else ""
+    return QUOTES if before_quotes.strip() or follows_code else ""
 
 
 @functools.lru_cache(maxsize=64)
@@ -136,12 +136,12 @@ def _css(kind: Any) -> str:
     return css
 
 
-def _joined(spans: Iterable[Span]) -> list[Span]:
+def _merge_spans(spans: Iterable[Span]) -> list[Span]:
     """In their order, none over another."""
-    joined: list[Span] = []
+    merged: list[Span] = []
     for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         elif start < end:
-            joined.append((start, end))
-    return joined
+            merged.append((start, end))
+    return merged

@@ -41,42 +41,42 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One request of the page: who asks, and of which project. `beside`: the visitor is on this
+    """One request of the page: who asks, and of which project. `is_local`: the visitor is on this
     machine, and may be told where the project is on it; `query`: what the address asks.
     """
 
     hosted: Hosted
     bearer: Bearer
     projects: tuple[str, ...]
-    beside: bool
+    is_local: bool
     query: Mapping[str, str]
 
     @property
     def may_write(self) -> bool:
-        return self.bearer.may("write")
+        return self.bearer.has_right("write")
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """What the tool answers, one of agents or of people, as plain values. Raises what it
         raises, and Forbidden.
         """
         caller = Caller(agent="page", session=self.bearer.name)
-        found = TOOLS[tool] if tool in TOOLS else PEOPLE[tool]
-        answer = await self.hosted.call(found, arguments, self.bearer, caller)
+        entry = TOOLS[tool] if tool in TOOLS else PEOPLE[tool]
+        answer = await self.hosted.call(entry, arguments, self.bearer, caller)
         plain: dict[str, Any] = orjson.loads(orjson.dumps(answer))
         return plain
 
 
-Shown = Callable[[Visit], Awaitable[dict[str, Any]]]
-Answered = Callable[[Visit, dict[str, Any]], Awaitable[dict[str, Any]]]
+ShowView = Callable[[Visit], Awaitable[dict[str, Any]]]
+RunAction = Callable[[Visit, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Action:
     """What a view's module asks later, by POST /page/{view}/{part} with a JSON object: `run` makes
     what `template` shows, or without one the answer as JSON.
     """
 
-    run: Answered
+    run: RunAction
     template: str = ""
 
 
@@ -88,8 +88,8 @@ class View:
 
     name: str
     title: str
-    show: Shown
-    parts: Mapping[str, Part]
+    show: ShowView
+    actions: Mapping[str, Action]
     styles: tuple[str, ...] = ()
 
 
@@ -98,16 +98,16 @@ def environment() -> jinja2.Environment:
     """Every value is escaped, and one that is not there is an error."""
     import jinja2  # a megabyte that a server needs only where somebody looks at its page
 
-    made = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.PackageLoader("cortex.front.http.page"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"version": __version__, "address": address}
-    made.filters |= {"thousands": thousands, "ago": ago}
-    return made
+    templates.globals |= {"version": __version__, "address": address}
+    templates.filters |= {"thousands": thousands, "ago": ago}
+    return templates
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:
@@ -121,8 +121,8 @@ def page(template: str, values: Mapping[str, Any], status: int = 200) -> HTMLRes
 
 def address(place: str, **query: object) -> str:
     """A local address: `place` below /, and what of `query` says something."""
-    told = urlencode({name: value for name, value in query.items() if value not in ("", None)})
-    return f"/{quote(place)}" + (f"?{told}" if told else "")
+    query_text = urlencode({name: value for name, value in query.items() if value not in ("", None)})
+    return f"/{quote(place)}" + (f"?{query_text}" if query_text else "")
 
 
 def thousands(number: int) -> str:

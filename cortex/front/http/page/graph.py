@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.http.page.frame import Part, View, Visit, text_of
+from cortex.front.http.page.frame import Action, View, Visit, text_of
 from cortex.system.errors import BadRequest
 from cortex.terms.ambiguous_candidates import candidates_of
 
@@ -35,7 +35,7 @@ WAYS = {"around": "Callers and callees", "impact": "Impact", "path": "Path"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GraphQuery:
     """What the address of the view asks: `of` a symbol or a file, in which `way`."""
 
     of: str = ""
@@ -45,28 +45,28 @@ class Asked:
 
 
 async def show(visit: Visit) -> dict[str, Any]:
-    asked = _read(visit.query)
-    found = _NOTHING | (await _FOUND[asked.way](visit, asked) if asked.of else {})
+    question = _read_query(visit.query)
+    answer = _NOTHING | (await _WAY_FUNCTIONS[question.way](visit, question) if question.of else {})
     fault = ""
-    if asked.of and asked.way == "path" and not asked.to:
+    if question.of and question.way == "path" and not question.to:
         fault = "Say where the path ends."
-    picture = found["picture"]
+    picture = answer["picture"]
     return {
-        "asked": asked,
-        "root": str(visit.hosted.config.root) if visit.beside else "",
+        "asked": question,
+        "root": str(visit.hosted.config.root) if visit.is_local else "",
         "ways": WAYS,
         "levels": range(1, LEVELS_MAX + 1),
         "confidences": CONFIDENCES,
-        "found": found,
+        "found": answer,
         "fault": fault,
         "picture": orjson.dumps(picture).decode() if picture and picture["nodes"] else "",
     }
 
 
-def _read(query: Mapping[str, str]) -> Asked:
+def _read_query(query: Mapping[str, str]) -> GraphQuery:
     way = query.get("way", "around")
     depth = query.get("depth", "")
-    return Asked(
+    return GraphQuery(
         query.get("of", "").strip(),
         way if way in WAYS else "around",
         query.get("to", "").strip(),
@@ -74,46 +74,56 @@ def _read(query: Mapping[str, str]) -> Asked:
     )
 
 
-async def _around(visit: Visit, asked: Asked) -> dict[str, Any]:
+async def _around(visit: Visit, question: GraphQuery) -> dict[str, Any]:
     """{"center", "callers", "callees": rows, "said", "candidates", "more", "picture"}."""
     itself, callers, callees = await asyncio.gather(
-        _graph(visit, "path", asked.of, to=asked.of),
-        _graph(visit, "callers", asked.of, max_results=AROUND_MAX, max_per_level=AROUND_MAX),
-        _graph(visit, "callees", asked.of, max_results=AROUND_MAX, max_per_level=AROUND_MAX),
+        _graph(visit, "path", question.of, to=question.of),
+        _graph(visit, "callers", question.of, max_results=AROUND_MAX, max_per_level=AROUND_MAX),
+        _graph(visit, "callees", question.of, max_results=AROUND_MAX, max_per_level=AROUND_MAX),
     )
     if not itself["results"]:
-        return _nothing(itself)
+        return _empty_answer(itself)
     center = _center(callers["target"], itself["results"])
-    before = [_row(one, callers["results"]) for one in callers["results"]]
-    after = [_row(one, callees["results"]) for one in callees["results"]]
+    before = [_row(result, callers["results"]) for result in callers["results"]]
+    after = [_row(result, callees["results"]) for result in callees["results"]]
     edges = [_edge(row, row["node"]["id"], center["id"]) for row in before]
     edges += [_edge(row, center["id"], row["node"]["id"]) for row in after]
     return {
         "center": center,
         "callers": before,
         "callees": after,
-        "said": [one["suggestion"] for one in (callers, callees) if one["suggestion"] and not one["results"]],
+        "said": [
+            answer["suggestion"]
+            for answer in (callers, callees)
+            if answer["suggestion"] and not answer["results"]
+        ],
         "candidates": itself.get("candidates", []),
-        "more": {"callers": _more(callers), "callees": _more(callees)},
+        "more": {"callers": _hidden_count(callers), "callees": _hidden_count(callees)},
         "picture": _picture("around", center, [center, *(row["node"] for row in (*before, *after))], edges),
     }
 
 
-async def _impact(visit: Visit, asked: Asked) -> dict[str, Any]:
+async def _impact(visit: Visit, question: GraphQuery) -> dict[str, Any]:
     """{"center", "tree": rows with "children", "summary", "decisions", "said", "candidates",
     "more", "picture"}.
     """
-    itself, told = await asyncio.gather(
-        _graph(visit, "path", asked.of, to=asked.of),
+    itself, impact = await asyncio.gather(
+        _graph(visit, "path", question.of, to=question.of),
         _graph(
-            visit, "impact", asked.of, depth=asked.depth, max_results=TREE_MAX, max_per_level=TREE_MAX // 2
+            visit,
+            "impact",
+            question.of,
+            depth=question.depth,
+            max_results=TREE_MAX,
+            max_per_level=TREE_MAX // 2,
         ),
     )
     if not itself["results"]:
-        return _nothing(itself)
-    center = _center(told["target"], itself["results"])
+        return _empty_answer(itself)
+    center = _center(impact["target"], itself["results"])
     rows = [
-        _row(one, told["results"]) | {"via": one.get("via", ""), "children": []} for one in told["results"]
+        _row(result, impact["results"]) | {"via": result.get("via", ""), "children": []}
+        for result in impact["results"]
     ]
     by_id = {row["node"]["id"]: row for row in rows}
     tree: list[Row] = []
@@ -126,40 +136,40 @@ async def _impact(visit: Visit, asked: Asked) -> dict[str, Any]:
     return {
         "center": center,
         "tree": tree,
-        "summary": told.get("summary", {}),
-        "decisions": told.get("decisions", []),
-        "said": [told["suggestion"]] if told["suggestion"] else [],
+        "summary": impact.get("summary", {}),
+        "decisions": impact.get("decisions", []),
+        "said": [impact["suggestion"]] if impact["suggestion"] else [],
         "candidates": itself.get("candidates", []),
-        "more": _more(told),
+        "more": _hidden_count(impact),
         "picture": _picture("tree", center, [center, *(row["node"] for row in rows)], edges),
     }
 
 
-async def _path(visit: Visit, asked: Asked) -> dict[str, Any]:
+async def _path(visit: Visit, question: GraphQuery) -> dict[str, Any]:
     """{"steps": rows, "said", "candidates", "unclear": of which end they are, "picture"}."""
-    if not asked.to:
+    if not question.to:
         return {}
-    itself, told = await asyncio.gather(
-        _graph(visit, "path", asked.of, to=asked.of), _graph(visit, "path", asked.of, to=asked.to)
+    itself, path = await asyncio.gather(
+        _graph(visit, "path", question.of, to=question.of), _graph(visit, "path", question.of, to=question.to)
     )
-    if not told["results"]:
-        return _nothing(told) | {"unclear": "to" if itself["results"] else "of"}
-    steps = [_row(one, told["results"]) for one in told["results"]]
+    if not path["results"]:
+        return _empty_answer(path) | {"unclear": "to" if itself["results"] else "of"}
+    steps = [_row(step, path["results"]) for step in path["results"]]
     nodes = [row["node"] for row in steps]
     edges = [
         _edge(row, before["id"], row["node"]["id"]) for before, row in zip(nodes, steps[1:], strict=False)
     ]
     return {
         "steps": steps,
-        "said": [told["suggestion"]] if told["suggestion"] else [],
-        "candidates": told.get("candidates", []),
+        "said": [path["suggestion"]] if path["suggestion"] else [],
+        "candidates": path.get("candidates", []),
         "picture": _picture("path", nodes[0], nodes, edges),
     }
 
 
 #: what every answer has
 _NOTHING: dict[str, Any] = {"said": [], "candidates": [], "unclear": "of", "picture": None}
-_FOUND = {"around": _around, "impact": _impact, "path": _path}
+_WAY_FUNCTIONS = {"around": _around, "impact": _impact, "path": _path}
 
 
 async def grow(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
@@ -167,23 +177,23 @@ async def grow(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     of = text_of(body, "of").strip()
     if not of:
         raise BadRequest("`of` is empty; it must be a symbol.")
-    found = await _around(visit, Asked(of))
-    if "picture" not in found:
-        raise BadRequest(" ".join(found["said"]) or f"There is no {of!r} in the graph.")
-    picture: dict[str, Any] = found["picture"]
-    return picture | {"more": found["more"]}
+    answer = await _around(visit, GraphQuery(of))
+    if "picture" not in answer:
+        raise BadRequest(" ".join(answer["said"]) or f"There is no {of!r} in the graph.")
+    picture: dict[str, Any] = answer["picture"]
+    return picture | {"more": answer["more"]}
 
 
 async def _graph(visit: Visit, operation: str, target: str, **more: Any) -> dict[str, Any]:
-    asked = {"operation": operation, "target": target, "include_context": False, "detail": "full", **more}
-    return await visit.call("cortex_graph", asked)
+    arguments = {"operation": operation, "target": target, "include_context": False, "detail": "full", **more}
+    return await visit.call("cortex_graph", arguments)
 
 
-def _nothing(answer: Mapping[str, Any]) -> dict[str, Any]:
+def _empty_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {"said": [answer["suggestion"]], "candidates": answer.get("candidates", [])}
 
 
-def _more(answer: Mapping[str, Any]) -> int:
+def _hidden_count(answer: Mapping[str, Any]) -> int:
     """How many there are beside those that are shown."""
     return max(0, int(answer["total_found"]) - int(answer["total_returned"]))
 
@@ -242,4 +252,4 @@ def _picture(layout: str, center: Row, nodes: Iterable[Row], edges: Sequence[Row
     return {"layout": layout, "center": center["id"], "nodes": list(once.values()), "edges": edges}
 
 
-VIEW = View("graph", "Graph", show, {"grow": Part(grow)}, styles=("graph.css",))
+VIEW = View("graph", "Graph", show, {"grow": Action(grow)}, styles=("graph.css",))

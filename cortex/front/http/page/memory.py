@@ -12,11 +12,11 @@ from typing import Any
 
 import orjson
 
-from cortex.front.http.page.frame import Part, View, Visit, text_of
+from cortex.front.http.page.frame import Action, View, Visit, text_of
 from cortex.front.tools.memory.fence import unfenced
 from cortex.system.errors import BadRequest, CortexError, NotFound
 
-Told = dict[str, Any]
+Fields = dict[str, Any]
 Query = Mapping[str, str]
 
 #: name of a tab → its title
@@ -41,20 +41,22 @@ _MARK = "**"
 _EDITED = ("title", "body", "kind", "scope")
 
 
-async def show(visit: Visit) -> Told:
+async def show(visit: Visit) -> Fields:
     query = visit.query
     tab = query.get("tab", "notes")
     tab = tab if tab in TABS else "notes"
-    asked = {name: query.get(name, "") for name in ("q", "kind", "tag", "since", "until")}
-    values: Told = {"tab": tab, "tabs": TABS, "kinds": KINDS, "asked": asked, "found": {}, "fault": ""}
+    filters = {name: query.get(name, "") for name in ("q", "kind", "tag", "since", "until")}
+    values: Fields = {"tab": tab, "tabs": TABS, "kinds": KINDS, "asked": filters, "found": {}, "fault": ""}
     values |= {"note": None, "states": _STATES, "what": WHAT, "there": "cortex_store" in visit.hosted.tools}
     if not values["there"]:
         return values
     try:
-        found, note = await asyncio.gather(_FOUND[tab](visit, query), _note(visit, query.get("note", "")))
+        content, note = await asyncio.gather(
+            _TAB_CONTENTS[tab](visit, query), _note(visit, query.get("note", ""))
+        )
     except CortexError as error:  # the other tabs, and the other views, may still answer
         return values | {"fault": str(error)}
-    return values | {"found": found, "note": note}
+    return values | {"found": content, "note": note}
 
 
 #: what is said of a note that does not hold any more
@@ -65,36 +67,36 @@ _STATES = {
 }
 
 
-async def _notes(visit: Visit, query: Query) -> Told:
+async def _notes(visit: Visit, query: Query) -> Fields:
     """{"days": [(day, rows)], "next", "previous": offsets or None}."""
-    asked: Told = {"kind": query.get("kind", ""), "tags": [tag] if (tag := query.get("tag", "")) else []}
+    filters: Fields = {"kind": query.get("kind", ""), "tags": [tag] if (tag := query.get("tag", "")) else []}
     if question := query.get("q", "").strip():
-        told = await visit.call("memory_search", asked | {"query": question, "limit": NOTES})
-        rows = [_line(row) for row in told["results"]]
+        answer = await visit.call("memory_search", filters | {"query": question, "limit": NOTES})
+        rows = [_note_row(row) for row in answer["results"]]
         return {"days": [("", rows)] if rows else [], "next": None, "previous": None}
     offset = _number(query.get("offset", ""))
     span = {"since": query.get("since", ""), "until": query.get("until", "")}
     page = {"limit": NOTES, "offset": offset, "newest_first": True}
-    told = await visit.call("memory_timeline", asked | span | page)
-    rows = [_line(row) for row in told["items"]]
+    answer = await visit.call("memory_timeline", filters | span | page)
+    rows = [_note_row(row) for row in answer["items"]]
     return {
         "days": [(day, list(some)) for day, some in groupby(rows, key=lambda row: row["at"][:10])],
-        "next": told.get("next_offset"),
+        "next": answer.get("next_offset"),
         "previous": max(0, offset - NOTES) if offset else None,
     }
 
 
-def _line(row: Mapping[str, Any]) -> Told:
+def _note_row(row: Mapping[str, Any]) -> Fields:
     body = unfenced(row.get("body") or "")
-    rest = {"state": "", "flagged": "", "score": None}
-    return rest | dict(row) | {"body": body, "at": row.get("at") or row.get("created_at", "")}
+    defaults = {"state": "", "flagged": "", "score": None}
+    return defaults | dict(row) | {"body": body, "at": row.get("at") or row.get("created_at", "")}
 
 
 #: name of an operation → what people call it, where that is another word
 WHAT = {"put": "stored", "edit": "changed", "merge": "merged", "relate": "related"}
 
 
-async def _note(visit: Visit, number: str) -> Told | None:
+async def _note(visit: Visit, number: str) -> Fields | None:
     """One note with its history and its quality; None where none is asked for."""
     if not number:
         return None
@@ -107,7 +109,7 @@ async def _note(visit: Visit, number: str) -> Told | None:
         _UNSAID
         | note
         | {
-            "read": await _is_read(visit, note["session"]),
+            "read": await _is_readable(visit, note["session"]),
             "body": unfenced(note["body"]),
             "edges": history["edges"],
             "revisions": history["revisions"],
@@ -117,7 +119,7 @@ async def _note(visit: Visit, number: str) -> Told | None:
     )
 
 
-async def _is_read(visit: Visit, session: str) -> bool:
+async def _is_readable(visit: Visit, session: str) -> bool:
     """Whether what was said in the session can be read."""
     if not session:
         return False
@@ -132,24 +134,24 @@ async def _is_read(visit: Visit, session: str) -> bool:
 _UNSAID = dict.fromkeys(("flagged", "changed", "gone", "moved", "occurred_at", "valid_until"), "")
 
 
-async def _sessions(visit: Visit, query: Query) -> Told:
+async def _sessions(visit: Visit, query: Query) -> Fields:
     """{"session"} that is read, or {"rows", "next", "previous"}."""
     if session := query.get("session", ""):
         offset = _number(query.get("offset", ""))
-        asked = {"session_id": session, "offset": offset, "limit": EXCHANGES}
-        told = await visit.call("memory_session", asked)
+        arguments = {"session_id": session, "offset": offset, "limit": EXCHANGES}
+        answer = await visit.call("memory_session", arguments)
         previous = max(0, offset - EXCHANGES) if offset else None
-        return {"session": told, "next": told.get("next_offset"), "previous": previous}
+        return {"session": answer, "next": answer.get("next_offset"), "previous": previous}
     if question := query.get("q", "").strip():
-        told = await visit.call("search_sessions", {"query": question, "limit": SESSIONS})
-        rows = [row | {"pieces": _pieces(unfenced(row["snippet"]))} for row in told["results"]]
+        answer = await visit.call("search_sessions", {"query": question, "limit": SESSIONS})
+        rows = [row | {"pieces": _pieces(unfenced(row["snippet"]))} for row in answer["results"]]
         return {"rows": rows, "next": None, "previous": None}
     offset = _number(query.get("offset", ""))
-    told = await visit.call("list_sessions", {"limit": SESSIONS, "offset": offset, "max_tokens": TOKENS})
-    rows = [row | {"pieces": [], "at": row["last_msg_at"]} for row in told["results"]]
+    answer = await visit.call("list_sessions", {"limit": SESSIONS, "offset": offset, "max_tokens": TOKENS})
+    rows = [row | {"pieces": [], "at": row["last_msg_at"]} for row in answer["results"]]
     return {
         "rows": rows,
-        "next": told.get("next_offset"),
+        "next": answer.get("next_offset"),
         "previous": max(0, offset - SESSIONS) if offset else None,
     }
 
@@ -159,7 +161,7 @@ def _pieces(snippet: str) -> list[tuple[str, bool]]:
     return [(text, at % 2 == 1) for at, text in enumerate(snippet.split(_MARK)) if text]
 
 
-async def _quality(visit: Visit, _query: Query) -> Told:
+async def _quality(visit: Visit, _query: Query) -> Fields:
     """{"report", "groups", "patterns"}."""
     report, groups, patterns = await asyncio.gather(
         visit.call("get_data_quality_report", {"limit": JUDGED, "max_tokens": TOKENS}),
@@ -169,7 +171,7 @@ async def _quality(visit: Visit, _query: Query) -> Told:
     return {"report": report, "groups": groups["groups"], "patterns": patterns["patterns"]}
 
 
-async def _trends(visit: Visit, query: Query) -> Told:
+async def _trends(visit: Visit, query: Query) -> Fields:
     """{"trends", "stats", "days", "by", "spans", "grouped", "plot": what the module draws}."""
     days, by = _number(query.get("days", "")) or 30, query.get("by", "day")
     days, by = min(max(days, 1), 365), by if by in GROUPED else "day"
@@ -189,12 +191,12 @@ async def _trends(visit: Visit, query: Query) -> Told:
     }
 
 
-async def _changes(visit: Visit, _query: Query) -> Told:
+async def _changes(visit: Visit, _query: Query) -> Fields:
     """{"operations"}: the newest that can be taken back."""
     return await visit.call("memory_history", {"limit": OPERATIONS})
 
 
-_FOUND = {
+_TAB_CONTENTS = {
     "notes": _notes,
     "sessions": _sessions,
     "quality": _quality,
@@ -203,7 +205,7 @@ _FOUND = {
 }
 
 
-async def change(visit: Visit, body: Told) -> Told:
+async def change(visit: Visit, body: Fields) -> Fields:
     """{"message", "undo": what takes it back, "" for nothing}. `body`: {"what", "note", …}.
 
     Raises BadRequest, Forbidden for who may only read, and what the tool raises.
@@ -211,62 +213,62 @@ async def change(visit: Visit, body: Told) -> Told:
     what = text_of(body, "what")
     if what not in _CHANGES:
         raise BadRequest(f"A note cannot be {what[:40]!r}; it takes: {', '.join(_CHANGES)}.")
-    tool, make, told = _CHANGES[what]
-    asked = make(body)
+    tool, make, describe = _CHANGES[what]
+    arguments = make(body)
     number = str(uuid.uuid4())
-    answer = await visit.call(tool, asked if what == "undo" else asked | {"operation_id": number})
-    return {"message": told(answer), "undo": "" if what == "undo" else number}
+    answer = await visit.call(tool, arguments if what == "undo" else arguments | {"operation_id": number})
+    return {"message": describe(answer), "undo": "" if what == "undo" else number}
 
 
-def _edit(body: Told) -> Told:
+def _edit(body: Fields) -> Fields:
     """The fields that were changed; tags by commas, facts line by line."""
-    asked: Told = {name: text_of(body, name) for name in _EDITED if name in body}
-    if "title" in asked and not asked["title"].strip():
+    changes: Fields = {name: text_of(body, name) for name in _EDITED if name in body}
+    if "title" in changes and not changes["title"].strip():
         raise BadRequest("A note needs a title.")
-    if "body" in asked and not asked["body"].strip():
+    if "body" in changes and not changes["body"].strip():
         raise BadRequest("A text cannot be emptied; say what holds, or forget the note.")
     if "tags" in body:
-        asked["tags"] = [tag.strip() for tag in text_of(body, "tags").split(",") if tag.strip()]
+        changes["tags"] = [tag.strip() for tag in text_of(body, "tags").split(",") if tag.strip()]
     if "facts" in body:
-        asked["facts"] = [fact.strip() for fact in text_of(body, "facts").splitlines() if fact.strip()]
+        changes["facts"] = [fact.strip() for fact in text_of(body, "facts").splitlines() if fact.strip()]
     if "importance" in body:
-        asked["importance"] = text_of(body, "importance")
-    if not asked:
+        changes["importance"] = text_of(body, "importance")
+    if not changes:
         raise BadRequest("Nothing was changed.")
-    return asked | {"id": _of(body)}
+    return changes | {"id": _note_id(body)}
 
 
-def _of(body: Told, name: str = "note") -> str:
+def _note_id(body: Fields, name: str = "note") -> str:
     """A note's number or id. Raises BadRequest for none."""
-    if not (told := text_of(body, name).strip().removeprefix("#")):
+    if not (note_id := text_of(body, name).strip().removeprefix("#")):
         raise BadRequest("Say which note: its number.")
-    return told
+    return note_id
 
 
-def _supersede(body: Told) -> Told:
-    return {"ids": [_of(body)], "superseded_by": text_of(body, "by").strip().removeprefix("#")}
+def _supersede(body: Fields) -> Fields:
+    return {"ids": [_note_id(body)], "superseded_by": text_of(body, "by").strip().removeprefix("#")}
 
 
-def _merge(body: Told) -> Told:
-    return {"source_id": _of(body), "target_id": _of(body, "into")}
+def _merge(body: Fields) -> Fields:
+    return {"source_id": _note_id(body), "target_id": _note_id(body, "into")}
 
 
-def _undone(answer: Told) -> str:
+def _describe_undo(answer: Fields) -> str:
     titles = ", ".join(f"#{node['number']} {node['title']}" for node in answer["nodes"][:5])
     return f"Taken back: {titles}" if titles else "Taken back."
 
 
 #: what is done → (its tool, what the tool is told, what its answer says to people)
-_CHANGES: Mapping[str, tuple[str, Callable[[Told], Told], Callable[[Told], str]]] = {
+_CHANGES: Mapping[str, tuple[str, Callable[[Fields], Fields], Callable[[Fields], str]]] = {
     "edit": ("cortex_store", _edit, lambda answer: str(answer["message"])),
     "forget": (
         "cortex_store",
-        lambda body: {"id": _of(body), "state": "deleted"},
+        lambda body: {"id": _note_id(body), "state": "deleted"},
         lambda answer: f"Forgotten: #{answer['number']}.",
     ),
     "restore": (
         "cortex_store",
-        lambda body: {"id": _of(body), "state": "active"},
+        lambda body: {"id": _note_id(body), "state": "active"},
         lambda answer: f"#{answer['number']} holds again.",
     ),
     "merge": (
@@ -275,7 +277,7 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Told], Told], Callable[[Told], str]]
         lambda answer: f"Merged #{answer['source_id']} into #{answer['target_id']} {answer['target_title']}",
     ),
     "supersede": ("bulk_mark_superseded", _supersede, lambda _answer: "Superseded: it holds no more."),
-    "undo": ("memory_undo", lambda body: {"undone": _of(body, "operation")}, _undone),
+    "undo": ("memory_undo", lambda body: {"undone": _note_id(body, "operation")}, _describe_undo),
 }
 
 
@@ -288,6 +290,6 @@ VIEW = View(
     "memory",
     "Memory",
     show,
-    {"change": Part(change)},
+    {"change": Action(change)},
     styles=("memory.css", "vendor/uPlot.min.css"),
 )

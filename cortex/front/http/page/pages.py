@@ -13,17 +13,17 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from cortex.front.http.gate import STATIC
-from cortex.front.http.page.frame import HEADERS, Part, View, Visit, address, page, render
+from cortex.front.http.page.frame import HEADERS, Action, View, Visit, address, page, render
 from cortex.front.http.page.views import VIEWS
 from cortex.front.http.projects import Projects
-from cortex.front.http.replies import Refused, said
-from cortex.front.http.routes.calls import object_of, until_gone
+from cortex.front.http.replies import RequestRefused, json_response
+from cortex.front.http.routes.calls import cancel_on_disconnect, read_json_object
 from cortex.front.http.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
 from cortex.front.project_selection import PROJECT
 from cortex.settings.home import is_loopback
 from cortex.system.errors import CortexError, NotFound
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
 class Pages:
@@ -37,10 +37,10 @@ class Pages:
             Route("/", self.first),
             Route(ENTER, self.enter, methods=["GET"]),
             Route(ENTER, self.invite, methods=["POST"]),
-            *(Route(f"/{view.name}", self._shown(view)) for view in VIEWS),
-            Route("/page/{view}/{part}", self.part, methods=["POST"]),
-            Mount(STATIC + "vendor", Files(directory=HERE / "vendor")),
-            Mount(STATIC.rstrip("/"), Files(directory=HERE / "static")),
+            *(Route(f"/{view.name}", self._view_handler(view)) for view in VIEWS),
+            Route("/page/{view}/{part}", self.run_action, methods=["POST"]),
+            Mount(STATIC + "vendor", Files(directory=FOLDER / "vendor")),
+            Mount(STATIC.rstrip("/"), Files(directory=FOLDER / "static")),
         ]
 
     async def first(self, request: Request) -> Response:
@@ -49,16 +49,16 @@ class Pages:
     async def invite(self, request: Request) -> Response:
         """A link that opens once, for who showed a token. Raises Refused."""
         if "digest" not in request.scope:
-            raise Refused(403, "forbidden", "A link is made for who shows a token.")
+            raise RequestRefused(403, "forbidden", "A link is made for who shows a token.")
         code = self._visits.invite(request.scope["digest"], time.monotonic())
-        return said({"path": address(ENTER.strip("/"), code=code), "seconds": CODE_S})
+        return json_response({"path": address(ENTER.strip("/"), code=code), "seconds": CODE_S})
 
     async def enter(self, request: Request) -> Response:
         """Not by a redirect: a browser that came from another page would show no cookie there."""
         cookie = self._visits.enter(request.query_params.get("code", ""), time.monotonic())
         if not cookie:
-            told = "This link was opened before, or is too old; `cortex open` opens another."
-            return refused(Refused(401, "unauthorized", told))
+            sentence = "This link was opened before, or is too old; `cortex open` opens another."
+            return refusal_page(RequestRefused(401, "unauthorized", sentence))
         target = address("", project=request.query_params.get(PROJECT, ""))
         answer = page("entered.html", {"target": target})
         answer.set_cookie(
@@ -71,32 +71,32 @@ class Pages:
         )
         return answer
 
-    async def part(self, request: Request) -> Response:
+    async def run_action(self, request: Request) -> Response:
         """What a part of a view answers. Raises NotFound, and what it raises."""
         name, wanted = request.path_params["view"], request.path_params["part"]
-        part = next((view.parts.get(wanted) for view in VIEWS if view.name == name), None)
-        if part is None:
+        action = next((view.actions.get(wanted) for view in VIEWS if view.name == name), None)
+        if action is None:
             raise NotFound(f"There is no part {wanted!r} of a view {name!r}.")
         visit = self._visit(request)
-        answer = await until_gone(request, part.run(visit, await object_of(request)))
-        return self._told(part, visit, answer)
+        answer = await cancel_on_disconnect(request, action.run(visit, await read_json_object(request)))
+        return self._render_answer(action, visit, answer)
 
-    def _told(self, part: Part, visit: Visit, answer: dict[str, Any]) -> Response:
-        if not part.template:
-            return said(answer)
-        return HTMLResponse(render(part.template, answer | {"visit": visit}), headers=HEADERS)
+    def _render_answer(self, action: Action, visit: Visit, answer: dict[str, Any]) -> Response:
+        if not action.template:
+            return json_response(answer)
+        return HTMLResponse(render(action.template, answer | {"visit": visit}), headers=HEADERS)
 
-    def _shown(self, view: View) -> Any:
+    def _view_handler(self, view: View) -> Any:
         async def show(request: Request) -> Response:
             try:
                 visit = self._visit(request)
             except CortexError as error:
-                return refused(Refused(404, error.code, str(error)))
+                return refusal_page(RequestRefused(404, error.code, str(error)))
             try:
-                values = await until_gone(request, view.show(visit))
+                values = await cancel_on_disconnect(request, view.show(visit))
             except CortexError as error:
-                return page("fault.html", _framed(view, visit) | {"sentence": str(error)}, 503)
-            return page(f"{view.name}.html", values | _framed(view, visit))
+                return page("fault.html", _frame_values(view, visit) | {"sentence": str(error)}, 503)
+            return page(f"{view.name}.html", values | _frame_values(view, visit))
 
         return show
 
@@ -105,8 +105,8 @@ class Pages:
         hosted = self._projects.find(request.query_params.get(PROJECT, ""), bearer)
         names = tuple(self._projects.names(bearer))
         client = request.client.host if request.client is not None else ""
-        beside = bearer.may("admin") and self._scheme == "http" and is_loopback(_url(client))
-        return Visit(hosted, bearer, names, beside, dict(request.query_params))
+        is_local = bearer.has_right("admin") and self._scheme == "http" and is_loopback(_url(client))
+        return Visit(hosted, bearer, names, is_local, dict(request.query_params))
 
 
 class Files(StaticFiles):
@@ -118,14 +118,14 @@ class Files(StaticFiles):
         return answer
 
 
-def refused(refusal: Refused) -> Response:
+def refusal_page(refusal: RequestRefused) -> Response:
     """A refusal, for a browser that went there."""
     answer = page("refused.html", {"sentence": str(refusal)}, refusal.status)
     answer.headers.update(refusal.headers)
     return answer
 
 
-def _framed(view: View, visit: Visit) -> dict[str, Any]:
+def _frame_values(view: View, visit: Visit) -> dict[str, Any]:
     """What the frame around every view shows."""
     return {"views": VIEWS, "view": view, "visit": visit}
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from cortex.front.http.page import sources
 from cortex.front.http.page import tiles as mapping
-from cortex.front.http.page.frame import Part, View, Visit
-from cortex.front.http.page.sources import Source
+from cortex.front.http.page.frame import Action, View, Visit
+from cortex.front.http.page.sources import SourceFile
 from cortex.front.http.routes.calls import index_status
 from cortex.generation.manifest import Entry, Listing
 from cortex.system.errors import CortexError
@@ -22,31 +22,31 @@ OUTLINE_TOKENS = 60_000
 
 
 async def show(visit: Visit) -> dict[str, Any]:
-    return await now(visit, {})
+    return await current_state(visit, {})
 
 
-async def now(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
+async def current_state(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
     """Everything as it is at the moment."""
-    found = await sources.sources(visit.hosted.config)
+    source_files = await sources.sources(visit.hosted.config)
     listed = await asyncio.to_thread(sources.listing, visit.hosted.config)
     return {
         "state": index_status(visit.hosted),
-        "lines": sum(one.lines for one in found),
-        "languages": _languages(found),
-        "largest": sorted(found, key=lambda one: -one.lines)[:LISTED],
+        "lines": sum(source.lines for source in source_files),
+        "languages": _languages(source_files),
+        "largest": sorted(source_files, key=lambda source: -source.lines)[:LISTED],
         "left_out": _left_out(listed),
         "remarks": _remarks(listed),
     }
 
 
-def _languages(found: list[Source]) -> list[dict[str, Any]]:
+def _languages(source_files: list[SourceFile]) -> list[dict[str, Any]]:
     files, lines = Counter[str](), Counter[str]()
-    for one in found:
-        files[one.language] += 1
-        lines[one.language] += one.lines
-    whole = max(1, lines.total())
+    for source in source_files:
+        files[source.language] += 1
+        lines[source.language] += source.lines
+    total_lines = max(1, lines.total())
     return [
-        {"name": name, "files": files[name], "lines": count, "share": count / whole}
+        {"name": name, "files": files[name], "lines": count, "share": count / total_lines}
         for name, count in lines.most_common(LISTED)
     ]
 
@@ -54,25 +54,25 @@ def _languages(found: list[Source]) -> list[dict[str, Any]]:
 def _left_out(listed: Listing[Entry]) -> list[tuple[str, int]]:
     """(reason, files), as `cortex status` counts them."""
     reasons = Counter(listed.left_out)
-    unsearched = (one for one in listed.files.values() if not one.chunks)
-    reasons.update(one.skipped.partition(":")[0] or "without text" for one in unsearched)
+    unsearched = (entry for entry in listed.files.values() if not entry.chunks)
+    reasons.update(entry.skipped.partition(":")[0] or "without text" for entry in unsearched)
     return reasons.most_common()
 
 
 def _remarks(listed: Listing[Entry]) -> list[tuple[str, int]]:
     return Counter(
-        remark.partition(":")[0] for one in listed.files.values() for remark in one.remarks
+        remark.partition(":")[0] for entry in listed.files.values() for remark in entry.remarks
     ).most_common()
 
 
 async def tiles(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
     """The map: area is lines, colour how much refers to what is defined there."""
-    found, (references, names) = await asyncio.gather(
+    source_files, (references, names) = await asyncio.gather(
         sources.sources(visit.hosted.config), _references(visit)
     )
-    made, folders = await asyncio.to_thread(mapping.tiles, found, references)
+    file_tiles, folders = await asyncio.to_thread(mapping.tiles, source_files, references)
     return {
-        "tiles": made,
+        "tiles": file_tiles,
         "folders": folders,
         "width": mapping.WIDTH,
         "height": mapping.HEIGHT,
@@ -91,15 +91,15 @@ async def _references(visit: Visit) -> tuple[Mapping[str, int], list[dict[str, A
     except CortexError:
         return {}, []
     counted = {
-        one["file"]: sum(symbol["references"] for symbol in one["symbols"]) for one in answer["results"]
+        row["file"]: sum(symbol["references"] for symbol in row["symbols"]) for row in answer["results"]
     }
-    symbols = (one | {"file": row["file"]} for row in answer["results"] for one in row["symbols"])
-    return counted, sorted(symbols, key=lambda one: -one["references"])[:LISTED]
+    symbols = (symbol | {"file": row["file"]} for row in answer["results"] for symbol in row["symbols"])
+    return counted, sorted(symbols, key=lambda symbol: -symbol["references"])[:LISTED]
 
 
 VIEW = View(
     "project",
     "Project",
     show,
-    {"now": Part(now, "project_now.html"), "tiles": Part(tiles, "project_tiles.html")},
+    {"now": Action(current_state, "project_now.html"), "tiles": Action(tiles, "project_tiles.html")},
 )

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex.front.http.page import code, sources
-from cortex.front.http.page.frame import Part, View, Visit, text_of
+from cortex.front.http.page.frame import Action, View, Visit, text_of
 from cortex.system.errors import BadRequest
 
 #: results that are shown: a page of them, as people read
-SHOWN = 20
+RESULTS_MAX = 20
 #: the ways to ask → what one types for it
 WAYS = {
     "meaning": "how are expired sessions removed",
@@ -56,7 +56,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResultRow:
     """One result as it is shown."""
 
     file: str
@@ -64,7 +64,7 @@ class Found:
     title: str
     chips: tuple[str, ...]
     score: str
-    lines: list[code.Line]
+    lines: list[code.CodeLine]
     why: list[Bar]
     stale: bool
 
@@ -74,7 +74,7 @@ async def show(visit: Visit) -> dict[str, Any]:
         "ways": WAYS,
         "kinds": KINDS,
         "languages": await sources.languages(visit.hosted.config),
-        "root": str(visit.hosted.config.root) if visit.beside else "",
+        "root": str(visit.hosted.config.root) if visit.is_local else "",
     }
 
 
@@ -89,18 +89,18 @@ async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
     nothing = {"query": query, "found": [], "total": 0, "took_ms": 0, "suggestion": "", "fault": ""}
     if not query:
         return nothing
-    tool, asked = _question(way, query, body)
-    if way == "structure" and not asked["language"]:
+    tool, arguments = _question(way, query, body)
+    if way == "structure" and not arguments["language"]:
         return nothing | {"fault": "Choose a language: a structure is one of its grammar."}
     try:
-        answer = await visit.call(tool, asked)
+        answer = await visit.call(tool, arguments)
     except BadRequest as error:
         return nothing | {"fault": str(error)}
     rows = answer["results"]
-    made = _of_structure(rows, asked["language"]) if way == "structure" else _of_chunks(rows, query)
+    results = _structure_rows(rows, arguments["language"]) if way == "structure" else _chunk_rows(rows, query)
     return nothing | {
-        "found": made,
-        "total": answer.get("total_found", len(made)),
+        "found": results,
+        "total": answer.get("total_found", len(results)),
         "took_ms": answer.get("metadata", {}).get("took_ms", 0),
         "suggestion": answer.get("suggestion", ""),
     }
@@ -111,37 +111,37 @@ def _question(way: str, query: str, body: Mapping[str, Any]) -> tuple[str, dict[
     language, path, kind = (text_of(body, name).strip() for name in ("language", "path", "kind"))
     paths = {"paths": [path]} if path else {}
     if way == "structure":
-        return "cortex_pattern", {"pattern": query, "language": language, "limit": SHOWN} | paths
-    asked: dict[str, Any] = {"query": query, "limit": SHOWN, "detail": "snippet"} | paths
+        return "cortex_pattern", {"pattern": query, "language": language, "limit": RESULTS_MAX} | paths
+    arguments: dict[str, Any] = {"query": query, "limit": RESULTS_MAX, "detail": "snippet"} | paths
     if language:
-        asked["tags"] = [language]
+        arguments["tags"] = [language]
     if kind:
-        asked["chunk_types"] = [kind]
+        arguments["chunk_types"] = [kind]
     if way == "meaning":
-        return "cortex_search", asked | {"explain": True}
-    return "cortex_exact", asked | ({"match_type": "regex"} if way == "expression" else {})
+        return "cortex_search", arguments | {"explain": True}
+    return "cortex_exact", arguments | ({"match_type": "regex"} if way == "expression" else {})
 
 
-def _of_chunks(rows: list[dict[str, Any]], query: str) -> list[Found]:
+def _chunk_rows(rows: list[dict[str, Any]], query: str) -> list[ResultRow]:
     reasons = [_reasons(row, rows) for row in rows]
-    most = max((abs(points) for one in reasons for _, points, _ in one), default=0.0) or 1.0
+    most = max((abs(points) for row_reasons in reasons for _, points, _ in row_reasons), default=0.0) or 1.0
     return [
-        _found(row, query, [Bar(name, told, points / most) for name, points, told in one])
-        for row, one in zip(rows, reasons, strict=True)
+        _result_row(row, query, [Bar(name, written, points / most) for name, points, written in row_reasons])
+        for row, row_reasons in zip(rows, reasons, strict=True)
     ]
 
 
-def _found(row: Mapping[str, Any], query: str, why: list[Bar]) -> Found:
+def _result_row(row: Mapping[str, Any], query: str, why: list[Bar]) -> ResultRow:
     chunk = row["chunk"]
-    told = chunk["metadata"]
-    text, first = chunk.get("text", ""), told.get("snippet_start_line", told.get("start_line", 1))
-    lines = code.lines_of(text, told.get("language", ""), first, _marks(row, text, first, query))
+    metadata = chunk["metadata"]
+    text, first = chunk.get("text", ""), metadata.get("snippet_start_line", metadata.get("start_line", 1))
+    lines = code.lines_of(text, metadata.get("language", ""), first, _marks(row, text, first, query))
     hit = next((line.number for line in lines if line.hit), first)
-    return Found(
-        told.get("file_path", chunk.get("title", "")),
+    return ResultRow(
+        metadata.get("file_path", chunk.get("title", "")),
         hit,
-        _place(chunk),
-        tuple(one for one in (chunk.get("chunk_type", ""), told.get("language", "")) if one),
+        _location(chunk),
+        tuple(chip for chip in (chunk.get("chunk_type", ""), metadata.get("language", "")) if chip),
         f"{row.get('combined_score', row.get('score', 0.0)):.3f}",
         lines,
         why,
@@ -149,34 +149,36 @@ def _found(row: Mapping[str, Any], query: str, why: list[Bar]) -> Found:
     )
 
 
-def _place(chunk: Mapping[str, Any]) -> str:
+def _location(chunk: Mapping[str, Any]) -> str:
     """Where in its file it is, as its scope or heading says."""
-    told = chunk["metadata"]
+    metadata = chunk["metadata"]
     _, _, heading = chunk.get("title", "").partition(" › ")
-    return str(told.get("scope") or heading)
+    return str(metadata.get("scope") or heading)
 
 
 def _marks(row: Mapping[str, Any], text: str, first: int, query: str) -> list[code.Span]:
     """What matched, on the lines that are said to; of a question by meaning, its words."""
     if "highlights" not in row:
-        asked = (word for word in _WORD.findall(query.lower()) if word not in _EMPTY)
-        return code.spans_of(text, asked)
-    matched = {part for line in row["highlights"] for part in _HIGHLIGHTED.findall(line) if part.strip()}
+        question_words = (word for word in _WORD.findall(query.lower()) if word not in _EMPTY)
+        return code.spans_of(text, question_words)
+    matched = {
+        fragment for line in row["highlights"] for fragment in _HIGHLIGHTED.findall(line) if fragment.strip()
+    }
     wanted = set(row.get("highlight_lines", ()))
-    spans = code.spans_of(text, matched, whole=True)
+    spans = code.spans_of(text, matched, includes_short=True)
     return [span for span in spans if not wanted or first + text.count("\n", 0, span[0]) in wanted]
 
 
 def _reasons(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[tuple[str, float, str]]:
     """(name, points, what is written) of each reason, the weightiest first."""
     signals = row.get("explain", {}).get("signals", {})
-    told = [
-        (SIGNALS.get(name, name), one["points"], f"{one['points']:+.3f}")
-        for name, one in signals.items()
-        if abs(one["points"]) >= 0.0005
+    signal_reasons = [
+        (SIGNALS.get(name, name), signal["points"], f"{signal['points']:+.3f}")
+        for name, signal in signals.items()
+        if abs(signal["points"]) >= 0.0005
     ]
     if signals:
-        return sorted(told, key=lambda one: -abs(one[1]))
+        return sorted(signal_reasons, key=lambda reason: -abs(reason[1]))
     most = max((other.get("score", 0.0) for other in rows), default=0.0) or 1.0
     lines = len(row.get("highlight_lines", ()))
     reasons = [("words, by rarity", row.get("score", 0.0) / most, f"{row.get('score', 0.0):.3f}")]
@@ -186,9 +188,9 @@ def _reasons(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[tuple[s
     return reasons
 
 
-def _of_structure(rows: list[dict[str, Any]], language: str) -> list[Found]:
+def _structure_rows(rows: list[dict[str, Any]], language: str) -> list[ResultRow]:
     return [
-        Found(
+        ResultRow(
             row["file"],
             row["start_line"],
             "",
@@ -212,4 +214,4 @@ def _variables(row: Mapping[str, Any]) -> list[Bar]:
     return [Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()]
 
 
-VIEW = View("search", "Search", show, {"find": Part(find, "results.html")})
+VIEW = View("search", "Search", show, {"find": Action(find, "results.html")})

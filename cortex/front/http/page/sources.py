@@ -25,7 +25,7 @@ LINE_BYTES = 36
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """One file that is served. `lines` is estimated from its size where `counted` is False."""
 
     path: str
@@ -40,7 +40,7 @@ async def languages(config: Config) -> list[str]:
     return await asyncio.to_thread(_languages, config)
 
 
-async def sources(config: Config) -> list[Source]:
+async def sources(config: Config) -> list[SourceFile]:
     """The files with something to be searched, the largest first. Raises nothing for those that
     went meanwhile.
     """
@@ -51,10 +51,10 @@ def listing(config: Config) -> Listing[Entry]:
     """The indexer's list, read again when it was written again."""
     path = config.manifest
     try:
-        seen = path.stat()
+        file_stat = path.stat()
     except OSError:
         return Listing()
-    return _listing(path, seen.st_mtime_ns, seen.st_ino)
+    return _listing(path, file_stat.st_mtime_ns, file_stat.st_ino)
 
 
 @functools.lru_cache(maxsize=4)
@@ -65,20 +65,26 @@ def _listing(path: Path, _mtime_ns: int, _inode: int) -> Listing[Entry]:
 
 
 def _languages(config: Config) -> list[str]:
-    found = listing(config).files.items()
-    return [name for name, _ in Counter(_language(path) for path, one in found if one.chunks).most_common()]
+    entries = listing(config).files.items()
+    return [
+        name for name, _ in Counter(_language(path) for path, entry in entries if entry.chunks).most_common()
+    ]
 
 
-def _sources(config: Config) -> list[Source]:
-    entries: Mapping[str, Entry] = {path: one for path, one in listing(config).files.items() if one.chunks}
+def _sources(config: Config) -> list[SourceFile]:
+    entries: Mapping[str, Entry] = {
+        path: entry for path, entry in listing(config).files.items() if entry.chunks
+    }
     order = sorted(entries, key=lambda path: (-entries[path].size, path))
     return [_source(config.root, path, entries[path], at < COUNTED_MAX) for at, path in enumerate(order)]
 
 
-def _source(root: Path, path: str, entry: Entry, looks: bool) -> Source:
+def _source(root: Path, path: str, entry: Entry, looks: bool) -> SourceFile:
     lines = _lines(root / path, entry.size, entry.mtime_ns) if looks else None
     estimated = max(1, entry.size // LINE_BYTES)
-    return Source(path, _language(path), entry.size, estimated if lines is None else lines, lines is not None)
+    return SourceFile(
+        path, _language(path), entry.size, estimated if lines is None else lines, lines is not None
+    )
 
 
 @functools.lru_cache(maxsize=KEPT_MAX)

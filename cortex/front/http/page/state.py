@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cortex.front.http.page.frame import Part, View, Visit, text_of
+from cortex.front.http.page.frame import Action, View, Visit, text_of
 from cortex.front.http.tokens import Forbidden
 from cortex.processes.names import MEMORY, PROJECT
 from cortex.settings.config import Config
@@ -22,24 +22,24 @@ from cortex.system.terminal import escape_controls
 #: bytes of a log's end that are looked at, and lines of it that are shown
 LOG_BYTES, LOG_LINES = 64 * 1024, 200
 #: the processes whose logs are shown, and those that start them
-LOGS = ("supervisor", *(one.name for kind in (PROJECT, MEMORY) for one in kind.processes))
-OF_MEMORY = frozenset(one.name for one in MEMORY.processes)
+LOGS = ("supervisor", *(process.name for kind in (PROJECT, MEMORY) for process in kind.processes))
+OF_MEMORY = frozenset(process.name for process in MEMORY.processes)
 
 
 async def show(visit: Visit) -> dict[str, Any]:
-    return await now(visit, {}) | {"logs": LOGS if visit.bearer.may("admin") else ()}
+    return await current_state(visit, {}) | {"logs": LOGS if visit.bearer.has_right("admin") else ()}
 
 
-async def now(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
+async def current_state(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
     """Who runs, and which generation each worker answers from, as `cortex status` says it."""
     from cortex.front.cli.status import collect
 
-    found = await collect(visit.hosted.config)
+    status = await collect(visit.hosted.config)
     return {
-        "sets": (("project", found["set"]), ("memory", found["memory"]["set"])),
-        "generation": found["index"]["generation"],
-        "workers": {name: one.get("generation") for name, one in found["workers"].items()},
-        "warnings": found["warnings"] if visit.bearer.may("admin") else (),
+        "sets": (("project", status["set"]), ("memory", status["memory"]["set"])),
+        "generation": status["index"]["generation"],
+        "workers": {name: worker.get("generation") for name, worker in status["workers"].items()},
+        "warnings": status["warnings"] if visit.bearer.has_right("admin") else (),
         "tools": visit.hosted.metrics.hour.tools(),
     }
 
@@ -49,10 +49,10 @@ async def hour(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
     minutes = visit.hosted.metrics.hour.minutes()
     return {
         "at": [at for at, _ in minutes],
-        "calls": [told.calls for _, told in minutes],
-        "faults": [told.faults for _, told in minutes],
-        "p50_ms": [told.p50_ms for _, told in minutes],
-        "p95_ms": [told.p95_ms for _, told in minutes],
+        "calls": [summary.calls for _, summary in minutes],
+        "faults": [summary.faults for _, summary in minutes],
+        "p50_ms": [summary.p50_ms for _, summary in minutes],
+        "p95_ms": [summary.p95_ms for _, summary in minutes],
     }
 
 
@@ -61,8 +61,8 @@ async def checks(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
     _check_owner(visit)
     from cortex.front.cli.doctor import examine
 
-    found = await asyncio.to_thread(examine, str(visit.hosted.config.root))
-    return {"checks": sorted(found, key=lambda one: ("wrong", "odd", "fine").index(one.state))}
+    doctor_checks = await asyncio.to_thread(examine, str(visit.hosted.config.root))
+    return {"checks": sorted(doctor_checks, key=lambda check: ("wrong", "odd", "fine").index(check.state))}
 
 
 async def log(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
@@ -75,7 +75,7 @@ async def log(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_owner(visit: Visit) -> None:
-    if not visit.bearer.may("admin"):
+    if not visit.bearer.has_right("admin"):
         raise Forbidden("This is told to who owns the server; your token may not see it.")
 
 
@@ -101,10 +101,10 @@ VIEW = View(
     "Health",
     show,
     {
-        "now": Part(now, "state_now.html"),
-        "hour": Part(hour),
-        "checks": Part(checks, "state_checks.html"),
-        "log": Part(log, "state_log.html"),
+        "now": Action(current_state, "state_now.html"),
+        "hour": Action(hour),
+        "checks": Action(checks, "state_checks.html"),
+        "log": Action(log, "state_log.html"),
     },
     styles=("vendor/uPlot.min.css",),
 )

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cortex.front.http.page.sources import Source
+from cortex.front.http.page.sources import SourceFile
 
 #: of the whole map, in its own units
 WIDTH, HEIGHT = 1600.0, 640.0
@@ -60,23 +60,23 @@ class _Node:
 
     path: str
     weight: int = 0
-    parts: dict[str, _Node] = field(default_factory=dict)
+    children: dict[str, _Node] = field(default_factory=dict)
     files: int = 0
 
 
-def tiles(sources: Sequence[Source], references: Mapping[str, int]) -> tuple[list[Tile], list[Name]]:
+def tiles(sources: Sequence[SourceFile], references: Mapping[str, int]) -> tuple[list[Tile], list[Name]]:
     """The map of `sources`; `references`: path → how much refers to what it defines."""
     most = max(references.values(), default=0)
-    made: list[Tile] = []
+    placed: list[Tile] = []
     names: list[Name] = []
-    for item in _placed(_tree(sources), Box(0.0, 0.0, WIDTH, HEIGHT), 0):
+    for item in _place_nodes(_tree(sources), Box(0.0, 0.0, WIDTH, HEIGHT), 0):
         if isinstance(item, Name):
             names.append(item)
             continue
         node, box = item
         count = references.get(node.path, 0)
-        made.append(Tile(box, node.path, node.weight, count, _heat(count, most), max(1, node.files)))
-    return made, names
+        placed.append(Tile(box, node.path, node.weight, count, _heat(count, most), max(1, node.files)))
+    return placed, names
 
 
 def _heat(count: int, most: int) -> int:
@@ -86,28 +86,28 @@ def _heat(count: int, most: int) -> int:
     return min(HEATS - 1, 1 + int((HEATS - 1) * math.log1p(count) / math.log1p(most + 1)))
 
 
-def _tree(sources: Sequence[Source]) -> _Node:
+def _tree(sources: Sequence[SourceFile]) -> _Node:
     root = _Node("")
-    order = sorted(sources, key=lambda one: -one.lines)
-    for at, one in enumerate(order):
+    order = sorted(sources, key=lambda source: -source.lines)
+    for at, source in enumerate(order):
         node = root
-        folders = one.path.split("/")[:-1]
-        node.weight += one.lines
+        folders = source.path.split("/")[:-1]
+        node.weight += source.lines
         for depth in range(len(folders)):
-            node = node.parts.setdefault(f"{folders[depth]}/", _Node("/".join(folders[: depth + 1])))
-            node.weight += one.lines
+            node = node.children.setdefault(f"{folders[depth]}/", _Node("/".join(folders[: depth + 1])))
+            node.weight += source.lines
         if at < TILES_MAX:
-            node.parts[one.path] = _Node(one.path, one.lines)
+            node.children[source.path] = _Node(source.path, source.lines)
         else:
-            rest = node.parts.setdefault("", _Node(f"{node.path or '.'}/…"))
-            rest.weight += one.lines
-            rest.files += 1
+            remainder = node.children.setdefault("", _Node(f"{node.path or '.'}/…"))
+            remainder.weight += source.lines
+            remainder.files += 1
     return root
 
 
-def _placed(node: _Node, box: Box, depth: int) -> Iterator[tuple[_Node, Box] | Name]:
+def _place_nodes(node: _Node, box: Box, depth: int) -> Iterator[tuple[_Node, Box] | Name]:
     """Each file with its box, and each folder's name."""
-    if not node.parts:
+    if not node.children:
         if node.weight:
             yield node, box
         return
@@ -116,19 +116,21 @@ def _placed(node: _Node, box: Box, depth: int) -> Iterator[tuple[_Node, Box] | N
     if 1 <= depth <= NAMED_DEPTH and box.height >= NAMED_FROM and box.width >= CHARACTER * (len(text) + 2):
         yield Name(Box(box.x, box.y, box.width, NAME_HEIGHT), text)
         inner = Box(box.x, box.y + NAME_HEIGHT, box.width, box.height - NAME_HEIGHT)
-    parts = sorted(node.parts.values(), key=lambda one: -one.weight)
-    for part, place in zip(parts, squarified([one.weight for one in parts], inner), strict=True):
-        yield from _placed(part, place, depth + 1)
+    children = sorted(node.children.values(), key=lambda child: -child.weight)
+    for child_node, place in zip(
+        children, squarify([child.weight for child in children], inner), strict=True
+    ):
+        yield from _place_nodes(child_node, place, depth + 1)
 
 
-def squarified(weights: Sequence[int], box: Box) -> list[Box]:
+def squarify(weights: Sequence[int], box: Box) -> list[Box]:
     """A box for each of `weights`, which fall; together they are `box`."""
-    whole = sum(weights)
-    if whole <= 0:
+    total = sum(weights)
+    if total <= 0:
         return [Box(box.x, box.y, 0.0, 0.0) for _ in weights]
-    scale = box.width * box.height / whole
+    scale = box.width * box.height / total
     areas = [weight * scale for weight in weights]
-    made: list[Box] = []
+    boxes: list[Box] = []
     at = 0
     while at < len(areas):
         side = min(box.width, box.height)
@@ -136,31 +138,31 @@ def squarified(weights: Sequence[int], box: Box) -> list[Box]:
         while end < len(areas) and _worst(areas[at : end + 1], side) <= _worst(areas[at:end], side):
             end += 1
         row, box = _row(areas[at:end], box)
-        made += row
+        boxes += row
         at = end
-    return made
+    return boxes
 
 
 def _worst(areas: Sequence[float], side: float) -> float:
     """The ratio of the sides of the narrowest in a row along `side`."""
-    whole = sum(areas)
-    if whole <= 0 or side <= 0:
+    total = sum(areas)
+    if total <= 0 or side <= 0:
         return math.inf
     least, most = areas[-1], areas[0]
-    return max(side * side * most / (whole * whole), whole * whole / (side * side * max(least, 1e-9)))
+    return max(side * side * most / (total * total), total * total / (side * side * max(least, 1e-9)))
 
 
 def _row(areas: Sequence[float], box: Box) -> tuple[list[Box], Box]:
     """The boxes of one row along the shorter side, and what is left of `box`."""
-    whole = sum(areas)
+    total = sum(areas)
     upright = box.width >= box.height
-    thick = whole / max(box.height if upright else box.width, 1e-9)
-    made: list[Box] = []
+    thick = total / max(box.height if upright else box.width, 1e-9)
+    boxes: list[Box] = []
     at = box.y if upright else box.x
     for area in areas:
         long = area / max(thick, 1e-9)
-        made.append(Box(box.x, at, thick, long) if upright else Box(at, box.y, long, thick))
+        boxes.append(Box(box.x, at, thick, long) if upright else Box(at, box.y, long, thick))
         at += long
     if upright:
-        return made, Box(box.x + thick, box.y, max(0.0, box.width - thick), box.height)
-    return made, Box(box.x, box.y + thick, box.width, max(0.0, box.height - thick))
+        return boxes, Box(box.x + thick, box.y, max(0.0, box.width - thick), box.height)
+    return boxes, Box(box.x, box.y + thick, box.width, max(0.0, box.height - thick))

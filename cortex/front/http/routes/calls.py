@@ -17,14 +17,14 @@ from cortex.ask.memory import Caller
 from cortex.ask.query_context import QueryContext
 from cortex.ask.questions import Search
 from cortex.front.http.projects import Hosted, Projects
-from cortex.front.http.replies import said
+from cortex.front.http.replies import json_response
 from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import describe
 from cortex.front.project_selection import PROJECT
 from cortex.front.tool import Tool, make_tool
 from cortex.front.tools.arguments import Paths
 from cortex.front.tools.arguments import Projects as ProjectNames
-from cortex.front.tools.code.context import flat
+from cortex.front.tools.code.context import flat_answer
 from cortex.system.errors import BadRequest, NotFound
 from ipc.messages import Filters
 
@@ -44,7 +44,7 @@ async def http_search(
     """The ranking of cortex_search as a flat list of file, line number and excerpt."""
     filters = Filters(language=lang, paths=paths)
     question = Search(query=query, limit=k, filters=filters, detail="snippet", explain=explain)
-    return await flat(context, question, projects)
+    return await flat_answer(context, question, projects)
 
 
 #: no tool of agents: it is made one to be called as they are
@@ -69,19 +69,21 @@ class Routes:
 
     async def health(self, _request: Request) -> Response:
         """503 while no project of this server is served yet."""
-        served = (one.freshness for one in self._projects.values())
+        served = (hosted.freshness for hosted in self._projects.values())
         ready = any(freshness.serves(freshness.current()) for freshness in served)
-        answer = said({"alive": True, "ready": ready, "version": __version__})
+        answer = json_response({"alive": True, "ready": ready, "version": __version__})
         answer.status_code = 200 if ready else 503
         return answer
 
     async def metrics(self, request: Request) -> Response:
         metrics = next(iter(self._projects.values())).metrics
         bearer: Bearer = request.scope["bearer"]
-        return Response(metrics.text(bearer.knows), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(
+            metrics.text(bearer.may_access), media_type="text/plain; version=0.0.4; charset=utf-8"
+        )
 
     async def search(self, request: Request) -> Response:
-        arguments = await object_of(request)
+        arguments = await read_json_object(request)
         hosted = self._find(request, arguments.pop(PROJECT, ""))
         return await self._ask(request, hosted, SEARCH, arguments)
 
@@ -90,12 +92,12 @@ class Routes:
         bearer: Bearer = request.scope["bearer"]
         # Where a project lies is its user's affair: a named token may be another machine's.
         place = {} if bearer.name else {"repo": str(hosted.config.root)}
-        return said(index_status(hosted) | place)
+        return json_response(index_status(hosted) | place)
 
     async def tools(self, request: Request) -> Response:
         hosted = self._find(request, request.query_params.get(PROJECT, ""))
         names = self._projects.choices(hosted, request.scope["bearer"])
-        return said(
+        return json_response(
             {"project": hosted.name, "tools": [describe(tool, names) for tool in hosted.tools.values()]}
         )
 
@@ -104,16 +106,18 @@ class Routes:
         name = request.path_params["name"]
         if name not in hosted.tools:
             raise NotFound(f"There is no tool {name!r}; there are: {', '.join(hosted.tools)}.")
-        return await self._ask(request, hosted, hosted.tools[name], await object_of(request))
+        return await self._ask(request, hosted, hosted.tools[name], await read_json_object(request))
 
     def _find(self, request: Request, name: object) -> Hosted:
         bearer: Bearer = request.scope["bearer"]
         return self._projects.find(name, bearer)
 
-    async def _ask(self, request: Request, hosted: Hosted, tool: Tool, given: dict[str, Any]) -> Response:
+    async def _ask(self, request: Request, hosted: Hosted, tool: Tool, arguments: dict[str, Any]) -> Response:
         bearer: Bearer = request.scope["bearer"]
         caller = Caller(agent=request.headers.get("user-agent", "http"), session=bearer.name)
-        return said(await until_gone(request, self._projects.ask(hosted, tool, given, bearer, caller)))
+        return json_response(
+            await cancel_on_disconnect(request, self._projects.ask(hosted, tool, arguments, bearer, caller))
+        )
 
 
 def index_status(hosted: Hosted) -> dict[str, Any]:
@@ -123,18 +127,18 @@ def index_status(hosted: Hosted) -> dict[str, Any]:
     freshness = hosted.freshness
     current = freshness.current()
     share = freshness.share(current)
-    whole = 100 * share.done // share.total if share.total else 100 if current.number else 0
+    percent = 100 * share.done // share.total if share.total else 100 if current.number else 0
     vectors = sum(segment.vectors for segment in current.segments)
-    with_vector = whole * vectors // current.rows if current.rows else whole
+    with_vector = percent * vectors // current.rows if current.rows else percent
     pending = freshness.pending(current)
     return {
         "repo": hosted.name,
         "project": hosted.name,
-        "zoekt_pct": whole,
-        "faiss_pct": min(whole, with_vector),
-        "text_pct": whole,
-        "vector_pct": min(whole, with_vector),
-        "graph_pct": whole if "graph" in current.tokens else 0,
+        "zoekt_pct": percent,
+        "faiss_pct": min(percent, with_vector),
+        "text_pct": percent,
+        "vector_pct": min(percent, with_vector),
+        "graph_pct": percent if "graph" in current.tokens else 0,
         "files": share.total,
         "chunks": current.rows,
         "generation": current.number,
@@ -142,7 +146,7 @@ def index_status(hosted: Hosted) -> dict[str, Any]:
     }
 
 
-async def object_of(request: Request) -> dict[str, Any]:
+async def read_json_object(request: Request) -> dict[str, Any]:
     """The body. Raises BadRequest for what is no JSON object."""
     raw = await request.body()
     try:
@@ -154,10 +158,10 @@ async def object_of(request: Request) -> dict[str, Any]:
     return read
 
 
-async def until_gone(request: Request, asked: Awaitable[T]) -> T:
-    """What `asked` gives; it is cancelled when the client goes first (ClientDisconnect)."""
-    asking = asyncio.ensure_future(asked)
-    tasks: list[asyncio.Future[Any]] = [asking, asyncio.ensure_future(_gone(request))]
+async def cancel_on_disconnect(request: Request, answer: Awaitable[T]) -> T:
+    """What `answer` gives; it is cancelled when the client goes first (ClientDisconnect)."""
+    asking = asyncio.ensure_future(answer)
+    tasks: list[asyncio.Future[Any]] = [asking, asyncio.ensure_future(_wait_disconnect(request))]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if not asking.done():
@@ -169,6 +173,6 @@ async def until_gone(request: Request, asked: Awaitable[T]) -> T:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _gone(request: Request) -> None:
+async def _wait_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

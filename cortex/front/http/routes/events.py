@@ -14,8 +14,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from cortex.ask.memory import Caller
-from cortex.front.http.announcements import Hearing
-from cortex.front.http.projects import Hosted, Projects, Voice
+from cortex.front.http.announcements import AnnouncementListener
+from cortex.front.http.projects import ClientLink, Hosted, Projects
 from cortex.front.mcp.updates import CHANGES
 from cortex.processes import attach
 from cortex.system.errors import CortexError
@@ -43,44 +43,44 @@ class Events:
         hosted = self._projects.find(request.query_params.get("project", ""), bearer)
         memory = "cortex_store" in hosted.tools and not bearer.projects
         caller = Caller(agent="events", session=bearer.name)
-        voice = Voice(self._projects, hosted, bearer, caller) if memory else None
+        link = ClientLink(self._projects, hosted, bearer, caller) if memory else None
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(_frames(hosted, voice), headers=headers, media_type="text/event-stream")
+        return StreamingResponse(_frames(hosted, link), headers=headers, media_type="text/event-stream")
 
 
-async def _frames(hosted: Hosted, voice: Voice | None) -> AsyncIterator[bytes]:
+async def _frames(hosted: Hosted, link: ClientLink | None) -> AsyncIterator[bytes]:
     """Each event as it stands on the wire: first how everything is, then what changes of it."""
-    told: dict[str, Any] = {}
-    spoken = time.monotonic()
+    sent: dict[str, Any] = {}
+    sent_at = time.monotonic()
     looked = -PROCESSES_S
     with hosted.use():
-        hearing = _hearing(hosted)
+        announcements = _announcements(hosted)
         while True:
             now = time.monotonic()
-            found = look(hosted)
+            events = look(hosted)
             if now - looked >= PROCESSES_S:
                 looked = now
-                found["workers"] = await _workers(hosted)
-                if voice is not None:
-                    found["memory"] = await _memory(voice, told.get("memory"))
-            for name, value in found.items():
-                if value is not None and told.get(name) != value:
-                    told[name] = value
-                    spoken = now
+                events["workers"] = await _workers(hosted)
+                if link is not None:
+                    events["memory"] = await _memory(link, sent.get("memory"))
+            for name, value in events.items():
+                if value is not None and sent.get(name) != value:
+                    sent[name] = value
+                    sent_at = now
                     yield b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(value))
-            if now - spoken >= SIGN_S:
-                spoken = now
+            if now - sent_at >= SIGN_S:
+                sent_at = now
                 yield b": still here\n\n"
-            working = found["progress"]["indexing"] or found["progress"]["pending"]
-            await hearing.wait(LOOK_S if working else PROCESSES_S)
+            working = events["progress"]["indexing"] or events["progress"]["pending"]
+            await announcements.wait(LOOK_S if working else PROCESSES_S)
 
 
-def _hearing(hosted: Hosted) -> Hearing:
+def _announcements(hosted: Hosted) -> AnnouncementListener:
     """The project's, which ends with its link."""
-    found = hosted.kept.get("hearing")
-    if not isinstance(found, Hearing):
-        found = hosted.kept["hearing"] = Hearing(hosted.config.runtime_dir)
-    return found
+    listener = hosted.resources.get("hearing")
+    if not isinstance(listener, AnnouncementListener):
+        listener = hosted.resources["hearing"] = AnnouncementListener(hosted.config.runtime_dir)
+    return listener
 
 
 def look(hosted: Hosted) -> dict[str, Any]:
@@ -102,16 +102,16 @@ def look(hosted: Hosted) -> dict[str, Any]:
 async def _workers(hosted: Hosted) -> dict[str, str] | None:
     """Process → its state; None where that is not known."""
     with contextlib.suppress(CortexError, OSError):
-        found = await asyncio.to_thread(attach.set_status, hosted.config)
-        return {one["name"]: one["state"] for one in found.get("processes", ())}
+        status = await asyncio.to_thread(attach.set_status, hosted.config)
+        return {process["name"]: process["state"] for process in status.get("processes", ())}
     return None
 
 
-async def _memory(voice: Voice, before: dict[str, Any] | None) -> dict[str, Any] | None:
+async def _memory(link: ClientLink, before: dict[str, Any] | None) -> dict[str, Any] | None:
     """How far memory is, and which notes changed since `before`; None while it does not answer."""
     reached = -1 if before is None else before["reached"]
     with contextlib.suppress(CortexError):
-        answer = await voice.call(CHANGES, {"after": reached})
+        answer = await link.call(CHANGES, {"after": reached})
         if answer["reached"] != reached:
             return {"reached": answer["reached"], "nodes": [node["id"] for node in answer.get("nodes", ())]}
     return None

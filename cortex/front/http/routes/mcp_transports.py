@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from cortex.ask.memory import Caller
 from cortex.front.http.gate import BODY_BYTES_MAX, Receive, Scope, Send
-from cortex.front.http.projects import Hosted, Projects, Voice
+from cortex.front.http.projects import ClientLink, Hosted, Projects
 from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import make_server
 from cortex.front.mcp.updates import Updates
@@ -41,22 +41,22 @@ class Messages:
 
     def __init__(self) -> None:
         #: number → (whose it is, its stream, the message, its bytes)
-        self.kept: OrderedDict[int, tuple[object, str, JSONRPCMessage | None, int]] = OrderedDict()
+        self.stored: OrderedDict[int, tuple[object, str, JSONRPCMessage | None, int]] = OrderedDict()
         self._number = self._bytes = 0
 
-    def keep(self, whose: object, stream: str, message: JSONRPCMessage | None) -> int:
+    def keep(self, session: object, stream: str, message: JSONRPCMessage | None) -> int:
         """The number under which it is kept."""
         size = len(message.model_dump_json()) if message is not None else 0
         self._number += 1
-        self.kept[self._number] = (whose, stream, message, size)
+        self.stored[self._number] = (session, stream, message, size)
         self._bytes += size
-        while len(self.kept) > KEPT_MAX or self._bytes > KEPT_BYTES_MAX:
-            _, (*_, gone) = self.kept.popitem(last=False)
+        while len(self.stored) > KEPT_MAX or self._bytes > KEPT_BYTES_MAX:
+            _, (*_, gone) = self.stored.popitem(last=False)
             self._bytes -= gone
         return self._number
 
 
-class Kept(EventStore):
+class SessionEvents(EventStore):
     """What of `messages` was sent in one session, for its client when a stream broke. A stream is
     called as its request, which every client counts from 1.
     """
@@ -69,11 +69,11 @@ class Kept(EventStore):
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
         number = int(last_event_id) if last_event_id.isdecimal() else 0
-        whose, stream, *_ = self._messages.kept.get(number, (None, ""))
-        if whose is not self:
+        session, stream, *_ = self._messages.stored.get(number, (None, ""))
+        if session is not self:
             return None
-        for later, (of, name, message, _) in list(self._messages.kept.items()):
-            if later > number and of is self and name == stream and message is not None:
+        for later, (owner, name, message, _) in list(self._messages.stored.items()):
+            if later > number and owner is self and name == stream and message is not None:
                 await send_callback(EventMessage(message, str(later)))
         return stream
 
@@ -85,20 +85,20 @@ class Sessions(StreamableHTTPSessionManager):
 
     @property
     def event_store(self) -> EventStore | None:
-        return Kept(self._messages)
+        return SessionEvents(self._messages)
 
     @event_store.setter
     def event_store(self, _none: EventStore | None) -> None:
         self._messages = Messages()
 
 
-class Spoken:
+class ProjectServer:
     """MCP of one project: its server, and the manager of the sessions."""
 
     def __init__(self, hosted: Hosted, projects: Projects) -> None:
         self._hosted, self._projects = hosted, projects
         self._updates = Updates(self) if "cortex_store" in hosted.tools else None
-        self.server: Server = make_server(hosted.tools, self, self._updates, alone=False, named=self)
+        self.server: Server = make_server(hosted.tools, self, self._updates, alone=False, project_names=self)
         self.manager = Sessions(
             self.server,
             retry_interval=RETRY_MS,
@@ -108,17 +108,19 @@ class Spoken:
         self._end, self._ready = asyncio.Event(), asyncio.Event()
         self._task = asyncio.create_task(self._run())
 
-    async def reach(self, context: Any) -> Voice:
-        """See cortex.front.mcp.project.Reached: who asks is told by the request."""
+    async def reach(self, context: Any) -> ClientLink:
+        """See cortex.front.mcp.project.ProjectRouter: who asks is told by the request."""
         request: Request = context.request
         params = context.session.client_params
         name = params.client_info.name if params is not None else request.headers.get("user-agent", "http")
         session = request.headers.get("mcp-session-id") or request.query_params.get("session_id", "")
         bearer: Bearer = request.scope["bearer"]
-        return Voice(self._projects, self._hosted, bearer, Caller(agent=name, session=session or bearer.name))
+        return ClientLink(
+            self._projects, self._hosted, bearer, Caller(agent=name, session=session or bearer.name)
+        )
 
     async def names(self, context: Any) -> tuple[str, ...]:
-        """See cortex.front.mcp.project.Named: those that the request's token opens."""
+        """See cortex.front.mcp.project.ProjectNames: those that the request's token opens."""
         return self._projects.choices(self._hosted, context.request.scope["bearer"])
 
     async def ready(self) -> None:
@@ -136,7 +138,7 @@ class Spoken:
             await self._end.wait()
 
 
-class Speaking:
+class McpRoutes:
     """The routes of MCP. Use it in one event loop."""
 
     def __init__(self, projects: Projects) -> None:
@@ -153,27 +155,29 @@ class Speaking:
     async def _streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
         hosted = self._find(scope)
         with hosted.use():
-            await (await self._spoken(hosted)).manager.handle_request(_signed(scope), receive, send)
+            await (await self._project_server(hosted)).manager.handle_request(
+                _with_user(scope), receive, send
+            )
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         hosted = self._find(scope)
         with hosted.use():
-            server = (await self._spoken(hosted)).server
-            async with self._sse.connect_sse(_signed(scope), receive, send) as (read, write):
+            server = (await self._project_server(hosted)).server
+            async with self._sse.connect_sse(_with_user(scope), receive, send) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
     async def _message(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._sse.handle_post_message(_signed(scope), receive, send)
+        await self._sse.handle_post_message(_with_user(scope), receive, send)
 
     def _find(self, scope: Scope) -> Hosted:
         return self._projects.find(QueryParams(scope["query_string"]).get("project", ""), scope["bearer"])
 
-    async def _spoken(self, hosted: Hosted) -> Spoken:
-        spoken = hosted.kept.get("mcp")
-        if not isinstance(spoken, Spoken):
-            spoken = hosted.kept["mcp"] = Spoken(hosted, self._projects)
-        await spoken.ready()
-        return spoken
+    async def _project_server(self, hosted: Hosted) -> ProjectServer:
+        project_server = hosted.resources.get("mcp")
+        if not isinstance(project_server, ProjectServer):
+            project_server = hosted.resources["mcp"] = ProjectServer(hosted, self._projects)
+        await project_server.ready()
+        return project_server
 
 
 class _Endpoint:
@@ -186,7 +190,7 @@ class _Endpoint:
         await self._app(scope, receive, send)
 
 
-def _signed(scope: Scope) -> Scope:
+def _with_user(scope: Scope) -> Scope:
     """With the one whose token was shown, as the SDK knows them: a session is its owner's alone."""
     bearer: Bearer = scope["bearer"]
     token = AccessToken(token="", client_id=bearer.name, scopes=[bearer.right])

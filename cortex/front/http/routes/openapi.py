@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from cortex import __version__
 from cortex.front.http.projects import Hosted, Projects
-from cortex.front.http.replies import said
+from cortex.front.http.replies import json_response
 from cortex.front.http.routes.calls import SEARCH
 from cortex.front.project_selection import PROJECT
 from cortex.front.tool import Tool
@@ -41,7 +41,7 @@ _FAULT = {
 }
 
 
-class Described:
+class OpenApiRoutes:
     """Use it in one event loop."""
 
     def __init__(self, projects: Projects) -> None:
@@ -51,7 +51,7 @@ class Described:
         return [Route("/openapi.json", self.openapi), Route("/docs", self.docs)]
 
     async def openapi(self, request: Request) -> Response:
-        return said(openapi(self._find(request)))
+        return json_response(openapi(self._find(request)))
 
     async def docs(self, request: Request) -> Response:
         headers = {"content-security-policy": "default-src 'none'; frame-ancestors 'none'"}
@@ -89,16 +89,16 @@ def openapi(hosted: Hosted) -> dict[str, Any]:
     }
 
 
-def _operation(name: str, told: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+def _operation(name: str, description: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
     fault = {"application/json": {"schema": {"$ref": "#/components/schemas/Fault"}}}
     answers: dict[str, Any] = {
         "200": {"description": "The answer.", "content": {"application/json": {"schema": {}}}}
     }
-    answers |= {status: {"description": told, "content": fault} for status, told in ERRORS.items()}
-    made: dict[str, Any] = {"operationId": name, "description": told, "responses": answers}
+    answers |= {status: {"description": meaning, "content": fault} for status, meaning in ERRORS.items()}
+    operation: dict[str, Any] = {"operationId": name, "description": description, "responses": answers}
     if body is not None:
-        made["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
-    return made
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+    return operation
 
 
 def _page(hosted: Hosted) -> str:

@@ -30,31 +30,33 @@ async def code_context(
     scripts; agents use cortex_search.
     """
     question = Search(query=query, limit=k, filters=Filters(language=lang), detail="snippet")
-    return await flat(context, question, projects)
+    return await flat_answer(context, question, projects)
 
 
-async def flat(context: QueryContext, question: Search, projects: Sequence[str] = ()) -> dict[str, Any]:
+async def flat_answer(
+    context: QueryContext, question: Search, projects: Sequence[str] = ()
+) -> dict[str, Any]:
     """The answer of `question`, whose detail is "snippet", in the flat shape; of several `projects`
     each hit says whose it is. Raises as `find`.
     """
     if projects:
         joint = await find_in_projects(context, projects, question)
         hits = [
-            {"project": one.project} | _hit(one.ranked, one.chunk, question, stale=one.stale)
-            for one in joint.results
+            {"project": result.project} | _hit(result.ranked, result.chunk, question, stale=result.stale)
+            for result in joint.results
         ]
         nothing = joint.fan_out.explain_nothing
-        index = partial(joint.fan_out.index, visible={one.project for one in joint.results})
+        index = partial(joint.fan_out.index, visible={result.project for result in joint.results})
         truncated, notes = joint.truncated, joint.notes
     else:
-        turn, found = await find(context, question)
-        stale = turn.stale(one.hit.path for one in found.hits)
+        turn, results = await find(context, question)
+        stale = turn.stale(ranked.hit.path for ranked in results.hits)
         hits = [
-            _hit(one, raw, question, stale=one.hit.path in stale)
-            for one, raw in zip(found.hits, found.chunks, strict=True)
+            _hit(ranked, raw, question, stale=ranked.hit.path in stale)
+            for ranked, raw in zip(results.hits, results.chunks, strict=True)
         ]
         nothing, index = turn.explain_nothing, partial(turn.index)
-        truncated, notes = found.truncated, found.notes
+        truncated, notes = results.truncated, results.notes
     answer: dict[str, Any] = {"hits": hits}
     if truncated:
         answer["truncated"] = True
@@ -63,16 +65,16 @@ async def flat(context: QueryContext, question: Search, projects: Sequence[str] 
     return answer | {"index": index(notes)}
 
 
-def _hit(one: Ranked, raw: bytes, question: Search, *, stale: bool) -> dict[str, Any]:
+def _hit(ranked: Ranked, raw: bytes, question: Search, *, stale: bool) -> dict[str, Any]:
     # The only place where a front reads chunks: this shape holds parts of them.
     chunk = orjson.loads(raw)
     hit = {
-        "file": one.hit.path,
-        "lno": (chunk.get("metadata") or {}).get("snippet_start_line") or one.hit.start_line,
+        "file": ranked.hit.path,
+        "lno": (chunk.get("metadata") or {}).get("snippet_start_line") or ranked.hit.start_line,
         "text": chunk.get("text", ""),
-        "score": round(one.score, 4),
-        "source": one.source,
+        "score": round(ranked.score, 4),
+        "source": ranked.source,
     }
     if question.explain:
-        hit["explain"] = one.explanation()
+        hit["explain"] = ranked.explanation()
     return hit | ({"stale": True} if stale else {})

@@ -27,14 +27,14 @@ from cortex.front.tools.arguments import (
     make_filters,
 )
 from cortex.front.tools.memory.arguments import LIMIT as NOTES
-from cortex.front.tools.memory.arguments import LIMIT_MAX, AsOf, Whose, given
-from cortex.front.tools.memory.fence import shown_rows
-from cortex.front.tools.memory.place_checks import judged
+from cortex.front.tools.memory.arguments import LIMIT_MAX, AsOf, Whose, drop_empty
+from cortex.front.tools.memory.fence import fence_rows
+from cortex.front.tools.memory.place_checks import judge_rows
 from cortex.system.errors import BadRequest, Unavailable
 from cortex.terms.bounds import clamp
 
 
-def _asked_by(arguments: Mapping[str, Any]) -> Sets:
+def _sets_of(arguments: Mapping[str, Any]) -> Sets:
     """Whom a search asks: only notes have a `kind`."""
     scope = arguments.get("scope", "code")
     if scope == "all":
@@ -56,15 +56,15 @@ _ABOUT_CODE = (
     "projects",
 )
 #: what the tool is in each toolset alone, and where there are both
-IN_CODE = {"without": _ABOUT_NOTES}
+IN_CODE = {"omitted": _ABOUT_NOTES}
 IN_MEMORY = {
-    "asks": _asked_by,
-    "without": _ABOUT_CODE,
+    "asks": _sets_of,
+    "omitted": _ABOUT_CODE,
     "defaults": {"scope": "memory", "limit": NOTES},
     "description": "Search what earlier sessions noted, by meaning and words; or code, by `scope`.\n\n"
     'Example: {"query": "retries", "kind": "decision"}',
 }
-IN_BOTH = {"asks": _asked_by}
+IN_BOTH = {"asks": _sets_of}
 
 
 async def cortex_search(
@@ -99,12 +99,12 @@ async def cortex_search(
 
     Example: {"query": "how does authentication work"}
     """
-    asks = _asked_by({"scope": scope, "kind": kind})
+    asks = _sets_of({"scope": scope, "kind": kind})
     if projects and asks != "code":
         raise BadRequest("`projects` asks for code alone; leave out `scope` and `kind`, or `projects`.")
-    noted = {"query": query} | given(kind=kind, tags=tags or None, as_of=as_of, project=project)
+    note_arguments = {"query": query} | drop_empty(kind=kind, tags=tags or None, as_of=as_of, project=project)
     if asks == "memory":
-        return await _search_notes(context, noted, NOTES if limit == LIMIT else limit)
+        return await _search_notes(context, note_arguments, NOTES if limit == LIMIT else limit)
     question = Search(
         query=query,
         limit=limit,
@@ -120,25 +120,27 @@ async def cortex_search(
         return await search_in_projects(context, projects, question)
     if asks == "code":
         return await search(context, question)
-    code, found = await asyncio.gather(search(context, question), _notes_or_why(context, noted, limit))
-    return _merged(code, found)
+    code, notes = await asyncio.gather(
+        search(context, question), _notes_or_reason(context, note_arguments, limit)
+    )
+    return _merge_notes(code, notes)
 
 
-async def _search_notes(context: QueryContext, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
+async def _search_notes(context: QueryContext, arguments: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """{"results": rows}: the notes that a question is about; none when none is."""
-    answer = await context.remember("search", dict(asked) | {"limit": clamp(limit, 1, LIMIT_MAX)})
-    return answer | {"results": shown_rows(await judged(context, answer["results"]))}
+    answer = await context.remember("search", dict(arguments) | {"limit": clamp(limit, 1, LIMIT_MAX)})
+    return answer | {"results": fence_rows(await judge_rows(context, answer["results"]))}
 
 
-async def _notes_or_why(context: QueryContext, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
+async def _notes_or_reason(context: QueryContext, arguments: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """As `_search_notes`; where memory does not answer, code alone does, and `memory` says why."""
     try:
-        return await _search_notes(context, asked, limit)
+        return await _search_notes(context, arguments, limit)
     except Unavailable as error:
         return {"results": [], "memory": str(error)}
 
 
-def _merged(code: dict[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_notes(code: dict[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
     """Both in one order (cortex.ask.code_notes.merged_order)."""
-    rows = merge_rows(code["results"], found["results"])
-    return code | {"results": rows} | ({"memory": found["memory"]} if "memory" in found else {})
+    rows = merge_rows(code["results"], notes["results"])
+    return code | {"results": rows} | ({"memory": notes["memory"]} if "memory" in notes else {})

@@ -15,6 +15,6 @@ Whose = Annotated[str, Meta(description='Another project\'s notes, or "all".')]
 OperationId = Annotated[str, Meta(description="Of a call whose outcome is unknown.")]
 
 
-def given(**arguments: Any) -> dict[str, Any]:
+def drop_empty(**arguments: Any) -> dict[str, Any]:
     """The arguments of an operation without those that were left out."""
     return {name: value for name, value in arguments.items() if value not in (None, "")}

@@ -31,23 +31,23 @@ def unfenced(text: str) -> str:
     return match["text"].replace("&lt;", "<") if match else text
 
 
-def shown_rows(rows: Iterable[Mapping[str, Any]], chars_max: int = BODIES_CHARS_MAX) -> list[dict[str, Any]]:
+def fence_rows(rows: Iterable[Mapping[str, Any]], chars_max: int = BODIES_CHARS_MAX) -> list[dict[str, Any]]:
     """The rows with their bodies fenced; when they are too long together the longest are cut, and
     say `truncated`.
     """
-    made = [dict(row) for row in rows]
-    most = _share([len(row.get("body") or "") for row in made], chars_max)
-    for row in made:
+    fenced_rows = [dict(row) for row in rows]
+    most = _body_length_max([len(row.get("body") or "") for row in fenced_rows], chars_max)
+    for row in fenced_rows:
         body = row.get("body") or ""
         if len(body) > most:
             row |= {"truncated": True}
             body = f"{body[:most].rstrip()}…"
         if body:
             row["body"] = fenced(body)
-    return made
+    return fenced_rows
 
 
-def _share(lengths: list[int], room: int) -> int:
+def _body_length_max(lengths: list[int], room: int) -> int:
     """The length that each may have so that all fit: the short ones leave theirs to the long."""
     left = len(lengths)
     for length in sorted(lengths):

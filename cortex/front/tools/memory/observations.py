@@ -12,7 +12,7 @@ from cortex.ask.query_context import QueryContext
 from cortex.front.tool import ToolFunction
 from cortex.front.tools.memory.arguments import OperationId
 from cortex.front.tools.memory.fence import fenced, unfenced
-from cortex.front.tools.memory.place_checks import observed
+from cortex.front.tools.memory.place_checks import check_observations
 from cortex.memory.observations.bounds import bound_answer, size_of
 from cortex.terms.observations import PREFIX, REQUIRED, ROWS, fields_of, read_bounds
 
@@ -30,14 +30,25 @@ def __getattr__(name: str) -> ToolFunction:
 def _tool(name: str) -> ToolFunction:
     row, keyword = ROWS[name], inspect.Parameter.KEYWORD_ONLY
 
-    async def ask(context: QueryContext, *, operation_id: str = "", **given: Any) -> dict[str, Any]:
-        told = {argument: _written(value) for argument, value in given.items() if value not in (None, "")}
-        answer = await context.remember(f"{PREFIX}{name}", told, operation_id=operation_id, writes=row.writes)
+    async def ask(context: QueryContext, *, operation_id: str = "", **arguments: Any) -> dict[str, Any]:
+        written = {
+            argument: _written(value) for argument, value in arguments.items() if value not in (None, "")
+        }
+        answer = await context.remember(
+            f"{PREFIX}{name}", written, operation_id=operation_id, writes=row.writes
+        )
         if name == "export_observations":  # which is cut where its pages end
             return answer
-        answer = answer if row.writes else await observed(context, answer)
+        answer = answer if row.writes else await check_observations(context, answer)
         # What was added since memory cut it to its tokens counts as well.
-        return shown(bound_answer(name, answer, read_bounds(name, given), lambda one: size_of(shown(one))))
+        return fence_texts(
+            bound_answer(
+                name,
+                answer,
+                read_bounds(name, arguments),
+                lambda cut_answer: size_of(fence_texts(cut_answer)),
+            )
+        )
 
     fields = fields_of(name) + ([("operation_id", OperationId, "")] if row.writes else [])
     ask.__name__, ask.__doc__ = name, row.text
@@ -58,14 +69,14 @@ def _written(value: Any) -> Any:
     return unfenced(value) if isinstance(value, str) else value
 
 
-def shown(answer: Mapping[str, Any]) -> dict[str, Any]:
+def fence_texts(answer: Mapping[str, Any]) -> dict[str, Any]:
     """The answer with the texts of its observations fenced, in rows and rows of rows."""
-    return {name: _shown(name, value) for name, value in answer.items()}
+    return {name: _fence_value(name, value) for name, value in answer.items()}
 
 
-def _shown(name: str, value: Any) -> Any:
+def _fence_value(name: str, value: Any) -> Any:
     if isinstance(value, str):
         return fenced(value) if name in _TEXTS and value else value
     if isinstance(value, Mapping):
-        return shown(value)
-    return [_shown(name, one) for one in value] if isinstance(value, Iterable) else value
+        return fence_texts(value)
+    return [_fence_value(name, element) for element in value] if isinstance(value, Iterable) else value

@@ -9,8 +9,8 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.front.tools.code.search import cortex_search
-from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, given
-from cortex.front.tools.memory.place_checks import judged
+from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, drop_empty
+from cortex.front.tools.memory.place_checks import judge_rows
 from cortex.front.tools.memory.store import cortex_store
 from cortex.settings.identity import identity_of
 from cortex.settings.reference import read_reference
@@ -46,7 +46,9 @@ async def memory_list(
 ) -> dict[str, Any]:
     """List notes, the newest first."""
     page = {"limit": limit, "offset": offset, "newest_first": True}
-    answer = await context.remember("timeline", given(kind=kind, tags=tags or None, project=project) | page)
+    answer = await context.remember(
+        "timeline", drop_empty(kind=kind, tags=tags or None, project=project) | page
+    )
     return answer if answer["items"] else answer | {"message": "There are no such notes."}
 
 
@@ -69,7 +71,7 @@ async def memory_edit(
     ] = None,
 ) -> dict[str, Any]:
     """Change fields of a note; `history` shows the former values, `undo` restores them."""
-    fields = given(
+    fields = drop_empty(
         title=title,
         body=body,
         kind=kind,
@@ -87,8 +89,8 @@ async def memory_edit(
 
 async def memory_show(context: QueryContext, *, node_id: Id) -> dict[str, Any]:
     """Show a note with its edges and the notes at their other ends."""
-    [told] = await judged(context, [await context.remember("node", {"node_id": node_id})])
-    return told
+    [note] = await judge_rows(context, [await context.remember("node", {"node_id": node_id})])
+    return note
 
 
 async def memory_forget(
@@ -137,8 +139,8 @@ async def memory_import(
     """Store the notes of a file; notes in the store stay. Unreadable lines are reported, all others
     are stored.
     """
-    asked = given(file=_place(file), trusted=trusted or None, project=project)
-    return await context.remember("import", asked, writes=True)
+    arguments = drop_empty(file=_absolute(file), trusted=trusted or None, project=project)
+    return await context.remember("import", arguments, writes=True)
 
 
 async def memory_export(
@@ -148,7 +150,7 @@ async def memory_export(
     project: Whose = "",
 ) -> dict[str, Any]:
     """Write the notes of this project, with edges and history, to a file for `import`."""
-    return await context.remember("export", given(file=_place(file), project=project))
+    return await context.remember("export", drop_empty(file=_absolute(file), project=project))
 
 
 async def memory_backup(context: QueryContext) -> dict[str, Any]:
@@ -164,7 +166,7 @@ async def memory_restore(
     file: Annotated[str, Meta(description="Name of a back-up; by default the newest complete one.")] = "",
 ) -> dict[str, Any]:
     """Replace a damaged store by a back-up; the damaged file stays next to it."""
-    return await context.remember("restore", given(file=file), writes=True)
+    return await context.remember("restore", drop_empty(file=file), writes=True)
 
 
 async def memory_migrate(
@@ -183,8 +185,8 @@ async def memory_migrate(
     change; afterwards set memory.database (or memory.data_dir) to the new place.
     """
     place = read_reference(to, "--to")
-    asked = given(to=place if "://" in place else _place(place), team=team)
-    return await context.remember("migrate", asked, writes=True)
+    arguments = drop_empty(to=place if "://" in place else _absolute(place), team=team)
+    return await context.remember("migrate", arguments, writes=True)
 
 
 async def memory_doctor(
@@ -196,13 +198,13 @@ async def memory_doctor(
     return await context.remember("doctor", {"mend": mend})
 
 
-def _named(project: str, remotes: tuple[str, ...]) -> str:
+def _project_of(project: str, remotes: tuple[str, ...]) -> str:
     """The project of a folder, or of its name as it was typed."""
     folder = Path(project or "nowhere").expanduser()
     return identity_of(folder.resolve(), remotes) if project and folder.is_dir() else project
 
 
-def _place(file: str) -> str:
+def _absolute(file: str) -> str:
     """A file as it was typed, from the working folder: the worker is in another one."""
     return str(Path(file).expanduser().absolute())
 
@@ -224,11 +226,11 @@ async def memory_timeline(
     project: Whose = "",
 ) -> dict[str, Any]:
     """Show notes in order of time: before and after one note, or between two dates."""
-    asked = given(
+    arguments = drop_empty(
         query=query, anchor=anchor, since=since, until=until, kind=kind, tags=tags or None, project=project
     )
     counts = {"before": before, "after": after, "limit": limit, "offset": offset}
-    return await context.remember("timeline", asked | counts | {"newest_first": newest_first})
+    return await context.remember("timeline", arguments | counts | {"newest_first": newest_first})
 
 
 async def memory_history(
@@ -243,7 +245,7 @@ async def memory_history(
     """Show the revisions of a note, the reasons of its edges, and the operations that `undo` can
     revert; without a note the latest operations.
     """
-    return await context.remember("history", given(node_id=node_id, limit=limit, project=project))
+    return await context.remember("history", drop_empty(node_id=node_id, limit=limit, project=project))
 
 
 async def memory_session(
@@ -255,8 +257,8 @@ async def memory_session(
     project: Whose = "",
 ) -> dict[str, Any]:
     """Show the exchanges of a session, and the notes from it."""
-    asked = {"session_id": session_id, "offset": offset, "limit": limit}
-    return await context.remember("read_session", asked | given(project=project))
+    arguments = {"session_id": session_id, "offset": offset, "limit": limit}
+    return await context.remember("read_session", arguments | drop_empty(project=project))
 
 
 async def memory_undo(
@@ -265,7 +267,7 @@ async def memory_undo(
     undone: Annotated[str, Meta(description="Number of an operation; by default the latest.")] = "",
 ) -> dict[str, Any]:
     """Revert the latest operation, or another by its number."""
-    return await context.remember("undo", given(undone=undone), writes=True)
+    return await context.remember("undo", drop_empty(undone=undone), writes=True)
 
 
 async def memory_rate(
@@ -289,8 +291,8 @@ async def memory_link(
     """
     if other and remove:
         raise BadRequest("Pass the other project, or `remove`: not both.")
-    asked = given(other=_named(other, context.config.memory.remotes), remove=remove or None)
-    return await context.remember("link", asked, writes=True)
+    arguments = drop_empty(other=_project_of(other, context.config.memory.remotes), remove=remove or None)
+    return await context.remember("link", arguments, writes=True)
 
 
 DryRun = Annotated[bool, Meta(description="Report the changes, and make none.")]

@@ -11,7 +11,7 @@ from cortex.ask.query_context import QueryContext
 _LISTS = ("results", "observations")
 
 
-async def judged(context: QueryContext, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+async def judge_rows(context: QueryContext, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """See `cortex.ask.code_notes.note_freshness`, which is imported for notes with places alone."""
     if not any(row.get("files") for row in rows):
         return list(rows)
@@ -20,7 +20,7 @@ async def judged(context: QueryContext, rows: Sequence[dict[str, Any]]) -> list[
     return await judge_note_rows(context, rows)
 
 
-async def observed(context: QueryContext, answer: dict[str, Any]) -> dict[str, Any]:
+async def check_observations(context: QueryContext, answer: dict[str, Any]) -> dict[str, Any]:
     """The answer of a tool of observations with what became of their places: it is one itself, or
     has rows of them. An index names no files, so memory is asked of each of its rows.
     """
@@ -30,15 +30,17 @@ async def observed(context: QueryContext, answer: dict[str, Any]) -> dict[str, A
         return answer
     from cortex.ask.code_notes.note_freshness import Judgement, judge_notes
 
-    found = await judge_notes(context, [row["id"] for row in rows])
+    judgements = await judge_notes(context, [row["id"] for row in rows])
     nothing = Judgement()
 
-    def told(row: Any) -> Any:
-        return found.get(row["id"], nothing).annotate(row) if _is_observation(row) else row
+    def with_judgement(row: Any) -> Any:
+        return judgements.get(row["id"], nothing).annotate(row) if _is_observation(row) else row
 
     return {
-        name: [told(row) for row in value] if name in _LISTS and isinstance(value, list | tuple) else value
-        for name, value in told(answer).items()
+        name: [with_judgement(row) for row in value]
+        if name in _LISTS and isinstance(value, list | tuple)
+        else value
+        for name, value in with_judgement(answer).items()
     }
 
 

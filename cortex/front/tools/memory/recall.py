@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
-from cortex.front.tools.memory.arguments import LIMIT, LIMIT_MAX, AsOf, Limit, Whose, given
-from cortex.front.tools.memory.fence import shown_rows
-from cortex.front.tools.memory.place_checks import judged
+from cortex.front.tools.memory.arguments import LIMIT, LIMIT_MAX, AsOf, Limit, Whose, drop_empty
+from cortex.front.tools.memory.fence import fence_rows
+from cortex.front.tools.memory.place_checks import judge_rows
 from cortex.terms.bounds import clamp
 
 
@@ -28,7 +28,7 @@ async def cortex_recall(
 
     Example: {"query": "why do we back off before a retry"}
     """
-    asked = given(alpha=alpha, as_of=as_of, project=project, explain=explain or None)
-    asked |= {"query": query, "limit": clamp(limit, 1, LIMIT_MAX)}
-    answer = await context.remember("recall", asked)
-    return answer | {"results": shown_rows(await judged(context, answer["results"]))}
+    arguments = drop_empty(alpha=alpha, as_of=as_of, project=project, explain=explain or None)
+    arguments |= {"query": query, "limit": clamp(limit, 1, LIMIT_MAX)}
+    answer = await context.remember("recall", arguments)
+    return answer | {"results": fence_rows(await judge_rows(context, answer["results"]))}

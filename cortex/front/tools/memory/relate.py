@@ -27,5 +27,5 @@ async def cortex_relate(
 
     Example: {"from_id": "12", "to_id": "7", "relation": "caused-by"}
     """
-    asked = {"from_id": from_id, "to_id": to_id, "relation": relation}
-    return await context.remember("relate", asked, operation_id=operation_id, writes=True)
+    arguments = {"from_id": from_id, "to_id": to_id, "relation": relation}
+    return await context.remember("relate", arguments, operation_id=operation_id, writes=True)

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
-from cortex.front.tools.memory.arguments import OperationId, given
+from cortex.front.tools.memory.arguments import OperationId, drop_empty
 from cortex.front.tools.memory.fence import unfenced
 
 #: of arguments that an edit may leave alone agents are told what they are for a new note
-ALSO = {"told": {"title": "", "kind": "fact", "importance": 0.5}}
+ALSO = {"stated_defaults": {"title": "", "kind": "fact", "importance": 0.5}}
 
 
 async def cortex_store(
@@ -53,11 +53,11 @@ async def cortex_store(
     if (files or anchors) and not project:  # whose places are looked up is here
         from cortex.ask.code_notes.places import find_places
 
-        found = await find_places(context, files or (), anchors or ())
-        places, warnings = found.store_arguments(files, anchors), found.warnings
+        lookup = await find_places(context, files or (), anchors or ())
+        places, warnings = lookup.store_arguments(files, anchors), lookup.warnings
     answer = await context.remember(
         "store",
-        given(
+        drop_empty(
             title=title,
             body=body if body is None else unfenced(body),
             kind=kind,

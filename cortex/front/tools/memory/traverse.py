@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from cortex.ask.query_context import QueryContext
 from cortex.front.tools.memory.arguments import DEPTH_MAX
-from cortex.front.tools.memory.fence import shown_rows
+from cortex.front.tools.memory.fence import fence_rows
 from cortex.terms.bounds import clamp
 
 
@@ -24,6 +24,6 @@ async def cortex_traverse(
 
     Example: {"node_id": "12", "depth": 1}
     """
-    asked = {"node_id": node_id, "depth": clamp(depth, 1, DEPTH_MAX), "direction": direction}
-    answer = await context.remember("traverse", asked)
-    return answer | {"nodes": shown_rows(answer["nodes"])}
+    arguments = {"node_id": node_id, "depth": clamp(depth, 1, DEPTH_MAX), "direction": direction}
+    answer = await context.remember("traverse", arguments)
+    return answer | {"nodes": fence_rows(answer["nodes"])}
