@@ -96,8 +96,8 @@ async def show(session: ClientSession, tool: str, query: str) -> list[dict]:
     took_ms = (time.perf_counter() - started) * 1000
     for hit in answer["results"]:
         chunk, score = hit["chunk"], hit.get("combined_score", hit.get("score", 0.0))
-        about = chunk.get("metadata", {})
-        where = f"{about.get('file_path', chunk['id'])}:{about.get('start_line', 1)}"
+        metadata = chunk.get("metadata", {})
+        where = f"{metadata.get('file_path', chunk['id'])}:{metadata.get('start_line', 1)}"
         console.print(f"  [green]{escape(where)}[/]  [dim]{chunk['chunk_type']}, {score:.2f}[/]")
         for line in excerpt(hit):
             console.print(f"    [dim]│[/] {line}", no_wrap=True, overflow="ellipsis")
@@ -115,7 +115,7 @@ def excerpt(hit: dict) -> list[str]:
     return [escape(line) for line in hit["chunk"].get("text", "").splitlines() if line.strip()][:3]
 
 
-def a_name(results: list[dict]) -> str:
+def first_symbol(results: list[dict]) -> str:
     """A defined name from an answer, to ask for by keyword."""
     for hit in results:
         for name in hit["chunk"].get("metadata", {}).get("symbols") or []:
@@ -135,10 +135,10 @@ async def questions(project: Path, log) -> None:
                 ),
             )
         console.print(table)
-        found = []
+        hits = []
         for question in QUESTIONS:
-            found += await show(session, "cortex_search", question)
-        name = a_name(found)
+            hits += await show(session, "cortex_search", question)
+        name = first_symbol(hits)
         await show(session, "cortex_exact", name)
         await show(session, "cortex_exact", f"{name[: max(4, len(name) // 2)]}* AND NOT tags:test")
 
@@ -186,9 +186,9 @@ async def change(scratch: Path, path: Path, log) -> None:
             if time.monotonic() > deadline:
                 sys.exit(f"The change was not found within {BOUND_S:g} s.")
             await asyncio.sleep(0.02)
-        about = answer["results"][0]["chunk"]["metadata"]
+        metadata = answer["results"][0]["chunk"]["metadata"]
         console.print(
-            f"  {word}: found in [green]{escape(about['file_path'])}[/]"
+            f"  {word}: found in [green]{escape(metadata['file_path'])}[/]"
             f" {(time.perf_counter() - saved) * 1000:.0f} ms after the file was saved"
         )
 
@@ -211,11 +211,13 @@ async def remember(scratch: Path, log) -> None:
         ids = []
         for kind, title, body in NOTES:
             number = f"demo-{len(ids)}"
-            told = await call(session, "cortex_store", kind=kind, title=title, body=body, operation_id=number)
-            ids.append(told["id"])
-            console.print(f"  stored   [green]{told['number']}[/] {escape(title)}  [dim]{kind}[/]")
-        told = await call(session, "cortex_relate", from_id=ids[1], to_id=ids[0], relation="causes")
-        plain(f"  related  {told['message'].removeprefix('Related: ')}")
+            answer = await call(
+                session, "cortex_store", kind=kind, title=title, body=body, operation_id=number
+            )
+            ids.append(answer["id"])
+            console.print(f"  stored   [green]{answer['number']}[/] {escape(title)}  [dim]{kind}[/]")
+        answer = await call(session, "cortex_relate", from_id=ids[1], to_id=ids[0], relation="causes")
+        print_plain(f"  related  {answer['message'].removeprefix('Related: ')}")
 
 
 async def recall(scratch: Path, log) -> bool:
@@ -237,33 +239,35 @@ async def recall(scratch: Path, log) -> bool:
 def snippets(project: Path) -> None:
     server = {"command": CORTEX, "args": ["mcp", "--project", str(project)]}
     console.print("[bold]The agents that are there[/], each change shown before it is written")
-    plain(shlex.join([CORTEX, "install"]))
+    print_plain(shlex.join([CORTEX, "install"]))
     console.print("By hand: [bold]Claude Code[/]")
-    plain(shlex.join(["claude", "mcp", "add", "cortex", "--", CORTEX, "mcp", "--project", str(project)]))
+    print_plain(
+        shlex.join(["claude", "mcp", "add", "cortex", "--", CORTEX, "mcp", "--project", str(project)])
+    )
     console.print("[bold]Cursor[/], .cursor/mcp.json")
-    plain(json.dumps({"mcpServers": {"cortex": server}}, indent=2))
+    print_plain(json.dumps({"mcpServers": {"cortex": server}}, indent=2))
     console.print("[bold]VS Code[/], .vscode/mcp.json")
-    plain(json.dumps({"servers": {"cortex": {"type": "stdio"} | server}}, indent=2))
+    print_plain(json.dumps({"servers": {"cortex": {"type": "stdio"} | server}}, indent=2))
 
 
-def plain(text: str) -> None:
+def print_plain(text: str) -> None:
     console.print(text, markup=False, soft_wrap=True)
 
 
-def members(project: Path) -> list[psutil.Process]:
+def set_processes(project: Path) -> list[psutil.Process]:
     """The running set of `project`: the supervisor and its processes."""
     status = attach.set_status(configuration.load(project))
-    found = []
-    for pid in (status.get("pid", 0), *(each["pid"] for each in status["processes"])):
+    processes = []
+    for pid in (status.get("pid", 0), *(member["pid"] for member in status["processes"])):
         if pid:
             with contextlib.suppress(psutil.NoSuchProcess):
-                found.append(psutil.Process(pid))
-    return found
+                processes.append(psutil.Process(pid))
+    return processes
 
 
 def stop(project: Path) -> int:
     """Stop the set of `project`; the number of its processes that are left."""
-    processes = members(project)
+    processes = set_processes(project)
     attach.stop(configuration.load(project))
     _, left = psutil.wait_procs(processes, timeout=10)
     return len(left)
@@ -273,7 +277,7 @@ def stop_memory() -> int:
     """Stop what serves the demo's memory; the number of its processes that are left."""
     data = configuration.load_data()
     status = attach.set_status(data)
-    pids = [status.get("pid", 0), *(each["pid"] for each in status["processes"])]
+    pids = [status.get("pid", 0), *(member["pid"] for member in status["processes"])]
     processes = []
     for pid in filter(None, pids):
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -316,8 +320,8 @@ def main(argument: str) -> int:
             if ours:
                 left += stop(project)
     heading("6. Clean up")
-    kept = "" if ours else " The workers that were running before go on."
-    console.print(f"  {left or 'No'} process{'es are' if left > 1 else ' is'} left.{kept}")
+    running_note = "" if ours else " The workers that were running before go on."
+    console.print(f"  {left or 'No'} process{'es are' if left > 1 else ' is'} left.{running_note}")
     if lost:
         console.print("  [red]What was stored was not found again.[/]")
     return 1 if left or lost else 0

@@ -37,7 +37,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         snapshot = open_sample(Path(folder), TEXTS)
 
-        def one(data: bytes) -> None:
+        def run_input(data: bytes) -> None:
             if not data:
                 return
             query, match_type = read_input(data)
@@ -46,13 +46,13 @@ def main() -> None:
                 parse(query, match_type)
                 snapshot.search(ExactSearch(query, match_type))
             except BadRequest as error:
-                said = str(error)
-                if not any(word in said for word in ("position", "is empty", "longer than")):
-                    raise AssertionError(f"no place is named: {said}") from error
+                message = str(error)
+                if not any(word in message for word in ("position", "is empty", "longer than")):
+                    raise AssertionError(f"no place is named: {message}") from error
             if time.monotonic() - started > QUERY_S_MAX:
                 raise AssertionError("too slow")
 
-        atheris.Setup(sys.argv, one)
+        atheris.Setup(sys.argv, run_input)
         atheris.Fuzz()
 
 

@@ -115,10 +115,10 @@ def render() -> str:
     documents = [language for language in (*PARSED, *WINDOWED) if language.kind == "document"]
     return TEXT.format(
         version=CHUNKERS_VERSION,
-        parsed=_rows((one, *_kinds(one)) for one in PARSED if one.kind != "document"),
-        keyed=_rows((one,) for one in KEYED),
-        documents=_rows((one,) for one in documents),
-        windows=_rows((one,) for one in WINDOWED if one.kind == "code"),
+        parsed=_rows((parsed, *_kinds(parsed)) for parsed in PARSED if parsed.kind != "document"),
+        keyed=_rows((keyed,) for keyed in KEYED),
+        documents=_rows((document,) for document in documents),
+        windows=_rows((unparsed,) for unparsed in WINDOWED if unparsed.kind == "code"),
         folders=_words(FOLDERS_SKIPPED),
         generated=_words(GENERATED),
         suffixes=_words(GENERATED_SUFFIXES),

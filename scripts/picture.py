@@ -50,13 +50,13 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=PLACE)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     drawn = draw(session())
     if len(drawn.encode()) > BYTES_MAX:
         print(f"The picture has {len(drawn.encode())} bytes, more than {BYTES_MAX}.", file=sys.stderr)
         return 1
-    asked.out.write_text(drawn)
-    print(f"{asked.out}: {len(drawn.encode())} bytes")
+    options.out.write_text(drawn)
+    print(f"{options.out}: {len(drawn.encode())} bytes")
     return 0
 
 
@@ -98,9 +98,9 @@ def _run(command: str, project: Path, env: dict[str, str]) -> list[str]:
     return lines if len(lines) <= LINES else [*lines[: LINES - 1], "…"]
 
 
-def draw(told: list[tuple[str, list[str]]]) -> str:
+def draw(recorded: list[tuple[str, list[str]]]) -> str:
     """The whole picture."""
-    lines = list(_timed(told))
+    lines = list(_with_times(recorded))
     high = HEIGHT * (len(lines) + 2)
     body = "\n".join(
         f'<text y="{HEIGHT * (row + 2)}" x="14" style="animation-delay:{at:.2f}s">{spans}</text>'
@@ -120,10 +120,10 @@ text {{ font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fil
 """
 
 
-def _timed(told: list[tuple[str, list[str]]]) -> Iterator[tuple[float, str]]:
+def _with_times(recorded: list[tuple[str, list[str]]]) -> Iterator[tuple[float, str]]:
     """(seconds, its spans) of each line."""
     at = 0.5
-    for command, answer in told:
+    for command, answer in recorded:
         yield at, f'<tspan fill="{PROMPT}">$</tspan> {html.escape(command)}'
         at += TYPE_S * len(command) + THINK_S
         for line in answer:
@@ -139,11 +139,13 @@ def _spans(line: str) -> str:
     marks = sorted({0, len(text), *(edge for span in text.spans for edge in (span.start, span.end))})
     out = []
     for begin, end in itertools.pairwise(marks):
-        styles = [Style.parse(str(one.style)) for one in text.spans if one.start <= begin < one.end]
+        styles = [
+            Style.parse(str(styled.style)) for styled in text.spans if styled.start <= begin < styled.end
+        ]
         style = Style.combine([Style.null(), *styles])
-        told = _attributes(style)
+        attributes = _attributes(style)
         piece = html.escape(text.plain[begin:end])
-        out.append(f"<tspan{told}>{piece}</tspan>" if told else piece)
+        out.append(f"<tspan{attributes}>{piece}</tspan>" if attributes else piece)
     return "".join(out)
 
 

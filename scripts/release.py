@@ -29,19 +29,21 @@ def fault(tag: str, version: str, tags: Iterable[str]) -> str:
         return f"{tag!r} is no version: a release is tagged v1.2.3."
     if tag != f"v{version}":
         return f"The tag is {tag}, but the code is version {version} (cortex/__init__.py)."
-    highest = max((one for one in tags if number(one) and one != tag), key=number, default="")
+    highest = max(
+        (other_tag for other_tag in tags if number(other_tag) and other_tag != tag), key=number, default=""
+    )
     if highest and number(highest) >= number(tag):
         return f"{tag} does not rise above {highest}, which is there already."
     return ""
 
 
 def main(tag: str) -> int:
-    found = _VERSION.search((ROOT / "cortex" / "__init__.py").read_text(encoding="utf-8"))
-    version = found[1] if found else ""
+    match = _VERSION.search((ROOT / "cortex" / "__init__.py").read_text(encoding="utf-8"))
+    version = match[1] if match else ""
     listed = subprocess.run(["git", "tag", "--list"], cwd=ROOT, capture_output=True, text=True, check=True)
-    said = fault(tag, version, listed.stdout.split())
-    print(said or f"{tag} may be released.", file=sys.stderr if said else sys.stdout)
-    return 1 if said else 0
+    message = fault(tag, version, listed.stdout.split())
+    print(message or f"{tag} may be released.", file=sys.stderr if message else sys.stdout)
+    return 1 if message else 0
 
 
 if __name__ == "__main__":

@@ -71,12 +71,14 @@ def picture(link: str, place: str, *, dark: bool) -> bytes:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         browser.get(link)
         wait = WebDriverWait(browser, SHOWN_S)
-        wait.until(lambda one: one.find_elements("css selector", "main.search"))
+        wait.until(lambda driver: driver.find_elements("css selector", "main.search"))
         browser.get(link.partition("/enter")[0] + place)
         wait.until(
-            lambda one: one.find_elements("css selector", ".found, .map, .plot canvas, #results .notice")
+            lambda driver: driver.find_elements(
+                "css selector", ".found, .map, .plot canvas, #results .notice"
+            )
         )
-        wait.until(lambda one: one.find_elements("css selector", "#fresh[data-state=fine]"))
+        wait.until(lambda driver: driver.find_elements("css selector", "#fresh[data-state=fine]"))
         browser.execute_script("document.activeElement?.blur()")
         return browser.get_screenshot_as_png()
     finally:

@@ -36,26 +36,26 @@ def main() -> int:
     )
     parser.add_argument("--fresh", type=Path, metavar="WHEEL", help="install it into a new environment first")
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
-    sizes = _fresh(asked.fresh.resolve()) if asked.fresh else dict(measured())
-    if asked.json:
+    options = parser.parse_args()
+    sizes = _fresh(options.fresh.resolve()) if options.fresh else dict(package_sizes())
+    if options.json:
         print(json.dumps(sizes))
         return 0
     for name, size in sorted(sizes.items(), key=lambda pair: -pair[1]):
         print(f"{size / 1e6:8.2f} MB  {name}")
     total = sum(sizes.values())
     print(f"{total / 1e6:8.2f} MB  in {len(sizes)} packages (bound {INSTALLED_BYTES_MAX / 1e6:.0f})")
-    wheel = asked.fresh.stat().st_size if asked.fresh else 0
+    wheel = options.fresh.stat().st_size if options.fresh else 0
     if wheel:
-        print(f"{wheel / 1e6:8.2f} MB  {asked.fresh.name} (bound {WHEEL_BYTES_MAX / 1e6:.0f})")
+        print(f"{wheel / 1e6:8.2f} MB  {options.fresh.name} (bound {WHEEL_BYTES_MAX / 1e6:.0f})")
     return int(total > INSTALLED_BYTES_MAX or wheel > WHEEL_BYTES_MAX)
 
 
-def measured() -> Iterator[tuple[str, int]]:
+def package_sizes() -> Iterator[tuple[str, int]]:
     """(package, bytes of its files) for each that this environment's distribution asks for."""
-    for name in _asked_for(DISTRIBUTION, "", set()):
-        found = importlib.metadata.distribution(name)
-        places = [Path(str(file.locate())) for file in found.files or () if file.suffix != ".pyc"]
+    for name in _required_packages(DISTRIBUTION, "", set()):
+        distribution = importlib.metadata.distribution(name)
+        places = [Path(str(file.locate())) for file in distribution.files or () if file.suffix != ".pyc"]
         if name == DISTRIBUTION and not any(
             place.parts[-2:] == ("cortex", "__init__.py") for place in places
         ):
@@ -63,17 +63,17 @@ def measured() -> Iterator[tuple[str, int]]:
         yield name, sum(os.stat(place).st_size for place in places if place.is_file())
 
 
-def _asked_for(name: str, extra: str, seen: set[tuple[str, str]]) -> list[str]:
+def _required_packages(name: str, extra: str, visited: set[tuple[str, str]]) -> list[str]:
     name = canonicalize_name(name)
-    if (name, extra) in seen:
+    if (name, extra) in visited:
         return []
-    is_new = name not in {one for one, _ in seen}
-    seen.add((name, extra))
+    is_new = name not in {visited_name for visited_name, _ in visited}
+    visited.add((name, extra))
     out = [name] if is_new else []
     for requirement in map(Requirement, importlib.metadata.requires(name) or ()):
         if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
             for wanted in ("", *requirement.extras):
-                out += _asked_for(requirement.name, wanted, seen)
+                out += _required_packages(requirement.name, wanted, visited)
     return out
 
 

@@ -104,10 +104,10 @@ def _default(tool: Tool, name: str) -> str:
     if name in tool.schema.get("required", ()):
         return "required"
     default = tool.schema["properties"][name].get("default")
-    return "" if default is None else f"`{_written(default)}`"
+    return "" if default is None else f"`{_as_text(default)}`"
 
 
-def _written(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -128,21 +128,24 @@ def _observations(body: str) -> str:
             f"{TEMPLATE.name}: {', '.join(sorted(missing))}: in the code or in the template alone"
         )
     rows = (
-        [f"`{name}`", _command(TOOLS[name]), _text(name), _takes(name), answer, f"`{call}`"]
+        [f"`{name}`", _command(TOOLS[name]), _purpose(name), _argument_list(name), answer, f"`{call}`"]
         for name, (answer, call) in ((name, cells[name]) for name in ROWS)
     )
     return _markdown(["tool", "command", "purpose", "arguments", "answer", "example"], rows)
 
 
-def _text(name: str) -> str:
+def _purpose(name: str) -> str:
     return ROWS[name].text.partition("\n")[0]
 
 
-def _takes(name: str) -> str:
-    return ", ".join(_bounded(name, argument) for argument in TOOLS[name].schema["properties"]) or "none"
+def _argument_list(name: str) -> str:
+    return (
+        ", ".join(_argument_with_bounds(name, argument) for argument in TOOLS[name].schema["properties"])
+        or "none"
+    )
 
 
-def _bounded(name: str, argument: str) -> str:
+def _argument_with_bounds(name: str, argument: str) -> str:
     """An argument with its default and bounds."""
     tool, default = TOOLS[name], ROWS[name].arguments.get(argument)
     parts = [_default(tool, argument)]
@@ -160,11 +163,11 @@ def _arguments() -> str:
         for argument, field in TOOLS[name].schema["properties"].items():
             meanings.setdefault(argument, {}).setdefault(_meaning(field), []).append(name)
     return _markdown(
-        ["argument", "meaning"], ([f"`{name}`", _merged(texts)] for name, texts in meanings.items())
+        ["argument", "meaning"], ([f"`{name}`", _merge_meanings(texts)] for name, texts in meanings.items())
     )
 
 
-def _merged(texts: Mapping[str, list[str]]) -> str:
+def _merge_meanings(texts: Mapping[str, list[str]]) -> str:
     common = max(texts, key=lambda text: len(texts[text]))
     others = (
         f"Of {', '.join(f'`{name}`' for name in names)}: {text}"

@@ -36,7 +36,7 @@ SHARES = {
     "wire": 0.04,
     "growth": 0.08,
 }
-BESIDE = "queries"
+SEPARATE = "queries"
 #: seconds of one round over all parts: long runs do it again, with what the steps draw next
 ROUND_S = 600.0
 #: seconds that are too few for another one
@@ -52,19 +52,21 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that every world is cleared away
     record = begin(options)
     finished = threading.Event()
-    beside = Beside(record, options) if options.only is None else None
-    printer = threading.Thread(target=print_often, args=(record, beside, finished, options.json), daemon=True)
+    separate = SeparateProcess(record, options) if options.only is None else None
+    printer = threading.Thread(
+        target=print_often, args=(record, separate, finished, options.json), daemon=True
+    )
     printer.start()
     cut_short = True
     try:
-        go(record, options)
+        run_rounds(record, options)
         cut_short = False
     finally:
         finished.set()
         printer.join()
-        whole = record.join(beside.end(at_once=cut_short)) if beside else record
-        show(whole, json=options.json)
-    return 1 if whole.counts["broken"] else 0
+        total = record.join(separate.end(at_once=cut_short)) if separate else record
+        show(total, json=options.json)
+    return 1 if total.counts["broken"] else 0
 
 
 def read_options() -> argparse.Namespace:
@@ -73,7 +75,7 @@ def read_options() -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--only", choices=[*SHARES, BESIDE])
+    parser.add_argument("--only", choices=[*SHARES, SEPARATE])
     parser.add_argument("--step", type=int, default=0, help="begin with this step of the part")
     parser.add_argument("--json", action="store_true", help="print the counts as lines of JSON")
     parser.add_argument("--resume", type=Path, help="go on after the last line of this output")
@@ -92,19 +94,19 @@ def begin(options: argparse.Namespace) -> Record:
     return record
 
 
-def go(record: Record, options: argparse.Namespace) -> None:
+def run_rounds(record: Record, options: argparse.Namespace) -> None:
     """The parts in rounds, until the time is over."""
     shares = {options.only: 1.0} if options.only else SHARES
     left = options.seconds - record.seconds
     while left > LEAST_S and record.counts["broken"] < BROKEN_MAX:
         round_s = left if left < 2 * ROUND_S else ROUND_S
-        for part, share in shares.items():
-            module = importlib.import_module(f"torture.{part}")
-            attempt(module.run, part, record, round_s * share)
+        for scenario, share in shares.items():
+            module = importlib.import_module(f"torture.{scenario}")
+            attempt(module.run, scenario, record, round_s * share)
         left = options.seconds - record.seconds
 
 
-def attempt(run: Callable[[Record, float], None], part: str, record: Record, seconds: float) -> None:
+def attempt(run: Callable[[Record, float], None], scenario: str, record: Record, seconds: float) -> None:
     """One part; an error of its own is a broken promise of this program, and the others go on."""
     started = time.monotonic()
     try:
@@ -115,21 +117,21 @@ def attempt(run: Callable[[Record, float], None], part: str, record: Record, sec
             where = where.tb_next
         place = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}" if where else ""
         record.breaks(
-            part, "the part itself ends without an error", f"{type(error).__name__}: {error} at {place}"
+            scenario, "the part itself ends without an error", f"{type(error).__name__}: {error} at {place}"
         )
     took = time.monotonic() - started
     record.seconds += took
-    record.count(f"seconds of {part}", round(took))
+    record.count(f"seconds of {scenario}", round(took))
 
 
-class Beside:
+class SeparateProcess:
     """The part that runs in a process of its own; its last line is what it counted."""
 
     def __init__(self, record: Record, options: argparse.Namespace) -> None:
         self._seed, self._last = record.seed, ""
-        command = [sys.executable, str(Path(__file__).resolve()), "--only", BESIDE, "--json"]
+        command = [sys.executable, str(Path(__file__).resolve()), "--only", SEPARATE, "--json"]
         command += ["--seed", str(record.seed), "--seconds", str(options.seconds - record.seconds)]
-        command += ["--step", str(record.steps.get(BESIDE, 0))]
+        command += ["--step", str(record.steps.get(SEPARATE, 0))]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -154,13 +156,15 @@ class Beside:
         self._reader.join(5.0)
         record = self.now()
         if code not in (0, 1):
-            record.breaks(BESIDE, "the part itself ends without an error", f"it ended with {code}")
+            record.breaks(SEPARATE, "the part itself ends without an error", f"it ended with {code}")
         return record
 
 
-def print_often(record: Record, beside: Beside | None, finished: threading.Event, json: bool) -> None:
+def print_often(
+    record: Record, separate: SeparateProcess | None, finished: threading.Event, json: bool
+) -> None:
     while not finished.wait(PRINT_S):
-        show(record.join(beside.now()) if beside else record, json=json)
+        show(record.join(separate.now()) if separate else record, json=json)
 
 
 def show(record: Record, *, json: bool) -> None:

@@ -48,12 +48,12 @@ def fetch(library: Library) -> dict[str, object]:
         subprocess.run(["npm", "pack", "--silent", wanted], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         [archive] = Path(folder).glob("*.tgz")
         with tarfile.open(archive) as packed:
-            kept = {Path(name).name: _read(packed, name) for name in library.files}
-            kept[f"{library.name}.LICENSE"] = _read(packed, library.licence)
+            contents = {Path(name).name: _read_member(packed, name) for name in library.files}
+            contents[f"{library.name}.LICENSE"] = _read_member(packed, library.licence)
     library.folder.mkdir(parents=True, exist_ok=True)
-    for name, raw in kept.items():
+    for name, raw in contents.items():
         (library.folder / name).write_bytes(raw)
-    hashes = {name: hashlib.sha256(raw).hexdigest() for name, raw in kept.items()}
+    hashes = {name: hashlib.sha256(raw).hexdigest() for name, raw in contents.items()}
     return {
         "name": library.name,
         "version": library.version,
@@ -62,7 +62,7 @@ def fetch(library: Library) -> dict[str, object]:
     }
 
 
-def _read(packed: tarfile.TarFile, name: str) -> bytes:
+def _read_member(packed: tarfile.TarFile, name: str) -> bytes:
     file = packed.extractfile(f"package/{name}")
     assert file is not None, f"{name} is no file of the package"
     return file.read()
@@ -71,12 +71,12 @@ def _read(packed: tarfile.TarFile, name: str) -> bytes:
 def faults(folder: Path) -> list[str]:
     """What in `folder` is not as its manifest says, one sentence each."""
     rows = json.loads((folder / MANIFEST).read_bytes())
-    named = {name: told for row in rows for name, told in row["sha256"].items()}
+    expected = {name: digest for row in rows for name, digest in row["sha256"].items()}
     present = {path.name for path in folder.iterdir()} - {MANIFEST}
-    wrong = [f"{folder / name} is in no manifest" for name in sorted(present - named.keys())]
-    wrong += [f"{folder / name} is missing" for name in sorted(named.keys() - present)]
-    for name in sorted(named.keys() & present):
-        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != named[name]:
+    wrong = [f"{folder / name} is in no manifest" for name in sorted(present - expected.keys())]
+    wrong += [f"{folder / name} is missing" for name in sorted(expected.keys() - present)]
+    for name in sorted(expected.keys() & present):
+        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != expected[name]:
             wrong.append(f"{folder / name} has another hash than its manifest says")
     return wrong
 

@@ -71,7 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @dataclass
-class Served:
+class ServedProject:
     """An indexed project and its workers, each request and reply through the codec. `faults`: who
     raises what.
     """
@@ -79,7 +79,7 @@ class Served:
     config: Config
     workers: dict[str, Any]
     faults: dict[str, CortexError] = field(default_factory=dict)
-    asked: list[object] = field(default_factory=list)
+    requests: list[object] = field(default_factory=list)
 
     async def ask(self, worker: str, message: Any, deadline_s: float) -> Any:  # noqa: ARG002
         if worker in self.faults:
@@ -87,10 +87,10 @@ class Served:
         if worker not in self.workers:
             raise Unavailable(f"The {worker} worker is not running.")
         request = decode(encode(message, 1))
-        self.asked.append(request)
+        self.requests.append(request)
         if isinstance(request, Several):
             replies = [answer(self.workers[worker], frame) for frame in request.requests]
-            return Answers(tuple(encode(one) for one in replies))
+            return Answers(tuple(encode(nested_reply) for nested_reply in replies))
         reply = self.workers[worker].handlers[type(request)](request)
         return decode(encode(reply, 1))
 
@@ -100,11 +100,11 @@ class Served:
 
 
 @pytest.fixture(scope="session")
-def serve() -> Callable[[Path], Served]:
+def serve() -> Callable[[Path], ServedProject]:
     return open_project
 
 
-def open_project(root: Path, *, graph: bool = True) -> Served:
+def open_project(root: Path, *, graph: bool = True) -> ServedProject:
     """Index what is in `root` and open it for questions."""
     config = Config(root=root)
     index(config)
@@ -115,11 +115,11 @@ def open_project(root: Path, *, graph: bool = True) -> Served:
     opened = {name: EngineWorker(name, config) for name in names} | {"vector": vector.make(config)}
     for worker in opened.values():
         worker.reload()
-    return Served(config, opened)
+    return ServedProject(config, opened)
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Served:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> ServedProject:
     """A small project with code, callers, tests and documents."""
     root = tmp_path_factory.mktemp("sample")
     for name, text in SAMPLE.items():

@@ -25,14 +25,14 @@ from tests.generated_life import (
 )
 
 Note = Mapping[str, Any]
-Check = Callable[["Known"], None]
+Check = Callable[["Expectations"], None]
 
 #: rows of a page: all of their files are looked at
 PAGE = 20
 CHECKS: dict[str, Check] = {}
 
 
-def of(tool: str) -> Callable[[Check], Check]:
+def check_of(tool: str) -> Callable[[Check], Check]:
     def take(check: Check) -> Check:
         CHECKS[tool] = check
         return check
@@ -41,7 +41,7 @@ def of(tool: str) -> Callable[[Check], Check]:
 
 
 @dataclass(frozen=True)
-class Known:
+class Expectations:
     """`ask`: calls a tool; `numbers`: title → number."""
 
     ask: Callable[..., dict[str, Any]]
@@ -83,7 +83,7 @@ class Known:
             assert note is None or bool(row.get("stale")) == is_stale(note), row
         return rows
 
-    def found(self, tool: str, **arguments: Any) -> set[str]:
+    def all_titles(self, tool: str, **arguments: Any) -> set[str]:
         """The titles on all pages, each once."""
         rows = [row["title"] for row in self.pages(tool, **arguments)]
         assert len(rows) == len(set(rows))
@@ -98,367 +98,388 @@ def is_stale(note: Note) -> bool:
     return any(path in CHANGED or path not in FILES for path in note["files"])
 
 
-@of("search")
-def _search(known: Known) -> None:
-    assert known.found("search") == known.titles()
-    assert known.found("search", include="superseded") == set(known.life.notes)
-    bank = {one["note"]["title"] for one in known.life.told if one["project"] == "bank"}
-    assert known.found("search", project="bank") == bank
-    assert any(is_stale(note) for note in known.life.notes.values())
+@check_of("search")
+def _search(expected: Expectations) -> None:
+    assert expected.all_titles("search") == expected.titles()
+    assert expected.all_titles("search", include="superseded") == set(expected.life.notes)
+    bank = {entry["note"]["title"] for entry in expected.life.entries if entry["project"] == "bank"}
+    assert expected.all_titles("search", project="bank") == bank
+    assert any(is_stale(note) for note in expected.life.notes.values())
 
 
-@of("timeline")
-def _timeline(known: Known, tool: str = "timeline") -> None:
-    order = known.in_time()
-    for title in known.some():
+@check_of("timeline")
+def _timeline(expected: Expectations, tool: str = "timeline") -> None:
+    order = expected.in_time()
+    for title in expected.some():
         at = order.index(title)
-        told = known.ask(tool, anchor_id=known.id(title), before=3, after=4, max_tokens=9_000)["results"]
-        assert [row["title"] for row in told] == order[max(0, at - 3) : at + 5]
+        rows = expected.ask(tool, anchor_id=expected.id(title), before=3, after=4, max_tokens=9_000)[
+            "results"
+        ]
+        assert [row["title"] for row in rows] == order[max(0, at - 3) : at + 5]
 
 
-@of("get_context_timeline")
-def _context(known: Known) -> None:
-    _timeline(known, "get_context_timeline")
+@check_of("get_context_timeline")
+def _context(expected: Expectations) -> None:
+    _timeline(expected, "get_context_timeline")
 
 
-@of("get_timeline_by_query")
-def _by_query(known: Known) -> None:
-    for title in known.some():
-        told = known.ask("get_timeline_by_query", query=title, before=1, after=1)
-        assert told["anchor_id"] == known.numbers[title]
+@check_of("get_timeline_by_query")
+def _by_query(expected: Expectations) -> None:
+    for title in expected.some():
+        answer = expected.ask("get_timeline_by_query", query=title, before=1, after=1)
+        assert answer["anchor_id"] == expected.numbers[title]
 
 
-@of("get_observation")
-def _observation(known: Known) -> None:
-    for title in (*known.some(), *known.life.replaced):
-        note, told = known.life.notes[title], known.ask("get_observation", id=known.id(title))
-        assert (told["title"], told["state"], told["obs_type"]) == (title, note["state"], note["obs_type"])
-        assert (set(told["concepts"]), set(told["files"])) == (set(note["tags"]), set(note["files"]))
-        assert bool(told.get("stale")) == is_stale(note)
-        by = known.life.replaced.get(title)
-        assert told["superseded_by"] == (known.numbers[by[0]] if by else None)
+@check_of("get_observation")
+def _observation(expected: Expectations) -> None:
+    for title in (*expected.some(), *expected.life.replaced):
+        note, answer = expected.life.notes[title], expected.ask("get_observation", id=expected.id(title))
+        assert (answer["title"], answer["state"], answer["obs_type"]) == (
+            title,
+            note["state"],
+            note["obs_type"],
+        )
+        assert (set(answer["concepts"]), set(answer["files"])) == (set(note["tags"]), set(note["files"]))
+        assert bool(answer.get("stale")) == is_stale(note)
+        by = expected.life.replaced.get(title)
+        assert answer["superseded_by"] == (expected.numbers[by[0]] if by else None)
 
 
-@of("search_sessions")
-def _sessions(known: Known) -> None:
-    names = _named_sessions(known)
+@check_of("search_sessions")
+def _sessions(expected: Expectations) -> None:
+    names = _named_sessions(expected)
     for at in {0, len(names) // 2, len(names) - 1}:
-        [row] = known.ask("search_sessions", query=f"milestone{word_of(at)}")["results"]
+        [row] = expected.ask("search_sessions", query=f"milestone{word_of(at)}")["results"]
         assert row["source_id"] == names[at]
 
 
-@of("list_sessions")
-def _list(known: Known) -> None:
+@check_of("list_sessions")
+def _list(expected: Expectations) -> None:
     rows, offset = list[str](), 0
     while offset is not None:
-        page = known.ask("list_sessions", limit=7, offset=offset)
+        page = expected.ask("list_sessions", limit=7, offset=offset)
         rows += [row["source_id"] for row in page["results"]]
         offset = page.get("next_offset")
-    assert sorted(rows) == _named_sessions(known)
+    assert sorted(rows) == _named_sessions(expected)
 
 
-def _named_sessions(known: Known) -> list[str]:
-    return sorted({one["session"] for one in known.life.told})
+def _named_sessions(expected: Expectations) -> list[str]:
+    return sorted({entry["session"] for entry in expected.life.entries})
 
 
-@of("decisions")
-def _decisions(known: Known) -> None:
-    held = known.titles(topic=lambda note: "topic" in note)
-    for title in sorted(held):
-        query = f"what did we decide on for {known.life.notes[title]['topic']}"
-        told = [row["title"] for row in known.ask("decisions", query=query)["results"]]
-        assert told[0] == title
-        assert not set(told) & set(known.life.replaced)
+@check_of("decisions")
+def _decisions(expected: Expectations) -> None:
+    current = expected.titles(topic=lambda note: "topic" in note)
+    for title in sorted(current):
+        query = f"what did we decide on for {expected.life.notes[title]['topic']}"
+        found_titles = [row["title"] for row in expected.ask("decisions", query=query)["results"]]
+        assert found_titles[0] == title
+        assert not set(found_titles) & set(expected.life.replaced)
 
 
-@of("changes")
-def _changes(known: Known) -> None:
-    _found_first(known, "changes", ("bugfix", "feature", "refactor", "change"))
+@check_of("changes")
+def _changes(expected: Expectations) -> None:
+    _found_first(expected, "changes", ("bugfix", "feature", "refactor", "change"))
 
 
-@of("how_it_works")
-def _how(known: Known) -> None:
-    _found_first(known, "how_it_works", ("discovery",))
+@check_of("how_it_works")
+def _how(expected: Expectations) -> None:
+    _found_first(expected, "how_it_works", ("discovery",))
 
 
-def _found_first(known: Known, tool: str, types: tuple[str, ...]) -> None:
+def _found_first(expected: Expectations, tool: str, types: tuple[str, ...]) -> None:
     titles = sorted(
-        known.titles(type=lambda note: note["obs_type"] in types, step=lambda note: note.get("step", 0) > 0)
+        expected.titles(
+            type=lambda note: note["obs_type"] in types, step=lambda note: note.get("step", 0) > 0
+        )
     )
     for title in titles[:: max(1, len(titles) // 5)]:
-        assert known.ask(tool, query=title)["results"][0]["title"] == title
+        assert expected.ask(tool, query=title)["results"][0]["title"] == title
 
 
-@of("find_by_concept")
-def _by_concept(known: Known) -> None:
-    for one, other in pairwise(CONCEPTS):
-        both = known.titles(tags=lambda note, a=one, b=other: {a, b} <= set(note["tags"]))
-        assert known.found("find_by_concept", concepts=f"{one},{other}", match="all") == both
-    some = known.titles(tags=lambda note: {"network", "storage"} & set(note["tags"]))
-    assert known.found("find_by_concept", concepts="network,storage") == some
+@check_of("find_by_concept")
+def _by_concept(expected: Expectations) -> None:
+    for first, other in pairwise(CONCEPTS):
+        both = expected.titles(tags=lambda note, a=first, b=other: {a, b} <= set(note["tags"]))
+        assert expected.all_titles("find_by_concept", concepts=f"{first},{other}", match="all") == both
+    some = expected.titles(tags=lambda note: {"network", "storage"} & set(note["tags"]))
+    assert expected.all_titles("find_by_concept", concepts="network,storage") == some
 
 
-@of("get_observations_by_tag")
-def _by_tag(known: Known) -> None:
+@check_of("get_observations_by_tag")
+def _by_tag(expected: Expectations) -> None:
     for tag in CONCEPTS:
-        wanted = known.titles(tags=lambda note, it=tag: it in note["tags"])
-        assert known.found("get_observations_by_tag", tag=tag) == wanted
+        wanted = expected.titles(tags=lambda note, it=tag: it in note["tags"])
+        assert expected.all_titles("get_observations_by_tag", tag=tag) == wanted
 
 
-@of("find_by_file")
-def _by_file(known: Known) -> None:
+@check_of("find_by_file")
+def _by_file(expected: Expectations) -> None:
     for path in FILES:
-        wanted = known.titles(files=lambda note, it=path: it in note["files"])
-        assert known.found("find_by_file", files=path) == wanted
+        wanted = expected.titles(files=lambda note, it=path: it in note["files"])
+        assert expected.all_titles("find_by_file", files=path) == wanted
 
 
-@of("find_by_type")
-def _by_type(known: Known) -> None:
+@check_of("find_by_type")
+def _by_type(expected: Expectations) -> None:
     for obs_type in TYPES:
-        wanted = known.titles(type=lambda note, it=obs_type: note["obs_type"] == it)
-        assert known.found("find_by_type", type=obs_type) == wanted
+        wanted = expected.titles(type=lambda note, it=obs_type: note["obs_type"] == it)
+        assert expected.all_titles("find_by_type", type=obs_type) == wanted
 
 
-@of("find_similar_observations")
-def _similar(known: Known) -> None:
-    for pair in known.planted.alike:
-        told = known.ask("find_similar_observations", query=pair[0], min_similarity=0.6)["observations"]
-        assert set(pair) <= {row["title"] for row in told}
-        assert all(row["similarity"] >= 0.6 for row in told)
+@check_of("find_similar_observations")
+def _similar(expected: Expectations) -> None:
+    for pair in expected.planted.alike:
+        rows = expected.ask("find_similar_observations", query=pair[0], min_similarity=0.6)["observations"]
+        assert set(pair) <= {row["title"] for row in rows}
+        assert all(row["similarity"] >= 0.6 for row in rows)
 
 
-@of("find_related_observations")
-def _related(known: Known) -> None:
-    one, *others = sorted(known.planted.recurring)
-    told = known.ask("find_related_observations", id=known.id(one), limit=100, max_tokens=50_000)
-    rows = told["observations"]
-    assert set(others) <= {row["title"] for row in rows} <= known.titles()
+@check_of("find_related_observations")
+def _related(expected: Expectations) -> None:
+    first, *others = sorted(expected.planted.recurring)
+    answer = expected.ask("find_related_observations", id=expected.id(first), limit=100, max_tokens=50_000)
+    rows = answer["observations"]
+    assert set(others) <= {row["title"] for row in rows} <= expected.titles()
     assert [row["confidence"] for row in rows] == sorted((row["confidence"] for row in rows), reverse=True)
 
 
-@of("get_observation_relationships")
-def _relationships(known: Known) -> None:
-    for old, (new, _) in known.life.replaced.items():
-        rows = known.ask("get_observation_relationships", id=known.id(old), max_depth=1)["relations"]
+@check_of("get_observation_relationships")
+def _relationships(expected: Expectations) -> None:
+    for old, (new, _) in expected.life.replaced.items():
+        rows = expected.ask("get_observation_relationships", id=expected.id(old), max_depth=1)["relations"]
         ends = {(row["source_title"], row["type"], row["target_title"]) for row in rows}
         assert (new, "supersedes", old) in ends
 
 
-@of("get_recent_context")
-def _recent(known: Known) -> None:
-    order = known.in_time()[::-1]
-    assert [row["title"] for row in known.ask("get_recent_context", limit=10)["results"]] == order[:10]
+@check_of("get_recent_context")
+def _recent(expected: Expectations) -> None:
+    order = expected.in_time()[::-1]
+    assert [row["title"] for row in expected.ask("get_recent_context", limit=10)["results"]] == order[:10]
 
 
-@of("explain_search_ranking")
-def _explain(known: Known) -> None:
+@check_of("explain_search_ranking")
+def _explain(expected: Expectations) -> None:
     for query in ("which part keeps cookies", "what is there about prices"):
-        rows = known.ask("explain_search_ranking", query=query, top_n=10, max_tokens=50_000)["explanations"]
-        found = known.ask("search", query=query, limit=10, max_tokens=50_000)["results"]
-        assert [row["id"] for row in rows] == [row["id"] for row in found]
+        rows = expected.ask("explain_search_ranking", query=query, top_n=10, max_tokens=50_000)[
+            "explanations"
+        ]
+        results = expected.ask("search", query=query, limit=10, max_tokens=50_000)["results"]
+        assert [row["id"] for row in rows] == [row["id"] for row in results]
         assert all(abs(sum(row["parts"].values()) - row["score"]) < 2e-3 for row in rows)
 
 
-@of("get_patterns")
-def _patterns(known: Known) -> None:
-    numbers = {known.numbers[title] for title in known.planted.recurring}
-    found = [one["observation_ids"] for one in known.ask("get_patterns", query="midnight")["patterns"]]
-    assert numbers in [set(each) for each in found]
+@check_of("get_patterns")
+def _patterns(expected: Expectations) -> None:
+    numbers = {expected.numbers[title] for title in expected.planted.recurring}
+    observation_ids = [
+        pattern["observation_ids"] for pattern in expected.ask("get_patterns", query="midnight")["patterns"]
+    ]
+    assert numbers in [set(ids) for ids in observation_ids]
 
 
-@of("suggest_consolidations")
-def _suggest(known: Known) -> None:
-    told = known.ask("suggest_consolidations", min_similarity=0.9, limit=50, max_tokens=50_000)["groups"]
-    groups = [{one["title"] for one in (group["primary"], *group["similar"])} for group in told]
-    assert all(any(set(pair) <= group for group in groups) for pair in known.planted.alike)
+@check_of("suggest_consolidations")
+def _suggest(expected: Expectations) -> None:
+    suggestions = expected.ask("suggest_consolidations", min_similarity=0.9, limit=50, max_tokens=50_000)[
+        "groups"
+    ]
+    groups = [{row["title"] for row in (group["primary"], *group["similar"])} for group in suggestions]
+    assert all(any(set(pair) <= group for group in groups) for pair in expected.planted.alike)
 
 
-@of("edit_observation")
-def _edit(known: Known) -> None:
-    title = known.some()[1]
-    known.ask("edit_observation", id=known.id(title), title="Otherwise", facts=["One"], scope="global")
-    told = known.ask("get_observation", id=known.id(title))
-    assert (told["title"], told["facts"], told["scope"]) == ("Otherwise", ["One"], "global")
-    known.undo()
-    assert known.ask("get_observation", id=known.id(title))["title"] == title
+@check_of("edit_observation")
+def _edit(expected: Expectations) -> None:
+    title = expected.some()[1]
+    expected.ask("edit_observation", id=expected.id(title), title="Otherwise", facts=["One"], scope="global")
+    answer = expected.ask("get_observation", id=expected.id(title))
+    assert (answer["title"], answer["facts"], answer["scope"]) == ("Otherwise", ["One"], "global")
+    expected.undo()
+    assert expected.ask("get_observation", id=expected.id(title))["title"] == title
 
 
-@of("tag_observation")
-def _tag(known: Known) -> None:
-    title = known.some()[2]
-    before = known.ask("get_observation", id=known.id(title))["concepts"]
-    told = known.ask("tag_observation", id=known.id(title), tags=["Made Up"])
-    assert told["current_tags"] == [*before, "made-up"]
-    assert known.found("get_observations_by_tag", tag="made-up") == {title}
-    known.undo()
-    assert known.found("get_observations_by_tag", tag="made-up") == set()
+@check_of("tag_observation")
+def _tag(expected: Expectations) -> None:
+    title = expected.some()[2]
+    before = expected.ask("get_observation", id=expected.id(title))["concepts"]
+    answer = expected.ask("tag_observation", id=expected.id(title), tags=["Made Up"])
+    assert answer["current_tags"] == [*before, "made-up"]
+    assert expected.all_titles("get_observations_by_tag", tag="made-up") == {title}
+    expected.undo()
+    assert expected.all_titles("get_observations_by_tag", tag="made-up") == set()
 
 
-@of("merge_observations")
-def _merge(known: Known) -> None:
-    [source, target] = known.some()[1:3]
-    notes = known.life.notes
-    known.ask("merge_observations", source_id=known.id(source), target_id=known.id(target))
-    told = known.ask("get_observation", id=known.id(target))
-    assert set(told["files"]) == {*notes[source]["files"], *notes[target]["files"]}
-    assert set(told["concepts"]) == {*notes[source]["tags"], *notes[target]["tags"]}
-    assert known.ask("get_observation", id=known.id(source))["superseded_by"] == known.numbers[target]
-    known.undo()
-    assert known.found("search") == known.titles()
+@check_of("merge_observations")
+def _merge(expected: Expectations) -> None:
+    [source, target] = expected.some()[1:3]
+    notes = expected.life.notes
+    expected.ask("merge_observations", source_id=expected.id(source), target_id=expected.id(target))
+    answer = expected.ask("get_observation", id=expected.id(target))
+    assert set(answer["files"]) == {*notes[source]["files"], *notes[target]["files"]}
+    assert set(answer["concepts"]) == {*notes[source]["tags"], *notes[target]["tags"]}
+    assert (
+        expected.ask("get_observation", id=expected.id(source))["superseded_by"] == expected.numbers[target]
+    )
+    expected.undo()
+    assert expected.all_titles("search") == expected.titles()
 
 
-@of("bulk_delete_observations")
-def _delete(known: Known) -> None:
-    gone = known.some()
-    told = known.ask("bulk_delete_observations", ids=[known.id(title) for title in gone])
-    assert (told["deleted"], known.found("search")) == (len(gone), known.titles() - {*gone})
-    known.undo()
-    assert known.found("search") == known.titles()
+@check_of("bulk_delete_observations")
+def _delete(expected: Expectations) -> None:
+    gone = expected.some()
+    answer = expected.ask("bulk_delete_observations", ids=[expected.id(title) for title in gone])
+    assert (answer["deleted"], expected.all_titles("search")) == (len(gone), expected.titles() - {*gone})
+    expected.undo()
+    assert expected.all_titles("search") == expected.titles()
 
 
-@of("bulk_mark_superseded")
-def _mark(known: Known) -> None:
-    [old, new] = known.some()[1:3]
-    told = known.ask("bulk_mark_superseded", ids=[known.id(old)], superseded_by=known.id(new))
-    assert (told["updated"], known.found("search")) == (1, known.titles() - {old})
-    known.undo()
-    assert known.found("search") == known.titles()
+@check_of("bulk_mark_superseded")
+def _mark(expected: Expectations) -> None:
+    [old, new] = expected.some()[1:3]
+    answer = expected.ask("bulk_mark_superseded", ids=[expected.id(old)], superseded_by=expected.id(new))
+    assert (answer["updated"], expected.all_titles("search")) == (1, expected.titles() - {old})
+    expected.undo()
+    assert expected.all_titles("search") == expected.titles()
 
 
-@of("bulk_boost_observations")
-def _boost(known: Known) -> None:
-    for title in known.some()[1:3]:
-        was = known.ask("get_observation", id=known.id(title))["importance_score"]
-        assert known.ask("bulk_boost_observations", ids=[known.id(title)], boost=0.9)["boosted"] == 1
-        told = known.ask("get_observation", id=known.id(title))["importance_score"]
-        assert told == min(1, round(was + 0.9, 6))
-        known.undo()
-        assert known.ask("get_observation", id=known.id(title))["importance_score"] == was
+@check_of("bulk_boost_observations")
+def _boost(expected: Expectations) -> None:
+    for title in expected.some()[1:3]:
+        was = expected.ask("get_observation", id=expected.id(title))["importance_score"]
+        assert expected.ask("bulk_boost_observations", ids=[expected.id(title)], boost=0.9)["boosted"] == 1
+        answer = expected.ask("get_observation", id=expected.id(title))["importance_score"]
+        assert answer == min(1, round(was + 0.9, 6))
+        expected.undo()
+        assert expected.ask("get_observation", id=expected.id(title))["importance_score"] == was
 
 
-@of("batch_tag_by_pattern")
-def _batch(known: Known) -> None:
-    wanted = {title for title in known.titles() if "prices" in f"{title} {known.life.notes[title]['body']}"}
-    asked = {"pattern": r"\bprices\b", "regex": True, "tags": ["priced"], "max_matches": 500}
-    told = known.ask("batch_tag_by_pattern", **asked)
-    shown = {one["title"] for one in told["matches"]}  # those for which there is room
-    assert shown == wanted or (told["left_out"] and shown < wanted)
-    assert told["matches_found"] == len(wanted)
-    assert known.found("get_observations_by_tag", tag="priced") == set()
-    assert known.ask("batch_tag_by_pattern", **asked, dry_run=False)["tagged_count"] == len(wanted)
-    assert known.found("get_observations_by_tag", tag="priced") == wanted
-    known.undo()
-    assert known.found("get_observations_by_tag", tag="priced") == set()
+@check_of("batch_tag_by_pattern")
+def _batch(expected: Expectations) -> None:
+    wanted = {
+        title for title in expected.titles() if "prices" in f"{title} {expected.life.notes[title]['body']}"
+    }
+    arguments = {"pattern": r"\bprices\b", "regex": True, "tags": ["priced"], "max_matches": 500}
+    answer = expected.ask("batch_tag_by_pattern", **arguments)
+    matched = {row["title"] for row in answer["matches"]}  # those for which there is room
+    assert matched == wanted or (answer["left_out"] and matched < wanted)
+    assert answer["matches_found"] == len(wanted)
+    assert expected.all_titles("get_observations_by_tag", tag="priced") == set()
+    assert expected.ask("batch_tag_by_pattern", **arguments, dry_run=False)["tagged_count"] == len(wanted)
+    assert expected.all_titles("get_observations_by_tag", tag="priced") == wanted
+    expected.undo()
+    assert expected.all_titles("get_observations_by_tag", tag="priced") == set()
 
 
-@of("export_observations")
-def _export(known: Known) -> None:
+@check_of("export_observations")
+def _export(expected: Expectations) -> None:
     data, cursor = "", ""
     while cursor is not None:
-        page = known.ask("export_observations", format="jsonl", cursor=cursor)
+        page = expected.ask("export_observations", format="jsonl", cursor=cursor)
         data, cursor = data + page["data"], page.get("next_cursor")
-    assert len(data.splitlines()) == 1 + len(known.titles())
-    assert any(SECRET in one["note"].get("body", "") for one in known.life.told)
+    assert len(data.splitlines()) == 1 + len(expected.titles())
+    assert any(SECRET in entry["note"].get("body", "") for entry in expected.life.entries)
     assert SECRET not in data
 
 
-@of("get_memory_stats")
-def _stats(known: Known) -> None:
-    told = known.ask("get_memory_stats")
-    notes = known.life.notes.values()
-    assert told["observations"]["by_state"] == dict(Counter(note["state"] for note in notes))
-    assert told["observations"]["by_type"] == dict(Counter(note["obs_type"] for note in notes))
-    assert told["sessions"]["total"] == len(_named_sessions(known))
-    ended = len(known.life.replaced) + len(known.planted.undone)
-    assert told["relations"]["by_type"]["supersedes"] == ended
+@check_of("get_memory_stats")
+def _stats(expected: Expectations) -> None:
+    answer = expected.ask("get_memory_stats")
+    notes = expected.life.notes.values()
+    assert answer["observations"]["by_state"] == dict(Counter(note["state"] for note in notes))
+    assert answer["observations"]["by_type"] == dict(Counter(note["obs_type"] for note in notes))
+    assert answer["sessions"]["total"] == len(_named_sessions(expected))
+    ended = len(expected.life.replaced) + len(expected.planted.undone)
+    assert answer["relations"]["by_type"]["supersedes"] == ended
 
 
-@of("get_observation_quality")
-def _quality(known: Known) -> None:
-    for title in known.some(8):
-        note, told = known.life.notes[title], known.ask("get_observation_quality", id=known.id(title))
-        stats = told["field_stats"]
+@check_of("get_observation_quality")
+def _quality(expected: Expectations) -> None:
+    for title in expected.some(8):
+        note, answer = (
+            expected.life.notes[title],
+            expected.ask("get_observation_quality", id=expected.id(title)),
+        )
+        stats = answer["field_stats"]
         assert (stats["facts"], stats["concepts"], stats["files"]) == tuple(
             len(note[name]) for name in ("facts", "tags", "files")
         )
-        assert told["completeness_score"] == round(sum(stats["parts"].values()), 4)
+        assert answer["completeness_score"] == round(sum(stats["parts"].values()), 4)
 
 
-@of("get_data_quality_report")
-def _report(known: Known) -> None:
-    told = known.ask("get_data_quality_report", limit=500)
-    assert told["analyzed"] == min(500, len(known.titles()))
-    assert sum(told["quality_summary"]["distribution"].values()) == told["analyzed"]
-    assert not {"same title as another", "no embedding"} & {one["issue"] for one in told["top_issues"]}
+@check_of("get_data_quality_report")
+def _report(expected: Expectations) -> None:
+    answer = expected.ask("get_data_quality_report", limit=500)
+    assert answer["analyzed"] == min(500, len(expected.titles()))
+    assert sum(answer["quality_summary"]["distribution"].values()) == answer["analyzed"]
+    assert not {"same title as another", "no embedding"} & {issue["issue"] for issue in answer["top_issues"]}
 
 
-@of("get_temporal_trends")
-def _trends(known: Known) -> None:
-    life, days = known.life, known.life.days + 3
+@check_of("get_temporal_trends")
+def _trends(expected: Expectations) -> None:
+    life, days = expected.life, expected.life.days + 3
     end = datetime.fromtimestamp(life.end / 1000, UTC)
     names = [(end - timedelta(days=at)).strftime("%Y-%m-%d") for at in range(days - 1, -1, -1)]
     moments = [datetime.fromtimestamp(note["at"] / 1000, UTC) for note in life.notes.values()]
     counts = Counter(moment.strftime("%Y-%m-%d") for moment in moments)
-    told = known.ask("get_temporal_trends", days=days, max_tokens=50_000)
-    assert told["distribution"] == {name: counts[name] for name in names}
-    assert told["type_distribution"] == dict(Counter(note["obs_type"] for note in life.notes.values()))
-    weeks = known.ask("get_temporal_trends", days=days, group_by="week")["distribution"]
+    answer = expected.ask("get_temporal_trends", days=days, max_tokens=50_000)
+    assert answer["distribution"] == {name: counts[name] for name in names}
+    assert answer["type_distribution"] == dict(Counter(note["obs_type"] for note in life.notes.values()))
+    weeks = expected.ask("get_temporal_trends", days=days, group_by="week")["distribution"]
     assert {name: count for name, count in weeks.items() if count} == dict(
         Counter("{}-W{:02}".format(*moment.isocalendar()) for moment in moments)
     )
 
 
-@of("get_observation_scoring_breakdown")
-def _breakdown(known: Known) -> None:
-    for title in known.some(6):
-        note = known.life.notes[title]
-        told = known.ask("get_observation_scoring_breakdown", id=known.id(title))["scoring"]
-        parts = [value for name, value in told.items() if name.endswith(("_contrib", "core_score"))]
-        assert abs(sum(parts) - told["final_score"]) < 1e-5
-        assert told["type_weight"] == TYPE_WEIGHTS[note["obs_type"]]
-        assert told["age_days"] == round((known.life.end - note["at"]) / DAY_MS, 3)
+@check_of("get_observation_scoring_breakdown")
+def _breakdown(expected: Expectations) -> None:
+    for title in expected.some(6):
+        note = expected.life.notes[title]
+        scoring = expected.ask("get_observation_scoring_breakdown", id=expected.id(title))["scoring"]
+        parts = [value for name, value in scoring.items() if name.endswith(("_contrib", "core_score"))]
+        assert abs(sum(parts) - scoring["final_score"]) < 1e-5
+        assert scoring["type_weight"] == TYPE_WEIGHTS[note["obs_type"]]
+        assert scoring["age_days"] == round((expected.life.end - note["at"]) / DAY_MS, 3)
 
 
-@of("analyze_observation_importance")
-def _importance(known: Known) -> None:
-    told = known.ask("analyze_observation_importance", limit=5)
-    assert told["feedback_stats"]["total"] == len(known.titles())
-    best = max(known.life.notes[title]["importance"] for title in known.titles())
-    assert round(told["top_scoring_observations"][0]["importance_score"], 6) == best
+@check_of("analyze_observation_importance")
+def _importance(expected: Expectations) -> None:
+    answer = expected.ask("analyze_observation_importance", limit=5)
+    assert answer["feedback_stats"]["total"] == len(expected.titles())
+    best = max(expected.life.notes[title]["importance"] for title in expected.titles())
+    assert round(answer["top_scoring_observations"][0]["importance_score"], 6) == best
 
 
-@of("analyze_search_patterns")
-def _asked(known: Known) -> None:
-    found = [len(known.ask("search", query="volcanoes under quartz")["results"]) for _ in range(3)]
-    told = known.ask("analyze_search_patterns", top_n=50, max_tokens=50_000)["top_queries"]
-    [row] = [one for one in told if one["query"] == "volcanoes under quartz"]
+@check_of("analyze_search_patterns")
+def _search_patterns(expected: Expectations) -> None:
+    counts = [len(expected.ask("search", query="volcanoes under quartz")["results"]) for _ in range(3)]
+    queries = expected.ask("analyze_search_patterns", top_n=50, max_tokens=50_000)["top_queries"]
+    [row] = [entry for entry in queries if entry["query"] == "volcanoes under quartz"]
     assert row["count"] % 3 == 0
-    assert row["avg_results"] == found[0]
-    assert row["zero_result_count"] == (0 if found[0] else row["count"])
+    assert row["avg_results"] == counts[0]
+    assert row["zero_result_count"] == (0 if counts[0] else row["count"])
 
 
-@of("run_consolidation")
-def _consolidate(known: Known) -> None:
-    assert "superseded" not in known.ask("run_consolidation", dry_run=True)
+@check_of("run_consolidation")
+def _consolidate(expected: Expectations) -> None:
+    assert "superseded" not in expected.ask("run_consolidation", dry_run=True)
 
 
-@of("trigger_maintenance")
-def _maintain(known: Known) -> None:
-    told = known.ask("trigger_maintenance")
-    assert (told["status"], told["deleted_count"]) == ("completed", 0)
-    assert known.found("search", include="superseded") == set(known.life.notes)
+@check_of("trigger_maintenance")
+def _maintain(expected: Expectations) -> None:
+    answer = expected.ask("trigger_maintenance")
+    assert (answer["status"], answer["deleted_count"]) == ("completed", 0)
+    assert expected.all_titles("search", include="superseded") == set(expected.life.notes)
 
 
-@of("get_maintenance_stats")
-def _maintained(known: Known) -> None:
-    told = known.ask("get_maintenance_stats")
-    assert (told["enabled"], told["running"], told["total_cleaned_obs"]) == (True, False, 0)
-    assert told["consolidation"]["last_run"]
+@check_of("get_maintenance_stats")
+def _maintenance(expected: Expectations) -> None:
+    answer = expected.ask("get_maintenance_stats")
+    assert (answer["enabled"], answer["running"], answer["total_cleaned_obs"]) == (True, False, 0)
+    assert answer["consolidation"]["last_run"]
 
 
-@of("check_system_health")
-def _health(known: Known) -> None:
-    told = known.ask("check_system_health")["subsystems"]
-    assert set(told["indexes"]["metrics"]["lag"].values()) == {0}
-    assert told["database"]["metrics"]["observations"] == len(known.life.notes)
-    assert told["workers"]["metrics"]["lock_owner"] == told["workers"]["metrics"]["memory"]["pid"]
+@check_of("check_system_health")
+def _health(expected: Expectations) -> None:
+    subsystems = expected.ask("check_system_health")["subsystems"]
+    assert set(subsystems["indexes"]["metrics"]["lag"].values()) == {0}
+    assert subsystems["database"]["metrics"]["observations"] == len(expected.life.notes)
+    assert subsystems["workers"]["metrics"]["lock_owner"] == subsystems["workers"]["metrics"]["memory"]["pid"]

@@ -43,14 +43,14 @@ class Life:
     """
 
     days: int
-    told: list[dict[str, Any]] = field(default_factory=list)
+    entries: list[dict[str, Any]] = field(default_factory=list)
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
     replaced: dict[str, tuple[str, int]] = field(default_factory=dict)
     doubled: set[str] = field(default_factory=set)
     end: int = 0
 
 
-def live(days: int = 9, sessions: int = 8, observations: int = 160, seed: int = 15) -> Life:
+def generate_life(days: int = 9, sessions: int = 8, observations: int = 160, seed: int = 15) -> Life:
     """The same life for the same numbers."""
     chance = random.Random(seed)
     life = Life(days, end=BEGIN + days * DAY_MS)
@@ -62,7 +62,7 @@ def live(days: int = 9, sessions: int = 8, observations: int = 160, seed: int = 
         share = observations * (at + 1) // sessions - observations * at // sessions
         for moment in _moments(chance, start, share):
             counted += 1
-            _tell(life, chance, counted, moment, f"session-{at}")
+            _add_step(life, chance, counted, moment, f"session-{at}")
     return life
 
 
@@ -71,10 +71,10 @@ def _moments(chance: random.Random, start: int, count: int) -> Iterator[int]:
     yield from sorted(start + second * 1000 for second in chance.sample(range(3_600), count))
 
 
-def _tell(life: Life, chance: random.Random, number: int, moment: int, session: str) -> None:
+def _add_step(life: Life, chance: random.Random, number: int, moment: int, session: str) -> None:
     roll = chance.random()
     if roll < 0.08 and life.notes:
-        _tell_again(life, chance, moment, session)
+        _repeat_observation(life, chance, moment, session)
     elif roll < 0.16:
         _decide(life, chance, moment, session)
     else:
@@ -98,7 +98,7 @@ def _observe(  # noqa: PLR0917
         "files": list(dict.fromkeys((*modified, *read))),
         "importance": round(chance.uniform(0.2, 0.8), 2),
     }
-    life.told.append({"note": note, "at": moment, "session": session, "project": project})
+    life.entries.append({"note": note, "at": moment, "session": session, "project": project})
     if project == "shop":
         life.notes[title] = note | {
             "obs_type": obs_type,
@@ -109,18 +109,18 @@ def _observe(  # noqa: PLR0917
         }
 
 
-def _tell_again(life: Life, chance: random.Random, moment: int, session: str) -> None:
+def _repeat_observation(life: Life, chance: random.Random, moment: int, session: str) -> None:
     """An observation that there is, spelled otherwise, with another tag."""
-    title = chance.choice([one for one in life.notes if life.notes[one]["state"] == "active"])
-    known = life.notes[title]
+    title = chance.choice([existing for existing in life.notes if life.notes[existing]["state"] == "active"])
+    original = life.notes[title]
     note = {
         "title": title.upper().replace(" ", "  "),
-        "kind": known["kind"],
+        "kind": original["kind"],
         "tags": ["testing"],
         "importance": 0.1,
     }
-    life.told.append({"note": note, "at": moment, "session": session, "project": "shop"})
-    known["tags"] = list(dict.fromkeys((*known["tags"], "testing")))
+    life.entries.append({"note": note, "at": moment, "session": session, "project": "shop"})
+    original["tags"] = list(dict.fromkeys((*original["tags"], "testing")))
     life.doubled.add(title)
 
 
@@ -128,7 +128,9 @@ def _decide(life: Life, chance: random.Random, moment: int, session: str) -> Non
     """What was decided of a topic; what was decided before holds no more."""
     topic = chance.choice(TOPICS)
     before = [
-        one for one, note in life.notes.items() if note.get("topic") == topic and note["state"] == "active"
+        existing
+        for existing, note in life.notes.items()
+        if note.get("topic") == topic and note["state"] == "active"
     ]
     used = {note["choice"] for note in life.notes.values() if note.get("topic") == topic}
     free = [choice for choice in CHOICES if choice not in used]
@@ -144,7 +146,7 @@ def _decide(life: Life, chance: random.Random, moment: int, session: str) -> Non
         "importance": 0.7,
         "body": f"{choice} is what the team knows best when it comes to {topic}.",
     }
-    life.told.append(
+    life.entries.append(
         {"note": note, "at": moment, "session": session, "project": "shop", "supersedes": before}
     )
     life.notes[title] = note | {
@@ -193,17 +195,17 @@ def plant(life: Life) -> Planted:
     """Tell them after all else, the older ones in one session and the newer ones a day later in
     another; each says its secret in a fact.
     """
-    old = [(one, "fact", "", ()) for one, _ in (*_CORRECTED, *_ALIKE)]
-    old += [(one, "event", "feature", (path,)) for one, _, path in _UNDONE]
+    old = [(older, "fact", "", ()) for older, _ in (*_CORRECTED, *_ALIKE)]
+    old += [(older, "event", "feature", (path,)) for older, _, path in _UNDONE]
     new = [(other, "fact", "", ()) for _, other in (*_CORRECTED, *_ALIKE)]
     new += [(other, "event", "change", (path,)) for _, other, path in _UNDONE]
-    for at, told in enumerate((old, new)):
-        told += [(one, "event", "bugfix", ()) for one in _RECURRING[at * 2 : at * 2 + 2]]
-        for place, (title, kind, obs_type, files) in enumerate(told):
+    for at, rows in enumerate((old, new)):
+        rows += [(flaky, "event", "bugfix", ()) for flaky in _RECURRING[at * 2 : at * 2 + 2]]
+        for place, (title, kind, obs_type, files) in enumerate(rows):
             note = {"title": title, "kind": kind, "obs_type": obs_type, "files": list(files)}
             moment = life.end + at * DAY_MS + place * MINUTE_MS
             note |= {"facts": [f"The password is {SECRET}"]}
-            life.told.append({"note": note, "at": moment, "session": f"planted-{at}", "project": "shop"})
+            life.entries.append({"note": note, "at": moment, "session": f"planted-{at}", "project": "shop"})
             state = "superseded" if title in {old for old, *_ in (*_CORRECTED, *_UNDONE)} else "active"
             more = {"at": moment, "state": state, "tags": [], "importance": 0.5, "body": ""}
             life.notes[title] = (
@@ -212,7 +214,7 @@ def plant(life: Life) -> Planted:
     life.end += 2 * DAY_MS
     return Planted(
         frozenset(_CORRECTED),
-        frozenset((one, other) for one, other, _ in _UNDONE),
+        frozenset((older, other) for older, other, _ in _UNDONE),
         frozenset(_ALIKE),
         frozenset(_RECURRING),
     )
@@ -229,28 +231,32 @@ def _text(path: str, when: str) -> bytes:
     return f'"""{path}."""\n\nWHEN = "{when}"\nPLACE = "{path}"\n'.encode()
 
 
-def tell(library: Library, life: Life) -> dict[str, int]:
+def store_life(library: Library, life: Life) -> dict[str, int]:
     """Store all that was told, each at its moment, and what was said in the sessions: title →
     number.
     """
     numbers: dict[str, int] = {}
-    for one in life.told:
-        _set_clock(library, one["at"])
-        whose = library.of(project=one["project"], source=Source("claude", one["session"], "mcp", "agent"))
-        said = {
+    for entry in life.entries:
+        _set_clock(library, entry["at"])
+        whose = library.of(
+            project=entry["project"], source=Source("claude", entry["session"], "mcp", "agent")
+        )
+        spoken = {
             path: TextLines.of(_text(path, "first")).full_fingerprint()
-            for path in one["note"].get("files", ())
+            for path in entry["note"].get("files", ())
         }
-        supersedes = [numbers[title] for title in one.get("supersedes", ())]
-        made = whose.store(**one["note"], spoken=said, supersedes=supersedes)
-        numbers.setdefault(one["note"]["title"], made["number"])
+        supersedes = [numbers[title] for title in entry.get("supersedes", ())]
+        note = whose.store(**entry["note"], spoken=spoken, supersedes=supersedes)
+        numbers.setdefault(entry["note"]["title"], note["number"])
     _set_clock(library, life.end)
-    for at, name in enumerate(sorted({one["session"] for one in life.told})):
-        asked = f"Please reach milestone{word_of(at)} and tell me"
-        part = {"begins": True, "at": BEGIN + at, "user": asked, "assistant": f"It is done, {name}."}
+    for at, name in enumerate(sorted({entry["session"] for entry in life.entries})):
+        prompt = f"Please reach milestone{word_of(at)} and tell me"
+        exchange = {"begins": True, "at": BEGIN + at, "user": prompt, "assistant": f"It is done, {name}."}
         session = {"kind": "claude", "source_id": name, "workstation": "w", "file": f"/{name}"}
         portion = {"session": session, "start": 0, "place": {"offset": 9, "size": 9, "tail": ""}}
-        finish(carry_out(library, "take_session", {"portion": portion | {"parts": [part]}}, project="shop"))  # type: ignore[arg-type]
+        finish(
+            carry_out(library, "take_session", {"portion": portion | {"parts": [exchange]}}, project="shop")
+        )  # type: ignore[arg-type]
     library.memory.exchange_index.commit(wait=True)
     return numbers
 

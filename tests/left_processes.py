@@ -13,12 +13,12 @@ def processes_of(*places: Path) -> list[psutil.Process]:
     """Every process that names one of these places in its command line, or works in it, except
     this one.
     """
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             if process.pid != os.getpid() and (
-                any(str(place) in part for part in process.cmdline() for place in places)
+                any(str(place) in argument for argument in process.cmdline() for place in places)
                 or Path(process.cwd()) in places
             ):
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes

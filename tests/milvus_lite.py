@@ -21,12 +21,12 @@ from cortex.settings.table import Engines, Milvus
 _SERVED = "CORTEX_TESTS_MILVUS"
 
 
-def far(config: Config, file: Path | str, **settings: object) -> Config:
+def with_milvus(config: Config, file: Path | str, **settings: object) -> Config:
     """`config`, whose index is in that file; the project is called by its folder's whole path."""
-    named = hashlib.sha256(os.fsencode(config.root)).hexdigest()[:12]
-    there = Milvus(uri=str(file), project=f"{config.root.name}-{named}")
+    digest = hashlib.sha256(os.fsencode(config.root)).hexdigest()[:12]
+    place = Milvus(uri=str(file), project=f"{config.root.name}-{digest}")
     return dataclasses.replace(
-        config, engines=Engines("milvus", "milvus"), milvus=dataclasses.replace(there, **settings)
+        config, engines=Engines("milvus", "milvus"), milvus=dataclasses.replace(place, **settings)
     )
 
 
@@ -34,7 +34,7 @@ class LiteEngine(MilvusEngine):
     """The engine over the tests' own file."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__(far(config, os.environ[_SERVED]))
+        super().__init__(with_milvus(config, os.environ[_SERVED]))
 
 
 @contextlib.contextmanager
@@ -44,7 +44,7 @@ def serving(folder: Path) -> Iterator[Path]:
         pytest.skip("milvus-lite is not installed here: scripts/requirements.lock brings it")
     project, file = folder / "project", folder / "lite.db"
     project.mkdir(parents=True, exist_ok=True)
-    with file_served(far(Config(root=project), file)):
+    with file_served(with_milvus(Config(root=project), file)):
         os.environ[_SERVED] = str(file)
         yield file
 

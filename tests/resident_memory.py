@@ -8,14 +8,16 @@ import pytest
 
 SMAPS = Path("/proc/self/smaps")
 #: for a test of it
-told = pytest.mark.skipif(not SMAPS.exists(), reason="only Linux tells what of a file is mapped")
+needs_smaps = pytest.mark.skipif(not SMAPS.exists(), reason="only Linux tells what of a file is mapped")
 
 
 def resident(path: Path) -> int:
     """Bytes of the file that are mapped and in memory, in all places where it is mapped."""
     lines = iter(SMAPS.read_text().splitlines())
-    found = 0
+    total = 0
     for line in lines:
         if line.endswith(f" {path}"):
-            found += 1024 * int(next(one for one in lines if one.startswith("Rss:")).split()[1])
-    return found
+            total += 1024 * int(
+                next(rss_line for rss_line in lines if rss_line.startswith("Rss:")).split()[1]
+            )
+    return total

@@ -10,7 +10,7 @@ from cortex.settings.table import Memory
 from ipc.messages import MemoryCall
 
 
-class Life:
+class SessionProject:
     """A project, the sessions of its agents, and who reads them."""
 
     def __init__(self, worker, shop, folder):
@@ -18,9 +18,9 @@ class Life:
         self.project = identity_of(shop)
         (folder / "-shop").mkdir(parents=True)
         self.spool = shop.with_name("spool")
-        self.again()
+        self.restart_reader()
 
-    def again(self, sessions="project"):
+    def restart_reader(self, sessions="project"):
         """Another reader, who knows nothing."""
         self.follower = Follower(self.call, Memory(sessions=sessions), {"claude": self.folder}, self.spool)
 
@@ -30,11 +30,11 @@ class Life:
         )
 
     def ask(self, operation, *, writes=False, project=None, channel="cli", number="", **arguments):
-        given = json.loads(json.dumps(arguments))
+        plain_arguments = json.loads(json.dumps(arguments))
         whose = self.project if project is None else project
-        request = MemoryCall(operation, given, writes, number, whose, "", "", channel)
-        told = self.worker.call(request)
-        return (finish(told) if not hasattr(told, "answer") else told).answer
+        request = MemoryCall(operation, plain_arguments, writes, number, whose, "", "", channel)
+        reply = self.worker.call(request)
+        return (finish(reply) if not hasattr(reply, "answer") else reply).answer
 
     def read(self):
         taken = asyncio.run(self.follower.look())
@@ -43,15 +43,17 @@ class Life:
 
     def write(self, name, *lines, anew=False):
         path = self.folder / "-shop" / f"{name}.jsonl"
-        raw = "".join(json.dumps(line) + "\n" for line in (one(self, name) for one in lines)).encode()
+        raw = "".join(
+            json.dumps(line) + "\n" for line in (make_line(self, name) for make_line in lines)
+        ).encode()
         path.write_bytes((b"" if anew or not path.exists() else path.read_bytes()) + raw)
         return path
 
-    def found(self, query, **more):
+    def search(self, query, **more):
         return self.ask("search_sessions", query=query, **more)["results"]
 
 
-def said(kind, content, at, **more):
+def session_line(kind, content, at, **more):
     def line(life, name):
         base = {"type": kind, "sessionId": name, "cwd": str(life.shop), "gitBranch": "main", "timestamp": at}
         return base | {"message": {"role": kind, "content": content}} | more
@@ -60,8 +62,8 @@ def said(kind, content, at, **more):
 
 
 def user(content, at="2026-03-01T10:00:00Z", **more):
-    return said("user", content, at, **more)
+    return session_line("user", content, at, **more)
 
 
 def agent(content, at="2026-03-01T10:01:00Z"):
-    return said("assistant", [{"type": "text", "text": content}], at)
+    return session_line("assistant", [{"type": "text", "text": content}], at)

@@ -5,8 +5,8 @@ BEGIN = 1_700_000_000_000  # 2023-11-14T22:13:20Z
 
 
 def record(title, day=0, **others):
-    made = {"title": title, "body": "", "kind": "event", "created_at": BEGIN + day * DAY_MS}
-    return {"note": made | others}
+    note = {"title": title, "body": "", "kind": "event", "created_at": BEGIN + day * DAY_MS}
+    return {"note": note | others}
 
 
 def titles(answer, name="results"):

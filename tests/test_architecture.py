@@ -94,17 +94,17 @@ def imports(module: str) -> frozenset[str]:
     """The modules that `module` names in an import anywhere in it, late ones too; packages of
     others by their first part.
     """
-    found: set[str] = set()
+    modules: set[str] = set()
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module}: imports are absolute"
             assert node.module is not None
             for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
-                found.add(whole if whole in MODULES else node.module)
-    return frozenset(name if name in MODULES else name.split(".")[0] for name in found)
+                qualified = f"{node.module}.{alias.name}"
+                modules.add(qualified if qualified in MODULES else node.module)
+    return frozenset(name if name in MODULES else name.split(".")[0] for name in modules)
 
 
 def packages_of(module: str) -> Iterable[str]:
@@ -114,42 +114,46 @@ def packages_of(module: str) -> Iterable[str]:
 
 
 @functools.cache
-def reached(module: str, *, packages: bool = True, without: frozenset[str] = frozenset()) -> frozenset[str]:
+def reached(module: str, *, packages: bool = True, excluded: frozenset[str] = frozenset()) -> frozenset[str]:
     """All that is imported when `module` and each of its late imports are; the packages around them
     too, or not. `without`: these, and what they import.
     """
-    seen: set[str] = set(without)
+    visited: set[str] = set(excluded)
     waiting = [module]
     while waiting:
-        one = waiting.pop()
-        if one in seen:
+        name = waiting.pop()
+        if name in visited:
             continue
-        seen.add(one)
-        if one in MODULES:
-            waiting += [*imports(one), *(packages_of(one) if packages else ())]
-    return frozenset(seen - without)
+        visited.add(name)
+        if name in MODULES:
+            waiting += [*imports(name), *(packages_of(name) if packages else ())]
+    return frozenset(visited - excluded)
 
 
-def within(module: str, room: str) -> bool:
+def is_within(module: str, room: str) -> bool:
     return module == room or module.startswith(f"{room}.")
 
 
 def place_in(order: tuple[tuple[str, ...], ...], module: str) -> tuple[int, str] | None:
     """(line, room) of the innermost room that holds `module`."""
-    rooms = [(room, line) for line, names in enumerate(order) for room in names if within(module, room)]
+    rooms = [(room, line) for line, names in enumerate(order) for room in names if is_within(module, room)]
     return max((len(room), line, room) for room, line in rooms)[1:] if rooms else None
 
 
 def upward(order: tuple[tuple[str, ...], ...], module: str) -> list[str]:
-    here = place_in(order, module)
-    if here is None:
+    source_place = place_in(order, module)
+    if source_place is None:
         return []
-    found = []
+    violations = []
     for other in imports(module):
-        there = place_in(order, other)
-        if there is not None and there[1] != here[1] and there[0] >= here[0]:
-            found.append(f"{module} imports {other}")
-    return found
+        target_place = place_in(order, other)
+        if (
+            target_place is not None
+            and target_place[1] != source_place[1]
+            and target_place[0] >= source_place[0]
+        ):
+            violations.append(f"{module} imports {other}")
+    return violations
 
 
 def test_every_module_has_a_room():
@@ -173,7 +177,7 @@ def test_no_import_goes_round_in_a_circle():
 
 
 @pytest.mark.parametrize("room", DENIED)
-def test_what_a_room_may_not_reach_is_not_reached(room):
+def test_no_room_reaches_a_denied_module(room):
     #: the command line indexes in its own process, and publishes to Milvus, an embedded program
     #: serves memory in its own: all late
     late = {
@@ -183,21 +187,23 @@ def test_what_a_room_may_not_reach_is_not_reached(room):
         "cortex.publish.milvus_publisher",
     }
     late = frozenset(late if room == "cortex.front" else ())
-    found = set()
-    for module in (name for name in MODULES if within(name, room)):
+    violations = set()
+    for module in (name for name in MODULES if is_within(name, room)):
         over = set().union(
             *(reached(name, without=late) for name in imports(module) if name in MODULES),
             imports(module) - late,
         )
-        found |= {f"{module} reaches {name}" for name in over for one in DENIED[room] if within(name, one)}
-    assert not found
+        violations |= {
+            f"{module} reaches {name}" for name in over for denied in DENIED[room] if is_within(name, denied)
+        }
+    assert not violations
 
 
 @pytest.mark.parametrize("package", ALONE)
 def test_only_its_room_imports_a_package(package):
     importers = {name for name in MODULES if package in imports(name)}
     assert importers
-    assert not [name for name in importers if not any(within(name, room) for room in ALONE[package])]
+    assert not [name for name in importers if not any(is_within(name, room) for room in ALONE[package])]
 
 
 def test_only_publish_publishes():
@@ -230,11 +236,11 @@ def test_nothing_crosses_a_process_as_a_pickle_and_no_text_is_run_as_code(module
 
 
 def _called(node: ast.AST, name: str) -> list[ast.Call]:
-    found = (one for one in ast.walk(node) if isinstance(one, ast.Call))
-    return [one for one in found if ast.unparse(one.func) == name]
+    calls = (child for child in ast.walk(node) if isinstance(child, ast.Call))
+    return [call for call in calls if ast.unparse(call.func) == name]
 
 
-def test_who_looks_again_and_again_has_a_deadline_and_says_why_nothing_wakes_it():
+def test_every_polling_loop_has_a_deadline_and_a_comment_with_its_reason():
     looks = 0
     for path in SOURCES:
         source = path.read_text()
@@ -244,7 +250,7 @@ def test_who_looks_again_and_again_has_a_deadline_and_says_why_nothing_wakes_it(
         for call in _called(tree, "time.sleep"):
             looks += 1
             assert "  # " in lines[call.lineno - 1], f"{path}:{call.lineno}"
-        for loop in (one for one in ast.walk(tree) if isinstance(one, ast.While)):
+        for loop in (node for node in ast.walk(tree) if isinstance(node, ast.While)):
             assert not _called(loop, "time.sleep") or _called(loop, "time.monotonic"), f"{path}:{loop.lineno}"
     assert looks
 
@@ -258,12 +264,12 @@ def test_the_page_lists_the_rooms_in_the_order_of_the_table():
 @pytest.mark.parametrize(("page", "least"), [("INVARIANTS.md", 180), ("SECURITY.md", 20)])
 def test_every_test_that_a_page_names_exists(page, least):
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    named = set(re.findall(r"`(test_\w+)`", text))
+    names = set(re.findall(r"`(test_\w+)`", text))
     written = {
         node.name
         for path in (ROOT / "tests").rglob("test_*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
-    assert len(named) > least
-    assert not named - written
+    assert len(names) > least
+    assert not names - written

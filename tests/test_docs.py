@@ -59,7 +59,7 @@ def first_column(text):
     return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
 
 
-def test_the_table_of_languages_is_what_the_code_gives():
+def test_the_table_of_languages_matches_the_code():
     command = [sys.executable, "-P", str(ROOT / "scripts" / "languages.py"), "--print"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout == (DOCS / "LANGUAGES.md").read_text(), "run scripts/languages.py"
@@ -99,11 +99,11 @@ def test_each_word_of_the_glossary_names_a_part_of_the_code_that_exists():
     rows = re.findall(r"^\| .+? \| .+? \| (.+) \|$", (DOCS / "GLOSSARY.md").read_text(), re.MULTILINE)
     names = {name for cell in rows for name in re.findall(r"`([\w.]+)`", cell)}
     paths = [path for room in ("ipc", "cortex", "workers") for path in (ROOT / room).rglob("*.py")]
-    modules = {part for path in paths for part in path.relative_to(ROOT).with_suffix("").parts}
+    modules = {component for path in paths for component in path.relative_to(ROOT).with_suffix("").parts}
     source = "\n".join(path.read_text() for path in paths)
     defined = set(re.findall(r"^ *(?:class |def |async def |)(\w+)(?=[ :=(\[])", source, re.MULTILINE))
     assert len(names) > 40
-    assert {part for name in names for part in name.split(".")} <= modules | defined
+    assert {component for name in names for component in name.split(".")} <= modules | defined
 
 
 def test_every_document_is_a_page_of_the_site_and_linked_from_its_first() -> None:

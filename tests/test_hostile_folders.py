@@ -74,16 +74,16 @@ def elsewhere(tmp_path: Path) -> Path:
 
 def snapshot(folder: Path) -> dict[str, tuple[int, int, int, int]]:
     """What tells whether anything in a folder was changed: reading is allowed."""
-    found = {}
+    states = {}
     for path in sorted([folder, *folder.rglob("*")]):
         info = path.lstat()
-        found[os.fspath(path)] = (info.st_mode, info.st_size, info.st_mtime_ns, info.st_nlink)
-    return found
+        states[os.fspath(path)] = (info.st_mode, info.st_size, info.st_mtime_ns, info.st_nlink)
+    return states
 
 
-def bound(path: Path) -> None:
-    with contextlib.chdir(path.parent), socket.socket(socket.AF_UNIX) as one:
-        one.bind(path.name)
+def bind_socket(path: Path) -> None:
+    with contextlib.chdir(path.parent), socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path.name)
 
 
 def sparse(path: Path) -> None:
@@ -93,26 +93,26 @@ def sparse(path: Path) -> None:
 
 #: what stands there → how it is made, of its path and the folder elsewhere
 KINDS: dict[str, Callable[[Path, Path], object]] = {
-    "a link to a file": lambda path, there: path.symlink_to(there / "kept"),
-    "a link to a folder": lambda path, there: path.symlink_to(there),
-    "a link to nothing": lambda path, there: path.symlink_to(there / "made by us"),
+    "a link to a file": lambda path, target: path.symlink_to(target / "kept"),
+    "a link to a folder": lambda path, target: path.symlink_to(target),
+    "a link to nothing": lambda path, target: path.symlink_to(target / "made by us"),
     "a link to /dev/zero": lambda path, _: path.symlink_to("/dev/zero"),
     "a pipe": lambda path, _: os.mkfifo(path),
-    "a socket": lambda path, _: bound(path),
-    "a folder": lambda path, there: shutil.copytree(there / "deep", path),
+    "a socket": lambda path, _: bind_socket(path),
+    "a folder": lambda path, target: shutil.copytree(target / "deep", path),
     "a terabyte of nothing": lambda path, _: sparse(path),
-    "a second name of a file": lambda path, there: path.hardlink_to(there / "kept"),
+    "a second name of a file": lambda path, target: path.hardlink_to(target / "kept"),
 }
 
 
-def everything(config: Config) -> int:
+def run_everything(config: Config) -> int:
     """All that opens files below the project's folders, without processes; how many faults were
     told. Raises what is no sentence.
     """
     faults = 0
-    for part in (index_all, publish_all, look, tend_logs):
+    for step in (index_all, publish_all, look, tend_logs):
         try:
-            part(config)
+            step(config)
         except (CortexError, OSError) as error:
             faults += bool(str(error))
     return faults
@@ -164,66 +164,66 @@ def _no_growth() -> Iterator[None]:
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("places", [FOLDERS, FILES], ids=["folders", "files"])
-def test_what_stands_in_the_cache_leads_nowhere_and_is_healed_or_named(project, elsewhere, kind, places):
+def test_hostile_files_in_the_cache_lead_nowhere_and_are_healed_or_reported(project, elsewhere, kind, places):
     before = snapshot(elsewhere)
-    assert everything(project) == 0
+    assert run_everything(project) == 0
     for name in places:
         place = project.home / name
         place.parent.mkdir(parents=True, exist_ok=True)
         files.remove_tree(place)
         KINDS[kind](place, elsewhere)
         linked = {key: value[:3] for key, value in snapshot(elsewhere).items()}
-        everything(project)
+        run_everything(project)
         after = {key: value[:3] for key, value in snapshot(elsewhere).items()}
         assert after == linked == {key: value[:3] for key, value in before.items()}, name
         files.remove_tree(place)
     files.remove_tree(project.home)
-    assert everything(project) == 0
+    assert run_everything(project) == 0
     assert serves(project)
 
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_stands_in_a_project_leads_nowhere_and_stops_nothing(project, elsewhere, kind):
+def test_hostile_files_in_a_project_lead_nowhere_and_stop_nothing(project, elsewhere, kind):
     before = {key: value[:3] for key, value in snapshot(elsewhere).items()}
     for name in OF_PROJECT:
         place = project.root / name
         place.parent.mkdir(parents=True, exist_ok=True)
         KINDS[kind](place, elsewhere)
-        told = everything(project)
+        faults = run_everything(project)
         assert {key: value[:3] for key, value in snapshot(elsewhere).items()} == before, name
         if name != ".cortex/config.yml":
-            assert not told, name
+            assert not faults, name
             assert serves(project), name
         files.remove_tree(project.root / name.partition("/")[0] if name.startswith(".") else place)
         files.remove_tree(project.home)
 
 
 @pytest.mark.parametrize(
-    "place", [lambda one: one.home, lambda one: one.home.parent, lambda one: one.run_dir]
+    "place", [lambda place: place.home, lambda place: place.home.parent, lambda place: place.run_dir]
 )
 def test_a_home_that_others_can_write_is_made_private(project, place):
     place = place(project)
     place.mkdir(parents=True, exist_ok=True)
     place.chmod(0o777)
-    assert everything(project) == 0
+    assert run_everything(project) == 0
     assert stat.S_IMODE(place.stat().st_mode) == 0o700
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
 @pytest.mark.parametrize("name", ["", "index", INDEX, f"{INDEX}/segments", "chunks", "graph", "run"])
 def test_a_folder_of_another_user_is_not_written(project, name):
-    assert everything(project) == 0
+    assert run_everything(project) == 0
     place = project.home / name
     shutil.rmtree(place)
     place.mkdir()
     (place / "theirs").write_text("kept")
     os.chown(place, 12345, 12345)
-    assert everything(project) > 0
+    assert run_everything(project) > 0
     assert sorted(os.listdir(place)) == ["theirs"]
 
 
-def test_ids_of_chunk_files_stand_in_no_log_as_lines(project, caplog):
+def test_ids_of_chunk_files_forge_no_log_lines(project, caplog):
     """A log is formatted as the workers do: cortex.system.terminal."""
     from cortex.system.terminal import LogFormat
 
@@ -233,7 +233,7 @@ def test_ids_of_chunk_files_stand_in_no_log_as_lines(project, caplog):
     (chunks / "bad\nrm -rf ~\n\x1b[2J.json").write_text(json.dumps(body))
     (chunks / "half \udcff.json").write_text(json.dumps(body))
     with caplog.at_level(logging.INFO):
-        assert everything(project) == 0
-    told = [LogFormat("%(message)s").format(record) for record in caplog.records]
-    assert any("rm -rf" in line for line in told)
-    assert all(line.isprintable() for line in told if "rm -rf" in line)
+        assert run_everything(project) == 0
+    lines = [LogFormat("%(message)s").format(record) for record in caplog.records]
+    assert any("rm -rf" in line for line in lines)
+    assert all(line.isprintable() for line in lines if "rm -rf" in line)

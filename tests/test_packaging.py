@@ -23,13 +23,15 @@ def options(command: str, words: list[str]) -> dict:
 
 
 def test_the_registrys_entry_starts_this_package_in_this_version():
-    told = json.loads((FOLDER / "server.json").read_text())
-    [package] = told["packages"]
-    assert told["version"] == package["version"] == __version__
+    entry = json.loads((FOLDER / "server.json").read_text())
+    [package] = entry["packages"]
+    assert entry["version"] == package["version"] == __version__
     assert package["identifier"] == PROJECT["name"]
-    command, *_ = [each["value"] for each in package["packageArguments"] if each["type"] == "positional"]
-    named = [each["name"] for each in package["packageArguments"] if each["type"] == "named"]
-    assert options(command, [f"{name}=x" for name in named])["project"] == "x"
+    command, *_ = [
+        argument["value"] for argument in package["packageArguments"] if argument["type"] == "positional"
+    ]
+    names = [argument["name"] for argument in package["packageArguments"] if argument["type"] == "named"]
+    assert options(command, [f"{name}=x" for name in names])["project"] == "x"
 
 
 def test_the_plugin_starts_the_server_and_its_agent_reads_the_rules():
@@ -45,7 +47,7 @@ def test_the_plugin_starts_the_server_and_its_agent_reads_the_rules():
     assert (ROOT / market["plugins"][0]["source"] / ".claude-plugin" / "plugin.json").is_file()
 
 
-def test_the_unit_runs_a_command_that_there_is():
+def test_the_unit_runs_an_existing_command():
     unit = configparser.ConfigParser(interpolation=None)
     unit.optionxform = str
     unit.read(FOLDER / "cortex.service")

@@ -36,7 +36,7 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
     wanted = [
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
-        *(one for extra in project["project"]["optional-dependencies"].values() for one in extra),
+        *(optional for extra in project["project"]["optional-dependencies"].values() for optional in extra),
     ]
     for requirement in map(Requirement, wanted):
         version = pinned.get(canonicalize_name(requirement.name))
@@ -68,7 +68,7 @@ def test_the_wheel_holds_all_packages_the_model_and_the_licence(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("tag", "version", "tags", "said"),
+    ("tag", "version", "tags", "sentence"),
     [
         ("v1.2.3", "1.2.3", ["v1.2.2", "v0.9.9", "nightly"], ""),
         ("v1.2.3", "1.2.3", ["v1.2.3"], ""),
@@ -83,10 +83,10 @@ def test_the_wheel_holds_all_packages_the_model_and_the_licence(tmp_path: Path) 
     ],
 )
 def test_a_release_must_rise_and_be_the_codes_version(
-    tag: str, version: str, tags: list[str], said: str
+    tag: str, version: str, tags: list[str], sentence: str
 ) -> None:
-    assert said in fault(tag, version, tags)
-    assert bool(said) == bool(fault(tag, version, tags))
+    assert sentence in fault(tag, version, tags)
+    assert bool(sentence) == bool(fault(tag, version, tags))
 
 
 def workflow(name: str) -> Any:
@@ -121,7 +121,7 @@ def test_no_workflow_may_write_to_the_repository() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "ended", "sentence", "code"),
+    ("printed", "ended", "sentence", "code"),
     [
         ("No known vulnerabilities found", 0, "No known vulnerabilities found", 0),
         ("Found 1 known vulnerability in 1 package\nanyio 4.0 PYSEC-1", 1, "anyio 4.0 PYSEC-1", 1),
@@ -139,14 +139,14 @@ def test_no_workflow_may_write_to_the_repository() -> None:
         ),
     ],
 )
-def test_an_audit_says_what_it_found_and_what_it_could_not_look_at(
-    tmp_path: Path, said: str, ended: int, sentence: str, code: int
+def test_an_audit_reports_faults_and_unaudited_dependencies(
+    tmp_path: Path, printed: str, ended: int, sentence: str, code: int
 ) -> None:
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "audit", tmp_path / "scripts")
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    python.write_text(f"#!/bin/sh\n[ \"$1\" = -c ] && exit 0\nprintf '%s\\n' '{said}'\nexit {ended}\n")
+    python.write_text(f"#!/bin/sh\n[ \"$1\" = -c ] && exit 0\nprintf '%s\\n' '{printed}'\nexit {ended}\n")
     python.chmod(0o755)
     done = subprocess.run([tmp_path / "scripts" / "audit"], capture_output=True, text=True, check=False)
     assert sentence in done.stdout

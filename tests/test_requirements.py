@@ -15,27 +15,27 @@ ROWS = [
 LATER = {"speed"}
 
 
-def test_every_requirement_says_what_holds_it():
+def test_every_requirement_names_its_proof():
     assert len(ROWS) > 100
-    for requirement, *held in ROWS:
-        assert len(held) == 1, requirement
-        assert re.search(r"`test_\w+`|waits for: |decision: ", held[0]), requirement
+    for requirement, *proofs in ROWS:
+        assert len(proofs) == 1, requirement
+        assert re.search(r"`test_\w+`|waits for: |decision: ", proofs[0]), requirement
 
 
-def test_every_test_that_holds_a_requirement_exists():
-    named = set(re.findall(r"`(test_\w+)`", TEXT))
+def test_every_test_that_proves_a_requirement_exists():
+    names = set(re.findall(r"`(test_\w+)`", TEXT))
     written = {
         node.name
         for path in (ROOT / "tests").rglob("test_*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
-    assert named - written - {"test_requirements"} == set()
+    assert names - written - {"test_requirements"} == set()
 
 
 def test_a_requirement_waits_for_a_piece_of_work_that_the_page_names():
-    for requirement, held in ROWS:
-        for name in re.findall(r"waits for: ([^;(|]+)", held):
+    for requirement, proof in ROWS:
+        for name in re.findall(r"waits for: ([^;(|]+)", proof):
             assert name.strip() in LATER, requirement
 
 

@@ -96,61 +96,63 @@ def served(tmp_path_factory):
     return open_project(root)
 
 
-def asked(served, tool, **arguments):
+def count_messages(served, tool, **arguments):
     """The messages of one call by kind."""
-    del served.asked[:]
-    chosen = TOOLS[tool]
-    answer = asyncio.run(chosen.call(served.asking(), chosen.check(arguments)))
+    del served.requests[:]
+    definition = TOOLS[tool]
+    answer = asyncio.run(definition.call(served.asking(), definition.check(arguments)))
     assert answer["index"]["degraded"] == []
     assert answer.get("results") or answer["functions"]
-    return Counter(type(message).__name__ for message in served.asked)
+    return Counter(type(message).__name__ for message in served.requests)
 
 
 def test_a_search_asks_each_lane_once_and_fetches_once(served):
-    messages = asked(served, "cortex_search", query="where is the lock taken", limit=5, detail="snippet")
+    messages = count_messages(
+        served, "cortex_search", query="where is the lock taken", limit=5, detail="snippet"
+    )
     assert messages.total() <= 3, messages
     assert max(messages.values()) == 1, messages
 
 
-def test_what_a_path_says_to_a_ranking_is_worked_out_once_for_all_questions(served, monkeypatch):
+def test_path_signals_of_the_ranking_are_computed_once_for_all_questions(served, monkeypatch):
     read = Counter()
     monkeypatch.setattr(evidence, "path_traits", lambda path: read.update([path]) or path_traits(path))
     evidence.describe_path.cache_clear()
     for query in ("where is the lock taken", "parts of the machine", "use of a lock"):
-        asked(served, "cortex_search", query=query, limit=5)
+        count_messages(served, "cortex_search", query=query, limit=5)
     assert len(read) > 5
     assert max(read.values()) == 1, read
 
 
 def test_an_exploration_asks_the_graph_for_what_it_needs_at_once(served):
-    messages = asked(served, "cortex_explore", query="where is the lock taken, and who uses it?")
+    messages = count_messages(served, "cortex_explore", query="where is the lock taken, and who uses it?")
     assert messages["Several"] <= 3, messages
     assert messages.total() <= 18, messages
 
 
-def test_what_an_exploration_only_looks_for_comes_without_its_chunks(served, monkeypatch):
-    told, cut, handlers = [], [], served.workers["text"].handlers
+def test_internal_searches_of_an_exploration_return_no_chunks(served, monkeypatch):
+    replies, cut, handlers = [], [], served.workers["text"].handlers
     search, make = handlers[ExactSearch], snapshot.cut_chunk
-    monkeypatch.setitem(handlers, ExactSearch, lambda asked: told.append(search(asked)) or told[-1])
+    monkeypatch.setitem(handlers, ExactSearch, lambda request: replies.append(search(request)) or replies[-1])
     monkeypatch.setattr(snapshot, "cut_chunk", lambda *of: cut.append(of) or make(*of))
-    asked(served, "cortex_explore", query="where is `lock_7` taken, and who uses it?")
-    assert sum(len(one.hits) for one in told) > 0
-    assert not any(one.chunks for one in told)
+    count_messages(served, "cortex_explore", query="where is `lock_7` taken, and who uses it?")
+    assert sum(len(reply.hits) for reply in replies) > 0
+    assert not any(reply.chunks for reply in replies)
     assert not cut
 
 
-def test_what_workers_tell_for_a_search_is_in_proportion_to_its_candidates(served, monkeypatch):
+def test_worker_replies_are_in_proportion_to_the_candidates_of_a_search(served, monkeypatch):
     sizes = []
     for worker in served.workers.values():
         for kind, answer in list(worker.handlers.items()):
 
-            def told(request, answer=answer):
+            def record_size(request, answer=answer):
                 reply = answer(request)
                 sizes.append(len(encode(reply, 1)))
                 return reply
 
-            monkeypatch.setitem(worker.handlers, kind, told)
-    asked(served, "cortex_search", query="where is the lock taken", limit=5, detail="snippet")
+            monkeypatch.setitem(worker.handlers, kind, record_size)
+    count_messages(served, "cortex_search", query="where is the lock taken", limit=5, detail="snippet")
     assert sum(sizes) < 24_000, sizes
 
 
@@ -177,7 +179,7 @@ def test_an_outline_of_a_file_without_symbols_looks_for_no_names_that_are_like_i
 
 
 def test_a_worker_that_nobody_asks_forgets_the_files_that_it_has_shown(served, monkeypatch):
-    asked(served, "cortex_search", query="where is the lock taken")
+    count_messages(served, "cortex_search", query="where is the lock taken")
     text = served.workers["text"]
     showing = text._snapshots.get(0)[Show].__self__
     text.reload()
@@ -186,7 +188,7 @@ def test_a_worker_that_nobody_asks_forgets_the_files_that_it_has_shown(served, m
     monkeypatch.setattr(serving, "FORGET_S", 0.0)
     text.reload()
     assert not showing._sources
-    asked(served, "cortex_search", query="where is the lock taken")
+    count_messages(served, "cortex_search", query="where is the lock taken")
     assert showing._sources
 
 
@@ -205,7 +207,7 @@ def test_a_worker_gives_memory_back_after_questions_that_others_answer_in_it(ser
 
 
 def test_an_exact_search_asks_one_worker(served):
-    messages = asked(served, "cortex_exact", query="lock_7", match_type="substring")
+    messages = count_messages(served, "cortex_exact", query="lock_7", match_type="substring")
     assert messages.total() <= 1, messages
 
 
@@ -224,7 +226,7 @@ def test_a_question_reads_few_vectors_whole_and_the_same_filters_are_applied_onc
     monkeypatch.setattr(Rows, "vectors", count)
     monkeypatch.setattr(Rows, "mask", filter_rows)
     for query in ("where is the lock taken", "parts of the machine", "use of a lock"):
-        asked(served, "cortex_search", query=query, limit=5, paths=["part_*.py"])
+        count_messages(served, "cortex_search", query=query, limit=5, paths=["part_*.py"])
     assert 0 < read["masks"] <= 2, read
     assert read["vectors"] <= 3 * 100, read
 
@@ -257,8 +259,8 @@ def test_a_first_index_is_few_generations_and_one_save_is_one_file(large, monkey
     assert set(opened) == {".cortex/chunks/3.json"}
     assert (second.rows, second.next_key - first.next_key) == (CHUNKS, 1)
     new = [path for path in large.index_dir.rglob("*") if path.is_file() and path not in before]
-    kept = set(before.values())
-    written = sum(path.stat().st_size for path in new if path.stat().st_ino not in kept)
+    old_inodes = set(before.values())
+    written = sum(path.stat().st_size for path in new if path.stat().st_ino not in old_inodes)
     assert written < 30_000, written
 
 
@@ -267,7 +269,7 @@ def publish(builder):
         pass
 
 
-def test_after_a_save_the_words_and_the_order_of_what_stays_are_not_worked_out_again(large, monkeypatch):
+def test_a_save_does_not_recompute_words_and_order_of_unchanged_rows(large, monkeypatch):
     shaped, ids = [], Counter()
     shapes, cuts = WordTable._term_shapes, Rows.cuts
 
@@ -289,21 +291,21 @@ def test_after_a_save_the_words_and_the_order_of_what_stays_are_not_worked_out_a
         worker.reload()
         assert "did you mean" in worker.handlers[ExactSearch](mistyped).suggestion
         worker.handlers[ExactSearch](frequent)
-        known = len(shaped)
+        shaped_before = len(shaped)
         write(large.root / ".cortex" / "chunks", 7, changed=" # once more")
         publish(builder)
         worker.reload()
         shaped.clear()
         ids.clear()
-        again = worker.handlers[ExactSearch](frequent)
+        after_save = worker.handlers[ExactSearch](frequent)
         assert "did you mean" in worker.handlers[ExactSearch](mistyped).suggestion
-    assert known >= 1
+    assert shaped_before >= 1
     assert len(shaped) <= 1
     assert 0 < ids["id"] < 100, ids
-    assert [hit.id for hit in again.hits] == sorted(f"code-f{at}.py~1" for at in range(CHUNKS))[:3]
+    assert [hit.id for hit in after_save.hits] == sorted(f"code-f{at}.py~1" for at in range(CHUNKS))[:3]
 
 
-def test_where_the_rows_lie_that_a_filter_keeps_is_worked_out_once(large, monkeypatch):
+def test_rows_that_pass_a_filter_are_located_once(large, monkeypatch):
     with contextlib.closing(Builder(large)) as builder:
         publish(builder)
     worker, looked, near = EngineWorker("vector", large), [], VectorSnapshot._plan_scan
@@ -316,7 +318,7 @@ def test_where_the_rows_lie_that_a_filter_keeps_is_worked_out_once(large, monkey
     assert looked == [CHUNKS, sum(f"{at}".endswith("1") for at in range(CHUNKS))]
 
 
-def test_of_vectors_that_are_near_ids_are_read_of_those_that_are_told_alone(large, monkeypatch):
+def test_ids_are_read_only_for_returned_vectors(large, monkeypatch):
     ids, cuts = [], Rows.cuts
     with contextlib.closing(Builder(large)) as builder:
         publish(builder)
@@ -324,14 +326,16 @@ def test_of_vectors_that_are_near_ids_are_read_of_those_that_are_told_alone(larg
     worker.reload()
     query = np.random.default_rng(7).standard_normal(384).astype(np.float32)
     monkeypatch.setattr(Rows, "cuts", lambda rows, what, at: ids.append(len(at)) or cuts(rows, what, at))
-    told = worker.handlers[VectorSearch](VectorSearch(query, "cortex-static-384@1", 45))
-    assert (len(told), sum(ids)) == (45, 45)
+    hits = worker.handlers[VectorSearch](VectorSearch(query, "cortex-static-384@1", 45))
+    assert (len(hits), sum(ids)) == (45, 45)
 
 
-def test_a_word_that_is_there_is_compared_with_no_other_to_suggest_one(served, monkeypatch):
+def test_an_existing_word_is_compared_with_no_other_for_a_suggestion(served, monkeypatch):
     compared = []
     near = WordTable.near
-    monkeypatch.setattr(WordTable, "near", lambda *asked: compared.append(asked[1:]) or near(*asked))
+    monkeypatch.setattr(
+        WordTable, "near", lambda *arguments: compared.append(arguments[1:]) or near(*arguments)
+    )
     search = served.workers["text"].handlers[ExactSearch]
     assert not search(ExactSearch("part ( machine", match_type="substring")).hits
     assert not compared
@@ -344,7 +348,9 @@ def test_a_file_is_parsed_once_for_its_chunks_and_its_graph(tmp_path, monkeypatc
         (tmp_path / f"part_{at}.py").write_text(f"def lock_{at}():\n    return {at}\n")
     (tmp_path / "Part.swift").write_text("struct Part { func lock() -> Int? { nil } }\n")
     parsed, parse_all = [], parse._parse_tree
-    monkeypatch.setattr(parse, "_parse_tree", lambda *about: parsed.append(about[1]) or parse_all(*about))
+    monkeypatch.setattr(
+        parse, "_parse_tree", lambda *arguments: parsed.append(arguments[1]) or parse_all(*arguments)
+    )
     config = configuration.load(tmp_path)
     open_home(config)
     assert index(config).files == 6
@@ -352,12 +358,12 @@ def test_a_file_is_parsed_once_for_its_chunks_and_its_graph(tmp_path, monkeypatc
     assert len(set(parsed)) == 6
 
 
-def test_while_chunk_files_are_read_nobody_looks_for_garbage(large, monkeypatch):
+def test_garbage_collection_is_off_while_chunk_files_are_read(large, monkeypatch):
     collecting, read = [], chunk_files.read_chunk_file
 
-    def look(*about, **more):
+    def look(*arguments, **more):
         collecting.append(gc.isenabled())
-        return read(*about, **more)
+        return read(*arguments, **more)
 
     monkeypatch.setattr(chunk_files, "read_chunk_file", look)
     with contextlib.closing(Builder(large)) as builder:
@@ -368,9 +374,9 @@ def test_while_chunk_files_are_read_nobody_looks_for_garbage(large, monkeypatch)
     assert gc.isenabled()
 
 
-def tell(config, **told):
+def write_state(config, **fields):
     """What the indexer says of itself."""
-    state = IndexerState(sequence=0, heartbeat=time.time(), pid=os.getpid(), **told)
+    state = IndexerState(sequence=0, heartbeat=time.time(), pid=os.getpid(), **fields)
     files.replace(config.indexer_state, msgspec.json.encode(state))  # a new one, as the indexer does it
 
 
@@ -390,14 +396,14 @@ def test_while_names_are_resolved_graph_files_wait_and_references_are_counted_on
             pass
         counted.clear()
         written.clear()
-        tell(config, state="indexing", done=LONG_FILES, total=LONG_FILES)
-        for part in range(4):
-            node = {"id": f"f{part}:x", "kind": "function", "file": "a.py", "start_line": 1, "end_line": 1}
-            (config.graph_dir / f"part{part}.json").write_text(json.dumps({"nodes": [node], "edges": []}))
+        write_state(config, state="indexing", done=LONG_FILES, total=LONG_FILES)
+        for shard in range(4):
+            node = {"id": f"f{shard}:x", "kind": "function", "file": "a.py", "start_line": 1, "end_line": 1}
+            (config.graph_dir / f"part{shard}.json").write_text(json.dumps({"nodes": [node], "edges": []}))
             assert builder.refresh() is None
         assert builder.is_busy()
         assert len(written) == 4  # at the end there is only to name them
-        tell(config, state="idle", done=LONG_FILES, total=LONG_FILES)
+        write_state(config, state="idle", done=LONG_FILES, total=LONG_FILES)
         while builder.refresh() is not None:
             pass
         assert len(counted) == 1
@@ -416,9 +422,9 @@ def test_while_names_are_resolved_for_long_references_are_counted_less_and_less_
     for second in range(1000):
         node = {"id": f"f{second}:x", "kind": "function", "file": "a.py", "start_line": 1, "end_line": 1}
         (folder / f"part{second % 10}.json").write_text(json.dumps({"nodes": [node], "edges": []}))
-        found = read.read(served, patient=True)
-        generations += found is not None
-        served = served if found is None else found
+        published = read.read(served, patient=True)
+        generations += published is not None
+        served = served if published is None else published
     assert 4 <= generations <= 6, generations
     served = read.read(served)
     assert served is not None  # at the end of the run all is published at once
@@ -438,16 +444,16 @@ def test_a_long_run_waits_no_longer_for_what_an_earlier_one_had_published(tmp_pa
         node = {"id": f"f{run}:x", "kind": "function", "file": "a.py", "start_line": 1, "end_line": 1}
         (folder / f"part{run}.json").write_text(json.dumps({"nodes": [node], "edges": []}))
         began = clock[0] = clock[0] + 1
-        while (found := read.read(served, patient=True)) is None:
+        while (published := read.read(served, patient=True)) is None:
             clock[0] += 1
-        assert read.read(found) is None  # nothing was left for the end of the run
-        return clock[0] - began, found
+        assert read.read(published) is None  # nothing was left for the end of the run
+        return clock[0] - began, published
 
     first, served = seconds_until_published({}, 1)
     assert first == seconds_until_published(served, 2)[0]
 
 
-class Unheard:
+class SilentAnnouncer:
     """An announcer to which nobody listens."""
 
     def announce(self, event):
@@ -472,9 +478,9 @@ def files_looked_at(root, monkeypatch, number):
         (integrity, "read_seals", integrity.read_seals),
     ):
 
-        def count(about, look=look):
-            looked.append(len(found := look(about)))
-            return found
+        def count(place, look=look):
+            looked.append(len(listed := look(place)))
+            return listed
 
         monkeypatch.setattr(module, name, count)
 
@@ -482,13 +488,13 @@ def files_looked_at(root, monkeypatch, number):
         if (at := next(left, None)) is not None:
             body = {"id": f"f{at}", "text": f"def f{at}(): ...", "metadata": {"file_path": f"f{at}.py"}}
             node = {"id": f"f{at}:x", "kind": "function", "file": f"f{at}.py", "start_line": 1, "end_line": 1}
-            for folder, told in (
+            for folder, content in (
                 (config.graph_dir, {"nodes": [node], "edges": []}),
                 (config.chunks_dir, [body]),
             ):
-                (folder / ".new").write_text(json.dumps(told))
+                (folder / ".new").write_text(json.dumps(content))
                 (folder / ".new").replace(folder / f"{at}.json")
-            tell(config, state="idle" if at + 1 == number else "indexing", done=at + 1, total=number)
+            write_state(config, state="idle" if at + 1 == number else "indexing", done=at + 1, total=number)
         wait(0.0)
 
     monkeypatch.setattr(watcher._following, "wait", go_on)
@@ -496,7 +502,7 @@ def files_looked_at(root, monkeypatch, number):
     try:
         watcher._follow()
         while len(watcher._builder.current.graph_files) < number:
-            watcher._publish_all(Unheard())
+            watcher._publish_all(SilentAnnouncer())
             watcher._wait_for_change()
         assert watcher._builder.current.rows == number
     finally:
@@ -505,9 +511,7 @@ def files_looked_at(root, monkeypatch, number):
     return sum(looked)
 
 
-def test_all_looks_of_a_first_index_go_over_each_file_so_many_times_however_many_there_are(
-    tmp_path, monkeypatch
-):
+def test_a_first_index_looks_at_each_file_a_bounded_number_of_times(tmp_path, monkeypatch):
     monkeypatch.setenv("CORTEX_SERVER_DEBOUNCE_MS", "10")
     monkeypatch.setattr(watching, "WORTH_S", 3600.0)
     monkeypatch.setattr(watching, "GATHER_S", 0.0)
@@ -573,7 +577,7 @@ def test_a_worker_reads_what_is_published_once_for_each_generation(served, monke
     assert read == []
 
 
-def test_workers_that_rest_look_by_the_clock_six_times_a_minute_at_most(served):
+def test_idle_workers_poll_at_most_six_times_a_minute(served):
     assert CHECK_S >= RESTING_S
     for name, worker in served.workers.items():
         assert getattr(worker, "patience", lambda: CHECK_S)() >= RESTING_S, name

@@ -16,16 +16,16 @@ LOOK_S = 0.02
 def until(state: Callable[[], Any], what: str = "what is waited for") -> Any:
     """What `state` gives as soon as it is true."""
     deadline = time.monotonic() + BOUND_S
-    while not (found := state()):
+    while not (outcome := state()):
         assert time.monotonic() < deadline, f"not within {BOUND_S} s: {what}"
         time.sleep(LOOK_S)
-    return found
+    return outcome
 
 
 async def until_async(state: Callable[[], Any], what: str = "what is waited for") -> Any:
     """The same while the event loop of a test goes on."""
     deadline = time.monotonic() + BOUND_S
-    while not (found := state()):
+    while not (outcome := state()):
         assert time.monotonic() < deadline, f"not within {BOUND_S} s: {what}"
         await asyncio.sleep(LOOK_S)
-    return found
+    return outcome

@@ -35,62 +35,62 @@ from typing import Any
 
 from report import add_json, begin, print_machine, write
 from tasks.asking import all_systems, measure
-from tasks.figures import Asked, show, show_misses, summary, tabulate
+from tasks.figures import TaskResult, show, show_misses, summary, tabulate
 from tasks.history import History
 from tasks.records import (
     KINDS,
     Repository,
     as_line,
     faults,
-    is_kept_for_judging,
+    is_for_judging,
     read_repositories,
     read_tasks,
 )
 from tasks.trees import check_out, mirror_of
 
 
-def keep(table: dict[str, Any], rows: Sequence[Asked], absent: Sequence[str]) -> None:
+def write_figures(table: dict[str, Any], rows: Sequence[TaskResult], absent: Sequence[str]) -> None:
     """The file of figures: the tables, and what each task cost each system and gave."""
     tasks: dict[str, dict[str, list[int]]] = defaultdict(dict)
     for row in rows:
-        tasks[row.task.id][row.system] = [row.calls, row.tokens, row.found, row.needed]
+        tasks[row.task.id][row.system] = [row.calls, row.tokens, row.lines_found, row.needed]
     write(begin("agent") | {"absent": list(absent)} | table | {"tasks": tasks})
 
 
 def chosen_repositories(options: argparse.Namespace) -> tuple[list[tuple[Repository, Path]], list[str]]:
     """Those that are asked for with their mirrors, and the names of those that DIR lacks."""
-    there, absent = [], []
+    available, absent = [], []
     for repository in read_repositories():
-        half = "judging" if is_kept_for_judging(repository.name) else "open"
+        half = "judging" if is_for_judging(repository.name) else "open"
         if (options.only and repository.name not in options.only) or (options.half and options.half != half):
             continue
         mirror = mirror_of(options.repos, repository)
         if mirror:
-            there.append((repository, mirror))
+            available.append((repository, mirror))
         else:
             absent.append(repository.name)
             print(
                 f"{repository.name} is left out: no mirror of {repository.url} with its revision",
                 file=sys.stderr,
             )
-    return there, absent
+    return available, absent
 
 
 def run(options: argparse.Namespace) -> int:
     repositories, absent = chosen_repositories(options)
     systems = all_systems(options)
     tasks = [task for task in read_tasks() if not options.kind or task.kind in options.kind]
-    rows: list[Asked] = []
+    rows: list[TaskResult] = []
     for repository, mirror in repositories:
-        own = [task for task in tasks if task.repo == repository.name]
-        for system in systems if own else ():
+        repository_tasks = [task for task in tasks if task.repo == repository.name]
+        for system in systems if repository_tasks else ():
             folder = check_out(mirror, repository, options.work / system.tree / repository.name)
-            wrong = faults(own, folder)
+            wrong = faults(repository_tasks, folder)
             if wrong or options.check:
-                print("\n".join(wrong) or f"{repository.name}: {len(own)} tasks", flush=True)
+                print("\n".join(wrong) or f"{repository.name}: {len(repository_tasks)} tasks", flush=True)
             if options.check:
                 break
-            rows += asyncio.run(measure(system, folder, own))
+            rows += asyncio.run(measure(system, folder, repository_tasks))
             done = summary(
                 [row for row in rows if row.system == system.name and row.task.repo == repository.name]
             )
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
         if options.misses:
             show_misses(rows)
         if options.json:
-            keep(table, rows, absent)
+            write_figures(table, rows, absent)
     return 0
 
 

@@ -31,7 +31,7 @@ from latency import KEYWORDS, write_project
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from product import CORTEX, NOWHERE, Listening, listening, scratch, wait_whole
+from product import CORTEX, NOWHERE, RunningServer, run_server, scratch_project, wait_until_indexed
 from report import Figures, add_json, begin, print_figures, print_machine, print_table, summarise, write
 
 #: calls before anything counts
@@ -43,9 +43,9 @@ CONNECTS_WARM, LEFT_S = 200, 20.0
 @contextlib.asynccontextmanager
 async def by_stdio(arguments: list[str]) -> AsyncIterator[ClientSession]:
     """A client of `cortex`, started with these arguments."""
-    kept = {name: value for name, value in os.environ.items() if name.startswith(("CORTEX_", "XDG_"))}
+    environment = {name: value for name, value in os.environ.items() if name.startswith(("CORTEX_", "XDG_"))}
     parameters = StdioServerParameters(
-        command=CORTEX, args=arguments, env=kept | {"PATH": os.environ["PATH"]}
+        command=CORTEX, args=arguments, env=environment | {"PATH": os.environ["PATH"]}
     )
     with NOWHERE.open("w") as nowhere:
         async with stdio_client(parameters, errlog=nowhere) as streams, ClientSession(*streams) as session:
@@ -65,23 +65,23 @@ async def by_http(url: str, token: str) -> AsyncIterator[ClientSession]:
         yield session
 
 
-async def timed(session: ClientSession, runs: int, tool: str = "cortex_exact") -> list[float]:
+async def time_calls(session: ClientSession, runs: int, tool: str = "cortex_exact") -> list[float]:
     took = []
-    for at in range(WARM + runs):
-        asked: dict[str, Any] = {"query": KEYWORDS[at % 8], "limit": 3, "detail": "location"}
+    for number in range(WARM + runs):
+        query: dict[str, Any] = {"query": KEYWORDS[number % 8], "limit": 3, "detail": "location"}
         began = time.perf_counter()
-        await session.call_tool(tool, asked)
+        await session.call_tool(tool, query)
         took.append(time.perf_counter() - began)
     return took[WARM:]
 
 
-async def measure(root: Path, server: Listening, floor: str, runs: int) -> list[Figures]:
+async def measure(root: Path, server: RunningServer, floor: str, runs: int) -> list[Figures]:
     """A row for each way; the bridge and HTTP take turns, so that both see the same hour."""
     rows = []
     async with by_http(floor, "none") as session:
-        rows.append(summarise("the SDK's HTTP alone", await timed(session, runs, "nothing")))
+        rows.append(summarise("the SDK's HTTP alone", await time_calls(session, runs, "nothing")))
     async with by_stdio(["mcp", "--project", str(root)]) as session:
-        rows.append(summarise("standard input and output", await timed(session, runs)))
+        rows.append(summarise("standard input and output", await time_calls(session, runs)))
     os.environ["CORTEX_TOKEN"] = server.token
     async with (
         by_http(f"{server.url}/mcp", server.token) as direct,
@@ -89,8 +89,8 @@ async def measure(root: Path, server: Listening, floor: str, runs: int) -> list[
     ):
         first, second = [], []
         for _ in range(3):
-            first += await timed(direct, runs // 3)
-            second += await timed(bridge, runs // 3)
+            first += await time_calls(direct, runs // 3)
+            second += await time_calls(bridge, runs // 3)
     return [*rows, summarise("Streamable HTTP", first), summarise("through the bridge", second)]
 
 
@@ -120,27 +120,27 @@ def floor_server() -> Any:
         process.wait()
 
 
-def come_and_go(server: Listening, connects: int) -> Figures:
+def connect_and_leave(server: RunningServer, connects: int) -> Figures:
     """Connections that ask and go without reading their answer: what is left of them."""
-    place = urlsplit(server.url)
-    assert place.hostname is not None
+    address = urlsplit(server.url)
+    assert address.hostname is not None
     body = b'{"query": "session"}'
     question = (
-        f"POST /v1/search HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {server.token}\r\n"
+        f"POST /v1/search HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {server.token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     ).encode() + body
 
     def go(times: int) -> None:
         for _ in range(times):
-            with socket.create_connection((place.hostname, place.port), 10.0) as line:
+            with socket.create_connection((address.hostname, address.port), 10.0) as line:
                 line.sendall(question)
 
     process = psutil.Process(server.pid)
     go(CONNECTS_WARM)
-    _rest(server)
+    _wait_for_quiet(server)
     before = (process.num_fds(), process.memory_full_info().pss, process.num_threads())
     go(connects)
-    left = _rest(server)
+    left = _wait_for_quiet(server)
     after = (process.num_fds(), process.memory_full_info().pss, process.num_threads())
     return {
         f"descriptors before and after {connects} connects": f"{before[0]} → {after[0]}",
@@ -151,23 +151,23 @@ def come_and_go(server: Listening, connects: int) -> Figures:
     }
 
 
-def _rest(server: Listening) -> int:
+def _wait_for_quiet(server: RunningServer) -> int:
     """How many requests are at something once it is quiet; who asks that is not counted."""
     until = time.monotonic() + LEFT_S
     while True:
         left = -1
         with contextlib.suppress(urllib.error.HTTPError):  # 429: too many wait to be let in at all
-            left = _at_something(server)
+            left = _count_requests(server)
         if not left or time.monotonic() > until:
             return left
         time.sleep(0.1)
 
 
-def _at_something(server: Listening) -> int:
-    asked = urllib.request.Request(
+def _count_requests(server: RunningServer) -> int:
+    request = urllib.request.Request(
         f"{server.url}/metrics", headers={"Authorization": f"Bearer {server.token}"}
     )
-    with urllib.request.urlopen(asked, timeout=10.0) as reply:
+    with urllib.request.urlopen(request, timeout=10.0) as reply:
         lines = reply.read().decode().splitlines()
     return int(sum(float(line.split()[-1]) for line in lines if line.startswith("cortex_requests{"))) - 1
 
@@ -183,19 +183,19 @@ def main() -> None:
     options = parser.parse_args()
     figures = begin("bridge") | {"files": options.files, "connects": options.connects}
     print_machine(figures)
-    with scratch() as root, floor_server() as floor:
+    with scratch_project() as root, floor_server() as floor:
         write_project(root, options.files * 7, 7)
-        with listening(root) as server:
-            rest = psutil.Process(server.pid).memory_full_info().pss / 1e6
-            asyncio.run(wait_whole(root))
+        with run_server(root) as server:
+            resting_mb = psutil.Process(server.pid).memory_full_info().pss / 1e6
+            asyncio.run(wait_until_indexed(root))
             rows = asyncio.run(measure(root, server, floor, options.runs))
-            asked = psutil.Process(server.pid).memory_full_info().pss / 1e6
-            left = come_and_go(server, options.connects)
+            after_calls_mb = psutil.Process(server.pid).memory_full_info().pss / 1e6
+            left = connect_and_leave(server, options.connects)
     by = {row["case"]: row["p50_ms"] for row in rows}
     costs = {
         "the bridge's own cost, ms (p50)": round(by["through the bridge"] - by["Streamable HTTP"], 2),
-        "the server's MB at rest (PSS)": round(rest, 1),
-        "after the calls": round(asked, 1),
+        "the server's MB at rest (PSS)": round(resting_mb, 1),
+        "after the calls": round(after_calls_mb, 1),
         "load at the end": round(os.getloadavg()[0], 1),
     } | left
     print_table(("case", "runs", "p50 ms", "p95 ms", "p99 ms"), [list(row.values()) for row in rows])

@@ -50,10 +50,10 @@ def main() -> None:
     options = parser.parse_args()
     figures, sizes, texts = report.begin("chunk_sizes"), Sizes(), list[str]()
     for repository in sorted(path for path in options.folder.iterdir() if path.is_dir()):
-        for text in measured(repository, sizes):
+        for text in count_chunks(repository, sizes):
             if len(texts) < EMBEDDED:
                 texts.append(text)
-    figures |= sizes.told() | costs(texts)
+    figures |= sizes.figures() | costs(texts)
     report.print_machine(figures)
     report.print_figures({name: value for name, value in figures.items() if name != "machine"})
     if options.json:
@@ -81,7 +81,7 @@ class Sizes:
         if not lanes.covers:
             self.views += sum(len(set(some)) for some in lanes.tokens.values())
 
-    def told(self) -> report.Figures:
+    def figures(self) -> report.Figures:
         chunks, logs = sum(self.chunks), [math.log(count) for count in self.chunks]
         return {
             "repositories": len(self.chunks),
@@ -97,18 +97,18 @@ class Sizes:
         }
 
 
-def measured(repository: Path, sizes: Sizes) -> Iterator[str]:
+def count_chunks(repository: Path, sizes: Sizes) -> Iterator[str]:
     """Count the chunks of a repository; what is embedded of each."""
-    with product.scratch() as root:
+    with product.scratch_project() as root:
         shutil.copytree(repository, root, dirs_exist_ok=True, symlinks=True)
         config = Config(root=root.resolve(), explicit_root=True)
         done = index(config)
         sizes.files += done.files
         sizes.chunks.append(0)
         for path in sorted(config.chunks_dir.glob("*.json*")):
-            for one in read_chunk_file(path, open_static().dimensions).chunks.values():
-                sizes.take(one.body)
-                yield embed_text(one.body["metadata"], one.body["text"])
+            for embedded in read_chunk_file(path, open_static().dimensions).chunks.values():
+                sizes.take(embedded.body)
+                yield embed_text(embedded.body["metadata"], embedded.body["text"])
 
 
 def costs(texts: list[str]) -> report.Figures:

@@ -45,7 +45,7 @@ from workers import vector
 SOURCES = ("cortex", "ipc", "workers", "docs", "README.md")
 QUERIES = report.ROOT / "tests" / "golden" / "quality" / "queries.json"
 #: notes, and how many of them are asked for; words of one
-NOTES, ASKED, WORDS_MIN = 600, 80, 8
+NOTES, NOTE_QUERIES, WORDS_MIN = 600, 80, 8
 #: results of each source, and of the merged list
 LIMIT, DEPTH = 10, 10
 #: scores of the best note from which it counts as the best code does; 0: always
@@ -72,27 +72,27 @@ class Workers:
 def weave(code: Sequence[float], notes: Sequence[float]) -> list[tuple[bool, int]]:
     """One of each in turn."""
     places = [(False, at) for at in range(len(code))] + [(True, at) for at in range(len(notes))]
-    return sorted(places, key=lambda one: (one[1], one[0]))
+    return sorted(places, key=lambda place: (place[1], place[0]))
 
 
 def rules() -> dict[str, Rule]:
-    found: dict[str, Rule] = {"in turn": weave}
+    rules_by_name: dict[str, Rule] = {"in turn": weave}
     for strong in STRONGS:
-        found[f"shares, strong {strong:g}"] = functools.partial(merge_order, strong=strong)
-    return found
+        rules_by_name[f"shares, strong {strong:g}"] = functools.partial(merge_order, strong=strong)
+    return rules_by_name
 
 
 def commits() -> list[tuple[str, str]]:
     """(first line, the rest) of the newest commits that have more than a line."""
     command = ["git", "log", f"-{NOTES}", "--no-merges", "--format=%s%x1f%b%x1e"]
-    told = subprocess.run(command, cwd=report.ROOT, capture_output=True, text=True, check=True).stdout
-    found = []
-    for record in told.split("\x1e"):
+    log = subprocess.run(command, cwd=report.ROOT, capture_output=True, text=True, check=True).stdout
+    records = []
+    for record in log.split("\x1e"):
         title, _, body = record.strip().partition("\x1f")
-        told = " ".join(body.split())[:256]
-        if len(told.split()) >= WORDS_MIN:
-            found.append((title, told))
-    return found
+        log = " ".join(body.split())[:256]
+        if len(log.split()) >= WORDS_MIN:
+            records.append((title, log))
+    return records
 
 
 def rank_of(places: Sequence[tuple[bool, int]], right: Callable[[bool, int], bool]) -> float:
@@ -105,23 +105,23 @@ def ask(
     context: QueryContext, library: Library, query: str
 ) -> tuple[list[tuple[str, float]], list[dict[str, Any]]]:
     """((path, score) of code, rows of notes), the best first."""
-    _, found = asyncio.run(find(context, Search(query=query, limit=LIMIT, detail="location")))
-    assert found is not None
-    return [(one.hit.path, one.score) for one in found.hits], library.search(query, limit=LIMIT)
+    _, page = asyncio.run(find(context, Search(query=query, limit=LIMIT, detail="location")))
+    assert page is not None
+    return [(scored.hit.path, scored.score) for scored in page.hits], library.search(query, limit=LIMIT)
 
 
-def measure(context: QueryContext, library: Library, told: list[tuple[str, str]]) -> report.Figures:
+def measure(context: QueryContext, library: Library, note_records: list[tuple[str, str]]) -> report.Figures:
     code_queries = [
-        one
-        for one in orjson.loads(QUERIES.read_bytes())["queries"]
-        if any(path.startswith(SOURCES) and (report.ROOT / path).exists() for path in one["relevant"])
+        annotated
+        for annotated in orjson.loads(QUERIES.read_bytes())["queries"]
+        if any(path.startswith(SOURCES) and (report.ROOT / path).exists() for path in annotated["relevant"])
     ]
-    asked: list[tuple[str, str, set[str]]] = [
-        ("code", one["query"], set(one["relevant"])) for one in code_queries
+    questions: list[tuple[str, str, set[str]]] = [
+        ("code", annotated["query"], set(annotated["relevant"])) for annotated in code_queries
     ]
-    asked += [("notes", title, {rest}) for title, rest in told[:ASKED]]
+    questions += [("notes", title, {body}) for title, body in note_records[:NOTE_QUERIES]]
     scores: dict[str, dict[str, list[float]]] = {name: {"code": [], "notes": []} for name in rules()}
-    for kind, query, wanted in asked:
+    for kind, query, wanted in questions:
         code, notes = ask(context, library, query)
 
         def right(is_note: bool, at: int) -> bool:
@@ -131,9 +131,9 @@ def measure(context: QueryContext, library: Library, told: list[tuple[str, str]]
             places = rule([score for _, score in code], [row["score"] for row in notes])
             scores[name][kind].append(rank_of(places, right))
     return {
-        name: {kind: round(sum(each) / max(1, len(each)), 3) for kind, each in found.items()}
-        | {"questions": [len(found["code"]), len(found["notes"])]}
-        for name, found in scores.items()
+        name: {kind: round(sum(ranks) / max(1, len(ranks)), 3) for kind, ranks in by_kind.items()}
+        | {"questions": [len(by_kind["code"]), len(by_kind["notes"])]}
+        for name, by_kind in scores.items()
     }
 
 
@@ -156,15 +156,17 @@ def main() -> None:
             while builder.refresh() is not None:
                 pass
         context = QueryContext(config, Workers(config), Freshness(config), time.monotonic() + 3_600.0)
-        told = commits()
+        note_records = commits()
         with Library.open(Path(folder) / "data", project="here") as library:
-            library.import_records([{"note": {"title": title, "kind": "event"}} for _, title in told])
-            figures["rules"] = measure(context, library, told)
+            library.import_records([{"note": {"title": title, "kind": "event"}} for _, title in note_records])
+            figures["rules"] = measure(context, library, note_records)
     figures["seconds"] = round(time.perf_counter() - began, 1)
     figures["chosen"] = STRONG
-    for name, one in figures["rules"].items():
-        both = (one["code"] + one["notes"]) / 2
-        sys.stdout.write(f"{name:20}  code {one['code']:.3f}  notes {one['notes']:.3f}  mean {both:.3f}\n")
+    for name, figures_of_rule in figures["rules"].items():
+        mean = (figures_of_rule["code"] + figures_of_rule["notes"]) / 2
+        sys.stdout.write(
+            f"{name:20}  code {figures_of_rule['code']:.3f}  notes {figures_of_rule['notes']:.3f}  mean {mean:.3f}\n"
+        )
     if arguments.json:
         report.write(figures)
 

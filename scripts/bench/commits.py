@@ -50,7 +50,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question: which code files does the commit change?"""
 
     query: str
@@ -83,26 +83,26 @@ def question_of(subject: str) -> str:
     return text if len(_WORD.findall(text)) in WORDS else ""
 
 
-def commit_questions(commits: Iterable[Commit], present: frozenset[str]) -> list[Asked]:
+def commit_questions(commits: Iterable[Commit], present: frozenset[str]) -> list[Question]:
     """The newest commits that ask for one or two code files that are still there."""
-    asked: list[Asked] = []
+    questions: list[Question] = []
     used: Counter[str] = Counter()
-    seen: set[str] = set()
-    for one in commits:
-        files = tuple(path for _, path in one.changes if is_asked_about(path))
+    queries: set[str] = set()
+    for commit in commits:
+        files = tuple(path for _, path in commit.changes if is_asked_about(path))
         if not 1 <= len(files) <= FILES_MAX or not present.issuperset(files):
             continue
-        if any(status != "M" for status, path in one.changes if path in files):
+        if any(status != "M" for status, path in commit.changes if path in files):
             continue
-        query = question_of(one.subject)
-        if not query or query.lower() in seen or any(used[path] >= FILE_MAX for path in files):
+        query = question_of(commit.subject)
+        if not query or query.lower() in queries or any(used[path] >= FILE_MAX for path in files):
             continue
-        seen.add(query.lower())
+        queries.add(query.lower())
         used.update(files)
-        asked.append(Asked(query, one.sha, files))
-        if len(asked) == REPOSITORY_MAX:
+        questions.append(Question(query, commit.sha, files))
+        if len(questions) == REPOSITORY_MAX:
             break
-    return asked
+    return questions
 
 
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
@@ -112,19 +112,19 @@ def changed_lines(diff: str) -> list[tuple[int, int]]:
     """(first, last) of the lines that a diff of one file, without context, leaves in their place;
     where lines are only gone, the line before them.
     """
-    found = []
+    spans = []
     for start, count in _HUNK.findall(diff):
         first, size = int(start), int(count or 1)
-        found.append((first, first + max(size, 1) - 1))
-    return found
+        spans.append((first, first + max(size, 1) - 1))
+    return spans
 
 
 def innermost(spans: Sequence[tuple[str, int, int]], lines: Iterable[tuple[int, int]]) -> set[str]:
     """The names of the innermost of `spans` (name, first, last) that hold a line of `lines`."""
-    found = set()
+    names = set()
     for first, last in lines:
         for line in range(first, last + 1):
-            around = [(end - start, name) for name, start, end in spans if start <= line <= end]
-            if around:
-                found.add(min(around)[1])
-    return found
+            enclosing = [(end - start, name) for name, start, end in spans if start <= line <= end]
+            if enclosing:
+                names.add(min(enclosing)[1])
+    return names

@@ -27,7 +27,7 @@ from report import ROOT, Figures, add_json, begin, commit, print_machine, print_
 #: how much slower a median may be: what the same code differs by on a quiet machine
 SLOWER_MAX = 1.03
 #: what says nothing about speed: when, where and on what was measured
-ABOUT = frozenset(
+NOT_FIGURES = frozenset(
     "bench benchmark date commit machine versions cortex python numpy processor system cores load "
     "load_average load_before runs".split()
 )
@@ -40,7 +40,7 @@ PEER = re.compile(r"grep|semble")
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedFigure:
     """One figure of both checkouts, each the median of its runs. `spread`: the largest of the runs
     of one checkout less its smallest, as a share of their median. `counts`: for the verdict.
     """
@@ -63,7 +63,7 @@ def flatten(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
     """(names from the outermost to the innermost, number) of every number that was measured."""
     if isinstance(value, dict):
         for name, inner in value.items():
-            if name not in ABOUT and name not in NAMING:
+            if name not in NOT_FIGURES and name not in NAMING:
                 yield from flatten(inner, (*path, name))
     elif isinstance(value, list):
         for row in value:
@@ -74,29 +74,29 @@ def flatten(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
         yield path, value
 
 
-def compare(this: Sequence[Figures], other: Sequence[Figures]) -> list[Compared]:
+def compare(this: Sequence[Figures], other: Sequence[Figures]) -> list[ComparedFigure]:
     """The figures that all results of both checkouts have, in their order."""
     ours, theirs = _gather(this), _gather(other)
     return [_compare(path, ours[path], theirs[path]) for path in ours if path in theirs]
 
 
 def _gather(results: Sequence[Figures]) -> dict[tuple[str, ...], list[float]]:
-    found: dict[tuple[str, ...], list[float]] = {}
+    values_by_path: dict[tuple[str, ...], list[float]] = {}
     for result in results:
         for path, value in flatten(result):
-            found.setdefault(path, []).append(value)
-    return {path: values for path, values in found.items() if len(values) == len(results)}
+            values_by_path.setdefault(path, []).append(value)
+    return {path: values for path, values in values_by_path.items() if len(values) == len(results)}
 
 
-def _compare(path: tuple[str, ...], ours: list[float], theirs: list[float]) -> Compared:
+def _compare(path: tuple[str, ...], ours: list[float], theirs: list[float]) -> ComparedFigure:
     this, other = statistics.median(ours), statistics.median(theirs)
-    time = any(TIME.search(part) for part in path)
-    counts = time and not any(TAIL.search(part) or PEER.search(part) for part in path)
+    time = any(TIME.search(name) for name in path)
+    counts = time and not any(TAIL.search(name) or PEER.search(name) for name in path)
     # Of small figures the last digit alone can be more than the allowed share.
     beyond = this - other > 1.01 * min(map(_step, (*ours, *theirs)))
     spreads = [_spread(values) for values in (ours, theirs)]
     slower = counts and beyond and this > SLOWER_MAX * other
-    return Compared(" / ".join(path), this, other, max(spreads), time, counts, slower)
+    return ComparedFigure(" / ".join(path), this, other, max(spreads), time, counts, slower)
 
 
 def _step(value: float) -> float:
@@ -110,10 +110,10 @@ def _spread(values: list[float]) -> float:
     return round((max(values) - min(values)) / middle, 3) if middle else 0.0
 
 
-def verdict(compared: Sequence[Compared]) -> str:
+def verdict(compared: Sequence[ComparedFigure]) -> str:
     allowed = f"{SLOWER_MAX - 1:.0%}".replace("%", " %")
-    slower = [f"{one.name} ({one.ratio})" for one in compared if one.slower]
-    if not any(one.counts for one in compared):
+    slower = [f"{row.name} ({row.ratio})" for row in compared if row.slower]
+    if not any(row.counts for row in compared):
         return "nothing to compare: the results have no median in common"
     if not slower:
         return f"no median slower by more than {allowed}"
@@ -125,13 +125,15 @@ def run(checkout: Path, program: str, arguments: Sequence[str]) -> Figures:
     is left as it was.
     """
     folder = checkout / "scripts" / "bench"
-    before = _read(folder / "results")
+    before = _read_results(folder / "results")
     command = [checkout / ".venv" / "bin" / "python", folder / program, *arguments, "--json"]
     subprocess.run(command, cwd=checkout, check=True, stdout=subprocess.DEVNULL)
-    made = [(path, raw) for path, raw in _read(folder / "results").items() if before.get(path) != raw]
-    if len(made) != 1:
-        raise SystemExit(f"{program} of {checkout} wrote {len(made)} files of figures, not one")
-    ((path, raw),) = made
+    written = [
+        (path, raw) for path, raw in _read_results(folder / "results").items() if before.get(path) != raw
+    ]
+    if len(written) != 1:
+        raise SystemExit(f"{program} of {checkout} wrote {len(written)} files of figures, not one")
+    ((path, raw),) = written
     if path in before:
         path.write_bytes(before[path])
     else:
@@ -140,23 +142,23 @@ def run(checkout: Path, program: str, arguments: Sequence[str]) -> Figures:
     return figures
 
 
-def _read(folder: Path) -> Mapping[Path, bytes]:
+def _read_results(folder: Path) -> Mapping[Path, bytes]:
     return {path: path.read_bytes() for path in folder.glob("*.json")}
 
 
-def show(compared: Sequence[Compared]) -> None:
+def show(compared: Sequence[ComparedFigure]) -> None:
     header = ("figure", "this", "other", "this ÷ other", "spread", "")
-    times = [one for one in compared if one.time]
-    others = [one for one in compared if not one.time and one.this != one.other]
+    times = [row for row in compared if row.time]
+    others = [row for row in compared if not row.time and row.this != row.other]
     for rows in filter(None, (times, others)):
-        print_table(header, [_row(one) for one in rows])
+        print_table(header, [_row(row) for row in rows])
         print()
 
 
-def _row(one: Compared) -> tuple[Any, ...]:
-    mark = "slower" if one.slower else "" if one.counts or not one.time else "not counted"
-    ratio = None if one.ratio is None else f"{one.ratio:.3f}"
-    return one.name, f"{one.this:g}", f"{one.other:g}", ratio, f"{one.spread:.1%}", mark
+def _row(row: ComparedFigure) -> tuple[Any, ...]:
+    mark = "slower" if row.slower else "" if row.counts or not row.time else "not counted"
+    ratio = None if row.ratio is None else f"{row.ratio:.3f}"
+    return row.name, f"{row.this:g}", f"{row.other:g}", ratio, f"{row.spread:.1%}", mark
 
 
 def main() -> int:
@@ -173,19 +175,19 @@ def main() -> int:
     head = begin(f"against-{Path(program).stem}")
     results: dict[Path, list[Figures]] = {ROOT: [], other: []}
     for number in range(options.runs):
-        for checkout, found in results.items():
+        for checkout, runs in results.items():
             print(f"run {number + 1} of {options.runs}: {checkout}", file=sys.stderr, flush=True)
-            found.append(run(checkout, program, arguments))
+            runs.append(run(checkout, program, arguments))
     compared = compare(results[ROOT], results[other])
     print_machine(head)
     print(f"this: {head['commit']}, other: {commit(other)}, {options.runs} runs of each\n")
     show(compared)
     print(verdict(compared))
     if options.json:
-        about = {"other": commit(other), "command": options.command, "runs": options.runs}
-        figures = [asdict(one) | {"ratio": one.ratio} for one in compared]
-        write(head | about | {"verdict": verdict(compared), "figures": figures})
-    return int(any(one.slower for one in compared))
+        settings = {"other": commit(other), "command": options.command, "runs": options.runs}
+        figures = [asdict(row) | {"ratio": row.ratio} for row in compared]
+        write(head | settings | {"verdict": verdict(compared), "figures": figures})
+    return int(any(row.slower for row in compared))
 
 
 if __name__ == "__main__":

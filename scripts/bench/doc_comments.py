@@ -36,7 +36,7 @@ _REFUSED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedDefinition:
     """A question for the definition in lines `start` to `end` of `path`; `blank` are the lines of
     its comment.
     """
@@ -64,27 +64,29 @@ def first_sentence(doc: str, name: str) -> str:
     one that nobody would ask.
     """
     paragraph = " ".join(doc.split("\n\n", maxsplit=1)[0].split())
-    found = _SENTENCE.match(paragraph)
-    text = (found[1] if found else paragraph).rstrip(".!:").replace("`", "").strip()
-    first, _, rest = text.partition(" ")
+    match = _SENTENCE.match(paragraph)
+    text = (match[1] if match else paragraph).rstrip(".!:").replace("`", "").strip()
+    first, _, remainder = text.partition(" ")
     if first.strip("*_()").rpartition(".")[2] == name:
-        text = rest
+        text = remainder
     if _REFUSED.search(text) or not text.isascii() or len(_WORD.findall(text)) not in WORDS:
         return ""
     return text
 
 
-def described(source: Source, outline: Outline) -> list[Described]:
+def described_definitions(source: Source, outline: Outline) -> list[DescribedDefinition]:
     """Every definition of a file that a comment of its own describes in a sentence."""
-    found = []
+    questions = []
     for symbol in outline.symbols:
         if symbol.kind not in _KINDS or symbol.end_line - symbol.start_line + 1 < LINES_MIN:
             continue
         query = first_sentence(symbol.doc, symbol.name)
         blank = _lines_of(symbol, outline.comments, source.lines) if query else ()
         if blank and symbol.name.lower() not in query.lower().split():
-            found.append(Described(query, source.path, symbol.start_line, symbol.end_line, blank))
-    return found
+            questions.append(
+                DescribedDefinition(query, source.path, symbol.start_line, symbol.end_line, blank)
+            )
+    return questions
 
 
 def _lines_of(symbol: Symbol, comments: Iterable[Span], lines: tuple[str, ...]) -> tuple[int, ...]:
@@ -92,11 +94,11 @@ def _lines_of(symbol: Symbol, comments: Iterable[Span], lines: tuple[str, ...]) 
     doc = symbol.doc.split("\n")
     near = range(symbol.start_line - 2 * len(doc) - 2, symbol.start_line + symbol.signature.count("\n") + 3)
     spans = [span for span in comments if span.start in near and span.text and span.text in symbol.doc]
-    told = sorted(set(chain.from_iterable(range(span.start, span.end + 1) for span in spans)))
-    text = "\n".join(lines[line - 1] for line in told)
-    whole = all(part.strip() in text for part in doc if part.strip())
-    alone = all(_is_comment(lines[line - 1]) or _is_inside(line, spans) for line in told)
-    return tuple(told) if whole and alone else ()
+    comment_lines = sorted(set(chain.from_iterable(range(span.start, span.end + 1) for span in spans)))
+    text = "\n".join(lines[line - 1] for line in comment_lines)
+    is_complete = all(doc_line.strip() in text for doc_line in doc if doc_line.strip())
+    alone = all(_is_comment(lines[line - 1]) or _is_inside(line, spans) for line in comment_lines)
+    return tuple(comment_lines) if is_complete and alone else ()
 
 
 def _is_comment(line: str) -> bool:
@@ -107,26 +109,28 @@ def _is_inside(line: int, spans: Iterable[Span]) -> bool:
     return any(span.start < line <= span.end for span in spans)
 
 
-def is_repeated(one: Described, texts: Mapping[str, str]) -> bool:
+def is_repeated(question: DescribedDefinition, texts: Mapping[str, str]) -> bool:
     """Whether another file's text, its blanks single, has the sentence too: there it stays."""
-    begin = one.query[:COPIED]
-    return any(begin in text for path, text in texts.items() if path != one.path)
+    begin = question.query[:COPIED]
+    return any(begin in text for path, text in texts.items() if path != question.path)
 
 
-def choose(found: Iterable[Described]) -> list[Described]:
+def choose(candidates: Iterable[DescribedDefinition]) -> list[DescribedDefinition]:
     """FILE_MAX of each file, REPOSITORY_MAX in all: an even choice that is always the same."""
-    order = sorted(found, key=lambda one: sha256(f"{one.path}\0{one.query}".encode()).digest())
-    chosen: list[Described] = []
+    order = sorted(
+        candidates, key=lambda question: sha256(f"{question.path}\0{question.query}".encode()).digest()
+    )
+    choice: list[DescribedDefinition] = []
     queries: set[str] = set()
-    for one in order:
-        fits = sum(other.path == one.path for other in chosen) < FILE_MAX
-        if fits and one.query.lower() not in queries:
-            queries.add(one.query.lower())
-            chosen.append(one)
-    return chosen[:REPOSITORY_MAX]
+    for question in order:
+        fits = sum(other.path == question.path for other in choice) < FILE_MAX
+        if fits and question.query.lower() not in queries:
+            queries.add(question.query.lower())
+            choice.append(question)
+    return choice[:REPOSITORY_MAX]
 
 
-def blanked(raw: bytes, lines: Iterable[int]) -> bytes:
+def blank_lines(raw: bytes, lines: Iterable[int]) -> bytes:
     """A file whose `lines` are empty; all other lines keep their numbers."""
     parts = raw.split(b"\n")
     for line in lines:

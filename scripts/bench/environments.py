@@ -25,7 +25,7 @@ def python_with(name: str, packages: Sequence[str]) -> Path:
         pip = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet", "--quiet"]
         subprocess.run([*pip, "install", *packages], check=True)
 
-    return _made(name, packages, make) / "bin" / "python"
+    return _installed_folder(name, packages, make) / "bin" / "python"
 
 
 def node_with(name: str, packages: Sequence[str], version: str) -> tuple[Path, Path]:
@@ -43,7 +43,7 @@ def node_with(name: str, packages: Sequence[str], version: str) -> tuple[Path, P
         npm = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
         subprocess.run([*npm, "--save-exact", *wanted], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
-    modules = _made(name, wanted, make) / "node_modules"
+    modules = _installed_folder(name, wanted, make) / "node_modules"
     return modules / node / "bin" / "node", modules
 
 
@@ -52,13 +52,13 @@ def lines_of(lock: Path) -> list[str]:
     return [line for line in lock.read_text().splitlines() if line and not line.startswith("#")]
 
 
-def _made(name: str, packages: Sequence[str], make: Callable[[Path], None]) -> Path:
+def _installed_folder(name: str, packages: Sequence[str], make: Callable[[Path], None]) -> Path:
     """The folder, made anew where its list is another one."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = cache / "cortex-bench" / name
-    listed, said = "\n".join(packages), folder / "installed"
-    if not said.exists() or said.read_text() != listed:
+    listed, stamp = "\n".join(packages), folder / "installed"
+    if not stamp.exists() or stamp.read_text() != listed:
         print(f"installing {name} into {folder}", file=sys.stderr)
         make(folder)
-        said.write_text(listed)
+        stamp.write_text(listed)
     return folder

@@ -35,7 +35,16 @@ from typing import Any
 import numpy as np
 import orjson
 import ripgrep
-from product import QUIET_S, Front, connect, covering, rows_of, served, surroundings, wait_whole
+from product import (
+    QUIET_S,
+    Front,
+    connect,
+    covering_rows,
+    isolated_environment,
+    open_project,
+    rows_of,
+    wait_until_indexed,
+)
 from queries import draw
 from report import Figures, add_json, begin, print_figures, print_machine, print_table, summarise, write
 from ripgrep import WARM_UP, time_ripgrep
@@ -63,16 +72,16 @@ def compose(sources: Path, target: Path, count: int) -> int:
     share.
     """
     listed = [sorted(_files_of(folder)) for folder in sorted(sources.iterdir()) if folder.is_dir()]
-    chosen = itertools.islice(
+    selection = itertools.islice(
         (path for paths in itertools.zip_longest(*listed) for path in paths if path is not None), count
     )
-    made = 0
-    for path in chosen:
+    copied = 0
+    for path in selection:
         copy = target / path.relative_to(sources)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-        made += 1
-    return made
+        copied += 1
+    return copied
 
 
 def _files_of(folder: Path) -> Iterator[Path]:
@@ -91,7 +100,7 @@ async def measure_speed(config: Config, queries: dict[str, list[dict[str, Any]]]
         table = [await measure_kind(front, kind, requests) for kind, requests in queries.items()]
     for row in table:
         if row["case"] in PEER_KINDS:
-            peer = [time_ripgrep(config.root, one) for one in queries[row["case"]][:PEER_QUERIES]]
+            peer = [time_ripgrep(config.root, query) for query in queries[row["case"]][:PEER_QUERIES]]
             row["ripgrep"] = {k: v for k, v in summarise("ripgrep", peer).items() if k.startswith("p")}
     return table
 
@@ -99,16 +108,16 @@ async def measure_speed(config: Config, queries: dict[str, list[dict[str, Any]]]
 async def measure_kind(front: Front, kind: str, requests: list[dict[str, Any]]) -> Figures:
     for arguments in requests[:WARM_UP]:
         await front.call("cortex_exact", **arguments)
-    seconds, found = [], []
+    seconds, totals = [], []
     for arguments in requests:
         started = time.perf_counter()
         answer = await front.call("cortex_exact", **arguments)
         seconds.append(time.perf_counter() - started)
-        found.append(answer["total_found"])
+        totals.append(answer["total_found"])
     slowest = sorted(zip(seconds, requests, strict=True), key=lambda pair: -pair[0])[:3]
     return summarise(kind, seconds) | {
-        "found_median": statistics.median(found),
-        "found_max": max(found),
+        "found_median": statistics.median(totals),
+        "found_max": max(totals),
         "slowest": [f"{arguments['query']}  {1000 * took:.1f} ms" for took, arguments in slowest],
     }
 
@@ -121,13 +130,13 @@ def measure_indexing(rows: Rows) -> dict[str, Any]:
     by side as by the builder.
     """
     chunks = [(int(rows.keys[at]), orjson.loads(rows.chunk(at))) for at in np.flatnonzero(rows.live).tolist()]
-    cover = {int(rows.keys[at]) for at in covering(rows)}
+    cover = {int(rows.keys[at]) for at in covering_rows(rows)}
     megabytes = sum(len(chunk["text"].encode()) for _, chunk in chunks) / 1e6
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:  # merges may still write
         writer = TextWriter(Path(name) / "text", "")
         started = time.perf_counter()
         with ThreadPoolExecutor(1) as pool:
-            made = pool.submit(
+            pending = pool.submit(
                 lambda: (
                     trigrams.make_sections(
                         [chunk["text"].encode() if key in cover else None for key, chunk in chunks]
@@ -137,7 +146,7 @@ def measure_indexing(rows: Rows) -> dict[str, Any]:
             )
             writer.build(1, iter(chunks), [])
             text_s = time.perf_counter() - started
-            sections = made.result()
+            sections = pending.result()
         seconds = time.perf_counter() - started
         size = sum(file.stat().st_size for file in (Path(name) / "text" / "1").iterdir()) / 1e6
         commits = []
@@ -177,7 +186,7 @@ def run(options: argparse.Namespace) -> Figures:
     version = subprocess.run(["rg", "--version"], capture_output=True, text=True, check=True)
     result: Figures = begin("exact") | {"ripgrep": version.stdout.splitlines()[0]}
     with contextlib.ExitStack() as stack:
-        stack.enter_context(surroundings())
+        stack.enter_context(isolated_environment())
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="exact-"))).resolve()
         if "speed" in parts or "indexing" in parts:
             result |= measure_tree(options, parts, home)
@@ -193,9 +202,9 @@ def measure_tree(options: argparse.Namespace, parts: Sequence[str], home: Path) 
     tree = options.tree.resolve() if options.tree else home / "tree"
     files = 0 if options.tree else compose(options.sources.resolve(), tree, options.files)
     result: Figures = {}
-    with served(tree) as config:
+    with open_project(tree) as config:
         started = time.perf_counter()
-        asyncio.run(wait_whole(tree))
+        asyncio.run(wait_until_indexed(tree))
         seconds = time.perf_counter() - started - QUIET_S
         rows = rows_of(config)
         result["tree"] = {
@@ -204,7 +213,7 @@ def measure_tree(options: argparse.Namespace, parts: Sequence[str], home: Path) 
             "indexed_in_s": round(seconds, 1),
         }
         if "speed" in parts:
-            texts = [rows.text(at) for at in covering(rows)]
+            texts = [rows.text(at) for at in covering_rows(rows)]
             result["speed"] = asyncio.run(measure_speed(config, draw(texts, options.queries)))
     if "indexing" in parts:
         result["indexing"] = measure_indexing(rows)
@@ -215,12 +224,12 @@ def measure_equality(repository: Path, home: Path, count: int) -> Figures:
     """The comparison with ripgrep in a copy of the repository, which is printed at once."""
     copy = home / repository.name
     shutil.copytree(repository, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".cortex"))
-    with served(copy) as config:
-        asyncio.run(wait_whole(copy))
-        found = asyncio.run(ripgrep.compare(config, count))
+    with open_project(copy) as config:
+        asyncio.run(wait_until_indexed(copy))
+        comparison = asyncio.run(ripgrep.compare(config, count))
     shutil.rmtree(copy)
-    ripgrep.show(found)
-    return found
+    ripgrep.show(comparison)
+    return comparison
 
 
 def show(result: Figures) -> None:

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from product import connect, scratch
+from product import connect, scratch_project
 from report import Figures, add_json, begin, print_machine, print_table, summarise, write
 
 #: seconds between two questions
@@ -58,12 +58,12 @@ async def follow(root: Path) -> list[Figures]:
     rows: list[Figures] = []
     async with connect(root) as front:
         while time.perf_counter() - front.started < BOUND_S:
-            asked = time.perf_counter()
+            asked_at = time.perf_counter()
             answer = await front.call("cortex_search", query=QUESTION, limit=5)
-            rows.append(row(asked - front.started, time.perf_counter() - asked, answer))
+            rows.append(row(asked_at - front.started, time.perf_counter() - asked_at, answer))
             if rows[-1]["whole"]:
                 break
-            await asyncio.sleep(max(0.0, asked + EVERY_S - time.perf_counter()))
+            await asyncio.sleep(max(0.0, asked_at + EVERY_S - time.perf_counter()))
     return rows
 
 
@@ -85,21 +85,21 @@ def row(second: float, seconds: float, answer: dict[str, Any]) -> Figures:
 
 def faults(rows: list[Figures]) -> list[str]:
     """What contradicts the sentences of this program, each with its second."""
-    found = [] if rows[-1]["whole"] else [f"the project was not served in {BOUND_S:.0f} s"]
+    messages = [] if rows[-1]["whole"] else [f"the project was not served in {BOUND_S:.0f} s"]
     most = 0.0
-    for one in rows:
-        at = f"second {one['second']}"
-        if one["answer_ms"] > 1000 * ANSWER_S:
-            found.append(f"{at}: the answer took {one['answer_ms']} ms")
-        if not one["generation"]:
+    for row in rows:
+        at = f"second {row['second']}"
+        if row["answer_ms"] > 1000 * ANSWER_S:
+            messages.append(f"{at}: the answer took {row['answer_ms']} ms")
+        if not row["generation"]:
             continue
-        done = math.inf if one["searchable"] is None else one["searchable"]  # not told: all of it
+        done = math.inf if row["searchable"] is None else row["searchable"]  # not told: all of it
         if done < most:
-            found.append(f"{at}: searchable fell from {most} to {done}")
-        if one["of"] and f"{100 * done // one['of']} % searchable" not in one["said"]:
-            found.append(f"{at}: the message does not say how much is searchable")
+            messages.append(f"{at}: searchable fell from {most} to {done}")
+        if row["of"] and f"{100 * done // row['of']} % searchable" not in row["said"]:
+            messages.append(f"{at}: the message does not say how much is searchable")
         most = max(most, done)
-    return found
+    return messages
 
 
 def main() -> int:
@@ -109,16 +109,16 @@ def main() -> int:
     add_json(parser)
     options = parser.parse_args()
     figures = begin("first_minute")
-    with scratch(server_idle_exit_s=2) as root:
+    with scratch_project(server_idle_exit_s=2) as root:
         copied = copy_sources(options.sources, root, options.files)
         rows = asyncio.run(follow(root))
     figures |= {"files": copied, "sources": [folder.name for folder in options.sources]}
-    first = next((one["second"] + one["answer_ms"] / 1000 for one in rows if one["results"]), None)
+    first = next((row["second"] + row["answer_ms"] / 1000 for row in rows if row["results"]), None)
     figures |= {"first_result_s": first, "whole_s": rows[-1]["second"]}
     print_machine(figures)
     keys = ("second", "answer_ms", "searchable", "of", "generation", "results")
     print_table(("second", "answer ms", "searchable", "of", "generation", "results"), table(rows, keys))
-    answers = summarise("answers", [one["answer_ms"] / 1000 for one in rows])
+    answers = summarise("answers", [row["answer_ms"] / 1000 for row in rows])
     print(f"\nfirst results after {first} s, all of {copied} files after {rows[-1]['second']} s; {answers}")
     broken = faults(rows)
     print("\n".join(broken) or "no answer was late, each said how much is searchable, the share never fell")
@@ -128,7 +128,7 @@ def main() -> int:
 
 
 def table(rows: list[Figures], keys: tuple[str, ...]) -> list[list[object]]:
-    return [[str(one[keys[0]]), *(one[key] for key in keys[1:])] for one in rows]
+    return [[str(row[keys[0]]), *(row[key] for key in keys[1:])] for row in rows]
 
 
 if __name__ == "__main__":

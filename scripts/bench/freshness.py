@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import orjson
-from product import scratch
+from product import scratch_project
 from report import ROOT, Figures, add_json, begin, print_machine, print_table, summarise, write
 
 from cortex.engines.vector.usearch import Limits
@@ -106,7 +106,7 @@ class ChunkFolder:
 
 
 @contextlib.asynccontextmanager
-async def started(config: configuration.Config) -> AsyncIterator[Client]:
+async def start(config: configuration.Config) -> AsyncIterator[Client]:
     """The set of a project, and a client of its workers."""
     attachment = await attach.attach(config)
     client = Client(config.runtime_dir)
@@ -117,7 +117,7 @@ async def started(config: configuration.Config) -> AsyncIterator[Client]:
         await attachment.close()
 
 
-async def served(client: Client, word: str, count: int, bound_s: float = BOUND_S) -> None:
+async def wait_until_served(client: Client, word: str, count: int, bound_s: float = BOUND_S) -> None:
     """Return when the text worker finds `count` chunks with `word` and the vector worker serves
     that generation.
     """
@@ -152,47 +152,47 @@ async def repeat(
     return seconds
 
 
-async def replaced(chunks: int, debounce_ms: int, runs: int) -> list[Figures]:
+async def measure_replacements(chunks: int, debounce_ms: int, runs: int) -> list[Figures]:
     """Chunk file replaced → served."""
-    found = []
+    rows = []
     settings = {"server_auto_index": "false", "server_debounce_ms": debounce_ms}
-    with scratch(**settings, server_idle_exit_s=IDLE_EXIT_S) as root:
+    with scratch_project(**settings, server_idle_exit_s=IDLE_EXIT_S) as root:
         config = configuration.load(root)
         folder = ChunkFolder(config.chunks_dir, chunks, config.embedding.dimensions)
-        async with started(config) as client:
-            await served(client, "initial", chunks, BUILD_S)
-            await at_rest(client, chunks)
+        async with start(config) as client:
+            await wait_until_served(client, "initial", chunks, BUILD_S)
+            await wait_for_hnsw(client, chunks)
             for changed, files, allowed_ms in CASES + (LARGE_CASES if chunks >= LARGE else ()):
                 change = functools.partial(folder.change, changed, files)
-                is_served = functools.partial(served, client, count=changed)
+                is_served = functools.partial(wait_until_served, client, count=changed)
                 plural = "s" if files > 1 else ""
                 case = f"{changed} of {chunks} chunks in {files} file{plural} → served"
                 figures = row(case, debounce_ms, await repeat(runs, change, is_served))
                 after_ms = round(figures["p50_ms"] - debounce_ms, 2)
-                found.append(figures | {"after_ms": after_ms, "allowed_ms": allowed_ms})
-    return found
+                rows.append(figures | {"after_ms": after_ms, "allowed_ms": allowed_ms})
+    return rows
 
 
-async def saved(debounce_ms: int, runs: int) -> list[Figures]:
+async def measure_saves(debounce_ms: int, runs: int) -> list[Figures]:
     """Source saved → found, in a copy of this repository's own sources."""
     settings = {} if debounce_ms else {"indexing_debounce_ms": 0}
-    with scratch(server_debounce_ms=debounce_ms, server_idle_exit_s=IDLE_EXIT_S, **settings) as root:
+    with scratch_project(server_debounce_ms=debounce_ms, server_idle_exit_s=IDLE_EXIT_S, **settings) as root:
         ignored = shutil.ignore_patterns("__pycache__", "*.npy")
         for package in ("cortex", "ipc", "workers"):
             shutil.copytree(ROOT / package, root / package, ignore=ignored)
         config = configuration.load(root)
         path = root / "cortex" / "fresh.py"
         path.write_text("def initial_marker(): ...\n")
-        async with started(config) as client:
-            await served(client, "initial_marker", 1)
-            await indexed(config)
+        async with start(config) as client:
+            await wait_until_served(client, "initial_marker", 1)
+            await wait_for_indexer(config)
 
             def change() -> str:
                 word = f"fresh{next(_changes)}word"
                 path.write_text(f'def {word}():\n    """Written just now."""\n    return 1\n')
                 return word
 
-            seconds = await repeat(runs, change, functools.partial(served, client, count=1))
+            seconds = await repeat(runs, change, functools.partial(wait_until_served, client, count=1))
     return [row("source saved → found", debounce_ms, seconds) | {"after_ms": None, "allowed_ms": None}]
 
 
@@ -201,7 +201,7 @@ def row(case: str, debounce_ms: int, seconds: list[float]) -> Figures:
     return summarise(case, seconds, (50, 95)) | worst | {"debounce_ms": debounce_ms}
 
 
-async def at_rest(client: Client, chunks: int) -> None:
+async def wait_for_hnsw(client: Client, chunks: int) -> None:
     """Return when no HNSW index is being built in the background any more."""
     async with asyncio.timeout(BUILD_S):
         while chunks > Limits().scan_rows_max:
@@ -211,7 +211,7 @@ async def at_rest(client: Client, chunks: int) -> None:
             await asyncio.sleep(0.5)
 
 
-async def indexed(config: configuration.Config) -> None:
+async def wait_for_indexer(config: configuration.Config) -> None:
     """Return when the indexer has nothing left to do."""
     async with asyncio.timeout(BOUND_S):
         while True:
@@ -234,13 +234,13 @@ def main() -> int:
     rows: list[Figures] = []
     for debounce_ms in options.debounce_ms:
         if options.only != "sources":
-            rows += asyncio.run(replaced(options.chunks, debounce_ms, options.runs))
+            rows += asyncio.run(measure_replacements(options.chunks, debounce_ms, options.runs))
         if options.only != "chunks":
-            rows += asyncio.run(saved(debounce_ms, options.runs))
+            rows += asyncio.run(measure_saves(debounce_ms, options.runs))
     print_machine(figures)
     keys = ("case", "debounce_ms", "runs", "p50_ms", "p95_ms", "max_ms", "after_ms", "allowed_ms")
     header = ("case", "debounce ms", "runs", "p50 ms", "p95 ms", "max ms", "after", "allowed")
-    print_table(header, [[one[key] for key in keys] for one in rows])
+    print_table(header, [[row[key] for key in keys] for row in rows])
     if options.json:
         write(figures | {"rows": rows})
     return 0

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import orjson
 import psutil
-from product import Front, connect, processes_of, scratch
+from product import Front, connect, processes_of, scratch_project
 from report import ROOT, Figures, add_json, begin, percentiles, print_figures, print_machine, write
 
 from cortex.ask.freshness import Freshness
@@ -111,9 +111,9 @@ def accuracy(root: Path, show: int) -> dict[str, Any]:
     project = load(root)
     evaluator = Evaluator(project)
     places = {
-        project.id_of((path, at)): (path, one.line)
+        project.id_of((path, at)): (path, definition.line)
         for path, index in project.files.items()
-        for at, one in enumerate(index.facts.definitions)
+        for at, definition in enumerate(index.facts.definitions)
     }
     ours: dict[tuple[str, int, int], tuple[Place, str]] = {}
     unsure: set[tuple[str, int, int]] = set()
@@ -155,12 +155,12 @@ def compare(
     for key, targets in inside.items():
         if key not in ours:
             missed.append((key, targets))
-    for one in (*wrong[:show], *missed[:show]):
-        print("wrong " if len(one) == 4 else "missed", *one, file=sys.stderr)
-    found = sum(1 for key, targets in inside.items() if key in ours and ours[key][0] in targets)
+    for difference in (*wrong[:show], *missed[:show]):
+        print("wrong " if len(difference) == 4 else "missed", *difference, file=sys.stderr)
+    hits = sum(1 for key, targets in inside.items() if key in ours and ours[key][0] in targets)
     return {
         "precision": round(sum(right.values()) / max(1, sum(judged.values())), 4),
-        "recall": round(found / max(1, len(inside)), 4),
+        "recall": round(hits / max(1, len(inside)), 4),
         "jedi_finds": len(inside),
         "we_find": len(ours),
         "judged": sum(judged.values()),
@@ -176,11 +176,15 @@ def jedi_targets(
 
     # Not the packages installed here: one of them may be the very package under its own name.
     standard = [path for path in sys.path if path and "site-packages" not in path]
-    whole = jedi.Project(root, sys_path=[str(root), *standard], smart_sys_path=False)
+    jedi_project = jedi.Project(root, sys_path=[str(root), *standard], smart_sys_path=False)
     for path, index in sorted(project.files.items()):
-        script = jedi.Script(path=root / path, project=whole)
+        script = jedi.Script(path=root / path, project=jedi_project)
         if calls:
-            sites = [(one.line, one.column) for one in index.references if one.kind == "call"]
+            sites = [
+                (reference.line, reference.column)
+                for reference in index.references
+                if reference.kind == "call"
+            ]
         else:
             sites = [
                 (b.line, b.column + len(b.chain) - len(b.chain.rpartition(".")[2]))
@@ -222,7 +226,7 @@ def speed(nodes: int, edges: int) -> dict[str, Any]:
     """Operations on a graph made up with the degrees of real ones: most functions are called once,
     a few by thousands.
     """
-    with scratch(server_auto_index="false") as root:
+    with scratch_project(server_auto_index="false") as root:
         config = configuration.load(root)
         ids = synthesize(config, nodes, edges)
         place = root / "segments"
@@ -250,10 +254,12 @@ def speed(nodes: int, edges: int) -> dict[str, Any]:
             "load_s": round(statistics.median(cold), 3),
             "reload_one_shard_s": round(time.perf_counter() - started, 3),
         }
-        chosen = random.sample(ids, QUESTIONS)
-        for operation, asked in cases(chosen):
-            figures[f"engine {operation} ms"] = timed(lambda q: snapshot.search(GraphSearch(**q)), asked)
-        return figures | asyncio.run(whole_path(config, chosen))
+        targets = random.sample(ids, QUESTIONS)
+        for operation, queries in cases(targets):
+            figures[f"engine {operation} ms"] = time_questions(
+                lambda q: snapshot.search(GraphSearch(**q)), queries
+            )
+        return figures | asyncio.run(measure_front(config, targets))
 
 
 def cases(ids: list[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -289,8 +295,8 @@ def synthesize(config: Config, nodes: int, edges: int) -> list[str]:
         edge = {"from": ids[source], "to": ids[int(targets[at])], "type": kinds[at], "location": location}
         shards[file % len(shards)][1].append(edge | {"confidence": "exact"})
     config.graph_dir.mkdir(parents=True)
-    for number, (own, out) in enumerate(shards):
-        body = orjson.dumps({"_metadata": {}, "nodes": own, "edges": out})
+    for number, (shard_nodes, out) in enumerate(shards):
+        body = orjson.dumps({"_metadata": {}, "nodes": shard_nodes, "edges": out})
         (config.graph_dir / f"code-graph.{number:03d}.json").write_bytes(body)
     write_sources(config, files)
     return ids
@@ -309,14 +315,14 @@ def write_sources(config: Config, files: int) -> None:
     (config.chunks_dir / "bench.json").write_bytes(orjson.dumps([chunk]))
 
 
-async def whole_path(config: Config, ids: list[str]) -> dict[str, Any]:
+async def measure_front(config: Config, ids: list[str]) -> dict[str, Any]:
     """The same questions from the MCP client, and the graph worker's memory."""
     figures: dict[str, Any] = {}
     async with connect(config.root) as front:
         await wait_served(front, config, ids[0])
-        for operation, asked in cases(ids):
+        for operation, queries in cases(ids):
             times = []
-            for question in asked:
+            for question in queries:
                 started = time.perf_counter()
                 await front.call("cortex_graph", **question)
                 times.append(time.perf_counter() - started)
@@ -347,15 +353,15 @@ def memory(config: Config) -> dict[str, float]:
         with contextlib.suppress(psutil.Error):
             if "graph" in process.cmdline():
                 info = process.memory_info()
-                own = info.rss - getattr(info, "shared", 0)
-                return {"resident": round(info.rss / 2**20, 1), "anonymous": round(own / 2**20, 1)}
+                anonymous = info.rss - getattr(info, "shared", 0)
+                return {"resident": round(info.rss / 2**20, 1), "anonymous": round(anonymous / 2**20, 1)}
     return {}
 
 
 async def freshness(project: Path | None, saves: int) -> dict[str, Any]:
     """Saves one file again and again under the real indexer, watcher and workers."""
     behind, answered = [], []
-    with scratch() as root:
+    with scratch_project() as root:
         for package in [project] if project else [ROOT / name for name in ("cortex", "ipc", "workers")]:
             ignored = shutil.ignore_patterns("__pycache__", "*.npy", ".git", ".cortex")
             shutil.copytree(package, root / package.name, ignore=ignored)
@@ -369,12 +375,12 @@ async def freshness(project: Path | None, saves: int) -> dict[str, Any]:
             await until(client, GraphSearch("callers", "fresh_0"))
             for number in range(1, saves + 1):
                 path.write_text(f"def caller():\n    fresh_{number}()\n\n\ndef fresh_{number}():\n    pass\n")
-                found = await asyncio.gather(
+                moments = await asyncio.gather(
                     until(client, ExactSearch(f"fresh_{number}", limit=1)),
                     until(client, GraphSearch("callers", f"fresh_{number}")),
                 )
-                answered.append(found[1] - found[0])
-                behind.append(newest(config.graph_dir) - newest(config.chunks_dir))
+                answered.append(moments[1] - moments[0])
+                behind.append(last_written(config.graph_dir) - last_written(config.chunks_dir))
                 await asyncio.sleep(1.0)
         finally:
             await client.close()
@@ -387,7 +393,7 @@ async def freshness(project: Path | None, saves: int) -> dict[str, Any]:
     }
 
 
-def newest(folder: Path) -> float:
+def last_written(folder: Path) -> float:
     """When a file of `folder` was written last, in seconds."""
     return max(path.stat().st_mtime_ns for path in folder.glob("code-*.json*")) / 1e9
 
@@ -404,7 +410,9 @@ async def until(client: Client, question: ExactSearch | GraphSearch) -> float:
             await asyncio.sleep(0.002)
 
 
-def timed(ask: Callable[[dict[str, Any]], object], questions: list[dict[str, Any]]) -> dict[str, float]:
+def time_questions(
+    ask: Callable[[dict[str, Any]], object], questions: list[dict[str, Any]]
+) -> dict[str, float]:
     times = []
     for question in questions:
         started = time.perf_counter()
@@ -414,7 +422,7 @@ def timed(ask: Callable[[dict[str, Any]], object], questions: list[dict[str, Any
 
 
 def milliseconds(seconds: list[float]) -> dict[str, float]:
-    return percentiles([1000 * each for each in seconds])
+    return percentiles([1000 * second for second in seconds])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
-from product import Front, connect, surroundings, wait_whole
+from product import Front, connect, isolated_environment, wait_until_indexed
 from report import Figures, add_json, begin, print_machine, print_table, write
 
 from cortex.processes import attach
@@ -29,7 +29,7 @@ from cortex.terms.ids import stem_of, strip_overload
 
 OPERATIONS = ("callers", "callees", "implementations")
 TOKEN_BYTES = 4
-_SHOWN = ("results", "tokens_a_result", "with_context", "with_the_answer")
+_COLUMNS = ("results", "tokens_a_result", "with_context", "with_the_answer")
 #: tokens of the outline from which definitions are drawn
 OUTLINE_TOKENS = 30_000
 #: how languages join the parts of a name, by ending
@@ -69,85 +69,101 @@ class Definition:
             yield "crate::module::Type::name", "::".join(["crate", *modules, *self.name.split(".")])
 
 
-async def definitions(front: Front, names: int, seed: int) -> list[Definition]:
+async def sample_definitions(front: Front, names: int, seed: int) -> list[Definition]:
     reply = await front.call("cortex_outline", max_tokens=OUTLINE_TOKENS)
-    known = {
+    outlined = {
         Definition(file["file"], symbol["name"], symbol["lines"][0])
         for file in reply["results"]
         for symbol in file.get("symbols", ())
     }
-    every = sorted(known, key=lambda one: (one.path, one.line, one.name))
+    every = sorted(outlined, key=lambda definition: (definition.path, definition.line, definition.name))
     return random.Random(seed).sample(every, min(names, len(every)))
 
 
-async def costs(front: Front, asked: list[Definition]) -> Figures:
+async def measure_costs(front: Front, sample: list[Definition]) -> Figures:
     """By operation: results, and their tokens and those of the answers for each result."""
-    found: Figures = {}
+    figures: Figures = {}
     for operation in OPERATIONS:
-        own, whole, around, results, spent = 0, 0, 0, 0, Counter[str]()
-        for one in asked:
+        row_bytes, answer_bytes, context_bytes, results, spent = 0, 0, 0, 0, Counter[str]()
+        for definition in sample:
             answer = await front.call(
-                "cortex_graph", operation=operation, target=one.id, include_context=False
+                "cortex_graph", operation=operation, target=definition.id, include_context=False
             )
             if not answer["results"]:
                 continue
-            more = await front.call("cortex_graph", operation=operation, target=one.id, include_context=True)
-            around += sum(len(orjson.dumps(row)) + 1 for row in more["results"])
+            more = await front.call(
+                "cortex_graph", operation=operation, target=definition.id, include_context=True
+            )
+            context_bytes += sum(len(orjson.dumps(row)) + 1 for row in more["results"])
             results += len(answer["results"])
-            whole += len(orjson.dumps(answer))
+            answer_bytes += len(orjson.dumps(answer))
             for row in answer["results"]:
-                own += len(orjson.dumps(row)) + 1
+                row_bytes += len(orjson.dumps(row)) + 1
                 spent.update({name: len(orjson.dumps({name: value})) - 1 for name, value in row.items()})
         if results:
-            found[operation] = {
+            figures[operation] = {
                 "results": results,
-                "tokens_a_result": round(own / TOKEN_BYTES / results, 1),
-                "with_context": round(around / TOKEN_BYTES / results, 1),
-                "with_the_answer": round(whole / TOKEN_BYTES / results, 1),
+                "tokens_a_result": round(row_bytes / TOKEN_BYTES / results, 1),
+                "with_context": round(context_bytes / TOKEN_BYTES / results, 1),
+                "with_the_answer": round(answer_bytes / TOKEN_BYTES / results, 1),
                 "of_fields": {name: round(n / TOKEN_BYTES / results, 1) for name, n in spent.most_common()},
             }
-    return found
+    return figures
 
 
-async def readings(front: Front, asked: list[Definition]) -> dict[str, Counter[str]]:
+async def count_readings(front: Front, sample: list[Definition]) -> dict[str, Counter[str]]:
     """By notation: how many names were found, offered and missed, and an example of the last."""
-    told: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in asked:
-        for notation, name in one.notations():
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for definition in sample:
+        for notation, name in definition.notations():
             answer = await front.call(
                 "cortex_graph", operation="callers", target=name, max_results=1, include_context=False
             )
-            listed = {strip_overload(each) for each in answer.get("candidates", ())}
-            same = strip_overload(answer["target"]).partition(":")[2] == one.name  # in any of its parts
-            how = "found" if same else "offered" if one.id in listed else "missed"
-            told[notation][how] += 1
+            listed = {strip_overload(candidate) for candidate in answer.get("candidates", ())}
+            same = (
+                strip_overload(answer["target"]).partition(":")[2] == definition.name
+            )  # in any of its parts
+            how = "found" if same else "offered" if definition.id in listed else "missed"
+            counts[notation][how] += 1
             if how == "missed":
                 print(
-                    f"  missed: {name} ({one.id}) was read as {answer['target']}: {answer['suggestion'][:160]}"
+                    f"  missed: {name} ({definition.id}) was read as {answer['target']}: {answer['suggestion'][:160]}"
                 )
-    return told
+    return counts
 
 
 async def measure(root: Path, names: int, seed: int) -> Figures:
     config = configuration.load(str(root))
     try:
-        await wait_whole(root)
+        await wait_until_indexed(root)
         async with connect(root) as front:
-            asked = await definitions(front, names, seed)
-            found = await costs(front, asked)
-            return {"definitions": len(asked), "operations": found, "notations": await readings(front, asked)}
+            sample = await sample_definitions(front, names, seed)
+            operation_figures = await measure_costs(front, sample)
+            return {
+                "definitions": len(sample),
+                "operations": operation_figures,
+                "notations": await count_readings(front, sample),
+            }
     finally:
         attach.stop(config)
 
 
-def show(name: str, found: Figures) -> None:
-    print(f"\n{name}: {found['definitions']} definitions")
-    rows = [(operation, *(one[name] for name in _SHOWN)) for operation, one in found["operations"].items()]
-    print_table(("operation", *(name.replace("_", " ") for name in _SHOWN)), rows)
-    for operation, one in found["operations"].items():
-        print(f"{operation}: " + ", ".join(f"{field} {spent}" for field, spent in one["of_fields"].items()))
-    notations = found["notations"].items()
-    rows = [(notation, told["found"], told["offered"], told["missed"]) for notation, told in notations]
+def show(name: str, figures: Figures) -> None:
+    print(f"\n{name}: {figures['definitions']} definitions")
+    rows = [
+        (operation, *(figures_of_operation[name] for name in _COLUMNS))
+        for operation, figures_of_operation in figures["operations"].items()
+    ]
+    print_table(("operation", *(name.replace("_", " ") for name in _COLUMNS)), rows)
+    for operation, figures_of_operation in figures["operations"].items():
+        print(
+            f"{operation}: "
+            + ", ".join(f"{field} {spent}" for field, spent in figures_of_operation["of_fields"].items())
+        )
+    notations = figures["notations"].items()
+    rows = [
+        (notation, counts["found"], counts["offered"], counts["missed"]) for notation, counts in notations
+    ]
     print_table(("notation", "found", "offered", "missed"), rows)
 
 
@@ -161,11 +177,11 @@ def main() -> None:
     result = begin("graph-answers")
     print_machine(result)
     result["projects"] = {}
-    with surroundings():
+    with isolated_environment():
         for root in options.projects:
-            found = asyncio.run(measure(root.resolve(), options.names, options.seed))
-            result["projects"][root.name] = found
-            show(root.name, found)
+            figures = asyncio.run(measure(root.resolve(), options.names, options.seed))
+            result["projects"][root.name] = figures
+            show(root.name, figures)
     if options.json:
         write(result)
 

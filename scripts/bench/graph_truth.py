@@ -39,7 +39,7 @@ from truth_compilers import ask_javac, ask_kotlin, ask_roslyn, ask_scala
 from truth_peer import ask_codegraph
 from truth_ruby import ask_ruby
 from truth_rust import ask_rustdoc
-from truth_sites import File, Place, Site, files_of, kind_at, named_at, read, sites_of
+from truth_sites import File, Place, Site, files_of, kind_at, name_position, read, sites_of
 
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
@@ -61,7 +61,7 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
     **{name: tuple(server.languages) for name, server in SERVERS.items()},
 }
 #: references that are no servers
-_WHOLE = {
+_CHECKERS = {
     "jedi": ask_jedi,
     "javac": ask_javac,
     "typescript": ask_typescript,
@@ -72,7 +72,7 @@ _WHOLE = {
     "roslyn": ask_roslyn,
 }
 #: what makes an instance: a call that ends at it and one that ends at its type mean the same
-_MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "new"})
+_CONSTRUCTOR_NAMES = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "new"})
 #: where functions of C and C++ are written, and where they are declared
 C_SOURCES, C_HEADERS = (".c", ".cc", ".cpp", ".cxx"), (".h", ".hh", ".hpp", ".hxx")
 #: edges that say where a name leads
@@ -89,10 +89,10 @@ class Answers:
     unsure: set[Site] = field(default_factory=set)
 
     def add(self, site: Site, places: Iterable[Place], confidence: str) -> None:
-        told = frozenset(places)
+        added = frozenset(places)
         before, same = self.of.get(site, (frozenset[Place](), ""))
-        self.of[site] = (told | before if same == confidence else told, confidence)
-        if len(told) > 1:
+        self.of[site] = (added | before if same == confidence else added, confidence)
+        if len(added) > 1:
             self.unsure.add(site)
 
 
@@ -100,8 +100,8 @@ def main() -> None:
     arguments = parse_arguments()
     head = begin("graph-truth")
     figures: Figures = {"sample": arguments.sample, "projects": {}}
-    for given in arguments.projects:
-        name, _, folder = given.partition("=")
+    for project in arguments.projects:
+        name, _, folder = project.partition("=")
         root = Path(folder).resolve()
         try:
             row = judge(name, root, arguments)
@@ -142,26 +142,28 @@ def judge(name: str, root: Path, arguments: argparse.Namespace) -> Figures:
     ]
     total = sum(len(sites) for _, sites in every)
     step = max(1, total // arguments.sample) if arguments.sample else 1
-    asked = [(file, [s for s in sites if hash_of(s) % step == 0]) for file, sites in every]
-    asked = sorted(((f, sites) for f, sites in asked if sites), key=lambda one: digest(one[0].path.encode()))
+    sampled = [(file, [s for s in sites if hash_of(s) % step == 0]) for file, sites in every]
+    sampled = sorted(
+        ((f, sites) for f, sites in sampled if sites), key=lambda row: digest(row[0].path.encode())
+    )
     project = load(root, files)
-    truth = Truth(root, project, ask(name, root, asked, arguments.seconds))
+    truth = Truth(root, project, ask(name, root, sampled, arguments.seconds))
     if arguments.keep:
-        (Path(arguments.keep) / f"{root.name}.{name}").write_text("\n".join(told_of(truth)) + "\n")
+        (Path(arguments.keep) / f"{root.name}.{name}").write_text("\n".join(answer_lines(truth)) + "\n")
     sides = {"cortex": our_answers(project)}
     if arguments.peer:
         try:
-            sides["codegraph"] = peer_answers(root, asked)
+            sides["codegraph"] = peer_answers(root, sampled)
         except subprocess.TimeoutExpired as error:
             print(f"{root.name}: no codegraph: {error}", file=sys.stderr)
-    found = {side: truth.compare(answers, arguments.show, side) for side, answers in sides.items()}
+    sides_figures = {side: truth.compare(answers, arguments.show, side) for side, answers in sides.items()}
     return {
         "files": len(files),
         "sites": total,
-        "asked": sum(len(sites) for _, sites in asked),
+        "asked": sum(len(sites) for _, sites in sampled),
         "answered": truth.answered,
         "load": os.getloadavg()[0],
-        "sides": found,
+        "sides": sides_figures,
     }
 
 
@@ -173,49 +175,49 @@ def hash_of(site: Site) -> int:
 def load(root: Path, files: Sequence[File]) -> Project:
     facts = {file.path: facts_of(file.source, digest(file.raw)) for file in files}
     project = Project(read_roots(str(root), facts))
-    project.update({path: one for path, one in facts.items() if one is not None})
+    project.update({path: file_facts for path, file_facts in facts.items() if file_facts is not None})
     return project
 
 
 def ask(
-    name: str, root: Path, asked: Sequence[tuple[File, Sequence[Site]]], seconds: float
+    name: str, root: Path, sampled: Sequence[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    if name in _WHOLE:
-        return _WHOLE[name](root, asked, seconds)
-    return ask_server(name, root, asked, seconds)
+    if name in _CHECKERS:
+        return _CHECKERS[name](root, sampled, seconds)
+    return ask_server(name, root, sampled, seconds)
 
 
 class Truth:
     """What the reference says, brought to lines of definitions."""
 
-    def __init__(self, root: Path, project: Project, told: Iterable[tuple[Site, list[Target]]]) -> None:
+    def __init__(self, root: Path, project: Project, answers: Iterable[tuple[Site, list[Target]]]) -> None:
         self.project = project
-        self.known: dict[str, File | None] = {}
+        self.files: dict[str, File | None] = {}
         self.root = root
         self.answered = 0
         #: site → (places in the project, kind): no places, the target is outside of it
         self.of: dict[Site, tuple[frozenset[Place], str]] = {}
-        self.made = makers(project)
+        self.type_places = types_of_constructors(project)
         self.functions: dict[str, set[Place]] = {}
         self.declared: dict[Place, str] = {}
         #: a signature of a function that has several → where its body stands
         self.bodies: dict[Place, Place] = {}
         #: a trait's method in Rust → those of `impl`s: the checker names the one, whatever the type
-        self.given: dict[Place, set[Place]] = {}
+        self.implementations: dict[Place, set[Place]] = {}
         self._read_bodies()
         self._read_impls()
-        for site, targets in told:
+        for site, targets in answers:
             self.answered += 1
-            inside = [self._named(*target) for target in targets if target is not None]
+            inside = [self._name_position(*target) for target in targets if target is not None]
             if any((path, line) == site[:2] and abs(column - site[2]) <= 1 for path, line, column in inside):
                 continue  # a definition's own name
             if inside and (kind := self._kind(inside)) != "import":
                 places = {(path, line) for path, line, _ in inside}
-                places |= {self.made[place] for place in places if place in self.made}
+                places |= {self.type_places[place] for place in places if place in self.type_places}
                 places |= {self.bodies[place] for place in places if place in self.bodies}
                 for path, line, column in inside:
                     places |= self._bodies(path, line, column)
-                places |= {other for place in places for other in self.given.get(place, ())}
+                places |= {other for place in places for other in self.implementations.get(place, ())}
                 self.of[site] = frozenset(places), kind
             elif targets and not inside:
                 self.of[site] = frozenset(), "outside"
@@ -225,48 +227,56 @@ class Truth:
         too.
         """
         for path, index in self.project.files.items():
-            whole = {one.qualified: one for one in index.facts.definitions if one.kind in CALLABLE_KINDS}
-            whole |= {
-                one.qualified: one
-                for one in index.facts.definitions
-                if "overload" not in one.flags and one.kind in CALLABLE_KINDS
+            full_definitions = {
+                definition.qualified: definition
+                for definition in index.facts.definitions
+                if definition.kind in CALLABLE_KINDS
             }
-            for one in index.facts.definitions:
-                place = (path, one.line)
-                if "overload" in one.flags and one.qualified in whole:
-                    self.bodies[place] = (path, whole[one.qualified].line)
+            full_definitions |= {
+                definition.qualified: definition
+                for definition in index.facts.definitions
+                if "overload" not in definition.flags and definition.kind in CALLABLE_KINDS
+            }
+            for definition in index.facts.definitions:
+                place = (path, definition.line)
+                if "overload" in definition.flags and definition.qualified in full_definitions:
+                    self.bodies[place] = (path, full_definitions[definition.qualified].line)
                     continue
-                free = one.kind != "method" or not any(
-                    self.project.types_named(self.project.home(path), one.scope)
+                free = definition.kind != "method" or not any(
+                    self.project.types_named(self.project.home(path), definition.scope)
                 )
-                if "declared" in one.flags:
-                    self.declared[place] = one.name if free else one.qualified
+                if "declared" in definition.flags:
+                    self.declared[place] = definition.name if free else definition.qualified
                 elif path.endswith(C_SOURCES):
-                    self.functions.setdefault(one.name if free else one.qualified, set()).add(place)
+                    self.functions.setdefault(definition.name if free else definition.qualified, set()).add(
+                        place
+                    )
 
     def _read_impls(self) -> None:
         traits: dict[tuple[str, str], set[Place]] = {}
         for path, index in self.project.files.items():
-            for one in index.facts.definitions:
-                outer = index.facts.definitions[one.parent] if one.parent >= 0 else None
+            for definition in index.facts.definitions:
+                outer = index.facts.definitions[definition.parent] if definition.parent >= 0 else None
                 if outer is not None and outer.kind == "trait" and index.facts.language == "rust":
-                    traits.setdefault((outer.name, one.name), set()).add((path, one.line))
+                    traits.setdefault((outer.name, definition.name), set()).add((path, definition.line))
         for path, index in self.project.files.items():
             for extension in index.facts.extensions:
                 name = extension.base.chain.rpartition(".")[2]
-                for one in index.facts.definitions:
-                    if one.scope == extension.type:
-                        for place in traits.get((name, one.name), ()):
-                            self.given.setdefault(place, set()).add((path, one.line))
+                for definition in index.facts.definitions:
+                    if definition.scope == extension.type:
+                        for place in traits.get((name, definition.name), ()):
+                            self.implementations.setdefault(place, set()).add((path, definition.line))
 
     def _file(self, path: str) -> File | None:
-        if path not in self.known:
-            self.known[path] = read(self.root, path)
-        return self.known[path]
+        if path not in self.files:
+            self.files[path] = read(self.root, path)
+        return self.files[path]
 
-    def _named(self, path: str, line: int, column: int) -> tuple[str, int, int]:
+    def _name_position(self, path: str, line: int, column: int) -> tuple[str, int, int]:
         file = self._file(path)
-        return (path, line, column) if file is None or column < 0 else (path, *named_at(file, line, column))
+        return (
+            (path, line, column) if file is None or column < 0 else (path, *name_position(file, line, column))
+        )
 
     def _bodies(self, path: str, line: int, column: int) -> set[Place]:
         """Of a prototype in a header of C or C++, the functions of its name, of a member's those of
@@ -287,9 +297,9 @@ class Truth:
             kinds.add(kind_at(file, line, column) if file is not None else "value")
         return next((kind for kind in ("static", "dispatch", "value") if kind in kinds), "import")
 
-    def compare(self, answers: Answers, shown: int, side: str) -> Figures:
+    def compare(self, answers: Answers, differences_max: int, side: str) -> Figures:
         right, judged = Counter[str](), Counter[str]()
-        wanted, found, listed = Counter[str](), Counter[str](), Counter[str]()
+        wanted, recalled, listed = Counter[str](), Counter[str](), Counter[str]()
         wrong: list[Any] = []
         missed: list[Any] = []
         for site, (places, kind) in self.of.items():
@@ -303,24 +313,24 @@ class Truth:
                     wrong.append((site, confidence, set(ours), set(places) or "outside", kind))
             if places:
                 wanted[kind] += 1
-                found[kind] += hit and sure
+                recalled[kind] += hit and sure
                 listed[kind] += hit
                 if not hit and not ours:
                     missed.append((site, kind, set(places)))
-        for one in (*spread(wrong, shown), *spread(missed, shown)):
-            print(f"{side}: {'wrong' if len(one) == 5 else 'missed'}", *one, file=sys.stderr)
+        for difference in (*spread(wrong, differences_max), *spread(missed, differences_max)):
+            print(f"{side}: {'wrong' if len(difference) == 5 else 'missed'}", *difference, file=sys.stderr)
         return {
             "precision": share(sum(right.values()), sum(judged.values())),
-            "static recall": share(found["static"], wanted["static"]),
-            "raw recall": share(sum(found.values()), sum(wanted.values())),
+            "static recall": share(recalled["static"], wanted["static"]),
+            "raw recall": share(sum(recalled.values()), sum(wanted.values())),
             "listed": share(sum(listed.values()), sum(wanted.values())),
             "judged": sum(judged.values()),
             "by_confidence": {name: f"{right[name]}/{judged[name]}" for name in sorted(judged)},
-            "by_kind": {kind: f"{found[kind]}/{wanted[kind]}" for kind in sorted(wanted)},
+            "by_kind": {kind: f"{recalled[kind]}/{wanted[kind]}" for kind in sorted(wanted)},
         }
 
 
-def told_of(truth: Truth) -> list[str]:
+def answer_lines(truth: Truth) -> list[str]:
     """What the reference told: path, line, column, kind, and the places that it may be."""
     return [
         " ".join([*map(str, site), kind, *sorted(f"{path}:{line}" for path, line in places)])
@@ -328,22 +338,26 @@ def told_of(truth: Truth) -> list[str]:
     ]
 
 
-def makers(project: Project) -> dict[Place, Place]:
+def types_of_constructors(project: Project) -> dict[Place, Place]:
     """Where a constructor stands → where its type does."""
-    found = {}
+    places = {}
     for path, index in project.files.items():
         definitions = index.facts.definitions
-        for one in definitions:
-            type_name = one.scope.rpartition(".")[2]
-            if type_name and (one.name in _MADE_BY or one.name == type_name):
-                around = definitions[one.parent] if one.parent >= 0 else None
+        for definition in definitions:
+            type_name = definition.scope.rpartition(".")[2]
+            if type_name and (definition.name in _CONSTRUCTOR_NAMES or definition.name == type_name):
+                parent = definitions[definition.parent] if definition.parent >= 0 else None
                 outer = next(
-                    (other for other in (around, *definitions) if other and other.qualified == one.scope),
+                    (
+                        other
+                        for other in (parent, *definitions)
+                        if other and other.qualified == definition.scope
+                    ),
                     None,
                 )
                 if outer is not None:
-                    found[path, one.line] = (path, outer.line)
-    return found
+                    places[path, definition.line] = (path, outer.line)
+    return places
 
 
 def spread(rows: Sequence[Any], count: int) -> Sequence[Any]:
@@ -351,16 +365,16 @@ def spread(rows: Sequence[Any], count: int) -> Sequence[Any]:
     return rows[:: max(1, len(rows) // count)][:count] if count else ()
 
 
-def share(part: int, whole: int) -> float | None:
-    return round(part / whole, 4) if whole else None
+def share(count: int, total: int) -> float | None:
+    return round(count / total, 4) if total else None
 
 
 def our_answers(project: Project) -> Answers:
     evaluator = Evaluator(project)
     places = {
-        project.id_of((path, at)): (path, one.line)
+        project.id_of((path, at)): (path, definition.line)
         for path, index in project.files.items()
-        for at, one in enumerate(index.facts.definitions)
+        for at, definition in enumerate(index.facts.definitions)
     }
     answers = Answers()
     for path in project.files:
@@ -368,20 +382,22 @@ def our_answers(project: Project) -> Answers:
             if edge.type in _COUNTED:
                 targets = [edge.target] if edge.target else edge.candidates
                 site = (path, edge.location.line, edge.location.column)
-                answers.add(site, {places[one] for one in targets if one in places}, edge.confidence)
+                answers.add(site, {places[target] for target in targets if target in places}, edge.confidence)
     return answers
 
 
-def peer_answers(root: Path, asked: Sequence[tuple[File, Sequence[Site]]]) -> Answers:
+def peer_answers(root: Path, sampled: Sequence[tuple[File, Sequence[Site]]]) -> Answers:
     answers = Answers()
-    for site, places in ask_codegraph(root, asked):
+    for site, places in ask_codegraph(root, sampled):
         answers.add(site, places, "any")
     return answers
 
 
 def show(sides: Mapping[str, Figures]) -> None:
     columns = ("precision", "static recall", "raw recall", "listed", "judged")
-    print_table(("side", *columns), [(side, *(row[one] for one in columns)) for side, row in sides.items()])
+    print_table(
+        ("side", *columns), [(side, *(row[column] for column in columns)) for side, row in sides.items()]
+    )
     for side, row in sides.items():
         for kind in ("by_confidence", "by_kind"):
             print(f"  {side}: " + ", ".join(f"{name} {value}" for name, value in row[kind].items()))

@@ -29,7 +29,7 @@ import psutil
 import usage
 from first_minute import copy_sources
 from minimal_client import Server
-from product import CORTEX, rows_of, served, surroundings
+from product import CORTEX, isolated_environment, open_project, rows_of
 from report import Figures, add_json, begin, percentiles, print_machine, print_table, write
 from samples import slope
 from speed import SHORT, draw, index
@@ -72,37 +72,37 @@ def questions(config: Config) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def look(config: Config, asked: int, times: Sequence[float]) -> Figures:
+def look(config: Config, count: int, times: Sequence[float]) -> Figures:
     """What there is now, and the times (seconds) of the questions since the look before."""
-    held: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for name, process in usage.named(config.root):
+    resources: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for name, process in usage.named_processes(config.root):
         with contextlib.suppress(psutil.Error):
-            held[name][0] += process.num_fds()
-            held[name][1] += process.num_threads()
+            resources[name][0] += process.num_fds()
+            resources[name][1] += process.num_threads()
     return {
-        "questions": asked,
+        "questions": count,
         "generation": Freshness(config).current().number,
-        "p50_ms": percentiles([1000 * one for one in times])["p50"],
+        "p50_ms": percentiles([1000 * seconds for seconds in times])["p50"],
         "disk_mb": usage.disk_mb(config.home),
         "memory_mb": usage.memory_mb(config.root),
-        "descriptors": {name: one[0] for name, one in held.items()},
-        "threads": {name: one[1] for name, one in held.items()},
+        "descriptors": {name: counts[0] for name, counts in resources.items()},
+        "threads": {name: counts[1] for name, counts in resources.items()},
     }
 
 
 def grow(config: Config, options: argparse.Namespace) -> list[Figures]:
     calls, saved, freshness = questions(config), config.root / "grown.py", Freshness(config)
     until, looks, times = time.monotonic() + options.most_s, list[Figures](), list[float]()
-    asked, between = 0, options.questions / options.generations
+    asked_count, between = 0, options.questions / options.generations
     with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
         for number in range(1, options.generations + 1):
             before = freshness.current().number
             saved.write_text(f"def grown_{number}():\n    return {number}\n")
-            while asked < number * between:
+            while asked_count < number * between:
                 began = time.perf_counter()
-                front.call(*calls[asked % len(calls)])
+                front.call(*calls[asked_count % len(calls)])
                 times.append(time.perf_counter() - began)
-                asked += 1
+                asked_count += 1
             bound = time.monotonic() + SERVED_S
             while freshness.current().number == before:
                 if time.monotonic() > bound:
@@ -110,7 +110,7 @@ def grow(config: Config, options: argparse.Namespace) -> list[Figures]:
                 time.sleep(LOOK_S)
             late = time.monotonic() >= until
             if late or number * LOOKS // options.generations > len(looks):
-                looks.append(look(config, asked, times))
+                looks.append(look(config, asked_count, times))
                 times.clear()
             if late:
                 break
@@ -123,14 +123,14 @@ def compare(looks: Sequence[Figures]) -> list[Figures]:
     half = looks[len(looks) // 2 :]
     rows: list[Figures] = []
     for name in last["memory_mb"]:
-        sizes = [(one["questions"] / 1000, one["memory_mb"].get(name, 0.0)) for one in half]
+        sizes = [(snapshot["questions"] / 1000, snapshot["memory_mb"].get(name, 0.0)) for snapshot in half]
         rise = round(slope(sizes), 2)
         row: Figures = {"what": name, "slope": rise}
-        row["memory_mb"] = [one["memory_mb"].get(name, 0.0) for one in (first, middle, last)]
+        row["memory_mb"] = [snapshot["memory_mb"].get(name, 0.0) for snapshot in (first, middle, last)]
         grown = rise > MB_A_THOUSAND_MAX and row["memory_mb"][2] - row["memory_mb"][1] > MORE_MB_MAX
-        for held in ("descriptors", "threads"):
-            row[held] = [one[held].get(name, 0) for one in (first, middle, last)]
-            grown |= row[held][2] - row[held][1] > MORE_MAX
+        for resource in ("descriptors", "threads"):
+            row[resource] = [snapshot[resource].get(name, 0) for snapshot in (first, middle, last)]
+            grown |= row[resource][2] - row[resource][1] > MORE_MAX
         rows.append(row | {"grows": grown})
     return rows
 
@@ -144,14 +144,14 @@ def show(looks: Sequence[Figures], rows: Sequence[Figures]) -> None:
             (
                 row["what"],
                 *(" → ".join(map(str, row["memory_mb"])), row["slope"]),
-                *(" → ".join(map(str, row[held])) for held in ("descriptors", "threads")),
+                *(" → ".join(map(str, row[resource])) for resource in ("descriptors", "threads")),
                 "grows" if row["grows"] else "",
             )
             for row in rows
         ],
     )
     for name in ("disk_mb", "p50_ms"):
-        print(f"{name}: {' → '.join(str(one[name]) for one in looks)}")
+        print(f"{name}: {' → '.join(str(snapshot[name]) for snapshot in looks)}")
 
 
 def main() -> None:
@@ -169,8 +169,8 @@ def main() -> None:
     print_machine(result)
     with (
         tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
-        surroundings(),
-        served(Path(folder)) as config,
+        isolated_environment(),
+        open_project(Path(folder)) as config,
     ):
         result["files"] = copy_sources(options.sources, config.root, options.files)
         result["indexed"] = index(config, INDEX_S)

@@ -64,29 +64,33 @@ class Rank:
     bm25: int
 
 
-def written(table: str) -> Iterator[Question]:
+def written_questions(table: str) -> Iterator[Question]:
     for line in table.splitlines():
         if line and not line.startswith("#"):
             kind, text, wanted = line.split("\t")
             yield Question(kind, text, tuple(wanted.split()))
 
 
-def made(golden: Sequence[dict[str, Any]], places: Sequence[pasted.Place], seed: int) -> Iterator[Question]:
+def drawn_questions(
+    golden: Sequence[dict[str, Any]], places: Sequence[pasted.Place], seed: int
+) -> Iterator[Question]:
     """Typing errors, issues and traces, drawn with `seed`."""
     draw = random.Random(seed)
-    asked = [one for one in golden if " " in one["query"]]
-    for one in draw.sample(asked, MISTYPED):
-        yield Question("typing errors", pasted.mistype(one["query"], draw), tuple(one["relevant"]))
-    for one in draw.sample(asked, ISSUES):
-        yield Question("issue", pasted.bury(one["query"], draw), tuple(one["relevant"]))
+    queries = [query for query in golden if " " in query["query"]]
+    for query in draw.sample(queries, MISTYPED):
+        yield Question("typing errors", pasted.mistype(query["query"], draw), tuple(query["relevant"]))
+    for query in draw.sample(queries, ISSUES):
+        yield Question("issue", pasted.bury(query["query"], draw), tuple(query["relevant"]))
     for language, (ending, _) in pasted.TRACES.items():
-        drawn = draw.sample([one for one in places if one.path.endswith(ending)], 2 * TRACES)
+        drawn = draw.sample(
+            [candidate for candidate in places if candidate.path.endswith(ending)], 2 * TRACES
+        )
         for place, outer in zip(drawn[:TRACES], drawn[TRACES:], strict=True):
             yield Question("trace", pasted.trace(language, place, outer), (place.path,))
 
 
 @contextmanager
-def copied() -> Iterator[tuple[Path, list[str]]]:
+def copy_repository() -> Iterator[tuple[Path, list[str]]]:
     """(A project with the files of this repository that hold no question, their paths)."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
     paths = [path for path in listed.stdout.split("\0") if path and not path.startswith(HOLDS_QUESTIONS)]
@@ -101,7 +105,7 @@ def copied() -> Iterator[tuple[Path, list[str]]]:
 
 
 @contextmanager
-def elsewhere(source: Path) -> Iterator[tuple[Path, list[Question]]]:
+def copy_other_repository(source: Path) -> Iterator[tuple[Path, list[Question]]]:
     """(A project with the files of another repository, whose remarks that are asked are blank, the
     questions).
     """
@@ -111,23 +115,26 @@ def elsewhere(source: Path) -> Iterator[tuple[Path, list[Question]]]:
         (project / ".cortex").mkdir(exist_ok=True)
         (project / ".cortex" / "config.yml").touch()
         texts = remarks.read(project)
-        chosen = remarks.choose(texts)
-        for path in {one.path for one in chosen}:
-            lines = [one.line for one in chosen if one.path == path]
-            (project / path).write_text(remarks.blanked(texts[path], lines), "utf-8")
+        selection = remarks.choose(texts)
+        for path in {remark.path for remark in selection}:
+            lines = [remark.line for remark in selection if remark.path == path]
+            (project / path).write_text(remarks.blank_lines(texts[path], lines), "utf-8")
         # Who wants such a file says so: by itself a comment might as well ask for code.
         yield (
             project,
-            [Question(f"{one.kind} elsewhere", f"{one.kind}: {one.query}", (one.path,)) for one in chosen],
+            [
+                Question(f"{remark.kind} elsewhere", f"{remark.kind}: {remark.query}", (remark.path,))
+                for remark in selection
+            ],
         )
 
 
 def questions(paths: Sequence[str]) -> list[Question]:
     """All of them whose files are there."""
-    there = set(paths)
+    present = set(paths)
     golden = [
-        one | {"relevant": [path for path in one["relevant"] if path in there]}
-        for one in json.loads(GOLDEN.read_text())["queries"]
+        query | {"relevant": [path for path in query["relevant"] if path in present]}
+        for query in json.loads(GOLDEN.read_text())["queries"]
     ]
     places = [
         place
@@ -135,8 +142,8 @@ def questions(paths: Sequence[str]) -> list[Question]:
         if path.startswith(TRACED)
         for place in pasted.places_of(path, (ROOT / path).read_text("utf-8", "replace"))
     ]
-    found = [one for one in golden if one["relevant"]]
-    return [*written(WRITTEN.read_text()), *made(found, places, SEED)]
+    answerable = [query for query in golden if query["relevant"]]
+    return [*written_questions(WRITTEN.read_text()), *drawn_questions(answerable, places, SEED)]
 
 
 def rank(hits: Sequence[Hit], wanted: Sequence[str]) -> int:
@@ -146,47 +153,51 @@ def rank(hits: Sequence[Hit], wanted: Sequence[str]) -> int:
 
 
 async def ranks_of(
-    opened: Callable[[Path], AbstractAsyncContextManager[Ask]], project: Path, asked: Sequence[Question]
+    opened: Callable[[Path], AbstractAsyncContextManager[Ask]],
+    project: Path,
+    asked_questions: Sequence[Question],
 ) -> list[int]:
     async with opened(project) as ask:
-        return [rank(await ask(one.text), one.wanted) for one in asked]
+        return [rank(await ask(question.text), question.wanted) for question in asked_questions]
 
 
-def is_worse(one: Rank) -> bool:
-    return bool(one.bm25) and (not one.ours or one.ours > one.bm25)
+def is_worse(ranks: Rank) -> bool:
+    return bool(ranks.bm25) and (not ranks.ours or ranks.ours > ranks.bm25)
 
 
-def is_better(one: Rank) -> bool:
-    return bool(one.ours) and (not one.bm25 or one.bm25 > one.ours)
+def is_better(ranks: Rank) -> bool:
+    return bool(ranks.ours) and (not ranks.bm25 or ranks.bm25 > ranks.ours)
 
 
 def summary(ranks: Sequence[Rank]) -> dict[str, Any]:
-    def mrr(found: Sequence[int]) -> float:
-        return round(statistics.mean(1 / at if at else 0.0 for at in found), 3)
+    def mrr(places: Sequence[int]) -> float:
+        return round(statistics.mean(1 / at if at else 0.0 for at in places), 3)
 
     return {
         "questions": len(ranks),
-        "mrr": mrr([one.ours for one in ranks]),
-        "mrr_bm25": mrr([one.bm25 for one in ranks]),
-        "missed": sum(not one.ours for one in ranks),
-        "missed_bm25": sum(not one.bm25 for one in ranks),
+        "mrr": mrr([row.ours for row in ranks]),
+        "mrr_bm25": mrr([row.bm25 for row in ranks]),
+        "missed": sum(not row.ours for row in ranks),
+        "missed_bm25": sum(not row.bm25 for row in ranks),
         "better": sum(map(is_better, ranks)),
         "worse": sum(map(is_worse, ranks)),
     }
 
 
 def by_kind(ranks: Sequence[Rank]) -> dict[str, dict[str, Any]]:
-    kinds = dict.fromkeys(one.question.kind for one in ranks)
-    rows = {kind: summary([one for one in ranks if one.question.kind == kind]) for kind in kinds}
+    kinds = dict.fromkeys(row.question.kind for row in ranks)
+    rows = {kind: summary([row for row in ranks if row.question.kind == kind]) for kind in kinds}
     return rows | {"all": summary(ranks)}
 
 
-def measured(project: Path, asked: Sequence[Question], python: str) -> list[Rank]:
+def measure_both(project: Path, asked_questions: Sequence[Question], python: str) -> list[Rank]:
     """Both systems over one project."""
-    bm25 = asyncio.run(ranks_of(partial(peer, name="bm25", python=python, model=""), project, asked))
+    bm25 = asyncio.run(
+        ranks_of(partial(peer, name="bm25", python=python, model=""), project, asked_questions)
+    )
     with indexed(project):
-        ours = asyncio.run(ranks_of(product, project, asked))
-    return [Rank(*each) for each in zip(asked, ours, bm25, strict=True)]
+        ours = asyncio.run(ranks_of(product, project, asked_questions))
+    return [Rank(*triple) for triple in zip(asked_questions, ours, bm25, strict=True)]
 
 
 def arguments() -> argparse.Namespace:
@@ -202,18 +213,20 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     options, head = arguments(), begin("hard")
-    with copied() as (project, paths):
-        ranks = measured(project, questions(paths), options.peer_python)
+    with copy_repository() as (project, paths):
+        ranks = measure_both(project, questions(paths), options.peer_python)
     for source in options.also:
-        with elsewhere(source) as (project, asked):
-            ranks += measured(project, asked, options.peer_python)
+        with copy_other_repository(source) as (project, remark_questions):
+            ranks += measure_both(project, remark_questions, options.peer_python)
     rows = by_kind(ranks)
     print_machine(head)
     columns = ["questions", "mrr", "mrr_bm25", "missed", "missed_bm25", "better", "worse"]
     print_table(["kind", *columns], [[kind, *(row[name] for name in columns)] for kind, row in rows.items()])
     if options.worse:
-        for one in filter(is_worse, ranks):
-            print(f"{one.question.kind}: {one.bm25} → {one.ours or '-'} {one.question.text[:90]!r}")
+        for worse_rank in filter(is_worse, ranks):
+            print(
+                f"{worse_rank.question.kind}: {worse_rank.bm25} → {worse_rank.ours or '-'} {worse_rank.question.text[:90]!r}"
+            )
     if options.json:
         also = [source.name for source in options.also]
         write(head | {"seed": SEED, "also": also, "kinds": rows})

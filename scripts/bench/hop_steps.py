@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import usage
-from product import set_of
+from product import processes_of_set
 from report import Figures, summarise
 
 from cortex.front.link import Link
@@ -43,24 +43,24 @@ OWNERS = (
     ("cortex/\\1", "cortex/(\\w+)/"),
     ("ipc", "ipc/"),
 )
-REST = "Python itself"
+PYTHON_OWNER = "Python itself"
 #: seconds a question below which an owner is not told
-TOLD_S = 1e-5
+SHOWN_MIN_S = 1e-5
 
 
-class Noted(Client):
+class TimedClient(Client):
     """A client that notes when each message was asked and answered."""
 
     def __init__(self, runtime_dir: Path) -> None:
         super().__init__(runtime_dir)
-        self.asked: dict[str, float] = {}
-        self.answered: dict[str, float] = {}
+        self.sent_at: dict[str, float] = {}
+        self.answered_at: dict[str, float] = {}
 
     async def ask(self, worker: str, message: Any, deadline_s: float) -> Any:
         name = type(message).__name__
-        self.asked[name] = time.perf_counter()
+        self.sent_at[name] = time.perf_counter()
         reply = await super().ask(worker, message, deadline_s)
-        self.answered[name] = time.perf_counter()
+        self.answered_at[name] = time.perf_counter()
         return reply
 
 
@@ -77,21 +77,21 @@ def steps(
 async def _steps(
     config: Config, tool: Tool, arguments: Sequence[Mapping[str, Any]], *, first: bool
 ) -> list[Figures]:
-    link, client = Link(config), Noted(config.runtime_dir)
-    own, link._client = link._client, client
+    link, client = Link(config), TimedClient(config.runtime_dir)
+    link_client, link._client = link._client, client
     link.open()
     try:
-        for given in arguments[:WARM_UP]:
-            await run_tool(link, tool, given)
+        for call_arguments in arguments[:WARM_UP]:
+            await run_tool(link, tool, call_arguments)
         pids = {name: _pid(config, name) for name in WORKERS} | {"front": os.getpid()}
         before, waited = usage.processor_s(config.root), {name: _waits(pid) for name, pid in pids.items()}
         spent = time.process_time()
-        with _first(pids.values()) if first else nullcontext():
-            taken = [await _timed(link, client, tool, given) for given in arguments]
+        with _raise_priority(pids.values()) if first else nullcontext():
+            taken = [await _time_search(link, client, tool, call_arguments) for call_arguments in arguments]
         front = time.process_time() - spent
         after = usage.processor_s(config.root)
         cpu = {"front": front} | {name: after[name] - before[name] for name in WORKERS}
-        rows = [summarise(step, [each[step] for each in taken]) for step in taken[0]]
+        rows = [summarise(step, [step_times[step] for step_times in taken]) for step in taken[0]]
         count = len(arguments)
         rows += [
             {
@@ -104,30 +104,32 @@ async def _steps(
         return rows
     finally:
         await link.close()
-        await own.close()
+        await link_client.close()
 
 
-async def _timed(link: Link, client: Noted, tool: Tool, given: Mapping[str, Any]) -> dict[str, float]:
-    client.asked.clear()
-    client.answered.clear()
+async def _time_search(
+    link: Link, client: TimedClient, tool: Tool, call_arguments: Mapping[str, Any]
+) -> dict[str, float]:
+    client.sent_at.clear()
+    client.answered_at.clear()
     began = time.perf_counter()
-    await run_tool(link, tool, given)
-    ended, asked, answered = time.perf_counter(), client.asked, client.answered
-    told = max(answered[WORDS], answered[MEANING])
+    await run_tool(link, tool, call_arguments)
+    ended, sent, answers = time.perf_counter(), client.sent_at, client.answered_at
+    lanes_end = max(answers[WORDS], answers[MEANING])
     return {
-        "arguments, root, set": min(asked.values()) - began,
-        "both lanes, there and back": told - min(asked.values()),
-        "  of the words": answered[WORDS] - asked[WORDS],
-        "  of the meaning": answered[MEANING] - asked[MEANING],
-        "ranking": asked[CHUNKS] - told,
-        "chunks, there and back": answered[CHUNKS] - asked[CHUNKS],
-        "freshness, the answer as JSON": ended - answered[CHUNKS],
+        "arguments, root, set": min(sent.values()) - began,
+        "both lanes, there and back": lanes_end - min(sent.values()),
+        "  of the words": answers[WORDS] - sent[WORDS],
+        "  of the meaning": answers[MEANING] - sent[MEANING],
+        "ranking": sent[CHUNKS] - lanes_end,
+        "chunks, there and back": answers[CHUNKS] - sent[CHUNKS],
+        "freshness, the answer as JSON": ended - answers[CHUNKS],
         "all": ended - began,
     }
 
 
 @contextmanager
-def _first(pids: Iterable[int]) -> Iterator[None]:
+def _raise_priority(pids: Iterable[int]) -> Iterator[None]:
     """All threads of these processes run before those of any other."""
     tasks = [int(task.name) for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()]
     raised: list[int] = []
@@ -145,16 +147,18 @@ def _first(pids: Iterable[int]) -> Iterator[None]:
 
 def _pid(config: Config, worker: str) -> int:
     """The process of the first replica."""
-    return next(one.pid for name, one in set_of(config).items() if name.split(".")[0] == worker)
+    return next(
+        process.pid for name, process in processes_of_set(config).items() if name.split(".")[0] == worker
+    )
 
 
 def _waits(pid: int) -> int:
     """How often the threads of a process gave the core away to wait for something."""
-    found = 0
+    waits = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
-        said = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", (task / "status").read_text(), re.MULTILINE)
-        found += int(said[1]) if said else 0
-    return found
+        match = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", (task / "status").read_text(), re.MULTILINE)
+        waits += int(match[1]) if match else 0
+    return waits
 
 
 class Profiles:
@@ -184,23 +188,23 @@ class Profiles:
         """Of each process what each owner takes of the seconds that it `spent` without a profiler,
         which makes short functions of Python dearer than they are.
         """
-        found: list[Figures] = []
+        rows: list[Figures] = []
         for process, profile in self._of.items():
             owners: Counter[str] = Counter()
-            for (path, _, name), (_, _, own, *_) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
-                owners[_owner(path, name)] += own
+            for (path, _, name), (_, _, own_s, *_) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
+                owners[_owner(path, name)] += own_s
             share = spent[process] / sum(owners.values())
-            found += [
-                {"process": process, "owner": owner, "cpu_ms": round(1000 * own * share / count, 3)}
-                for owner, own in owners.most_common()
-                if own * share >= TOLD_S * count
+            rows += [
+                {"process": process, "owner": owner, "cpu_ms": round(1000 * own_s * share / count, 3)}
+                for owner, own_s in owners.most_common()
+                if own_s * share >= SHOWN_MIN_S * count
             ]
-        return found
+        return rows
 
 
 def _owner(path: str, name: str) -> str:
     where = name if path == "~" else path
     for owner, pattern in OWNERS:
-        if found := re.search(pattern, where):
-            return found.expand(owner)
-    return REST
+        if match := re.search(pattern, where):
+            return match.expand(owner)
+    return PYTHON_OWNER

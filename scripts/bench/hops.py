@@ -30,9 +30,9 @@ import usage
 from first_minute import copy_sources
 from hop_steps import Profiles, steps
 from minimal_client import Server
-from product import CORTEX, covering, rows_of, scratch
+from product import CORTEX, covering_rows, rows_of, scratch_project
 from report import Figures, add_json, begin, print_machine, print_table, summarise, write
-from speed import HOP_S, WARM_UP, draw, settle, timed
+from speed import HOP_S, WARM_UP, draw, settle, time_calls
 
 from cortex.ask.freshness import Freshness
 from cortex.engines import LOCAL
@@ -68,7 +68,7 @@ TABLES = {
 }
 
 
-class Together:
+class InProcessWorkers:
     """The workers of a project, asked like a client asks them; `counts` and `spent` (seconds of
     processor time) by hop.
     """
@@ -88,10 +88,10 @@ class Together:
         hop = f"{worker}: {type(message).__name__}"
         began = time.thread_time()
         with self.profiles.of(worker) if self.profiles else contextlib.nullcontext():
-            told = encode(answer(self._workers[worker], frame), 1)
+            frame_back = encode(answer(self._workers[worker], frame), 1)
         self.spent[hop] += time.thread_time() - began
         self.counts[hop] += 1
-        reply = decode(told)
+        reply = decode(frame_back)
         if isinstance(reply, Failure):
             raise BY_CODE.get(reply.code, CortexError)(reply.message)
         return reply
@@ -100,10 +100,10 @@ class Together:
         """There is nothing to be closed."""
 
 
-class Near(Link):
+class InProcessLink(Link):
     """A link to workers of its own process."""
 
-    def __init__(self, config: Config, workers: Together) -> None:
+    def __init__(self, config: Config, workers: InProcessWorkers) -> None:
         super().__init__(config, start=False)
         self._client = workers  # type: ignore[assignment]
 
@@ -115,12 +115,12 @@ def measure(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
     """A row for each hop of each case; one for each owner of what SEARCH takes in each process. All
     are milliseconds of processor time a question.
     """
-    workers, rows = Together(config), rows_of(config)
-    drawn = draw([rows.text(at) for at in covering(rows)], count)
+    workers, rows = InProcessWorkers(config), rows_of(config)
+    drawn = draw([rows.text(at) for at in covering_rows(rows)], count)
 
     async def ask(case: str) -> float:
         tool, kind, more = CASES[case]
-        link = Near(config, workers)
+        link = InProcessLink(config, workers)
         began = time.thread_time()
         for query in drawn[kind][:count]:
             await run_tool(link, TOOLS[tool], {"query": query} | more)
@@ -128,15 +128,15 @@ def measure(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
         await link.close()
         return spent
 
-    found: list[Figures] = []
+    rows_out: list[Figures] = []
     owners: list[Figures] = []
     for case in CASES:
         asyncio.run(ask(case))
         workers.counts.clear()
         workers.spent.clear()
-        whole = asyncio.run(ask(case))
-        front = whole - sum(workers.spent.values())
-        found += [
+        total_s = asyncio.run(ask(case))
+        front = total_s - sum(workers.spent.values())
+        rows_out += [
             {
                 "case": case,
                 "hop": hop,
@@ -145,7 +145,7 @@ def measure(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
             }
             for hop, spent in (("front", front), *workers.spent.most_common())
         ]
-        found.append({"case": case, "hop": "all", "messages": None, "cpu_ms": 1000 * whole / count})
+        rows_out.append({"case": case, "hop": "all", "messages": None, "cpu_ms": 1000 * total_s / count})
         if case == SEARCH:
             spent_by = Counter({"front": front})
             for hop, spent in workers.spent.items():
@@ -154,34 +154,34 @@ def measure(config: Config, count: int) -> tuple[list[Figures], list[Figures]]:
             with profiles.of("front"):
                 asyncio.run(ask(case))
             workers.profiles, owners = None, profiles.rows(spent_by, count)
-    return found, owners
+    return rows_out, owners
 
 
-def imposed(config: Config, count: int, *, first: bool) -> tuple[list[Figures], list[Figures]]:
+def measure_imposed(config: Config, count: int, *, first: bool) -> tuple[list[Figures], list[Figures]]:
     """What a question costs before anything is done for it, and a whole one, between processes; and
     the steps of a whole one, `first` as hop_steps has it.
     """
     rows = rows_of(config)
-    asked = draw([rows.text(at) for at in covering(rows)], count)["words"][:count]
-    found: list[Figures] = []
+    queries = draw([rows.text(at) for at in covering_rows(rows)], count)["words"][:count]
+    rows_out: list[Figures] = []
     with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
         search = CASES[SEARCH]
-        front.call(search[0], search[2] | {"query": asked[0]})
+        front.call(search[0], search[2] | {"query": queries[0]})
         settle(Freshness(config), config.root)
         cases = {
             "a line of MCP, ping": lambda _at: front.ask("ping", {}),
             "a whole search, 5 snippets": lambda at: front.call(
-                search[0], search[2] | {"query": asked[at % count]}
+                search[0], search[2] | {"query": queries[at % count]}
             ),
         }
         for case, call in cases.items():
-            timed(count, call)
+            time_calls(count, call)
             before = _spent(config)
-            took = timed(count, call)
-            found.append(_row(case, took, before, _spent(config), len(took) + WARM_UP))
-        found.insert(1, asyncio.run(_message(config, count)))
-        given = [search[2] | {"query": question} for question in asked]
-        return found, steps(config, TOOLS[search[0]], given, first=first)
+            took = time_calls(count, call)
+            rows_out.append(_row(case, took, before, _spent(config), len(took) + WARM_UP))
+        rows_out.insert(1, asyncio.run(_message(config, count)))
+        calls_arguments = [search[2] | {"query": question} for question in queries]
+        return rows_out, steps(config, TOOLS[search[0]], calls_arguments, first=first)
 
 
 async def _message(config: Config, count: int) -> Figures:
@@ -225,7 +225,7 @@ def main() -> None:
     options = parser.parse_args()
     result = begin("hops")
     print_machine(result)
-    with scratch() as root:
+    with scratch_project() as root:
         result["files"] = copy_sources([options.corpus], root, options.files)
         config = load(str(root))
         index(config)
@@ -233,7 +233,7 @@ def main() -> None:
             while builder.refresh() is not None:
                 pass
         result["rows"], result["owners"] = measure(config, options.questions)
-        result["imposed"], result["steps"] = imposed(config, options.questions, first=options.first)
+        result["imposed"], result["steps"] = measure_imposed(config, options.questions, first=options.first)
     for name, keys in TABLES.items():
         print_table(keys, [[row.get(key) for key in keys] for row in result[name]])
         print()

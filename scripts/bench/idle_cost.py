@@ -27,7 +27,7 @@ from minimal_client import Server
 from product import CORTEX, INDEX_S
 from report import Figures, add_json, begin, print_machine, write
 from speed import SHORT, START_S, settle
-from trees import planted
+from trees import temporary_tree
 
 from cortex.ask.freshness import Freshness
 from cortex.settings.config import Config
@@ -48,7 +48,7 @@ _WAITS = "import sys; print(flush=True); sys.stdin.read()"
 
 
 @contextlib.contextmanager
-def bare() -> Iterator[dict[str, psutil.Popen]]:
+def bare_processes() -> Iterator[dict[str, psutil.Popen]]:
     """The processes of BARE, all at once."""
     started: dict[str, psutil.Popen] = {}
     try:
@@ -67,7 +67,7 @@ def bare() -> Iterator[dict[str, psutil.Popen]]:
 
 
 def floor_mb() -> Figures:
-    with bare() as processes:
+    with bare_processes() as processes:
         return {name: megabytes(process) for name, process in processes.items()}
 
 
@@ -77,16 +77,16 @@ def megabytes(process: psutil.Process) -> float:
 
 def wakes(root: Path) -> Counter[tuple[str, str]]:
     """How often each thread began to run after it waited: (process, thread's name and number)."""
-    found: Counter[tuple[str, str]] = Counter()
-    for name, process in usage.named(root):
+    counts: Counter[tuple[str, str]] = Counter()
+    for name, process in usage.named_processes(root):
         for place, task in enumerate(sorted(Path(f"/proc/{process.pid}/task").iterdir())):
             with contextlib.suppress(OSError):
-                called = (task / "comm").read_text().strip()
-                found[name, f"{called} {place}"] += usage.switches(process.pid, int(task.name))
-    return found
+                thread_name = (task / "comm").read_text().strip()
+                counts[name, f"{thread_name} {place}"] += usage.switches(process.pid, int(task.name))
+    return counts
 
 
-def rest(config: Config, seconds: float) -> Figures:
+def measure_rest(config: Config, seconds: float) -> Figures:
     """A set that has come to rest: memory, share of a core, wake-ups a minute."""
     with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
         front.call("cortex_search", SHORT | {"query": "where is a name looked up"})
@@ -116,20 +116,20 @@ def rest(config: Config, seconds: float) -> Figures:
         }
 
 
-def show(found: Figures) -> None:
-    floor, here = found["floor_mb"], found["memory_mb"]
-    print(f"{found['rows']} rows\n{'':12} {'floor':>7} {'ours':>7} {'of it':>7} {'% core':>7}")
-    for name in sorted(here):
+def show(figures: Figures) -> None:
+    floor, memory = figures["floor_mb"], figures["memory_mb"]
+    print(f"{figures['rows']} rows\n{'':12} {'floor':>7} {'ours':>7} {'of it':>7} {'% core':>7}")
+    for name in sorted(memory):
         least = floor.get(name, 0.0)
         print(
-            f"{name:12} {least:7.1f} {here[name]:7.1f} {here[name] - least:7.1f} {found['percent'].get(name, 0):7.2f}"
+            f"{name:12} {least:7.1f} {memory[name]:7.1f} {memory[name] - least:7.1f} {figures['percent'].get(name, 0):7.2f}"
         )
     print(
-        f"{'all':12} {sum(floor.values()):7.1f} {sum(here.values()):7.1f} "
-        f"{sum(here.values()) - sum(floor.values()):7.1f} {sum(found['percent'].values()):7.2f}"
+        f"{'all':12} {sum(floor.values()):7.1f} {sum(memory.values()):7.1f} "
+        f"{sum(memory.values()) - sum(floor.values()):7.1f} {sum(figures['percent'].values()):7.2f}"
     )
     print("wake-ups a minute, by thread:")
-    for name, count in sorted(found["wakes"].items(), key=lambda each: -each[1]):
+    for name, count in sorted(figures["wakes"].items(), key=lambda entry: -entry[1]):
         print(f"  {name:32} {count:7.1f}")
 
 
@@ -142,9 +142,9 @@ def main() -> None:
     options = parser.parse_args()
     result = begin("rest")
     print_machine(result)
-    with planted(options.sources, options.files) as config:
+    with temporary_tree(options.sources, options.files) as config:
         result["floor_mb"] = floor_mb()
-        result |= rest(config, options.rest_s)
+        result |= measure_rest(config, options.rest_s)
     show(result)
     if options.json:
         write(result)

@@ -112,32 +112,38 @@ def measure(root: Path, options: argparse.Namespace) -> Figures:
     for number in range(options.runs):
         shutil.rmtree(config_of(root).home, ignore_errors=True)
         say(f"cold run {number + 1} of {options.runs}")
-        cold.append(ours("cold", root, options.limit_s))
-    done = [one for one in cold if one]
+        cold.append(run_child("cold", root, options.limit_s))
+    done = [row for row in cold if row]
     if done:
-        middle = sorted(done, key=lambda one: one["seconds"])[len(done) // 2]
-        figures |= about(middle) | {"cold_s_runs": [round(one["seconds"], 2) for one in done]}
-        figures["memory_peak_mb"] = max(one["memory_mb"] for one in done)
+        middle = sorted(done, key=lambda row: row["seconds"])[len(done) // 2]
+        figures |= cold_figures(middle) | {"cold_s_runs": [round(row["seconds"], 2) for row in done]}
+        figures["memory_peak_mb"] = max(row["memory_mb"] for row in done)
         say("published")
-        figures["published_processor_s"] = ours("published", root, options.limit_s)
+        figures["published_processor_s"] = run_child("published", root, options.limit_s)
         say("unchanged")
-        again = [found for _ in range(UNCHANGED) if (found := ours("unchanged", root, options.limit_s))]
-        figures["unchanged_s"] = round(statistics.median(one["seconds"] for one in again), 3)
-        figures["unchanged_command_s"] = round(statistics.median(one["wall_s"] for one in again), 2)
+        repeats = [
+            repeated_run
+            for _ in range(UNCHANGED)
+            if (repeated_run := run_child("unchanged", root, options.limit_s))
+        ]
+        figures["unchanged_s"] = round(statistics.median(row["seconds"] for row in repeats), 3)
+        figures["unchanged_command_s"] = round(statistics.median(row["wall_s"] for row in repeats), 2)
         say("saves")
-        figures |= ours("saves", root, options.limit_s) or {"save_ms": None}
+        figures |= run_child("saves", root, options.limit_s) or {"save_ms": None}
         say("served")
-        figures["served"] = ours("served", root, options.limit_s)
+        figures["served"] = run_child("served", root, options.limit_s)
     else:
         figures["cold_s"] = f"over {options.limit_s:g}"
     if options.peer:
         shutil.rmtree(config_of(root).home, ignore_errors=True)
         say("semble")
-        figures["semble"] = watched([options.peer, str(PEER), str(root), options.peer_model], options.limit_s)
+        figures["semble"] = run_watched(
+            [options.peer, str(PEER), str(root), options.peer_model], options.limit_s
+        )
     return figures
 
 
-def about(cold: Figures) -> Figures:
+def cold_figures(cold: Figures) -> Figures:
     seconds = cold["seconds"]
     return {
         "files": cold["files"],
@@ -155,11 +161,11 @@ def about(cold: Figures) -> Figures:
     }
 
 
-def ours(what: str, root: Path, limit_s: float) -> Figures | None:
-    return watched([sys.executable, __file__, "--child", what, str(root)], limit_s)
+def run_child(what: str, root: Path, limit_s: float) -> Figures | None:
+    return run_watched([sys.executable, __file__, "--child", what, str(root)], limit_s)
 
 
-def watched(command: list[str], limit_s: float) -> Figures | None:
+def run_watched(command: list[str], limit_s: float) -> Figures | None:
     """What a process prints as JSON, with the time and memory that it took; None when it was ended
     or failed.
     """
@@ -179,15 +185,15 @@ def watched(command: list[str], limit_s: float) -> Figures | None:
         say(f"failed with {process.returncode}")
         return None
     wall = round(time.perf_counter() - started, 2)
-    found: Figures = json.loads(out)
-    return found | {"wall_s": wall, "memory_mb": round(memory.peak / 1e6), "load": load}
+    printed: Figures = json.loads(out)
+    return printed | {"wall_s": wall, "memory_mb": round(memory.peak / 1e6), "load": load}
 
 
-def cold(config: Config) -> Figures:
+def measure_cold(config: Config) -> Figures:
     phases: dict[str, float] = {}
-    timed(phases, Scanner, "walk", "walk")
-    timed(phases, Writer, "place", "place")
-    timed(phases, GraphStore, "update", "graph")
+    time_method(phases, Scanner, "walk", "walk")
+    time_method(phases, Writer, "place", "place")
+    time_method(phases, GraphStore, "update", "graph")
     report = index(config)
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return {
@@ -198,33 +204,33 @@ def cold(config: Config) -> Figures:
         "left_out": len(report.skipped),
         "chunk_files_mb": megabytes(config.chunks_dir),
         "graph_files_mb": megabytes(config.graph_dir),
-        "processor_s": sum(one.ru_utime + one.ru_stime for one in usage),
+        "processor_s": sum(rusage.ru_utime + rusage.ru_stime for rusage in usage),
         "phases_s": {name: round(seconds, 2) for name, seconds in phases.items()}
         | {"read, cut, embed": round(report.seconds - sum(phases.values()), 2)},
     }
 
 
-def published(config: Config) -> Figures:
+def measure_publishing(config: Config) -> Figures:
     """Seconds of processor time of the stages in which chunk files become an index, in one process;
     what is left is of tantivy's threads, and of bringing all together.
     """
     stages: dict[str, float] = {}
     for owner, name, stage in STAGES:
-        timed(stages, owner, name, stage, time.thread_time)
+        time_method(stages, owner, name, stage, time.thread_time)
     started = time.process_time()
     builder = building.Builder(config)
     while builder.refresh() is not None:
         continue
     builder.close()
-    whole = time.process_time() - started
-    rest = whole - sum(stages.values())
+    total_s = time.process_time() - started
+    remainder_s = total_s - sum(stages.values())
     return {name: round(spent, 2) for name, spent in stages.items()} | {
-        "tantivy's threads, the rest": round(rest, 2),
-        "all": round(whole, 2),
+        "tantivy's threads, the rest": round(remainder_s, 2),
+        "all": round(total_s, 2),
     }
 
 
-def timed(
+def time_method(
     phases: dict[str, float],
     owner: Any,
     name: str,
@@ -233,26 +239,26 @@ def timed(
 ) -> None:
     plain: Callable[..., Any] = getattr(owner, name)
 
-    def measured(*arguments: Any, **named: Any) -> Any:
+    def timed_call(*arguments: Any, **keywords: Any) -> Any:
         started = clock()
         try:
-            return plain(*arguments, **named)
+            return plain(*arguments, **keywords)
         finally:
             phases[phase] = phases.get(phase, 0.0) + clock() - started
 
-    setattr(owner, name, measured)
+    setattr(owner, name, timed_call)
 
 
 def megabytes(folder: Path) -> float:
     return round(sum(path.stat().st_size for path in folder.glob("*.json")) / 1e6, 1)
 
 
-def unchanged(config: Config) -> Figures:
+def measure_unchanged(config: Config) -> Figures:
     report = index(config)
     return {"seconds": report.seconds, "indexed": report.indexed}
 
 
-def saves(config: Config) -> Figures:
+def measure_saves(config: Config) -> Figures:
     """One appended line at a time, from after it was seen until the chunk files and the manifest
     hold it; and until the graph does.
     """
@@ -262,7 +268,7 @@ def saves(config: Config) -> Figures:
     code = [path for path in sorted(manifest.files) if path.endswith((".py", ".ts", ".go", ".java", ".rs"))]
     paths = (code or sorted(manifest.files))[:: max(1, len(code or manifest.files) // SAVES)][:SAVES]
     chunks: list[float] = []
-    whole: list[float] = []
+    totals: list[float] = []
     for path in paths:
         with (config.root / path).open("a") as file:
             file.write(f"\nx{time.time_ns()} = 1\n")
@@ -271,31 +277,31 @@ def saves(config: Config) -> Figures:
             continue
         with writer_lock(config):
             started = time.perf_counter()
-            with placed(lambda at=started: chunks.append((time.perf_counter() - at) * 1000)):
+            with call_when_placed(lambda at=started: chunks.append((time.perf_counter() - at) * 1000)):
                 indexer.update(manifest, {path: candidate})
-            whole.append((time.perf_counter() - started) * 1000)
+            totals.append((time.perf_counter() - started) * 1000)
     # the first ones load grammars and the facts of the project
     return {
         f"{name}_ms_{at}": value
-        for name, times in (("save_to_chunk_files", chunks), ("save_to_graph_files", whole))
+        for name, times in (("save_to_chunk_files", chunks), ("save_to_graph_files", totals))
         for at, value in percentiles(times[2:], (50, 95)).items()
-    } | {"first_save_to_graph_files_ms": round(whole[0], 1)}
+    } | {"first_save_to_graph_files_ms": round(totals[0], 1)}
 
 
-def served(config: Config) -> Figures:
+def measure_served(config: Config) -> Figures:
     """Seconds of processor time of each process of a set from the start of its first front until
     all is searchable. On a busy machine it is that which can be compared, not the seconds.
     """
     with (
-        product.surroundings(server_idle_exit_s=2),
-        product.served(config.root) as fresh,
+        product.isolated_environment(server_idle_exit_s=2),
+        product.open_project(config.root) as fresh,
         Server([product.CORTEX, "mcp", "--project", str(config.root)]) as front,
     ):
         freshness = Freshness(fresh)
         while not freshness.serves_all(freshness.current()):
             time.sleep(SAMPLE_S)
         seconds, spent = time.perf_counter() - front.started, dict[str, float]()
-        for name, process in product.set_of(fresh).items():
+        for name, process in product.processes_of_set(fresh).items():
             times = process.cpu_times()
             spent[name] = round(times.user + times.system, 2)
             if name == "indexer":  # those of the supervisor are the others
@@ -310,7 +316,7 @@ def served(config: Config) -> Figures:
 
 
 @contextlib.contextmanager
-def placed(tell: Callable[[], None]) -> Iterator[None]:
+def call_when_placed(tell: Callable[[], None]) -> Iterator[None]:
     """Calls `tell` when chunk files and the manifest are in place."""
     plain = run.Writer.place
 
@@ -338,11 +344,11 @@ STAGES: tuple[tuple[Any, str, str], ...] = (
     (building, "merge", "segments merged"),
 )
 CHILDREN: dict[str, Callable[[Config], Figures]] = {
-    "cold": cold,
-    "published": published,
-    "unchanged": unchanged,
-    "saves": saves,
-    "served": served,
+    "cold": measure_cold,
+    "published": measure_publishing,
+    "unchanged": measure_unchanged,
+    "saves": measure_saves,
+    "served": measure_served,
 }
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from product import Front, connect, processes_of, served, surroundings, wait_whole
+from product import Front, connect, isolated_environment, open_project, processes_of, wait_until_indexed
 from report import Figures, add_json, begin, print_machine, print_table, summarise, write
 
 from cortex.ask.freshness import Freshness
@@ -120,22 +120,22 @@ async def measure_tools(root: Path, runs: int) -> tuple[list[Figures], list[Figu
                 seconds.append(time.perf_counter() - started)
             spent = round(1000 * (measure_cpu(root) - before) / runs, 2)
             rows.append(summarise(case, seconds[WARM_UP:]) | {"cpu_ms": spent})
-        rows.append(await _together(front, runs))
+        rows.append(await _measure_in_flight(front, runs))
         return rows, measure_memory(root)
 
 
-async def _together(front: Front, runs: int) -> Figures:
+async def _measure_in_flight(front: Front, runs: int) -> Figures:
     """Eight questions in flight at any time."""
     seconds: list[float] = []
     questions = iter(range(runs))
 
-    async def one() -> None:
+    async def ask_in_turn() -> None:
         for at in questions:
             started = time.perf_counter()
             await front.call("cortex_search", query=QUESTIONS[at % len(QUESTIONS)])
             seconds.append(time.perf_counter() - started)
 
-    await asyncio.gather(*(one() for _ in range(8)))
+    await asyncio.gather(*(ask_in_turn() for _ in range(8)))
     return summarise("cortex_search, 8 at a time", seconds)
 
 
@@ -146,14 +146,14 @@ def measure_cpu(root: Path) -> float:
 
 def measure_memory(root: Path) -> list[Figures]:
     """Every process of the project: resident and, on Linux, proportional memory."""
-    found = []
+    rows = []
     for process in processes_of(root):
         with contextlib.suppress(psutil.Error):
             info = process.memory_full_info()
-            name = next((part for part in process.cmdline() if part in NAMES), "supervisor")
+            name = next((argument for argument in process.cmdline() if argument in NAMES), "supervisor")
             sizes = {"rss_mb": info.rss, "pss_mb": getattr(info, "pss", 0)}
-            found.append({"process": name} | {key: round(size / 2**20, 1) for key, size in sizes.items()})
-    return sorted(found, key=lambda each: -each["rss_mb"])
+            rows.append({"process": name} | {key: round(size / 2**20, 1) for key, size in sizes.items()})
+    return sorted(rows, key=lambda row: -row["rss_mb"])
 
 
 def measure_grep(root: Path) -> Figures:
@@ -169,19 +169,19 @@ def measure_grep(root: Path) -> Figures:
 
 def run(options: argparse.Namespace) -> Figures:
     with contextlib.ExitStack() as stack:
-        stack.enter_context(surroundings())
+        stack.enter_context(isolated_environment())
         if options.project:
             root = Path(options.project).resolve()
         else:
             root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cortex-bench-"))).resolve()
             write_project(root, options.chunks)
-        return measure(stack.enter_context(served(root)), options)
+        return measure(stack.enter_context(open_project(root)), options)
 
 
 def measure(config: Config, options: argparse.Namespace) -> Figures:
     root, result = config.root, begin("latency")
     cold = asyncio.run(measure_start(root))
-    asyncio.run(wait_whole(root))
+    asyncio.run(wait_until_indexed(root))
     warm = []
     for _ in range(options.starts):
         attach.stop(config)
@@ -197,7 +197,7 @@ def measure(config: Config, options: argparse.Namespace) -> Figures:
         },
         "tools": [*rows, measure_grep(root)],
         "memory": memory,
-        "pss_mb": round(sum(each["pss_mb"] for each in memory), 1),
+        "pss_mb": round(sum(row["pss_mb"] for row in memory), 1),
     }
 
 

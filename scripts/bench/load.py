@@ -34,7 +34,14 @@ import orjson
 from environments import lines_of, python_with
 from first_minute import copy_sources
 from latency import write_project
-from product import START_S, Listening, listening, scratch, surroundings, wait_whole
+from product import (
+    START_S,
+    RunningServer,
+    isolated_environment,
+    run_server,
+    scratch_project,
+    wait_until_indexed,
+)
 from report import (
     ROOT,
     Figures,
@@ -52,7 +59,7 @@ from workday import MIXES, Words, draw
 from cortex.processes import attach
 from cortex.settings.config import load, load_data
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 PLOT = ROOT / "docs" / "load.svg"
 CLIENTS = (1, 8, 32, 128)
 #: chunks of a made file: four functions, some ninety lines
@@ -73,7 +80,7 @@ SHOWN_MAX = 5
 class Target:
     """What is asked: a server with its project, the calls of each mix, who asks."""
 
-    server: Listening
+    server: RunningServer
     root: Path
     words: Words
     locust: Path
@@ -90,7 +97,7 @@ class Target:
 
     def _load(self, clients: int, seconds: float, calls: Path, times: Path) -> None:
         command = [self.locust.parent / "locust", "--headless", "--only-summary", "--loglevel", "ERROR"]
-        command += ["-f", HERE / "peers" / "load_user.py", "--host", self.server.url]
+        command += ["-f", FOLDER / "peers" / "load_user.py", "--host", self.server.url]
         command += [
             "-u",
             str(clients),
@@ -101,8 +108,10 @@ class Target:
             "--exit-code-on-error",
             "0",
         ]
-        told = {"LOAD_CALLS": str(calls), "LOAD_TIMES": str(times), "CORTEX_TOKEN": self.server.token}
-        done = subprocess.run(command, env=os.environ | told, capture_output=True, text=True, check=False)
+        variables = {"LOAD_CALLS": str(calls), "LOAD_TIMES": str(times), "CORTEX_TOKEN": self.server.token}
+        done = subprocess.run(
+            command, env=os.environ | variables, capture_output=True, text=True, check=False
+        )
         if done.returncode or not times.exists():
             raise SystemExit(f"Locust failed: {done.stderr[-2000:]}")
         if not json.loads(times.read_bytes()):
@@ -121,16 +130,18 @@ def _row(mix: str, clients: int, times: list[list[Any]], samples: Samples) -> Fi
         "clients": clients,
         "calls_s": round(len(answered) / max(WARM_S, last - first), 1),
     }
-    row |= {f"{name}_ms": value for name, value in percentiles([one[3] for one in answered] or [0.0]).items()}
-    row |= {"calls": len(counted), "refused": sum(one[4] == "refused" for one in counted)}
+    row |= {
+        f"{name}_ms": value for name, value in percentiles([call[3] for call in answered] or [0.0]).items()
+    }
+    row |= {"calls": len(counted), "refused": sum(call[4] == "refused" for call in counted)}
     row |= {
         "errors": sum(wrong.values()),
         "cpu_ms_call": round(1000 * sum(used.values()) / max(1, len(counted)), 2),
     }
-    tools = sorted({one[1] for one in answered})
+    tools = sorted({call[1] for call in answered})
     row["tools"] = {
-        tool: percentiles([one[3] for one in answered if one[1] == tool])
-        | {"calls": sum(one[1] == tool for one in answered)}
+        tool: percentiles([call[3] for call in answered if call[1] == tool])
+        | {"calls": sum(call[1] == tool for call in answered)}
         for tool in tools
     }
     row |= {"wrong": dict(wrong.most_common(SHOWN_MAX)), "cpu_s": used, "pss_mb": samples.memory()}
@@ -141,26 +152,26 @@ def _row(mix: str, clients: int, times: list[list[Any]], samples: Samples) -> Fi
 @contextlib.contextmanager
 def target(files: int, corpus: Path | None) -> Iterator[tuple[Target, int]]:
     """A server of a project that is wholly indexed; (it, how many files)."""
-    locust = python_with("load", lines_of(HERE / "load.lock"))
+    locust = python_with("load", lines_of(FOLDER / "load.lock"))
     with tempfile.TemporaryDirectory(prefix="cortex-load-") as place:
         folder = Path(place)
-        with surroundings(memory_data_dir=folder / "data"), scratch() as root:
+        with isolated_environment(memory_data_dir=folder / "data"), scratch_project() as root:
             try:
-                made = fill(root, files, corpus)
-                with listening(root) as server:
-                    bound_s = INDEX_S + made * INDEX_FILE_S
+                filled = fill(root, files, corpus)
+                with run_server(root) as server:
+                    bound_s = INDEX_S + filled * INDEX_FILE_S
                     began = time.monotonic()
-                    asyncio.run(wait_whole(root, bound_s=bound_s))
-                    print(f"{made} files are served after {time.monotonic() - began:.0f} s")
+                    asyncio.run(wait_until_indexed(root, bound_s=bound_s))
+                    print(f"{filled} files are served after {time.monotonic() - began:.0f} s")
                     words = Words.of(root)
                     for call in {call["tool"]: call for call in draw(words, "day", CALLS)}.values():
                         warm(server, call)
-                    yield Target(server, root, words, locust, folder), made
+                    yield Target(server, root, words, locust, folder), filled
             finally:
                 attach.stop(load_data())
 
 
-def warm(server: Listening, call: dict[str, Any]) -> None:
+def warm(server: RunningServer, call: dict[str, Any]) -> None:
     """Ask until it is answered, so that memory's set runs and every tool is imported."""
     path = "/v1/search" if call["way"] == "search" else f"/v1/tools/{call['tool']}"
     until = time.monotonic() + START_S
@@ -207,8 +218,8 @@ def _print_rows(rows: Sequence[Figures], *, header: bool) -> None:
     for row in rows:
         cells = "".join(f"{row[name]:>{width}}" for name, width in zip(COLUMNS, widths, strict=True))
         print(f"{row['mix']:<8}{row['clients']:>8}{cells}", flush=True)
-        for said, times in row["wrong"].items():
-            print(f"    {times} × {said}")
+        for message, times in row["wrong"].items():
+            print(f"    {times} × {message}")
 
 
 def _print_more(rows: Sequence[Figures]) -> None:
@@ -219,7 +230,16 @@ def _print_more(rows: Sequence[Figures]) -> None:
         print(f"\nof a day, {row['clients']} clients:")
         print_table(
             ("tool", "calls", "p50 ms", "p95 ms", "p99 ms"),
-            [(name, one["calls"], one["p50"], one["p95"], one["p99"]) for name, one in row["tools"].items()],
+            [
+                (
+                    name,
+                    percentile_row["calls"],
+                    percentile_row["p50"],
+                    percentile_row["p95"],
+                    percentile_row["p99"],
+                )
+                for name, percentile_row in row["tools"].items()
+            ],
         )
     for mix, row in busiest.items():
         print(f"\nprocesses, {mix}, {row['clients']} clients:")
@@ -247,15 +267,15 @@ def hold(aim: Target, seconds: float) -> Figures:
     print("\ngrowth; the slope is the second half's, resident memory:")
     print_table(
         ("process", "first MB", "last MB", "MB an hour", "descriptors"),
-        [(name, *one.values()) for name, one in growth.items()],
+        [(name, *growth_row.values()) for name, growth_row in growth.items()],
     )
     return row | {"growth": growth}
 
 
-def plot(results: Sequence[Path]) -> None:
+def plot_results(results: Sequence[Path]) -> None:
     """docs/load.svg of kept results."""
-    python = python_with("load", lines_of(HERE / "load.lock"))
-    subprocess.run([python, HERE / "peers" / "plot_load.py", PLOT, *results], check=True)
+    python = python_with("load", lines_of(FOLDER / "load.lock"))
+    subprocess.run([python, FOLDER / "peers" / "plot_load.py", PLOT, *results], check=True)
     print(f"written to {PLOT}")
 
 
@@ -273,24 +293,24 @@ def main() -> None:
     add_json(parser)
     options = parser.parse_args()
     if options.plot:
-        plot(options.plot)
+        plot_results(options.plot)
         return
     figures = begin("load-hold" if options.hold else "load")
     print_machine(figures)
-    with target(options.files, options.corpus) as (aim, made):
+    with target(options.files, options.corpus) as (aim, filled):
         figures |= {
-            "files": made,
+            "files": filled,
             "corpus": options.corpus.name if options.corpus else "made",
             "seconds": options.seconds,
         }
-        print_figures({"files": made, "clients' processor": "the same cores"})
+        print_figures({"files": filled, "clients' processor": "the same cores"})
         rows = [hold(aim, options.hold)] if options.hold else measure(aim, options)
     if not options.hold:
         _print_more(rows)
     if options.json:
-        kept = write(figures | {"rows": rows})
+        result_path = write(figures | {"rows": rows})
         if not options.hold:
-            plot([kept])
+            plot_results([result_path])
     sys.exit(any(row["errors"] for row in rows))
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import psutil
 from load import CLIENTS, fill
-from product import scratch, wait_whole
+from product import scratch_project, wait_until_indexed
 from report import Figures, add_json, begin, print_machine, print_table, summarise, write
 from workday import Words, draw
 
@@ -58,7 +58,7 @@ Messages = list[tuple[str, Message]]
 
 
 @dataclass
-class Noting:
+class RecordingClient:
     """A client that keeps what it was asked to send."""
 
     client: Client
@@ -70,10 +70,10 @@ class Noting:
 
 
 @contextlib.contextmanager
-def standing(config: Config, replicas: int) -> Iterator[dict[str, psutil.Process]]:
+def standalone_workers(config: Config, replicas: int) -> Iterator[dict[str, psutil.Process]]:
     """`cortex-worker NAME --replica N` of each worker, by name and number, all of which answer."""
     processes: dict[str, subprocess.Popen[bytes]] = {}
-    lines = {one.name: PROJECT.command_line(one, str(config.root)) for one in PROJECT.processes}
+    lines = {program.name: PROJECT.command_line(program, str(config.root)) for program in PROJECT.processes}
     try:
         for name, number in itertools.product(WORKERS, range(replicas)):
             # A worker ends with its standard input.
@@ -82,34 +82,34 @@ def standing(config: Config, replicas: int) -> Iterator[dict[str, psutil.Process
             )
         until = time.monotonic() + START_S
         while missing := [name for name in processes if not (config.runtime_dir / f"{name}.sock").exists()]:
-            if time.monotonic() > until or any(one.poll() is not None for one in processes.values()):
+            if time.monotonic() > until or any(process.poll() is not None for process in processes.values()):
                 raise SystemExit(f"these workers do not answer: {', '.join(missing)}")
             time.sleep(LOOK_S)
-        yield {name: psutil.Process(one.pid) for name, one in processes.items()}
+        yield {name: psutil.Process(process.pid) for name, process in processes.items()}
     finally:
-        for one in processes.values():
-            one.terminate()
-        for one in processes.values():
-            one.communicate()
+        for process in processes.values():
+            process.terminate()
+        for process in processes.values():
+            process.communicate()
 
 
-async def note(config: Config, words: Words) -> list[Messages]:
+async def record_messages(config: Config, words: Words) -> list[Messages]:
     """The messages of each question, asked as the server asks it."""
     client = Client(config.runtime_dir)
-    kept: list[Messages] = []
+    recorded: list[Messages] = []
     try:
         calls = (call for call in draw(words, "day", 4 * QUESTIONS) if asks_code(call["tool"]))
         for call in itertools.islice(calls, QUESTIONS):
-            noting, until = Noting(client), time.monotonic() + DEADLINE_S
+            noting, until = RecordingClient(client), time.monotonic() + DEADLINE_S
             tool = SEARCH if call["way"] == "search" else TOOLS[call["tool"]]
             context = QueryContext(config, noting, Freshness(config), until, until)
             with contextlib.suppress(CortexError):  # what is asked of a worker counts, whatever it says
                 await tool.call(context, tool.check(call["arguments"]))
             if noting.messages:
-                kept.append(noting.messages)
+                recorded.append(noting.messages)
     finally:
         await client.close()
-    return kept
+    return recorded
 
 
 def asks_code(name: str) -> bool:
@@ -147,21 +147,23 @@ async def drive(config: Config, questions: Sequence[Messages], clients: int, sec
 
 
 def measure(config: Config, options: argparse.Namespace) -> list[Figures]:
-    with standing(config, 1):
-        questions = asyncio.run(note(config, Words.of(config.root)))
+    with standalone_workers(config, 1):
+        questions = asyncio.run(record_messages(config, Words.of(config.root)))
     rows = []
     for replicas in options.replicas:
-        with standing(config, replicas) as processes:
+        with standalone_workers(config, replicas) as processes:
             everyone = processes | {"clients": psutil.Process()}
             asyncio.run(drive(config, questions, 2 * replicas, 1.0))  # every replica has read its files
             for clients in options.clients:
-                before = {name: sum(one.cpu_times()[:2]) for name, one in everyone.items()}
+                before = {name: sum(process.cpu_times()[:2]) for name, process in everyone.items()}
                 row = {"replicas": replicas, "clients": clients}
                 row |= asyncio.run(drive(config, questions, clients, options.seconds))
-                used = {name: sum(one.cpu_times()[:2]) - before[name] for name, one in everyone.items()}
+                used = {
+                    name: sum(process.cpu_times()[:2]) - before[name] for name, process in everyone.items()
+                }
                 row["cpu_s"] = {name: round(value, 2) for name, value in used.items()}
                 row["pss_mb"] = {
-                    name: round(one.memory_full_info().pss / 1e6, 1) for name, one in everyone.items()
+                    name: round(process.memory_full_info().pss / 1e6, 1) for name, process in everyone.items()
                 }
                 rows.append(row | {"load": round(os.getloadavg()[0], 1)})
     return rows
@@ -174,8 +176,8 @@ def print_rows(rows: Sequence[Figures]) -> None:
         [(f"{row['replicas']} × {row['clients']}", *(row[key] for key in keys)) for row in rows],
     )
     for row in rows:
-        for said, times in row["wrong"].items():
-            print(f"{row['replicas']} × {row['clients']}: {times} × {said}")
+        for message, times in row["wrong"].items():
+            print(f"{row['replicas']} × {row['clients']}: {times} × {message}")
     for row in {row["replicas"]: row for row in rows}.values():
         print(f"\nprocesses, {row['replicas']} replicas, {row['clients']} clients:")
         print_table(
@@ -197,13 +199,13 @@ def main() -> None:
     options = parser.parse_args()
     figures = begin("load-workers")
     print_machine(figures)
-    with scratch() as root:
-        made = fill(root, options.files, options.corpus)
-        asyncio.run(wait_whole(root, bound_s=INDEX_S))
+    with scratch_project() as root:
+        filled = fill(root, options.files, options.corpus)
+        asyncio.run(wait_until_indexed(root, bound_s=INDEX_S))
         config = load(str(root))
         attach.stop(config)
         rows = measure(config, options)
-    figures |= {"files": made, "corpus": options.corpus.name if options.corpus else "made", "rows": rows}
+    figures |= {"files": filled, "corpus": options.corpus.name if options.corpus else "made", "rows": rows}
     print_rows(rows)
     if options.json:
         write(figures)

@@ -79,7 +79,7 @@ def records(count: int) -> Iterator[list[dict[str, Any]]]:
         ]
 
 
-def timed(call: Callable[[], object], count: int = CALLS) -> list[float]:
+def time_calls(call: Callable[[], object], count: int = CALLS) -> list[float]:
     seconds = []
     for _ in range(count + WARM):
         begun = time.perf_counter()
@@ -88,7 +88,7 @@ def timed(call: Callable[[], object], count: int = CALLS) -> list[float]:
     return seconds[WARM:]
 
 
-def used_and_waited(case: str, call: Callable[[], object], count: int) -> list[report.Figures]:
+def summarise_calls(case: str, call: Callable[[], object], count: int) -> list[report.Figures]:
     """The time of calls, and the processor time of each: this says something of a busy machine."""
     used: list[float] = []
 
@@ -97,14 +97,14 @@ def used_and_waited(case: str, call: Callable[[], object], count: int) -> list[r
         call()
         used.append(time.process_time() - begun)
 
-    waited = timed(metered, count)
+    waited = time_calls(metered, count)
     return [
         report.summarise(case, waited),
         report.summarise(f"{case}, processor time", used[WARM:]),
     ]
 
 
-def imported(count: int, folder: Path) -> report.Figures:
+def import_notes(count: int, folder: Path) -> report.Figures:
     """So many notes are in the folder; nothing is told of those that were there."""
     with Library.open(folder) as memory:
         if memory.stats()["node_count"] == count:
@@ -117,21 +117,21 @@ def imported(count: int, folder: Path) -> report.Figures:
     return {f"import of {count}, notes a second": round(count / taken)}
 
 
-def over_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Figures]]:
+def measure_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Figures]]:
     """Questions, briefings and the import of so many notes, embedded."""
-    figures = imported(count, folder)
+    figures = import_notes(count, folder)
     begun = time.perf_counter()
     with Library.open(folder) as memory:
         figures[f"opening {count}, s"] = round(time.perf_counter() - begun, 2)
         words = Words(11)
-        asked = [words(5) for _ in range(CALLS + WARM)]
-        each = iter(asked)
-        rows = used_and_waited(f"recall over {count}", lambda: memory.recall(next(each)), CALLS)
-        rows += used_and_waited(f"briefing over {count}", memory.briefing, 30)
+        questions = [words(5) for _ in range(CALLS + WARM)]
+        remaining = iter(questions)
+        rows = summarise_calls(f"recall over {count}", lambda: memory.recall(next(remaining)), CALLS)
+        rows += summarise_calls(f"briefing over {count}", memory.briefing, 30)
         vectors = memory._memory.vectors
         same = [
             len({*vectors.nearest(text, 10, exact=True)} & {*vectors.nearest(text, 10, exact=False)})
-            for text in asked[:PROPOSALS]
+            for text in questions[:PROPOSALS]
         ]
     return figures | {f"recall@10 of what is proposed, {count}": round(statistics.mean(same) / 10, 4)}, rows
 
@@ -147,12 +147,12 @@ def bare_commits(folder: Path) -> list[float]:
     def commit() -> None:
         connection.execute("INSERT INTO note VALUES (?, ?)", (words(TITLE_WORDS), words(BODY_WORDS)))
 
-    seconds = timed(commit)
+    seconds = time_calls(commit)
     connection.close()
     return seconds
 
 
-async def awake(front: product.Front) -> None:
+async def wait_for_memory(front: product.Front) -> None:
     """Wait until memory answers: the first call makes its tables."""
     until = time.monotonic() + AWAKE_S
     while True:
@@ -165,7 +165,7 @@ async def awake(front: product.Front) -> None:
             return
 
 
-def stored(root: Path) -> list[float]:
+def measure_stores(root: Path) -> list[float]:
     """`cortex_store` through MCP, by a client that does nothing else."""
     words, seconds, until = Words(17), [], time.monotonic() + AWAKE_S
     with minimal_client.Server([product.CORTEX, "mcp", "--project", str(root)]) as front:
@@ -175,23 +175,23 @@ def stored(root: Path) -> list[float]:
         for at in range(CALLS + WARM):
             note = {"title": f"{words(TITLE_WORDS)} {at}", "body": words(BODY_WORDS)}
             begun = time.perf_counter()
-            told = front.call("cortex_store", note)
+            answer = front.call("cortex_store", note)
             seconds.append(time.perf_counter() - begun)
-            if b"Stored:" not in told:
-                raise SystemExit(f"cortex_store answered {told!r}")
+            if b"Stored:" not in answer:
+                raise SystemExit(f"cortex_store answered {answer!r}")
     return seconds[WARM:]
 
 
-async def at_rest(root: Path, data: Path) -> report.Figures:
+async def measure_rest(root: Path, data: Path) -> report.Figures:
     """What the processes of the set take, with a front that asked once."""
     async with product.connect(root) as front:
-        await awake(front)
+        await wait_for_memory(front)
         await front.call("cortex_recall", query="what was decided about the index")
         owned = product.processes_of(data)
-        before = sum(sum(one.cpu_times()[:2]) for one in owned)
+        before = sum(sum(process.cpu_times()[:2]) for process in owned)
         await asyncio.sleep(IDLE_S)
-        used = sum(sum(one.cpu_times()[:2]) for one in owned) - before
-        memory = sum(one.memory_full_info().pss for one in owned)
+        used = sum(sum(process.cpu_times()[:2]) for process in owned) - before
+        memory = sum(process.memory_full_info().pss for process in owned)
         return {
             f"set at {SET_NOTES} notes, MB": round(memory / 1e6, 1),
             "set at rest, % of a core": round(100 * used / IDLE_S, 3),
@@ -199,22 +199,22 @@ async def at_rest(root: Path, data: Path) -> report.Figures:
         }
 
 
-def through_mcp(parts: list[str]) -> tuple[report.Figures, list[report.Figures]]:
+def measure_mcp(parts: list[str]) -> tuple[report.Figures, list[report.Figures]]:
     """What needs the whole product: writes, and the set."""
     figures: report.Figures = {}
     rows: list[report.Figures] = []
     with tempfile.TemporaryDirectory(prefix="cortex-memory-") as place:
         data = Path(place).resolve() / "data"
-        with product.scratch(memory_data_dir=data) as root:
+        with product.scratch_project(memory_data_dir=data) as root:
             if "store" in parts:
                 rows.append(report.summarise("bare commit", bare_commits(Path(place))))
-                rows.append(report.summarise("cortex_store through MCP", stored(root)))
+                rows.append(report.summarise("cortex_store through MCP", measure_stores(root)))
                 attach.stop(load_data())
             if "set" in parts:
                 with Library.open(data) as memory:
                     for some in records(SET_NOTES):
                         memory.import_records(some)
-                figures |= asyncio.run(at_rest(root, data))
+                figures |= asyncio.run(measure_rest(root, data))
                 attach.stop(load_data())
     return figures, rows
 
@@ -231,13 +231,15 @@ def main() -> None:
     figures = report.begin("memory")
     rows: list[report.Figures] = []
     if {"store", "set"} & {*options.only}:
-        told, some = through_mcp(options.only)
-        figures |= told
+        measured_figures, some = measure_mcp(options.only)
+        figures |= measured_figures
         rows += some
     for count in options.notes if "recall" in options.only else ():
         with tempfile.TemporaryDirectory(prefix="cortex-memory-") as place:
-            told, some = over_notes(count, (options.folder or Path(place)).resolve() / f"notes-{count}")
-        figures |= told
+            measured_figures, some = measure_notes(
+                count, (options.folder or Path(place)).resolve() / f"notes-{count}"
+            )
+        figures |= measured_figures
         rows += some
     report.print_machine(figures)
     if rows:

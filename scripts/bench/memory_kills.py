@@ -43,7 +43,7 @@ class Counts:
     """What the writers were told; appending is safe between threads."""
 
     acknowledged: list[str] = field(default_factory=list)
-    twice: list[str] = field(default_factory=list)
+    stored_twice: list[str] = field(default_factory=list)
     asked_again: list[str] = field(default_factory=list)
     waited_s: list[float] = field(default_factory=list)
 
@@ -67,7 +67,7 @@ def store(memory: Any, title: str, counts: Counts) -> None:
         counts.acknowledged.append(title)
         counts.waited_s.append(time.monotonic() - began)
         if "deduplicated" in answer:
-            counts.twice.append(title)
+            counts.stored_twice.append(title)
         return
 
 
@@ -80,21 +80,21 @@ def kill_once(counts: Counts, chance: random.Random) -> bool:
         time.sleep(0.005)
     time.sleep(chance.random() * LIVES_S)
     status = attach.set_status(load_data())
-    pid = next((one["pid"] for one in status["processes"] if one["pid"]), 0)
+    pid = next((process["pid"] for process in status["processes"] if process["pid"]), 0)
     if pid:
         os.kill(pid, signal.SIGKILL)
     return True
 
 
-def lost(folder: Path, counts: Counts) -> tuple[int, int]:
+def count_lost(folder: Path, counts: Counts) -> tuple[int, int]:
     """(acknowledged notes that are not there, notes that are there)."""
     with sqlite3.connect(folder / "memory.sqlite3") as database:
-        there = [title for (title,) in database.execute("SELECT title FROM note")]
-        whole = database.execute("PRAGMA integrity_check").fetchone()
+        titles = [title for (title,) in database.execute("SELECT title FROM note")]
+        integrity = database.execute("PRAGMA integrity_check").fetchone()
     database.close()
-    if whole != ("ok",):
-        sys.exit(f"the database is damaged: {whole}")
-    return len(set(counts.acknowledged) - set(there)), len(there)
+    if integrity != ("ok",):
+        sys.exit(f"the database is damaged: {integrity}")
+    return len(set(counts.acknowledged) - set(titles)), len(titles)
 
 
 def run(folder: Path, kills: int, writers: int) -> dict[str, Any]:
@@ -116,15 +116,15 @@ def run(folder: Path, kills: int, writers: int) -> dict[str, Any]:
     for thread in threads:
         thread.join()
     attach.stop(load_data())
-    missing, there = lost(folder, counts)
+    missing, stored = count_lost(folder, counts)
     return {
         "kills": done,
         "writers": writers,
         "seconds": round(time.monotonic() - began),
         "acknowledged": len(counts.acknowledged),
-        "there": there,
+        "there": stored,
         "lost": missing,
-        "twice": len(counts.twice),
+        "twice": len(counts.stored_twice),
         "asked_again_after_a_deadline": len(counts.asked_again),
         "waited_p50_ms": round(statistics.median(counts.waited_s) * 1000, 1),
         "waited_max_s": round(max(counts.waited_s), 1),

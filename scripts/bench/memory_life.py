@@ -22,15 +22,15 @@ from cortex.terms.observations import REQUIRED, ROWS
 
 sys.path.insert(0, str(report.ROOT))
 from tests.conftest import open_project
-from tests.expected_observations import CHECKS, Known, is_stale
+from tests.expected_observations import CHECKS, Expectations, is_stale
 from tests.front.conftest import Window
 from tests.front.test_code_notes import Desk
-from tests.generated_life import live, plant, tell, write_project
+from tests.generated_life import generate_life, plant, store_life, write_project
 
 #: calls of each tool that are measured
 CALLS = 20
 #: what is asked of tools that need it
-ASKED = {
+ARGUMENTS = {
     "query": "what did we decide on for the database",
     "concepts": "network,storage",
     "files": "src/net",
@@ -39,33 +39,35 @@ ASKED = {
 }
 
 
-def measure(known: Known) -> list[report.Figures]:
+def measure(expected: Expectations) -> list[report.Figures]:
     """A row for each tool that only reads."""
-    numbers = known.numbers
+    numbers = expected.numbers
     some, rows = list(numbers.values()), []
     for name, row in ROWS.items():
         if row.writes:
             continue
         took = []
         for at in range(CALLS):
-            given = dict(ASKED) | {"id": str(some[at * len(some) // CALLS])}
-            given["anchor_id"] = given["id"]
+            arguments = dict(ARGUMENTS) | {"id": str(some[at * len(some) // CALLS])}
+            arguments["anchor_id"] = arguments["id"]
             needed = {
-                argument: given[argument] for argument, value in row.arguments.items() if value is REQUIRED
+                argument: arguments[argument]
+                for argument, value in row.arguments.items()
+                if value is REQUIRED
             }
             began = time.perf_counter()
-            known.ask(name, **needed)
+            expected.ask(name, **needed)
             took.append(time.perf_counter() - began)
         rows.append(report.summarise(name, took))
     return rows
 
 
-def differences(known: Known) -> list[str]:
+def differences(expected: Expectations) -> list[str]:
     """The tools that do not answer what is known."""
     wrong = []
     for name in ROWS:
         try:
-            CHECKS[name](known)
+            CHECKS[name](expected)
         except AssertionError as error:
             wrong.append(name)
             print(f"{name}: {str(error).partition(chr(10))[0][:300]}", file=sys.stderr)
@@ -76,9 +78,9 @@ def look_after(library: Library) -> report.Figures:
     """Upkeep until nothing is left: how long it took, and what it made."""
     began, edges = time.perf_counter(), 0
     while True:
-        told = finish(carry_out(library, "run_consolidation", {}, project="shop"))
-        edges += told["steps"]["relations"].get("edges", 0)
-        if not told["remaining"]:
+        report_of_run = finish(carry_out(library, "run_consolidation", {}, project="shop"))
+        edges += report_of_run["steps"]["relations"].get("edges", 0)
+        if not report_of_run["remaining"]:
             break
     took = round(time.perf_counter() - began, 2)
     return {"upkeep_s": took, "edges": edges}
@@ -95,21 +97,21 @@ def main() -> None:
     options = parser.parse_args()
     figures = report.begin("memory-life")
     report.print_machine(figures)
-    life = live(options.days, options.sessions, options.observations)
+    life = generate_life(options.days, options.sessions, options.observations)
     planted = plant(life)
-    with tempfile.TemporaryDirectory() as made, Library.open(Path(made) / "memory") as library:
-        root = Path(made) / "project"
+    with tempfile.TemporaryDirectory() as folder, Library.open(Path(folder) / "memory") as library:
+        root = Path(folder) / "project"
         write_project(root)
         began = time.perf_counter()
-        numbers = tell(library, life)
+        numbers = store_life(library, life)
         figures["stored_s"] = round(time.perf_counter() - began, 2)
         figures |= {"notes": len(life.notes), "replaced": len(life.replaced), "told_twice": len(life.doubled)}
         figures |= {"stale": sum(map(is_stale, life.notes.values())), **look_after(library)}
         desk = Desk(open_project(root), Window(library, root, project="shop").memory)
-        known = Known(desk.ask, life, planted, numbers)
+        expected = Expectations(desk.ask, life, planted, numbers)
         figures["checked"] = len(CHECKS)
-        figures["differences"] = differences(known)
-        figures["tools"] = measure(known)
+        figures["differences"] = differences(expected)
+        figures["tools"] = measure(expected)
     names = "notes replaced told_twice stale stored_s upkeep_s edges checked differences".split()
     report.print_figures({name: figures[name] for name in names})
     report.print_table(

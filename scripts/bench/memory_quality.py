@@ -39,7 +39,7 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 #: how many results are asked for, and what recall is told at
 LIMIT, AT = 20, (1, 5, 10, 20)
 #: results whose text counts as tokens of an answer, and characters of a token
-TOLD, TOKEN_CHARS = 10, 4
+READ_ROWS, TOKEN_CHARS = 10, 4
 #: factors of the ranking beside its lanes
 FACTORS = ("SPEAKER", "TIME", "ASKS", "IMPORTANCE", "RECENCY", "USE")
 #: records of one slice of an import
@@ -78,28 +78,32 @@ def read(folder: Path) -> list[Conversation]:
     )
     if path is None:
         raise SystemExit(f"{folder} has no data/locomo10.json: clone github.com/snap-research/LoCoMo.")
-    return [_conversation(one) for one in orjson.loads(path.read_bytes())]
+    return [_conversation(conversation) for conversation in orjson.loads(path.read_bytes())]
 
 
-def _conversation(told: dict[str, Any]) -> Conversation:
-    said = told["conversation"]
+def _conversation(entry: dict[str, Any]) -> Conversation:
+    turns_by_session = entry["conversation"]
     names = sorted(
-        (name for name in said if re.fullmatch(r"session_\d+", name)),
+        (name for name in turns_by_session if re.fullmatch(r"session_\d+", name)),
         key=lambda name: int(name.split("_")[1]),
     )
     turns = []
     for name in names:
-        moment = datetime.strptime(said[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-        for turn in said[name]:
+        moment = datetime.strptime(turns_by_session[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(
+            tzinfo=UTC
+        )
+        for turn in turns_by_session[name]:
             caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
             text = f"{turn['speaker']}: {turn['text']}{caption}"
             turns.append(Turn(turn["dia_id"], name, int(moment.timestamp() * 1000), text))
-    known = {turn.id for turn in turns}
+    turn_ids = {turn.id for turn in turns}
     questions = []
-    for asked in told["qa"]:
-        evidence = {each for one in asked["evidence"] for each in re.findall(r"D\d+:\d+", one)} & known
-        if asked["category"] in CATEGORIES and evidence:
-            questions.append(Question(asked["question"], asked["category"], frozenset(evidence)))
+    for qa in entry["qa"]:
+        evidence = {
+            turn_id for mention in qa["evidence"] for turn_id in re.findall(r"D\d+:\d+", mention)
+        } & turn_ids
+        if qa["category"] in CATEGORIES and evidence:
+            questions.append(Question(qa["question"], qa["category"], frozenset(evidence)))
     return Conversation(turns, questions)
 
 
@@ -124,20 +128,20 @@ def store(conversation: Conversation, folder: Path) -> Library:
     return memory
 
 
-def recalling(memory: Library) -> Asking:
-    known: dict[str, str] = {}
+def ask_memory(memory: Library) -> Asking:
+    turn_of_note: dict[str, str] = {}
     after = ""
     while True:
         page = memory.export_records(after, limit=1_000)
-        told = [record["note"] for record in page["records"] if "note" in record]
-        known |= {note["id"]: note["metadata"]["turn"] for note in told}
+        notes = [record["note"] for record in page["records"] if "note" in record]
+        turn_of_note |= {note["id"]: note["metadata"]["turn"] for note in notes}
         if not (after := page["next"]):
             break
 
     def ask(question: Question) -> tuple[list[str], int]:
         rows = memory.recall(question.text, limit=LIMIT)
-        chars = sum(len(row["body"] or row["title"]) for row in rows[:TOLD])
-        return [known[row["id"]] for row in rows], chars
+        chars = sum(len(row["body"] or row["title"]) for row in rows[:READ_ROWS])
+        return [turn_of_note[row["id"]] for row in rows], chars
 
     return ask
 
@@ -148,7 +152,7 @@ def look_after(memory: Library) -> None:
         pass
 
 
-def plain(conversation: Conversation, neighbours: int) -> Asking:
+def ask_tantivy(conversation: Conversation, neighbours: int) -> Asking:
     """Stems of English in tantivy over turns, each with so many neighbours of its session."""
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field("at", stored=True)
@@ -157,8 +161,8 @@ def plain(conversation: Conversation, neighbours: int) -> Asking:
     writer = index.writer(heap_size=20_000_000, num_threads=1)
     turns = conversation.turns
     for at, turn in enumerate(turns):
-        around = turns[max(0, at - neighbours) : at + neighbours + 1]
-        text = " ".join(each.text for each in around if each.session == turn.session)
+        neighbourhood = turns[max(0, at - neighbours) : at + neighbours + 1]
+        text = " ".join(near_turn.text for near_turn in neighbourhood if near_turn.session == turn.session)
         writer.add_document(tantivy.Document(at=at, text=text))
     writer.commit()
     index.reload()
@@ -167,8 +171,8 @@ def plain(conversation: Conversation, neighbours: int) -> Asking:
     def ask(question: Question) -> tuple[list[str], int]:
         words = " ".join(re.findall(r"\w+", question.text))
         hits = searcher.search(index.parse_query(words, ["text"]), LIMIT).hits
-        found = [turns[searcher.doc(address)["at"][0]] for _, address in hits]
-        return [turn.id for turn in found], sum(len(turn.text) for turn in found[:TOLD])
+        ranked = [turns[searcher.doc(address)["at"][0]] for _, address in hits]
+        return [turn.id for turn in ranked], sum(len(turn.text) for turn in ranked[:READ_ROWS])
 
     return ask
 
@@ -180,10 +184,10 @@ def measure(pairs: Sequence[tuple[Conversation, Asking]]) -> dict[str, Any]:
     for conversation, ask in pairs:
         for question in conversation.questions:
             begun = time.perf_counter()
-            found, told = ask(question)
+            turn_ids, chars_read = ask(question)
             seconds.append(time.perf_counter() - begun)
-            chars.append(told)
-            scored = score(found, question.evidence)
+            chars.append(chars_read)
+            scored = score(turn_ids, question.evidence)
             values["all"].append(scored)
             values[CATEGORIES[question.category]].append(scored)
     figures: dict[str, Any] = {
@@ -191,15 +195,15 @@ def measure(pairs: Sequence[tuple[Conversation, Asking]]) -> dict[str, Any]:
         | {key: round(float(np.mean([row[key] for row in rows])), 3) for key in rows[0]}
         for name, rows in values.items()
     }
-    times = [1000 * each for each in seconds]
+    times = [1000 * second for second in seconds]
     return (
         figures | {"tokens": round(float(np.mean(chars)) / TOKEN_CHARS)} | report.percentiles(times, (50, 95))
     )
 
 
-def score(found: Sequence[str], evidence: frozenset[str]) -> dict[str, float]:
+def score(turn_ids: Sequence[str], evidence: frozenset[str]) -> dict[str, float]:
     """Recall is the share of the evidence; MRR goes by the first of it."""
-    right = [one in evidence for one in found]
+    right = [turn_id in evidence for turn_id in turn_ids]
     recall = {f"R@{at}": sum(right[:at]) / len(evidence) for at in AT}
     gain = sum(hit / np.log2(at + 2) for at, hit in enumerate(right[:10]))
     ideal = sum(1 / np.log2(at + 2) for at in range(min(10, len(evidence))))
@@ -212,14 +216,14 @@ def ablations(pairs: Sequence[tuple[Conversation, Asking]]) -> Iterator[tuple[st
     weights = ranking.WEIGHTS
     assert isinstance(weights, dict)
     for lane in list(weights):
-        kept, weights[lane] = weights[lane], 0.0
+        weight, weights[lane] = weights[lane], 0.0
         yield f"without {lane}", measure(pairs)
-        weights[lane] = kept
+        weights[lane] = weight
     for factor in FACTORS:
-        kept = getattr(ranking, factor)
+        weight = getattr(ranking, factor)
         setattr(ranking, factor, 0.0)
         yield f"without {factor.lower()}", measure(pairs)
-        setattr(ranking, factor, kept)
+        setattr(ranking, factor, weight)
 
 
 def show(name: str, figures: Mapping[str, Any], *, categories: bool = True) -> None:
@@ -253,14 +257,24 @@ def main() -> None:
     report.add_json(parser)
     options = parser.parse_args()
     conversations = read(options.folder)
-    chosen = conversations[BUILT_ON:] if options.judging else conversations[:BUILT_ON]
+    measured_conversations = conversations[BUILT_ON:] if options.judging else conversations[:BUILT_ON]
     figures = report.begin("memory_quality") | {"conversations": "5-10" if options.judging else "1-4"}
     with tempfile.TemporaryDirectory() as folder:
-        memories = [store(one, Path(folder) / str(at)) for at, one in enumerate(chosen)]
-        pairs = [(one, recalling(memory)) for one, memory in zip(chosen, memories, strict=True)]
+        memories = [
+            store(conversation, Path(folder) / str(at))
+            for at, conversation in enumerate(measured_conversations)
+        ]
+        pairs = [
+            (conversation, ask_memory(memory))
+            for conversation, memory in zip(measured_conversations, memories, strict=True)
+        ]
         figures["recall"] = measure(pairs)
-        figures["tantivy, turns"] = measure([(one, plain(one, 0)) for one in chosen])
-        figures["tantivy, turns with neighbours"] = measure([(one, plain(one, 1)) for one in chosen])
+        figures["tantivy, turns"] = measure(
+            [(conversation, ask_tantivy(conversation, 0)) for conversation in measured_conversations]
+        )
+        figures["tantivy, turns with neighbours"] = measure(
+            [(conversation, ask_tantivy(conversation, 1)) for conversation in measured_conversations]
+        )
         for name in ("recall", "tantivy, turns", "tantivy, turns with neighbours"):
             show(name, figures[name])
         for name, left in ablations(pairs) if options.ablation else ():

@@ -43,17 +43,17 @@ def questions(titles: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield query, {"alpha": (1.0, 0.7)[at % 2], "kind": ("", "", "decision")[at % 3]}
 
 
-def answers(folder: Path) -> list[Any]:
+def collect_answers(folder: Path) -> list[Any]:
     with Library.open(folder) as memory:
         store = memory.memory.store
         titles = [note.title for note in store.notes_by_number(store.numbers()[::97])]
         return [
-            [query, [[row["number"], row["score"]] for row in memory.recall(query, **asked)]]
-            for query, asked in questions(titles)
+            [query, [[row["number"], row["score"]] for row in memory.recall(query, **arguments)]]
+            for query, arguments in questions(titles)
         ]
 
 
-def of_checkout(checkout: Path, folder: Path) -> list[Any]:
+def answers_of(checkout: Path, folder: Path) -> list[Any]:
     """The answers of the code in a checkout, by this program, over a copy: a newer one changes the
     store so that an older one does not open it any more.
     """
@@ -63,17 +63,17 @@ def of_checkout(checkout: Path, folder: Path) -> list[Any]:
         command = [sys.executable, "-P", __file__, "--answer", str(copy)]
         environment = os.environ | {"PYTHONPATH": paths}
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-    told: list[Any] = orjson.loads(done.stdout)
-    return told
+    answers_read: list[Any] = orjson.loads(done.stdout)
+    return answers_read
 
 
-def is_same(one: list[Any], other: list[Any]) -> bool:
+def is_same(rows: list[Any], other_rows: list[Any]) -> bool:
     """Whether the notes are the same, in an order that only those of close scores may change."""
-    scores = dict(map(tuple, other))
-    close = all(number in scores and abs(scores[number] - score) <= CLOSE for number, score in one)
-    order = [scores[number] for number, _ in one] if close else []
+    scores = dict(map(tuple, other_rows))
+    close = all(number in scores and abs(scores[number] - score) <= CLOSE for number, score in rows)
+    order = [scores[number] for number, _ in rows] if close else []
     falling = all(first >= second - CLOSE for first, second in itertools.pairwise(order))
-    return close and len(one) == len(other) and falling
+    return close and len(rows) == len(other_rows) and falling
 
 
 def main() -> int:
@@ -87,18 +87,20 @@ def main() -> int:
     report.add_json(parser)
     options = parser.parse_args()
     if options.answer:
-        sys.stdout.buffer.write(orjson.dumps(answers(options.answer)))
+        sys.stdout.buffer.write(orjson.dumps(collect_answers(options.answer)))
         return 0
     figures = report.begin("memory_same") | {"other": report.commit(options.checkout)}
     for count in options.notes:
         folder = options.folder.resolve() / f"notes-{count}"
-        ours, theirs = (of_checkout(place.resolve(), folder) for place in (report.ROOT, options.checkout))
+        ours, theirs = (answers_of(place.resolve(), folder) for place in (report.ROOT, options.checkout))
         pairs = list(zip(ours, theirs, strict=True))
-        unlike = [one[0] for one, other in pairs if not is_same(one[1], other[1])]
+        unlike = [
+            ours_entry[0] for ours_entry, theirs_entry in pairs if not is_same(ours_entry[1], theirs_entry[1])
+        ]
         figures[f"{count} notes"] = {
             "questions": len(pairs),
-            "rows": sum(len(one[1]) for one in ours),
-            "equal": sum(one == other for one, other in pairs),
+            "rows": sum(len(ours_entry[1]) for ours_entry in ours),
+            "equal": sum(ours_entry == theirs_entry for ours_entry, theirs_entry in pairs),
             "unlike": len(unlike),
             "first unlike": unlike[:5],
         }
@@ -106,7 +108,11 @@ def main() -> int:
     if options.json:
         report.write(figures)
     return int(
-        any(told["unlike"] for told in figures.values() if isinstance(told, dict) and "unlike" in told)
+        any(
+            comparison["unlike"]
+            for comparison in figures.values()
+            if isinstance(comparison, dict) and "unlike" in comparison
+        )
     )
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from product import set_of, surroundings
+from product import isolated_environment, processes_of_set
 from report import Figures, add_json, begin, print_figures, print_machine, print_table, summarise, write
 from sqlalchemy import text
 
@@ -30,7 +30,7 @@ WARM = 50
 BODY = "Fixed delays made all clients come back at once, so each waits a random part of its interval. " * 3
 
 
-def timed(count: int, call: Callable[[int], Any]) -> list[float]:
+def time_calls(count: int, call: Callable[[int], Any]) -> list[float]:
     took = []
     for number in range(count):
         began = time.perf_counter()
@@ -48,14 +48,14 @@ def commits(folder: Path, count: int) -> list[float]:
         with engine.begin() as connection:
             connection.execute(text("INSERT INTO note (body) VALUES (:body)"), {"body": f"{number}{BODY}"})
 
-    took = timed(count, commit)
+    took = time_calls(count, commit)
     engine.dispose()
     return took
 
 
-def at_rest(idle_s: float) -> Figures:
+def measure_rest(idle_s: float) -> Figures:
     """The set while its program asks nothing: memory of each process, processor time of both."""
-    processes = set_of(load_data())
+    processes = processes_of_set(load_data())
     time.sleep(5.0)  # the words of the last notes go to the disk
     before = {name: sum(process.cpu_times()[:2]) for name, process in processes.items()}
     time.sleep(idle_s)
@@ -73,14 +73,14 @@ def measure(folder: Path, notes: int, idle_s: float) -> tuple[list[Figures], Fig
         first_s = time.perf_counter() - began
         rows = [
             summarise(
-                "store", timed(notes, lambda n: memory.store(f"Retries of the client number {n}", BODY))
+                "store", time_calls(notes, lambda n: memory.store(f"Retries of the client number {n}", BODY))
             ),
             summarise("the commit alone", commits(folder, notes)),
-            summarise("recall", timed(notes, lambda n: memory.recall(f"how does client {n} retry"))),
-            summarise("a question that finds by id", timed(notes, lambda n: memory.node(1 + n % notes))),
+            summarise("recall", time_calls(notes, lambda n: memory.recall(f"how does client {n} retry"))),
+            summarise("a question that finds by id", time_calls(notes, lambda n: memory.node(1 + n % notes))),
         ]
-        rest = at_rest(idle_s)
-    return rows, {"first_call_of_a_new_folder_s": round(first_s, 2)} | rest
+        idle_figures = measure_rest(idle_s)
+    return rows, {"first_call_of_a_new_folder_s": round(first_s, 2)} | idle_figures
 
 
 def main() -> None:
@@ -90,17 +90,17 @@ def main() -> None:
     add_json(parser)
     options = parser.parse_args()
     figures = begin("memory_set") | {"notes": options.notes}
-    with surroundings(), tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder:
+    with isolated_environment(), tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder:
         os.environ["CORTEX_MEMORY_DATA_DIR"] = str(Path(folder) / "data")
         try:
-            rows, rest = measure(Path(folder), options.notes, options.idle)
+            rows, idle_figures = measure(Path(folder), options.notes, options.idle)
         finally:
             attach.stop(load_data())
             os.environ.pop("CORTEX_MEMORY_DATA_DIR")
-    figures |= {"rows": rows, "rest": rest}
+    figures |= {"rows": rows, "rest": idle_figures}
     print_machine(figures)
     print_table(("case", "runs", "p50 ms", "p95 ms", "p99 ms"), [list(row.values()) for row in rows])
-    print_figures(rest)
+    print_figures(idle_figures)
     if options.json:
         write(figures)
 

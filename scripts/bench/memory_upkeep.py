@@ -55,11 +55,11 @@ async def question(client: Client, words: Words) -> float:
     return time.perf_counter() - begun
 
 
-async def measured(runtime: Path) -> tuple[list[report.Figures], report.Figures]:
+async def measure_questions(runtime: Path) -> tuple[list[report.Figures], report.Figures]:
     """Questions at rest and during upkeep; what upkeep did."""
     client, words = Client(runtime), Words(11)
     try:
-        rest = [await question(client, words) for _ in range(QUESTIONS)][QUESTIONS // 10 :]
+        resting = [await question(client, words) for _ in range(QUESTIONS)][QUESTIONS // 10 :]
         during: list[float] = []
         done: report.Figures = {"runs": 0, "edges": 0, "upkeep_s": 0.0}
         while True:
@@ -67,18 +67,18 @@ async def measured(runtime: Path) -> tuple[list[report.Figures], report.Figures]
             while not upkeep.done():
                 during.append(await question(client, words))
                 await asyncio.sleep(PAUSE_S)
-            told = await upkeep
+            summary = await upkeep
             done["runs"] += 1
-            done["edges"] += told["steps"]["relations"].get("edges", 0)
-            done["upkeep_s"] = round(done["upkeep_s"] + told["duration_ms"] / 1000, 1)
-            if not told["remaining"]:
+            done["edges"] += summary["steps"]["relations"].get("edges", 0)
+            done["upkeep_s"] = round(done["upkeep_s"] + summary["duration_ms"] / 1000, 1)
+            if not summary["remaining"]:
                 break
-        again = await ask(client, "run_consolidation")
-        done["changed_by_a_second_run"] = again["changes"]
+        second_run = await ask(client, "run_consolidation")
+        done["changed_by_a_second_run"] = second_run["changes"]
     finally:
         await client.close()
     return [
-        report.summarise("question at rest", rest),
+        report.summarise("question at rest", resting),
         report.summarise("question during upkeep", during),
     ], done
 
@@ -111,13 +111,13 @@ def main() -> None:
         data = DataFolder(folder, Memory(upkeep_hours=0))
         serving = Serving("memory", lambda: MemoryWorker(data), runtime)
         try:
-            cases, done = asyncio.run(measured(runtime))
+            cases, done = asyncio.run(measure_questions(runtime))
         finally:
             serving.close()
     cases.append(cut)
     report.print_machine(figures)
     report.print_figures({"notes": arguments.notes, **done})
-    report.print_table(list(cases[0]), [list(each.values()) for each in cases])
+    report.print_table(list(cases[0]), [list(case.values()) for case in cases])
     if arguments.json:
         report.write(figures | {"notes": arguments.notes, **done, "cases": cases})
 

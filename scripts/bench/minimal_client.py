@@ -33,7 +33,7 @@ class Server:
             env=environment,
             bufsize=0,
         )
-        self._held, self._number = b"", 0
+        self._buffer, self._number = b"", 0
         assert self._process.stdout is not None
         self._out = self._process.stdout.fileno()
         self._selector = selectors.DefaultSelector()
@@ -90,12 +90,12 @@ class Server:
         self._process.stdin.write(orjson.dumps(message) + b"\n")
 
     def _line(self, until: float) -> bytes:
-        while b"\n" not in self._held:
+        while b"\n" not in self._buffer:
             if not self._selector.select(max(0.0, until - time.monotonic())):
                 raise TimeoutError("no answer in time")
             block = os.read(self._out, BLOCK_BYTES)
             if not block:
                 raise RuntimeError("the server ended without an answer")
-            self._held += block
-        line, _, self._held = self._held.partition(b"\n")
+            self._buffer += block
+        line, _, self._buffer = self._buffer.partition(b"\n")
         return line

@@ -52,13 +52,13 @@ def differences(
         raise SystemExit(
             f"{len(old.keys() ^ new.keys())} questions are only on one side; measure both on the same ones"
         )
-    found: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
+    pairs_by_set: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
     for key, value in old.items():
-        found[key[0]][key[1]].append((value, new[key]))
-    return found
+        pairs_by_set[key[0]][key[1]].append((value, new[key]))
+    return pairs_by_set
 
 
-def told(name: str, pairs: Mapping[str, list[tuple[float, float]]]) -> Difference:
+def difference_of(name: str, pairs: Mapping[str, list[tuple[float, float]]]) -> Difference:
     gains = {repo: statistics.mean(new - old for old, new in rows) for repo, rows in pairs.items()}
     best = max(gains, key=lambda repo: (gains[repo], repo))
     return Difference(
@@ -85,31 +85,33 @@ def pooled(sets: Mapping[str, Mapping[str, list[tuple[float, float]]]]) -> Diffe
     for repositories in sets.values():
         for repo, rows in repositories.items():
             joined[repo] += rows
-    return told("pooled", joined)
+    return difference_of("pooled", joined)
 
 
-def verdict(whole: Difference, each: Iterable[Difference]) -> str:
+def verdict(pooled_difference: Difference, set_differences: Iterable[Difference]) -> str:
     """One sentence: accepted, or why not."""
-    lost = [one.name for one in each if one.mean < -LOSS_SE * one.error]
+    lost = [
+        difference.name for difference in set_differences if difference.mean < -LOSS_SE * difference.error
+    ]
     if lost:
         return f"refused: {', '.join(lost)} lose more than {LOSS_SE:.0f} standard error"
-    if not whole.mean > GAIN_SE * whole.error:
+    if not pooled_difference.mean > GAIN_SE * pooled_difference.error:
         return f"refused: the pooled gain is not above {GAIN_SE:.0f} standard errors"
-    mean, error = whole.without_best
+    mean, error = pooled_difference.without_best
     if not mean > GAIN_SE * error:
-        return f"refused: without {whole.best} the pooled gain is not above {GAIN_SE:.0f} standard errors"
+        return f"refused: without {pooled_difference.best} the pooled gain is not above {GAIN_SE:.0f} standard errors"
     return "accepted"
 
 
-def _row(one: Difference) -> str:
-    without = "{:+.4f} ± {:.4f}".format(*one.without_best)
+def _row(difference: Difference) -> str:
+    remaining_gain = "{:+.4f} ± {:.4f}".format(*difference.without_best)
     return (
-        f"{one.name:10}{one.repositories:6}{one.questions:10}{one.before:9.4f}{one.mean:+10.4f} ± {one.error:.4f}"
-        f"   without {one.best} {without}"
+        f"{difference.name:10}{difference.repositories:6}{difference.questions:10}{difference.before:9.4f}{difference.mean:+10.4f} ± {difference.error:.4f}"
+        f"   without {difference.best} {remaining_gain}"
     )
 
 
-def _read(paths: Iterable[Path]) -> list[dict[str, Any]]:
+def _read_rows(paths: Iterable[Path]) -> list[dict[str, Any]]:
     return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
 
 
@@ -120,12 +122,12 @@ def main() -> None:
     parser.add_argument("--before", type=Path, nargs="+", required=True)
     parser.add_argument("--after", type=Path, nargs="+", required=True)
     options = parser.parse_args()
-    sets = differences(_read(options.before), _read(options.after))
-    each = [told(name, repositories) for name, repositories in sorted(sets.items())]
-    whole = pooled(sets)
+    sets = differences(_read_rows(options.before), _read_rows(options.after))
+    set_differences = [difference_of(name, repositories) for name, repositories in sorted(sets.items())]
+    pooled_difference = pooled(sets)
     print(f"{'set':10}{'repos':>6}{'questions':>10}{'before':>9}{'gain':>10}")
-    print("\n".join(map(_row, [*each, whole])))
-    print(verdict(whole, each))
+    print("\n".join(map(_row, [*set_differences, pooled_difference])))
+    print(verdict(pooled_difference, set_differences))
 
 
 if __name__ == "__main__":

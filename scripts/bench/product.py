@@ -54,7 +54,7 @@ def compile_modules() -> None:
 
 
 @contextlib.contextmanager
-def surroundings(home: Path | None = None, **settings: object) -> Iterator[None]:
+def isolated_environment(home: Path | None = None, **settings: object) -> Iterator[None]:
     """A runtime folder and a cache of its own and `settings`, for all processes that are started
     meanwhile. `home`: a cache that is kept.
     """
@@ -73,18 +73,18 @@ def surroundings(home: Path | None = None, **settings: object) -> Iterator[None]
 
 
 @contextlib.contextmanager
-def scratch(**settings: object) -> Iterator[Path]:
+def scratch_project(**settings: object) -> Iterator[Path]:
     """An empty project in `surroundings`; its processes are stopped and its folder is removed."""
     with (
-        surroundings(**settings),
+        isolated_environment(**settings),
         tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
-        served(Path(folder)) as config,
+        open_project(Path(folder)) as config,
     ):
         yield config.root
 
 
 @contextlib.contextmanager
-def served(root: Path) -> Iterator[configuration.Config]:
+def open_project(root: Path) -> Iterator[configuration.Config]:
     """The settings of the project in `root`, whose processes are stopped in the end."""
     (root / ".git").mkdir(exist_ok=True)
     config = configuration.load(str(root.resolve()))
@@ -137,7 +137,7 @@ async def connect(root: Path, program: str = CORTEX) -> AsyncIterator[Front]:
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
+class RunningServer:
     """A `cortex serve`: where it is, who may ask, which process it is."""
 
     url: str
@@ -147,53 +147,53 @@ class Listening:
     def ask(self, path: str, body: dict[str, Any]) -> Any:
         """The answer to a POST. Raises urllib.error.HTTPError for what is refused."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        asked = urllib.request.Request(f"{self.url}{path}", orjson.dumps(body), headers)
-        with urllib.request.urlopen(asked, timeout=START_S) as reply:
+        request = urllib.request.Request(f"{self.url}{path}", orjson.dumps(body), headers)
+        with urllib.request.urlopen(request, timeout=START_S) as reply:
             return orjson.loads(reply.read())
 
 
 @contextlib.contextmanager
-def listening(root: Path, command: Sequence[str] = ()) -> Iterator[Listening]:
+def run_server(root: Path, command: Sequence[str] = ()) -> Iterator[RunningServer]:
     """A server of the project on a free port, ended by SIGTERM. `command` starts another than
     `cortex serve`, which says where it is as that does.
     """
     token = secrets.token_urlsafe(24)
     environment = os.environ | {"CORTEX_TOKEN": token, "CORTEX_MCP_SSE_PORT": "0"}
     command = command or [CORTEX, "serve", "--project", str(root), "--port", "0"]
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log
         )
         try:
-            yield Listening(_address(process, said), token, process.pid)
+            yield RunningServer(_address(process, log), token, process.pid)
         finally:
             process.terminate()
             process.wait()
 
 
-def _address(process: subprocess.Popen[bytes], said: IO[bytes]) -> str:
+def _address(process: subprocess.Popen[bytes], log: IO[bytes]) -> str:
     """The URL that a server says when it listens."""
     until = time.monotonic() + START_S
     while time.monotonic() < until and process.poll() is None:
-        text = os.pread(said.fileno(), 1 << 16, 0).decode()
-        if found := re.search(r" on (http://\S+)\n", text):
-            return found[1]
+        text = os.pread(log.fileno(), 1 << 16, 0).decode()
+        if match := re.search(r" on (http://\S+)\n", text):
+            return match[1]
         time.sleep(0.02)
-    raise SystemExit(f"cortex serve does not listen: {os.pread(said.fileno(), 1 << 16, 0).decode()}")
+    raise SystemExit(f"cortex serve does not listen: {os.pread(log.fileno(), 1 << 16, 0).decode()}")
 
 
-def set_of(owner: configuration.Config | DataFolder) -> dict[str, psutil.Process]:
+def processes_of_set(owner: configuration.Config | DataFolder) -> dict[str, psutil.Process]:
     """The processes of a running set by name; none where there is none."""
     status = attach.set_status(owner)
     if not status["running"]:
         return {}
     pids = {"supervisor": status["pid"], "forkserver": status.get("fork_server", 0)} | {
-        one["name"]: one["pid"] for one in status["processes"]
+        process["name"]: process["pid"] for process in status["processes"]
     }
     return {name: psutil.Process(pid) for name, pid in pids.items() if pid and psutil.pid_exists(pid)}
 
 
-async def wait_whole(root: Path, program: str = CORTEX, bound_s: float = INDEX_S) -> None:
+async def wait_until_indexed(root: Path, program: str = CORTEX, bound_s: float = INDEX_S) -> None:
     """Return once all is indexed and served: no lane is away, nothing changes for QUIET_S."""
     deadline = time.monotonic() + bound_s
     since, before = math.inf, None
@@ -211,12 +211,12 @@ async def wait_whole(root: Path, program: str = CORTEX, bound_s: float = INDEX_S
 
 def processes_of(root: Path) -> list[psutil.Process]:
     """Every process but this one that names the project in its command line."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if process.pid != os.getpid() and any(str(root) in part for part in process.cmdline()):
-                found.append(process)
-    return found
+            if process.pid != os.getpid() and any(str(root) in argument for argument in process.cmdline()):
+                processes.append(process)
+    return processes
 
 
 def rows_of(config: configuration.Config) -> Rows:
@@ -224,7 +224,7 @@ def rows_of(config: configuration.Config) -> Rows:
     return open_rows(Freshness(config).current(), config.index_dir)
 
 
-def covering(rows: Rows) -> list[int]:
+def covering_rows(rows: Rows) -> list[int]:
     """The places of the live rows that together hold every line once."""
     kinds = [at for at, name in enumerate(rows.names["type"]) if covers(name)]
     return np.flatnonzero(rows.live & np.isin(rows.columns["type"], kinds)).tolist()

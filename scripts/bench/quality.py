@@ -63,13 +63,13 @@ CORTEX = "cortex"
 #: where the annotated folder is in the project: below its parents, or the project itself
 PARENTS, ROOT = "parents", "root"
 #: the categories of questions that nobody annotated: each is a set of its own
-MADE = frozenset(("commit", "doc"))
+DERIVED_CATEGORIES = frozenset(("commit", "doc"))
 #: what a variant may go without beside a signal: the vector worker, the text worker
 LANES = ("model", "words")
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredQuery:
     """One query's result. `ranks` are those of its targets, 0 for none within DEPTH."""
 
     repo: str
@@ -95,7 +95,7 @@ class System:
     name: str
     open: Any = None
     ours: bool = False
-    without: str = ""
+    omitted: str = ""
 
 
 def covers(hit: Hit, target: dict[str, Any]) -> bool:
@@ -104,24 +104,26 @@ def covers(hit: Hit, target: dict[str, Any]) -> bool:
     return "start_line" not in target or (hit.start <= target["end_line"] and target["start_line"] <= hit.end)
 
 
-def exact(query: dict[str, Any], root: str, layout: str, project: Path) -> dict[str, Any]:
+def resolve_paths(query: dict[str, Any], root: str, layout: str, project: Path) -> dict[str, Any]:
     """A question whose targets have the paths that they have in `project`. Annotated ones are
     relative to the repository or to its annotated folder `root`.
     """
 
-    def placed(target: Any) -> dict[str, Any]:
-        whole = {"path": target} if isinstance(target, str) else target
-        path = whole["path"]
+    def resolve_target(target: Any) -> dict[str, Any]:
+        spelled = {"path": target} if isinstance(target, str) else target
+        path = spelled["path"]
         if layout == ROOT:
-            return whole | {"path": path.removeprefix(f"{root}/") if root else path}
-        return whole | {"path": path if not root or (project / path).exists() else f"{root}/{path}"}
+            return spelled | {"path": path.removeprefix(f"{root}/") if root else path}
+        return spelled | {"path": path if not root or (project / path).exists() else f"{root}/{path}"}
 
-    return query | {name: [placed(one) for one in query.get(name, ())] for name in ("relevant", "secondary")}
+    return query | {
+        name: [resolve_target(entry) for entry in query.get(name, ())] for name in ("relevant", "secondary")
+    }
 
 
 def score(
     query: dict[str, Any], hits: list[Hit], repo: dict[str, Any], seconds: float, system: str
-) -> Scored:
+) -> ScoredQuery:
     """`query` is one of `exact`."""
     targets = [*query["relevant"], *query["secondary"]]
     ranks = [next((at for at, hit in enumerate(hits[:DEPTH], 1) if covers(hit, t)), 0) for t in targets]
@@ -129,7 +131,7 @@ def score(
     ideal = sum(1 / math.log2(at + 1) for at in range(1, min(len(targets), DEPTH) + 1))
     first = min((rank for rank in ranks if rank), default=0)
     read = sum(hit.bytes for hit in hits[: first or DEPTH]) // TOKEN_BYTES
-    return Scored(
+    return ScoredQuery(
         repo["name"],
         repo["language"],
         query["category"],
@@ -140,28 +142,28 @@ def score(
         read,
         1000 * seconds,
         system,
-        query["category"] if query["category"] in MADE else repo.get("layout", PARENTS),
+        query["category"] if query["category"] in DERIVED_CATEGORIES else repo.get("layout", PARENTS),
     )
 
 
 def choose_systems(options: argparse.Namespace) -> list[System]:
     if options.cmd:
-        chosen = [System("cmd", partial(program, command=options.cmd))]
+        systems = [System("cmd", partial(program, command=options.cmd))]
     else:
-        chosen = [System(CORTEX, product, ours=True)]
+        systems = [System(CORTEX, product, ours=True)]
     for sizes in options.candidates:
         more = partial(product, variant=("--candidates", sizes))
-        chosen.append(System(f"@{sizes}", more, ours=True))
+        systems.append(System(f"@{sizes}", more, ours=True))
     signals = list(vars_of_weights()) if options.ablate else []
     for name in dict.fromkeys([*options.without, *signals, *(LANES if options.ablate else ())]):
-        chosen.append(System(f"-{name}", ours=True, without=name))
+        systems.append(System(f"-{name}", ours=True, omitted=name))
     for name in options.baseline:
         if name == "rg":
-            chosen.append(System("rg", ripgrep))
+            systems.append(System("rg", ripgrep))
         else:
             model = options.peer_model if name == "semble" else ""
-            chosen.append(System(name, partial(peer, name=name, python=options.peer_python, model=model)))
-    return chosen
+            systems.append(System(name, partial(peer, name=name, python=options.peer_python, model=model)))
+    return systems
 
 
 def vars_of_weights() -> dict[str, float]:
@@ -171,7 +173,7 @@ def vars_of_weights() -> dict[str, float]:
     return {name: weight for name, weight in asdict(WITH_VECTORS).items() if weight and name != "cited"}
 
 
-async def measure(system: System, ask: Ask, repo: dict[str, Any], queries: list[Any]) -> list[Scored]:
+async def measure(system: System, ask: Ask, repo: dict[str, Any], queries: list[Any]) -> list[ScoredQuery]:
     scored = []
     for query in queries:
         started = time.perf_counter()
@@ -182,38 +184,42 @@ async def measure(system: System, ask: Ask, repo: dict[str, Any], queries: list[
 
 async def measure_alone(
     system: System, project: Path, repo: dict[str, Any], queries: list[Any]
-) -> list[Scored]:
+) -> list[ScoredQuery]:
     async with system.open(project) as ask:
         return await measure(system, ask, repo, queries)
 
 
 async def measure_variants(
     variants: list[System], project: Path, repo: dict[str, Any], queries: list[Any]
-) -> list[Scored]:
+) -> list[ScoredQuery]:
     """All of them through one front, which reads for every question what to leave out."""
-    scored: list[Scored] = []
+    scored: list[ScoredQuery] = []
     with tempfile.NamedTemporaryFile("w") as switch:
         async with product(project, ("--switch", switch.name)) as ask:
             for system in variants:
-                Path(switch.name).write_text(system.without)  # noqa: ASYNC240 - nothing else runs here
+                Path(switch.name).write_text(system.omitted)  # noqa: ASYNC240 - nothing else runs here
                 scored += await measure(system, ask, repo, queries)
     return scored
 
 
-def measure_all(systems: list[System], repo: dict[str, Any], options: argparse.Namespace) -> list[Scored]:
+def measure_all(
+    systems: list[System], repo: dict[str, Any], options: argparse.Namespace
+) -> list[ScoredQuery]:
     """Every system over one repository, on one copy of its files and, for ours, one index."""
     queries = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
-    scored: list[Scored] = []
+    scored: list[ScoredQuery] = []
     root = repo.get("benchmark_root") or ""
-    kept = options.work and options.work / options.layout / repo["name"]
-    with sparse_copy(options.repos / repo["name"], root, alone=options.layout == ROOT, kept=kept) as project:
-        queries = [exact(query, root, options.layout, project) for query in queries]
+    copy_folder = options.work and options.work / options.layout / repo["name"]
+    with sparse_copy(
+        options.repos / repo["name"], root, alone=options.layout == ROOT, kept=copy_folder
+    ) as project:
+        queries = [resolve_paths(query, root, options.layout, project) for query in queries]
         ours = any(system.ours for system in systems)
-        with indexed(project, kept=bool(kept)) if ours else nullcontext():
+        with indexed(project, kept=bool(copy_folder)) if ours else nullcontext():
             for system in systems:
-                if system.ours and not system.without:
+                if system.ours and not system.omitted:
                     scored += asyncio.run(measure_alone(system, project, repo, queries))
-            if variants := [system for system in systems if system.without]:
+            if variants := [system for system in systems if system.omitted]:
                 scored += asyncio.run(measure_variants(variants, project, repo, queries))
         for system in systems:
             if not system.ours:
@@ -221,17 +227,17 @@ def measure_all(systems: list[System], repo: dict[str, Any], options: argparse.N
     return scored
 
 
-def summary(scored: list[Scored]) -> dict[str, Any]:
-    def mean(rows: list[Scored]) -> float:
+def summary(scored: list[ScoredQuery]) -> dict[str, Any]:
+    def mean(rows: list[ScoredQuery]) -> float:
         return round(statistics.mean(row.ndcg for row in rows), 4)
 
     def by(key: str) -> dict[str, float]:
-        groups: dict[str, list[Scored]] = defaultdict(list)
+        groups: dict[str, list[ScoredQuery]] = defaultdict(list)
         for row in scored:
             groups[getattr(row, key)].append(row)
         return {name: mean(rows) for name, rows in sorted(groups.items())}
 
-    found = [row for row in scored if row.first]
+    answered = [row for row in scored if row.first]
     repositories = by("repo")
     return {
         "queries": len(scored),
@@ -242,7 +248,7 @@ def summary(scored: list[Scored]) -> dict[str, Any]:
         "recall10": round(
             sum(1 for row in scored for rank in row.ranks if rank) / sum(len(row.ranks) for row in scored), 4
         ),
-        "mrr": round(sum(1 / row.first for row in found) / len(scored), 4),
+        "mrr": round(sum(1 / row.first for row in answered) / len(scored), 4),
         "tokens_to_first": round(statistics.mean(row.tokens for row in scored)),
         **{f"ms_{at}": value for at, value in percentiles([row.ms for row in scored], (50, 95)).items()},
         "category": by("category"),
@@ -262,19 +268,20 @@ def show(results: dict[str, dict[str, Any]]) -> None:
             print(key)
             for name in value:
                 print(
-                    f"  {name:22}" + "".join(f"{each[key].get(name, 0):10.4f}" for each in columns.values())
+                    f"  {name:22}"
+                    + "".join(f"{figures[key].get(name, 0):10.4f}" for figures in columns.values())
                 )
         else:
-            print(f"{key:24}" + "".join(f"{each[key]:>10}" for each in columns.values()))
+            print(f"{key:24}" + "".join(f"{figures[key]:>10}" for figures in columns.values()))
     if variants:
         print(f"{'without':24}{'ndcg10':>10}{'earns':>10}{'repos':>10}{'earns':>10}")
-    for name, result in sorted(variants.items(), key=lambda one: one[1]["ndcg10"]):
+    for name, result in sorted(variants.items(), key=lambda entry: entry[1]["ndcg10"]):
         cells = [result["ndcg10"], first["ndcg10"] - result["ndcg10"]]
         cells += [result["ndcg10_repositories"], first["ndcg10_repositories"] - result["ndcg10_repositories"]]
         print(f"{name[1:]:24}" + "".join(f"{cell:10.4f}" for cell in cells))
 
 
-def body_of(results: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def result_body(results: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """What is kept: the figures of the first system at the top, the others below."""
     first, *others = results
     body = {"weights": asdict(WITH_VECTORS)} | results[first]
@@ -324,7 +331,7 @@ def main() -> None:
     head = begin("quality" if options.layout == PARENTS else f"quality-{options.layout}")
     repos = json.loads((options.queries / "repos.json").read_text())
     systems = choose_systems(options)
-    scored: list[Scored] = []
+    scored: list[ScoredQuery] = []
     for repo in repos:
         if options.only and repo["name"] not in options.only:
             continue
@@ -346,7 +353,7 @@ def main() -> None:
     print_machine(head)
     show(results)
     if options.json:
-        write(head | {"layout": options.layout} | body_of(results))
+        write(head | {"layout": options.layout} | result_body(results))
 
 
 if __name__ == "__main__":

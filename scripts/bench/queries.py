@@ -19,34 +19,34 @@ def draw(texts: list[str], count: int, seed: int = 7) -> dict[str, list[dict[str
     chance = random.Random(seed)
 
     def words() -> list[str]:
-        found: list[str] = []
-        while len(found) < 4:
+        tokens: list[str] = []
+        while len(tokens) < 4:
             text = chance.choice(texts)
-            found = [word for word in re.findall(r"[^\W\d_]\w*", text) if 3 < len(word) < 40]
-        return found
+            tokens = [word for word in re.findall(r"[^\W\d_]\w*", text) if 3 < len(word) < 40]
+        return tokens
 
-    def one() -> str:
+    def term() -> str:
         return chance.choice(words())
 
     def pair() -> tuple[str, str]:
-        found = words()
-        at = chance.randrange(len(found) - 1)
-        return found[at], found[at + 1]
+        tokens = words()
+        at = chance.randrange(len(tokens) - 1)
+        return tokens[at], tokens[at + 1]
 
     def typo(word: str) -> str:
         at = chance.randrange(1, len(word) - 1)
         return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
 
     makers: dict[str, Maker] = {
-        "term": lambda: {"query": one()},
+        "term": lambda: {"query": term()},
         "and": lambda: {"query": " ".join(pair())},
-        "boolean": lambda: {"query": f"({one()} OR {one()}) AND NOT {one()}"},
+        "boolean": lambda: {"query": f"({term()} OR {term()}) AND NOT {term()}"},
         "phrase": lambda: {"query": '"{} {}"'.format(*pair())},
-        "filtered": lambda: {"query": one(), "exclude_paths": ["test*/", "*_test.*"]},
-        "prefix": lambda: {"query": one()[:4] + "*"},
-        "wildcard": lambda: {"query": f"{(word := one())[:2]}*{word[-1]}"},
-        "fuzzy ~1": lambda: {"query": typo(one()) + "~1"},
-        "fuzzy ~2": lambda: {"query": typo(one()) + "~2"},
+        "filtered": lambda: {"query": term(), "exclude_paths": ["test*/", "*_test.*"]},
+        "prefix": lambda: {"query": term()[:4] + "*"},
+        "wildcard": lambda: {"query": f"{(word := term())[:2]}*{word[-1]}"},
+        "fuzzy ~1": lambda: {"query": typo(term()) + "~1"},
+        "fuzzy ~2": lambda: {"query": typo(term()) + "~2"},
         "substring": lambda: {"query": piece(texts, chance), "match_type": "substring"},
         "regex": lambda: {"query": expression(texts, chance), "match_type": "regex"},
         "regex, any chunk": lambda: {"query": unselective(texts, chance), "match_type": "regex"},
@@ -60,9 +60,9 @@ def piece(texts: list[str], chance: random.Random) -> str:
         line = chance.choice(chance.choice(texts).split("\n")).strip()
         if len(line) > 12:
             start = chance.randrange(len(line) - 8)
-            found = line[start : start + chance.randrange(5, 25)].strip()
-            if len(found) > 3:
-                return found
+            fragment = line[start : start + chance.randrange(5, 25)].strip()
+            if len(fragment) > 3:
+                return fragment
 
 
 def expression(texts: list[str], chance: random.Random) -> str:

@@ -72,8 +72,8 @@ def percentiles(values: Sequence[float], points: Sequence[int] = POINTS) -> dict
 
 def summarise(case: str, seconds: Sequence[float], points: Sequence[int] = POINTS) -> Figures:
     """One row of a table: the case, how often it was run, and percentiles in ms."""
-    found = percentiles([1000 * each for each in seconds], points)
-    return {"case": case, "runs": len(seconds)} | {f"{name}_ms": value for name, value in found.items()}
+    points_ms = percentiles([1000 * second for second in seconds], points)
+    return {"case": case, "runs": len(seconds)} | {f"{name}_ms": value for name, value in points_ms.items()}
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -97,11 +97,11 @@ def print_figures(figures: Figures) -> None:
 
 
 def print_machine(figures: Figures) -> None:
-    about = figures["machine"]
-    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    details = figures["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in details["versions"].items())
     print(
-        f"{about['processor']}, {about['cores']} cores, {about['memory_gib']} GiB, load {about['load']}, "
-        f"{about['system']}, Python {about['python']}, {versions}; commit {figures['commit']}"
+        f"{details['processor']}, {details['cores']} cores, {details['memory_gib']} GiB, load {details['load']}, "
+        f"{details['system']}, Python {details['python']}, {versions}; commit {figures['commit']}"
     )
 
 
@@ -111,14 +111,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def place_of(figures: Figures, folder: Path = RESULTS) -> Path:
+def results_path(figures: Figures, folder: Path = RESULTS) -> Path:
     """The file in which figures that began with `begin` are kept."""
     return folder / f"{figures['date']}-{figures['commit']}-{figures['benchmark']}.json"
 
 
 def write(figures: Figures, folder: Path = RESULTS) -> Path:
     """Keep the figures that began with `begin`; the file."""
-    path = place_of(figures, folder)
+    path = results_path(figures, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
     print(f"\nwritten to {path}")

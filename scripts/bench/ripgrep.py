@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import re2
-from product import Front, connect, covering, rows_of
+from product import Front, connect, covering_rows, rows_of
 from queries import expression, piece
 from report import summarise
 
@@ -57,9 +57,9 @@ def _ascii(name: str) -> str:
 
 def time_ripgrep(root: Path, arguments: Request) -> float:
     """Seconds of one ripgrep over the tree, its start included, as an agent runs it."""
-    whole = [*command(arguments), "-e", arguments["query"], "."]
+    command_line = [*command(arguments), "-e", arguments["query"], "."]
     started = time.perf_counter()
-    subprocess.run(whole, cwd=root, stdout=subprocess.DEVNULL, check=False)
+    subprocess.run(command_line, cwd=root, stdout=subprocess.DEVNULL, check=False)
     return time.perf_counter() - started
 
 
@@ -69,9 +69,9 @@ class Comparison:
     def __init__(self, config: Config) -> None:
         self.root = config.root
         rows = rows_of(config)
-        here = covering(rows)
-        self.files = sorted({rows.path_names[at] for at in rows.columns["path"][here].tolist()})
-        self.texts = [rows.text(at) for at in here]
+        live_rows = covering_rows(rows)
+        self.files = sorted({rows.path_names[at] for at in rows.columns["path"][live_rows].tolist()})
+        self.texts = [rows.text(at) for at in live_rows]
         self._lines: dict[str, list[str]] = {}
 
     async def ours(self, front: Front, arguments: Request) -> tuple[Lines | None, float]:
@@ -79,7 +79,7 @@ class Comparison:
         too many pages.
         """
         compiled = _compile(arguments)
-        found: Lines = set()
+        matching_lines: Lines = set()
         seconds, total, offset = 0.0, 1, 0
         while offset < total:
             started = time.perf_counter()
@@ -91,11 +91,11 @@ class Comparison:
             if total > PAGE * PAGES_MAX:
                 return None, seconds
             for hit in answer["results"]:
-                found |= self._lines_of(hit, compiled)
+                matching_lines |= self._lines_of(hit, compiled)
             offset += answer["total_returned"]
             if not answer["total_returned"] and total:
                 raise SystemExit(f"{arguments}: page at {offset} of {total} is empty")
-        return found, seconds
+        return matching_lines, seconds
 
     def _lines_of(self, hit: dict[str, Any], compiled: Any) -> Lines:
         metadata = hit["chunk"]["metadata"]
@@ -103,10 +103,10 @@ class Comparison:
         matching = {
             at for at, line in enumerate(self.lines(path)[start - 1 : end], start) if compiled.search(line)
         }
-        shown = set(hit["highlight_lines"])
-        if not shown or not shown <= matching or len(shown) != min(3, len(matching)):
-            told = f"  {path}:{start}-{end}: highlights {sorted(shown)} of {sorted(matching)[:6]}"
-            print(told, file=sys.stderr)
+        highlighted = set(hit["highlight_lines"])
+        if not highlighted or not highlighted <= matching or len(highlighted) != min(3, len(matching)):
+            complaint = f"  {path}:{start}-{end}: highlights {sorted(highlighted)} of {sorted(matching)[:6]}"
+            print(complaint, file=sys.stderr)
             matching |= {-1}
         return {(path, line) for line in matching}
 
@@ -124,16 +124,26 @@ class Comparison:
     def theirs(self, arguments: Request) -> Lines:
         pattern = arguments["query"]
         pattern = pattern if arguments["match_type"] == "substring" else ascii_classes(pattern)
-        whole = [*command(arguments), "--null", "--with-filename", "--hidden", "--no-ignore", "-e", pattern]
-        whole.remove("--no-messages")
-        run = subprocess.run([*whole, "--", *self.files], cwd=self.root, capture_output=True, check=False)
+        command_line = [
+            *command(arguments),
+            "--null",
+            "--with-filename",
+            "--hidden",
+            "--no-ignore",
+            "-e",
+            pattern,
+        ]
+        command_line.remove("--no-messages")
+        run = subprocess.run(
+            [*command_line, "--", *self.files], cwd=self.root, capture_output=True, check=False
+        )
         if run.returncode not in (0, 1) or run.stderr:
             raise SystemExit(f"ripgrep ended with {run.returncode}: {run.stderr[:500].decode()}")
         out = set()
         for line in run.stdout.split(b"\n"):
-            path, _, rest = line.partition(b"\0")
-            if rest:
-                out.add((path.decode().removeprefix("./"), int(rest.split(b":", 1)[0])))
+            path, _, remainder = line.partition(b"\0")
+            if remainder:
+                out.add((path.decode().removeprefix("./"), int(remainder.split(b":", 1)[0])))
         return out
 
 
@@ -210,11 +220,11 @@ async def measure_cold(config: Config, requests: list[Request]) -> dict[str, Any
     """The first query with an empty page cache; the product starts anew and reads its index."""
     theirs, ours = [], []
     for arguments in requests:
-        forget(config.root)
+        drop_from_cache(config.root)
         theirs.append(time_ripgrep(config.root, arguments))
     for arguments in requests[:COLD_STARTS]:
         attach.stop(config)
-        forget(config.root)
+        drop_from_cache(config.root)
         started = time.perf_counter()
         async with connect(config.root) as front:
             while "took_ms" not in (await front.call("cortex_exact", **arguments)).get("metadata", {}):
@@ -226,7 +236,7 @@ async def measure_cold(config: Config, requests: list[Request]) -> dict[str, Any
     }
 
 
-def forget(root: Path) -> None:
+def drop_from_cache(root: Path) -> None:
     """Drop the files below `root` from the page cache."""
     for folder, _, names in os.walk(root):
         for name in names:
@@ -235,14 +245,14 @@ def forget(root: Path) -> None:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def show(one: dict[str, Any]) -> None:
-    ours, theirs = one["cortex_warm"], one["ripgrep_warm"]
+def show(comparison: dict[str, Any]) -> None:
+    ours, theirs = comparison["cortex_warm"], comparison["ripgrep_warm"]
     print(
-        f"{one['repository']:20} equal {one['equal']}/{one['queries']} "
-        f"({one['left_out_too_many']} left out), {one['matching_lines']} lines; "
+        f"{comparison['repository']:20} equal {comparison['equal']}/{comparison['queries']} "
+        f"({comparison['left_out_too_many']} left out), {comparison['matching_lines']} lines; "
         f"p50/p95 ms: cortex {ours['p50_ms']}/{ours['p95_ms']}, "
         f"ripgrep {theirs['p50_ms']}/{theirs['p95_ms']}; cold ms: "
-        f"cortex with start {one['cortex_cold_start_ms']}, ripgrep {one['ripgrep_cold_ms']}"
+        f"cortex with start {comparison['cortex_cold_start_ms']}, ripgrep {comparison['ripgrep_cold_ms']}"
     )
-    for difference in one["differing"][:5]:
+    for difference in comparison["differing"][:5]:
         print(f"    {difference}")

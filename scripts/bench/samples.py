@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 import psutil
-from product import set_of
+from product import processes_of_set
 
 #: seconds between two looks
 LOOK_S = 0.5
@@ -53,7 +53,7 @@ class Samples:
 
     def used(self, first: float, last: float) -> dict[str, float]:
         """Process → processor seconds between two times (of time.time)."""
-        ends = [min(self._taken, key=lambda one, at=at: abs(one[0] - at))[1] for at in (first, last)]
+        ends = [min(self._taken, key=lambda sample, at=at: abs(sample[0] - at))[1] for at in (first, last)]
         return {name: round(now[0] - ends[0].get(name, (0.0,))[0], 2) for name, now in ends[1].items()}
 
     def series(self, name: str) -> list[tuple[float, int, int]]:
@@ -61,11 +61,11 @@ class Samples:
         return [(at - self._taken[0][0], *row[name][1:]) for at, row in self._taken if name in row]
 
     def _find(self) -> None:
-        found = {"server": psutil.Process(self._pid)}
+        processes = {"server": psutil.Process(self._pid)}
         for owner in self._owners:
-            for name, process in set_of(owner).items():
-                found[f"{name} of memory" if name in found else name] = process
-        self._processes = found
+            for name, process in processes_of_set(owner).items():
+                processes[f"{name} of memory" if name in processes else name] = process
+        self._processes = processes
 
     def _look(self) -> None:
         while not self._end.wait(LOOK_S):

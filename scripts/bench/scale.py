@@ -54,7 +54,7 @@ def main() -> None:
     figures = report.begin("scale")
     report.print_machine(figures)
     if options.database:
-        figures |= of_memory(options)
+        figures |= measure_memory(options)
         report.print_table(
             ("case", "p50 ms", "p95 ms"),
             [(row["case"], row["p50_ms"], row["p95_ms"]) for row in figures["cases"]],
@@ -68,54 +68,58 @@ def main() -> None:
         report.write(figures)
 
 
-def of_memory(options: argparse.Namespace) -> report.Figures:
+def measure_memory(options: argparse.Namespace) -> report.Figures:
     address, figures, rows = read_reference(options.database), report.Figures(), list[report.Figures]()
     with tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder:
         for count in options.notes:
             server = Server(address, f"cortex_bench_{os.getpid()}_{count}")
             try:
-                told, cases = of_notes(count, Path(folder) / str(count), server)
+                count_figures, cases = measure_notes(count, Path(folder) / str(count), server)
             finally:
                 remove(server)
-            figures |= told
+            figures |= count_figures
             rows += cases
     return figures | {"cases": rows}
 
 
-def of_notes(count: int, folder: Path, server: Server) -> tuple[report.Figures, list[report.Figures]]:
+def measure_notes(count: int, folder: Path, server: Server) -> tuple[report.Figures, list[report.Figures]]:
     """Figures, and rows of times, of so many notes."""
-    with Library.open(folder / "here", project="bench") as here:
-        for part in memory.records(count):
-            here.import_records(part)
-        cases = asked(here, f"{count} notes, folder")
+    with Library.open(folder / "here", project="bench") as local:
+        for batch in memory.records(count):
+            local.import_records(batch)
+        cases = time_library(local, f"{count} notes, folder")
         started = time.perf_counter()
-        for _ in migrate(here, to=server.address, team=server.team):
+        for _ in migrate(local, to=server.address, team=server.team):
             pass
         figures = {f"migrated_{count}_s": round(time.perf_counter() - started, 2)}
-    with Library.open(folder / "one", project="bench", driver=server) as one:
+    with Library.open(folder / "one", project="bench", driver=server) as remote:
         started = time.perf_counter()
-        one.recall("what comes first?")
+        remote.recall("what comes first?")
         figures[f"first_answer_{count}_s"] = round(time.perf_counter() - started, 2)
-        cases += asked(one, f"{count} notes, server")
+        cases += time_library(remote, f"{count} notes, server")
         with Library.open(folder / "other", project="bench", driver=server) as other:
-            cases.append(report.summarise(f"{count} notes, stored here and found there", seen(one, other)))
-    return figures | {f"together_{count}_notes_per_s": together(folder, server)}, cases
+            cases.append(
+                report.summarise(
+                    f"{count} notes, stored here and found there", time_visibility(remote, other)
+                )
+            )
+    return figures | {f"together_{count}_notes_per_s": store_concurrently(folder, server)}, cases
 
 
-def asked(library: Library, name: str) -> list[report.Figures]:
+def time_library(library: Library, name: str) -> list[report.Figures]:
     words = memory.Words(11)
-    storing = memory.timed(lambda: library.store(words(memory.TITLE_WORDS), words(memory.BODY_WORDS)))
-    context = memory.timed(lambda: library.recall(words(5)))
+    storing = memory.time_calls(lambda: library.store(words(memory.TITLE_WORDS), words(memory.BODY_WORDS)))
+    context = memory.time_calls(lambda: library.recall(words(5)))
     return [report.summarise(f"{name}: store", storing), report.summarise(f"{name}: recall", context)]
 
 
-def seen(one: Library, other: Library) -> list[float]:
+def time_visibility(library: Library, other: Library) -> list[float]:
     """Seconds from before a note is stored by one until the other has it."""
     words, took = memory.Words(13), []
     for _ in range(memory.CALLS // 4):
         title = words(memory.TITLE_WORDS)
         started = time.perf_counter()
-        number = one.memory.store.need(one.store(title)["id"]).number
+        number = library.memory.store.need(library.store(title)["id"]).number
         other.recall(title)
         if number not in set(other.memory.catalog.live()):
             raise RuntimeError(f"Note {number} was not found by the other machine.")
@@ -123,7 +127,7 @@ def seen(one: Library, other: Library) -> list[float]:
     return took
 
 
-def together(folder: Path, server: Server) -> float:
+def store_concurrently(folder: Path, server: Server) -> float:
     """Notes a second that two machines store at once."""
 
     def write(name: str) -> None:

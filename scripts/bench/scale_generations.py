@@ -27,7 +27,7 @@ from ipc.messages import ExactSearch, Filters
 SETTLE_S = 120.0
 Questions = list[dict[str, Any]]
 #: what a question is answered: the number of all that match, the places shown; or a sentence
-Told = tuple[int, list[tuple[str, int]]] | str
+Outcome = tuple[int, list[tuple[str, int]]] | str
 
 
 def change(project: Path) -> None:
@@ -42,7 +42,7 @@ def change(project: Path) -> None:
 
 
 @contextlib.contextmanager
-def held(project: Path, drawn: Questions) -> Iterator[Callable[[], dict[str, int]]]:
+def open_generation(project: Path, drawn: Questions) -> Iterator[Callable[[], dict[str, int]]]:
     """A machine that has opened what is in Milvus now; asked again, it counts what is answered
     as now. A small project answers while it is published anew, too.
     """
@@ -52,39 +52,39 @@ def held(project: Path, drawn: Questions) -> Iterator[Callable[[], dict[str, int
         worker = EngineWorker("text", config)
         worker.reload()
         number = mirror.current.number
-        before = [_told(worker, one, number) for one in drawn]
+        before = [_ask_exact(worker, question, number) for question in drawn]
 
-        def again() -> dict[str, int]:
+        def compare_again() -> dict[str, int]:
             mirror.refresh()
-            after = [_told(worker, one, number) for one in drawn]
-            same = sum(one == other for one, other in zip(before, after, strict=True))
+            after = [_ask_exact(worker, question, number) for question in drawn]
+            same = sum(old == new for old, new in zip(before, after, strict=True))
             newer = int(mirror.current.number > number)
             return {"old, as before": same, "old, otherwise": len(drawn) - same, "newer there": newer}
 
-        yield again
+        yield compare_again
 
 
-def _told(worker: EngineWorker, one: dict[str, Any], generation: int) -> Told:
-    said = dict(one)
-    query, kind = said.pop("query"), said.pop("match_type", None)
-    filters = Filters(**{name: tuple(value) for name, value in said.items()})
+def _ask_exact(worker: EngineWorker, question: dict[str, Any], generation: int) -> Outcome:
+    arguments = dict(question)
+    query, kind = arguments.pop("query"), arguments.pop("match_type", None)
+    filters = Filters(**{name: tuple(value) for name, value in arguments.items()})
     try:
-        found = worker.handlers[ExactSearch](ExactSearch(query, kind, 50, 0, filters, generation=generation))
+        hits = worker.handlers[ExactSearch](ExactSearch(query, kind, 50, 0, filters, generation=generation))
     except CortexError as error:
         return str(error)
-    return found.total_found, [(hit.path, hit.start_line) for hit in found.hits]
+    return hits.total_found, [(hit.path, hit.start_line) for hit in hits.hits]
 
 
 def settle(project: Path) -> dict[str, str]:
     """What Milvus says to one flush and one compaction of all rows."""
     config = configuration.load(project)
-    place, said = milvus_place(config), dict[str, str]()
+    place, outcomes = milvus_place(config), dict[str, str]()
     with file_served(config), contextlib.closing(connect(place)) as client:
         rows = Collection(place).rows
         for name, ask in {"flush": client.flush, "compaction": client.compact}.items():
             try:
                 ask(rows, timeout=SETTLE_S)
-                said[name] = "taken"
+                outcomes[name] = "taken"
             except MilvusException as error:
-                said[name] = str(error)
-    return said
+                outcomes[name] = str(error)
+    return outcomes

@@ -63,7 +63,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
 #: seconds in which a question has to be answered by all lanes
 PATIENCE_S = 120.0
 #: results of one drawn question that are compared
-SHOWN = 50
+PAGE_LIMIT = 50
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -82,36 +82,41 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def measure(options: argparse.Namespace) -> report.Figures:
     """Ranking, equality, times and memory of all repositories that were chosen."""
     repos = json.loads((options.queries / "repos.json").read_text())
-    chosen = [repo for repo in repos if not options.only or repo["name"] in options.only]
-    found = []
-    for repo in chosen:
-        found.append(compared(repo, options, options.questions // len(chosen) + 1))
-        print(json.dumps(found[-1]), flush=True)
+    selected = [repo for repo in repos if not options.only or repo["name"] in options.only]
+    comparisons = []
+    for repo in selected:
+        comparisons.append(compare_places(repo, options, options.questions // len(selected) + 1))
+        print(json.dumps(comparisons[-1]), flush=True)
     figures: report.Figures = {
-        "repositories": found,
-        "ndcg_here": round(statistics.mean(one["ndcg_here"] for one in found), 4),
-        "ndcg_milvus": round(statistics.mean(one["ndcg_milvus"] for one in found), 4),
+        "repositories": comparisons,
+        "ndcg_here": round(statistics.mean(row["ndcg_here"] for row in comparisons), 4),
+        "ndcg_milvus": round(statistics.mean(row["ndcg_milvus"] for row in comparisons), 4),
         "far_apart": [
-            one["repository"] for one in found if abs(one["ndcg_here"] - one["ndcg_milvus"]) > NEAR
+            row["repository"] for row in comparisons if abs(row["ndcg_here"] - row["ndcg_milvus"]) > NEAR
         ],
         "p50_ms": {
-            place: statistics.median(one[f"p50_{place}_ms"] for one in found) for place in ("here", "milvus")
+            place: statistics.median(row[f"p50_{place}_ms"] for row in comparisons)
+            for place in ("here", "milvus")
         },
-        "memory_mb": {place: max(one[f"memory_{place}_mb"] for one in found) for place in ("here", "milvus")},
+        "memory_mb": {
+            place: max(row[f"memory_{place}_mb"] for row in comparisons) for place in ("here", "milvus")
+        },
     }
     for name in ("equality", "after_a_change", "generation_before"):
         counts = Counter[str]()
-        for one in found:
-            counts.update({kind: count for kind, count in one[name].items() if isinstance(count, int)})
+        for row in comparisons:
+            counts.update({kind: count for kind, count in row[name].items() if isinstance(count, int)})
         figures[name] = dict(counts)
-    return figures | (indexed(options) if options.files else {})
+    return figures | (time_indexing(options) if options.files else {})
 
 
 @contextlib.contextmanager
 def surroundings(milvus: str, home: Path | None = None) -> Iterator[None]:
     """As `product.surroundings`, with the index in Milvus when `milvus` is a place."""
-    kept = {"engines_text": "milvus", "engines_vector": "milvus", "milvus_uri": milvus} if milvus else {}
-    with product.surroundings(home, **kept):
+    milvus_settings = (
+        {"engines_text": "milvus", "engines_vector": "milvus", "milvus_uri": milvus} if milvus else {}
+    )
+    with product.isolated_environment(home, **milvus_settings):
         yield
 
 
@@ -120,43 +125,43 @@ def command(project: Path, milvus: str) -> list[str]:
     return [*systems.CORTEX, "index", "--project", str(project), *to]
 
 
-def compared(repo: dict[str, Any], options: argparse.Namespace, count: int) -> dict[str, Any]:
+def compare_places(repo: dict[str, Any], options: argparse.Namespace, count: int) -> dict[str, Any]:
     """One repository in both places, before and after a change of its files. Both read the same
     chunk files.
     """
-    asked = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
+    annotations = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
     root = repo.get("benchmark_root") or ""
     with (
         tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
         systems.sparse_copy(options.repos / repo["name"], root) as project,
     ):
-        questions = [quality.exact(query, root, quality.PARENTS, project) for query in asked]
+        questions = [quality.resolve_paths(query, root, quality.PARENTS, project) for query in annotations]
         home, milvus = Path(folder, "home"), options.milvus or f"{folder}/lite.db"
         with surroundings("", home):
             run_index(project, "")
             drawn = draw(project, count)
-            before = {"here": answered(project, repo, questions, drawn)}
+            before = {"here": measure_place(project, repo, questions, drawn)}
         with surroundings(milvus, home):
             run_index(project, milvus)
             settled = generations.settle(project)
-            before["milvus"] = answered(project, repo, questions, drawn)
+            before["milvus"] = measure_place(project, repo, questions, drawn)
         with surroundings("", home):
             generations.change(project)
             run_index(project, "")
-            after = {"here": answered(project, repo, [], drawn)}
-        with surroundings(milvus, home), generations.held(project, drawn) as again:
+            after = {"here": measure_place(project, repo, [], drawn)}
+        with surroundings(milvus, home), generations.open_generation(project, drawn) as compare_again:
             run_index(project, milvus)
-            held = again()
-            after["milvus"] = answered(project, repo, [], drawn)
+            old_generation = compare_again()
+            after["milvus"] = measure_place(project, repo, [], drawn)
     return {
         "repository": repo["name"],
-        **{f"ndcg_{place}": round(told.ndcg, 4) for place, told in before.items()},
-        **{f"p50_{place}_ms": round(told.ms, 1) for place, told in before.items()},
-        **{f"memory_{place}_mb": told.memory_mb for place, told in before.items()},
+        **{f"ndcg_{place}": round(place_figures.ndcg, 4) for place, place_figures in before.items()},
+        **{f"p50_{place}_ms": round(place_figures.ms, 1) for place, place_figures in before.items()},
+        **{f"memory_{place}_mb": place_figures.memory_mb for place, place_figures in before.items()},
         "settled": settled,
         "equality": equal(drawn, before["here"].answers, before["milvus"].answers),
         "after_a_change": equal(drawn, after["here"].answers, after["milvus"].answers),
-        "generation_before": held,
+        "generation_before": old_generation,
     }
 
 
@@ -164,7 +169,9 @@ def run_index(project: Path, milvus: str) -> None:
     subprocess.run(command(project, milvus), check=True, stdout=subprocess.DEVNULL)
 
 
-def answered(project: Path, repo: dict[str, Any], questions: list[Any], drawn: list[dict[str, Any]]) -> Told:
+def measure_place(
+    project: Path, repo: dict[str, Any], questions: list[Any], drawn: list[dict[str, Any]]
+) -> PlaceFigures:
     """What a set of processes answers, which is stopped then."""
     try:
         return asyncio.run(ask(project, repo, questions, drawn))
@@ -175,20 +182,20 @@ def answered(project: Path, repo: dict[str, Any], questions: list[Any], drawn: l
 def draw(project: Path, count: int) -> list[dict[str, Any]]:
     """Arguments of cortex_exact, drawn from what is indexed here."""
     rows = product.rows_of(configuration.load(project))
-    texts = [rows.text(at) for at in product.covering(rows)]
+    texts = [rows.text(at) for at in product.covering_rows(rows)]
     drawn = queries.draw(texts, count // len(KINDS) + 1)
     # of each kind as many, and each filter with each kind
     turns = zip(*(drawn[kind] for kind in KINDS), strict=True)
-    said = (
-        FILTERS[(turn + at) % len(FILTERS)] | one
+    questions = (
+        FILTERS[(turn + at) % len(FILTERS)] | arguments
         for turn, some in enumerate(turns)
-        for at, one in enumerate(some)
+        for at, arguments in enumerate(some)
     )
-    return list(itertools.islice(said, count))
+    return list(itertools.islice(questions, count))
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PlaceFigures:
     """What one place said: NDCG and p50 of searches, what each drawn question is answered."""
 
     ndcg: float
@@ -199,77 +206,81 @@ class Told:
 
 async def ask(
     project: Path, repo: dict[str, Any], questions: list[dict[str, Any]], drawn: list[dict[str, Any]]
-) -> Told:
+) -> PlaceFigures:
     async with systems.session_of(project) as session:
 
         async def search(query: str) -> list[systems.Hit]:
-            said = {"query": query, "limit": systems.DEPTH, "detail": "location"}
-            reply = json.loads((await whole(session, "cortex_search", said)).content[0].text)
+            arguments = {"query": query, "limit": systems.DEPTH, "detail": "location"}
+            reply = json.loads((await call_undegraded(session, "cortex_search", arguments)).content[0].text)
             return [systems._hit(result["chunk"]) for result in reply["results"]]
 
         system = quality.System("cortex", systems.product, True)
         scored = await quality.measure(system, search, repo | {"layout": quality.PARENTS}, questions)
-        said = [one | {"limit": SHOWN, "detail": "location"} for one in drawn]
-        answers = [told(await whole(session, "cortex_exact", one)) for one in said]
+        requests = [drawn_request | {"limit": PAGE_LIMIT, "detail": "location"} for drawn_request in drawn]
+        answers = [
+            comparable_answer(await call_undegraded(session, "cortex_exact", request)) for request in requests
+        ]
         memory = resident(project)
     ms = [row.ms for row in scored]
     ndcg = [row.ndcg for row in scored]
-    return Told(statistics.mean(ndcg) if ndcg else 0.0, statistics.median(ms) if ms else 0.0, memory, answers)
+    return PlaceFigures(
+        statistics.mean(ndcg) if ndcg else 0.0, statistics.median(ms) if ms else 0.0, memory, answers
+    )
 
 
-async def whole(session: Any, tool: str, said: dict[str, Any]) -> Any:
+async def call_undegraded(session: Any, tool: str, arguments: dict[str, Any]) -> Any:
     """An answer in which no lane is missing: on a machine that others use deadlines may pass."""
     until = time.monotonic() + PATIENCE_S
     while True:
         try:
-            reply = await session.call_tool(tool, said)
+            reply = await session.call_tool(tool, arguments)
             if reply.is_error or not json.loads(reply.content[0].text)["index"]["degraded"]:
                 return reply
         except MCPError:
             if time.monotonic() > until:
                 raise
         if time.monotonic() > until:
-            raise SystemExit(f"{tool} was not answered in whole within {PATIENCE_S:.0f} s: {said}")
+            raise SystemExit(f"{tool} was not answered in whole within {PATIENCE_S:.0f} s: {arguments}")
 
 
-def told(reply: Any) -> Any:
+def comparable_answer(reply: Any) -> Any:
     """What two places have to agree on; a sentence where it is refused."""
     text = reply.content[0].text
     if reply.is_error:
         return text
     answer = json.loads(text)
     places = [systems._hit(result["chunk"]) for result in answer["results"]]
-    return answer["total_found"], sorted((one.file, one.start, one.end) for one in places)
+    return answer["total_found"], sorted((hit.file, hit.start, hit.end) for hit in places)
 
 
-def equal(drawn: list[dict[str, Any]], here: list[Any], there: list[Any]) -> dict[str, Any]:
+def equal(drawn: list[dict[str, Any]], ours: list[Any], theirs: list[Any]) -> dict[str, Any]:
     """Counts of questions that are equal, unequal, and left out; those that are unequal."""
     counts, unequal = Counter[str](), []
-    for one, first, second in zip(drawn, here, there, strict=True):
+    for question, first, second in zip(drawn, ours, theirs, strict=True):
         if isinstance(second, str) and not isinstance(first, str):
-            counts[f"left out: {one.get('match_type', 'keywords')}"] += 1
+            counts[f"left out: {question.get('match_type', 'keywords')}"] += 1
         elif first == second or (isinstance(first, str) and isinstance(second, str)):
             counts["equal"] += 1
-        elif first[0] == second[0] and first[0] > SHOWN:
+        elif first[0] == second[0] and first[0] > PAGE_LIMIT:
             counts["equal counts, other first page"] += 1
         else:
             counts["unequal"] += 1
-            unequal.append({"asked": one, "here": first[0], "milvus": second[0]})
+            unequal.append({"asked": question, "here": first[0], "milvus": second[0]})
     return {**counts, "which": unequal} if unequal else dict(counts)
 
 
 def resident(project: Path) -> int:
     """MB of the processes that serve the project, milvus-lite's among them."""
-    found = product.set_of(configuration.load(project))
-    return round(sum(index._memory(process) for process in found.values()) / 1e6)
+    processes = product.processes_of_set(configuration.load(project))
+    return round(sum(index._memory(process) for process in processes.values()) / 1e6)
 
 
-def indexed(options: argparse.Namespace) -> report.Figures:
+def time_indexing(options: argparse.Namespace) -> report.Figures:
     """Seconds until a project of so many files is in Milvus."""
     with tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder:
         project = Path(folder, "project")
         project.mkdir()
-        made = exact.compose(options.repos, project, options.files)
+        files = exact.compose(options.repos, project, options.files)
         (project / ".git").mkdir(exist_ok=True)
         with surroundings(options.milvus or f"{folder}/lite.db"):
             started = time.perf_counter()
@@ -284,7 +295,7 @@ def indexed(options: argparse.Namespace) -> report.Figures:
     if code:
         raise SystemExit(f"cortex index ended with {code}")
     return {
-        "files": made,
+        "files": files,
         "indexed_s": round(took, 1),
         "indexed_goal_s": INDEXED_S,
         "indexing_mb": round(memory.peak / 1e6),

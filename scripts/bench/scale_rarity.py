@@ -41,14 +41,20 @@ class Project:
     def counts(self, query: str) -> WordCounts:
         return self._text.handlers[CountWords](CountWords(query))
 
-    def ndcg(self, asked: dict[str, Any], counts: WordCounts) -> float:
-        reading, question = read_question(asked["query"]), Search(asked["query"], systems.DEPTH).checked()
+    def ndcg(self, annotation: dict[str, Any], counts: WordCounts) -> float:
+        reading, question = (
+            read_question(annotation["query"]),
+            Search(annotation["query"], systems.DEPTH).checked(),
+        )
         text = TextSignals(reading.query, text_candidates(question), counts=counts)
         meaning = MeaningSearch(reading.query, vector_candidates(question), Filters())
         lanes = Lanes(self._text.handlers[TextSignals](text), self._vector.handlers[MeaningSearch](meaning))
         ranked = rank_lanes(lanes, question, reading, self.config.fusion.bm25_weight)[: systems.DEPTH]
-        hits = [systems.Hit(one.hit.path, one.hit.start_line, one.hit.end_line) for one in ranked]
-        return quality.score(asked, hits, self.repo, 0.0, "cortex").ndcg
+        hits = [
+            systems.Hit(ranked_hit.hit.path, ranked_hit.hit.start_line, ranked_hit.hit.end_line)
+            for ranked_hit in ranked
+        ]
+        return quality.score(annotation, hits, self.repo, 0.0, "cortex").ndcg
 
 
 def measure(queries: Path, work: Path) -> report.Figures:
@@ -56,19 +62,21 @@ def measure(queries: Path, work: Path) -> report.Figures:
     repos = json.loads((queries / "repos.json").read_text())
     folders = [work / quality.PARENTS / repo["name"] / repo["name"] for repo in repos]
     projects = [Project(repo, folder) for repo, folder in zip(repos, folders, strict=True)]
-    rows = [_compared(one, projects, queries) for one in projects]
+    rows = [_compare_counts(project, projects, queries) for project in projects]
     report.print_table(("repository", "its own counts", "of all"), [tuple(row.values()) for row in rows])
     means = {name: round(statistics.mean(row[name] for row in rows), 4) for name in ("own", "all")}
     return {"rarity": rows, "rarity_ndcg": means}
 
 
-def _compared(project: Project, projects: list[Project], queries: Path) -> dict[str, Any]:
+def _compare_counts(project: Project, projects: list[Project], queries: Path) -> dict[str, Any]:
     name, root = project.repo["name"], project.repo.get("benchmark_root") or ""
-    asked = json.loads((queries / "annotations" / f"{name}.json").read_text())
-    found: dict[str, list[float]] = {"own": [], "all": []}
-    for one in asked:
-        question = quality.exact(one, root, quality.PARENTS, project.root)
+    annotations = json.loads((queries / "annotations" / f"{name}.json").read_text())
+    scores: dict[str, list[float]] = {"own": [], "all": []}
+    for annotation in annotations:
+        question = quality.resolve_paths(annotation, root, quality.PARENTS, project.root)
         words = read_question(question["query"]).query
-        found["own"].append(project.ndcg(question, WordCounts()))
-        found["all"].append(project.ndcg(question, add_counts([each.counts(words) for each in projects])))
-    return {"repository": name} | {kind: round(statistics.mean(some), 4) for kind, some in found.items()}
+        scores["own"].append(project.ndcg(question, WordCounts()))
+        scores["all"].append(
+            project.ndcg(question, add_counts([peer_project.counts(words) for peer_project in projects]))
+        )
+    return {"repository": name} | {kind: round(statistics.mean(some), 4) for kind, some in scores.items()}

@@ -68,14 +68,14 @@ def main() -> None:
     chance = random.Random(options.seed)
     with (
         tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
-        both(options.project, Path(folder)) as (plain, sealed),
+        two_copies(options.project, Path(folder)) as (plain, sealed),
     ):
-        figures |= times(plain, sealed, options.rounds)
-        words = distinctive(sealed.root, options.strings, chance)
-        figures |= {"strings": len(words), "readable": readable(Path(folder), sealed, words)}
-        figures |= kills(Path(folder), sealed, words, options.kills, chance)
-        figures |= harms(sealed, options.harms, chance)
-        figures |= memories(Path(folder), options.notes)
+        figures |= measure_times(plain, sealed, options.rounds)
+        words = distinctive_words(sealed.root, options.strings, chance)
+        figures |= {"strings": len(words), "readable": count_leaks(Path(folder), sealed, words)}
+        figures |= run_kills(Path(folder), sealed, words, options.kills, chance)
+        figures |= run_harms(sealed, options.harms, chance)
+        figures |= measure_memories(Path(folder), options.notes)
     report.print_machine(figures)
     report.print_figures({name: value for name, value in figures.items() if name != "machine"})
     if options.json:
@@ -85,11 +85,11 @@ def main() -> None:
 
 
 @contextlib.contextmanager
-def both(source: Path, folder: Path) -> Iterator[tuple[Config, Config]]:
+def two_copies(source: Path, folder: Path) -> Iterator[tuple[Config, Config]]:
     """Two copies of the project, the second of which asks by its own file to be sealed."""
     settings = {"security_key_path": folder / "keys" / "master", "memory_data_dir": folder / "memory"}
-    with product.surroundings(folder / "cache", server_idle_exit_s=1, **settings):
-        made = []
+    with product.isolated_environment(folder / "cache", server_idle_exit_s=1, **settings):
+        configs = []
         for name in ("plain", "sealed"):
             root = (folder / name / source.name).resolve()
             shutil.copytree(source, root, symlinks=True)
@@ -97,50 +97,50 @@ def both(source: Path, folder: Path) -> Iterator[tuple[Config, Config]]:
             if name == "sealed":
                 (root / ".cortex").mkdir(exist_ok=True)
                 (root / ".cortex" / "config.yml").write_text("security:\n  encrypt_index: true\n")
-            made.append(configuration.load(str(root)))
-        plain, sealed = made
+            configs.append(configuration.load(str(root)))
+        plain, sealed = configs
         assert sealed.sealing is not None
         try:
             yield plain, sealed
         finally:
-            for one in made:
-                attach.stop(one)
-            rest(sealed)
+            for config in configs:
+                attach.stop(config)
+            wait_for_exit(sealed)
             shutil.rmtree(sealed.sealing.base, ignore_errors=True)
 
 
-def rest(config: Config) -> None:
+def wait_for_exit(config: Config) -> None:
     """Until no process of the project is left, and nothing of it is plain in memory."""
     until = time.monotonic() + 60
     while product.processes_of(config.root) and time.monotonic() < until:
         time.sleep(0.05)
 
 
-def times(plain: Config, sealed: Config, rounds: int) -> dict[str, Any]:
+def measure_times(plain: Config, sealed: Config, rounds: int) -> dict[str, Any]:
     """Medians in turns: a first index, the first answer of a set that starts, a question."""
-    found: dict[str, list[float]] = {}
+    seconds_by_name: dict[str, list[float]] = {}
 
-    def note(what: str, config: Config, seconds: float) -> None:
-        found.setdefault(f"{what}_{'sealed' if config.sealing else 'plain'}_s", []).append(seconds)
+    def record_time(what: str, config: Config, seconds: float) -> None:
+        seconds_by_name.setdefault(f"{what}_{'sealed' if config.sealing else 'plain'}_s", []).append(seconds)
 
     for count in range(rounds):
         for config in (plain, sealed) if count % 2 else (sealed, plain):
             attach.stop(config)
-            rest(config)
+            wait_for_exit(config)
             shutil.rmtree(config.sealing.store if config.sealing else config.home, ignore_errors=True)
             shutil.rmtree(configuration.cache_base() / "embeddings", ignore_errors=True)
             started = time.perf_counter()
             run = [product.CORTEX, "index", "--project", str(config.root)]
             subprocess.run(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-            note("first_index", config, time.perf_counter() - started)
+            record_time("first_index", config, time.perf_counter() - started)
         for config in (plain, sealed):
             attach.stop(config)
-            rest(config)
+            wait_for_exit(config)
             first, questions = asyncio.run(ask(config))
-            note("warm_start", config, first)
+            record_time("warm_start", config, first)
             for seconds in questions:
-                note("question", config, seconds)
-    medians = {name: round(statistics.median(values), 4) for name, values in found.items()}
+                record_time("question", config, seconds)
+    medians = {name: round(statistics.median(values), 4) for name, values in seconds_by_name.items()}
     ratios = {
         f"{what}_ratio": round(medians[f"{what}_sealed_s"] / medians[f"{what}_plain_s"], 3)
         for what in ("first_index", "warm_start", "question")
@@ -165,64 +165,64 @@ async def ask(config: Config) -> tuple[float, list[float]]:
         return first, took
 
 
-def distinctive(root: Path, count: int, chance: random.Random) -> list[bytes]:
+def distinctive_words(root: Path, count: int, chance: random.Random) -> list[bytes]:
     """Words that stand in one file of the sources alone, and the files' own paths."""
-    seen: Counter[bytes] = Counter()
+    file_counts: Counter[bytes] = Counter()
     paths = [path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts]
     for path in paths:
-        seen.update(set(WORD.findall(path.read_bytes()[: 1 << 20])))
-    once = sorted(word for word, files in seen.items() if files == 1)
+        file_counts.update(set(WORD.findall(path.read_bytes()[: 1 << 20])))
+    once = sorted(word for word, files in file_counts.items() if files == 1)
     names = sorted(path.relative_to(root).as_posix().encode() for path in paths if len(path.name) > 9)
     return chance.sample(once, min(count, len(once))) + chance.sample(names, min(count // 4, len(names)))
 
 
-def readable(folder: Path, sealed: Config, words: list[bytes]) -> int:
+def count_leaks(folder: Path, sealed: Config, words: list[bytes]) -> int:
     """How many of the words are in any byte, or name, of what is on the disk, beside the sources
     and what is kept of the plain copy.
     """
     form = re.compile(b"|".join(map(re.escape, words)))
     places = [folder / "cache" / "sealed", folder / "cache" / "embeddings", sealed.root / ".cortex"]
-    found = set()
+    leaked = set()
     for place in places:
         for path in place.rglob("*"):
             with contextlib.suppress(FileNotFoundError):
                 raw = path.read_bytes() if path.is_file() else b""
-                found |= set(form.findall(raw)) | set(form.findall(os.fsencode(path.name)))
+                leaked |= set(form.findall(raw)) | set(form.findall(os.fsencode(path.name)))
     old = [path for path in (folder / "cache" / "projects").iterdir() if sealed.root_id in path.name]
-    return len(found) + len(old)
+    return len(leaked) + len(old)
 
 
-def kills(
+def run_kills(
     folder: Path, sealed: Config, words: list[bytes], count: int, chance: random.Random
 ) -> dict[str, Any]:
     """Sets that are killed at drawn moments while they index and seal a change; none of the words
     is on the disk then, and the next set answers.
     """
-    seen, unanswered = 0, 0
+    leaks, unanswered = 0, 0
     for number in range(count):
         (sealed.root / "zz_changed.py").write_text(f"def changed_{number}():\n    return {number}\n" * 50)
         run = [product.CORTEX, "search", "changed", "--project", str(sealed.root)]
         process = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(chance.random() * KILL_S)
-        for one in product.processes_of(sealed.root):
+        for victim in product.processes_of(sealed.root):
             with contextlib.suppress(psutil.Error):
-                one.kill()
+                victim.kill()
         process.wait()
-        rest(sealed)
-        seen += readable(folder, sealed, words)
+        wait_for_exit(sealed)
+        leaks += count_leaks(folder, sealed, words)
     try:
-        asyncio.run(asyncio.wait_for(product.wait_whole(sealed.root), 300))
+        asyncio.run(asyncio.wait_for(product.wait_until_indexed(sealed.root), 300))
     except (TimeoutError, SystemExit):
         unanswered = 1
-    return {"kills": count, "readable_after_kills": seen, "unanswered_after_kills": unanswered}
+    return {"kills": count, "readable_after_kills": leaks, "unanswered_after_kills": unanswered}
 
 
-def harms(sealed: Config, count: int, chance: random.Random) -> dict[str, Any]:
+def run_harms(sealed: Config, count: int, chance: random.Random) -> dict[str, Any]:
     """Drawn damages; each has to be refused by the name of the file, and one of them, met by a set,
     to be healed from the sources.
     """
     attach.stop(sealed)
-    rest(sealed)
+    wait_for_exit(sealed)
     place = sealed.sealing
     assert place is not None
     plain_folder.close(place.base)
@@ -246,16 +246,16 @@ def harms(sealed: Config, count: int, chance: random.Random) -> dict[str, Any]:
         if number < count - 1:
             path.write_bytes(raw)
     with contextlib.suppress(TimeoutError, SystemExit):
-        asyncio.run(asyncio.wait_for(product.wait_whole(sealed.root), 300))
+        asyncio.run(asyncio.wait_for(product.wait_until_indexed(sealed.root), 300))
         return {"harms": count, "believed": believed, "healed": True}
     return {"harms": count, "believed": believed, "healed": False}
 
 
-def memories(folder: Path, count: int) -> dict[str, Any]:
+def measure_memories(folder: Path, count: int) -> dict[str, Any]:
     """A memory of so many notes, plain and sealed in turns: processor time of opening, of a note
     that is stored and of a question; then seconds of sealing the plain one, and back.
     """
-    found: dict[str, Any] = {"notes": count}
+    figures: dict[str, Any] = {"notes": count}
     key_path, data = str(folder / "keys" / "memory"), folder / "memory-of-notes"
     plain = DataFolder(data)
     library = Library.open(data)
@@ -263,15 +263,15 @@ def memories(folder: Path, count: int) -> dict[str, Any]:
         library.store(f"Decision {number}: service {number % 97} keeps {number % 89} copies")
     library.close()
     sealed = DataFolder(data, seals=True, key_path=key_path)
-    for name, one in (("plain", plain), ("sealed", sealed)):
+    for name, notes_folder in (("plain", plain), ("sealed", sealed)):
         started = time.perf_counter()
-        one.make()
-        seal_folder(one)
-        found[f"memory_{name}_turned_s"] = round(time.perf_counter() - started, 2)
-        found |= {f"memory_{name}_{what}": value for what, value in _memory(one).items()}
+        notes_folder.make()
+        seal_folder(notes_folder)
+        figures[f"memory_{name}_turned_s"] = round(time.perf_counter() - started, 2)
+        figures |= {f"memory_{name}_{what}": value for what, value in _memory(notes_folder).items()}
     started = time.perf_counter()
     unseal_folder(sealed)
-    return found | {"memory_unsealed_s": round(time.perf_counter() - started, 2)}
+    return figures | {"memory_unsealed_s": round(time.perf_counter() - started, 2)}
 
 
 def _memory(data: DataFolder) -> dict[str, float]:
@@ -289,8 +289,8 @@ def _memory(data: DataFolder) -> dict[str, float]:
         context.append(time.process_time() - started)
         size = library.stats()["db_bytes"]
         library.close()
-    told = {"open_cpu_ms": opening, "store_cpu_ms": storing, "recall_cpu_ms": context}
-    return {name: round(1000 * statistics.median(values), 2) for name, values in told.items()} | {
+    seconds_by_name = {"open_cpu_ms": opening, "store_cpu_ms": storing, "recall_cpu_ms": context}
+    return {name: round(1000 * statistics.median(values), 2) for name, values in seconds_by_name.items()} | {
         "database_bytes": size
     }
 

@@ -26,8 +26,15 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from commits import Asked, changed_lines, commit_questions, innermost, is_asked_about, read_log
-from doc_comments import Described, blanked, choose, described, is_repeated, outline_of
+from commits import Question, changed_lines, commit_questions, innermost, is_asked_about, read_log
+from doc_comments import (
+    DescribedDefinition,
+    blank_lines,
+    choose,
+    described_definitions,
+    is_repeated,
+    outline_of,
+)
 
 LIST = Path(__file__).with_suffix(".tsv")
 #: commits that are looked at, the newest first
@@ -78,23 +85,23 @@ def spans_of(path: str, raw: bytes) -> list[tuple[str, int, int]]:
     """(scope and name, first, last) of what a file defines."""
     read = outline_of(path, raw)
     symbols = read[1].symbols if read is not None else ()
-    return [(f"{one.scope} {one.name}", one.start_line, one.end_line) for one in symbols]
+    return [(f"{symbol.scope} {symbol.name}", symbol.start_line, symbol.end_line) for symbol in symbols]
 
 
-def functions_of(history: History, root: Path, asked: Asked) -> list[dict[str, Any]]:
+def functions_of(history: History, root: Path, commit_question: Question) -> list[dict[str, Any]]:
     """Where the definitions stand that the commit changed: those that were there before it and are
     there now.
     """
-    found = []
-    for path in asked.files:
-        after = spans_of(path, history.file(asked.sha, path))
-        before = {name for name, *_ in spans_of(path, history.file(f"{asked.sha}^", path))}
-        names = innermost(after, history.changed(asked.sha, path)) & before
+    functions = []
+    for path in commit_question.files:
+        after = spans_of(path, history.file(commit_question.sha, path))
+        before = {name for name, *_ in spans_of(path, history.file(f"{commit_question.sha}^", path))}
+        names = innermost(after, history.changed(commit_question.sha, path)) & before
         now = {name: (start, end) for name, start, end in spans_of(path, (root / path).read_bytes())}
         for name in sorted(names & now.keys()):
             start, end = now[name]
-            found.append({"path": path, "start_line": start, "end_line": end})
-    return found
+            functions.append({"path": path, "start_line": start, "end_line": end})
+    return functions
 
 
 def question(
@@ -109,23 +116,23 @@ def question(
     }
 
 
-def describe(root: Path, paths: Sequence[str]) -> list[Described]:
+def describe(root: Path, paths: Sequence[str]) -> list[DescribedDefinition]:
     """The questions of the comments in `root`, where their lines are made blank."""
-    found: list[Described] = []
+    candidates: list[DescribedDefinition] = []
     texts: dict[str, str] = {}
     for path in paths:
         raw = (root / path).read_bytes()
         read = outline_of(path, raw.replace(b"\r", b" "))
         if read is not None:
-            found += described(*read)
+            candidates += described_definitions(*read)
             texts[path] = " ".join(raw.decode(errors="replace").split())
-    chosen = choose(one for one in found if not is_repeated(one, texts))
+    selected = choose(candidate for candidate in candidates if not is_repeated(candidate, texts))
     lines: dict[str, set[int]] = defaultdict(set)
-    for one in chosen:
-        lines[one.path].update(one.blank)
+    for candidate in selected:
+        lines[candidate.path].update(candidate.blank)
     for path, blank in lines.items():
-        (root / path).write_bytes(blanked((root / path).read_bytes(), blank))
-    return chosen
+        (root / path).write_bytes(blank_lines((root / path).read_bytes(), blank))
+    return selected
 
 
 def make(mirror: Path, revision: str, out: Path) -> tuple[str, int, int]:
@@ -135,20 +142,23 @@ def make(mirror: Path, revision: str, out: Path) -> tuple[str, int, int]:
     root = out / "repos" / name
     history.extract(root)
     paths = [path for path in history.paths() if is_asked_about(path) and (root / path).is_file()]
-    asked = commit_questions(read_log(history.log()), frozenset(paths))
+    commit_asks = commit_questions(read_log(history.log()), frozenset(paths))
     rows = [
         question(
-            one.query,
+            doc_ask.query,
             "doc",
-            [one.path],
-            [{"path": one.path, "start_line": one.start, "end_line": one.end}],
+            [doc_ask.path],
+            [{"path": doc_ask.path, "start_line": doc_ask.start, "end_line": doc_ask.end}],
         )
-        for one in describe(root, paths)
+        for doc_ask in describe(root, paths)
     ]
     documented = len(rows)
-    rows += [question(one.query, "commit", one.files, functions_of(history, root, one)) for one in asked]
+    rows += [
+        question(commit_ask.query, "commit", commit_ask.files, functions_of(history, root, commit_ask))
+        for commit_ask in commit_asks
+    ]
     (out / "annotations" / f"{name}.json").write_text(json.dumps(rows, indent=1))
-    return name, documented, len(asked)
+    return name, documented, len(commit_asks)
 
 
 def main() -> None:

@@ -47,13 +47,13 @@ _GOES_ON = re.compile(r"… line (\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Visibility:
     """One question at one size."""
 
     repo: str
     category: str
     size: str
-    shown: bool
+    visible: bool
     tokens: int
 
 
@@ -61,22 +61,22 @@ def lines_of(result: dict[str, Any]) -> set[tuple[str, int]]:
     """(path, number) of the lines that an entry shows."""
     chunk = result["chunk"]
     path, number = chunk["metadata"]["file_path"], chunk["metadata"]["start_line"]
-    found = set()
+    visible_lines = set()
     for line in chunk["text"].split("\n"):
         if goes_on := _GOES_ON.fullmatch(line):
             number = int(goes_on[1])
         else:
-            found.add((path, number))
+            visible_lines.add((path, number))
             number += 1
-    return found
+    return visible_lines
 
 
 def is_shown(results: Iterable[dict[str, Any]], functions: Sequence[dict[str, Any]]) -> bool:
     lines = set().union(*map(lines_of, results))
     return any(
-        (one["path"], number) in lines
-        for one in functions
-        for number in range(one["start_line"], one["end_line"] + 1)
+        (function["path"], number) in lines
+        for function in functions
+        for number in range(function["start_line"], function["end_line"] + 1)
     )
 
 
@@ -85,38 +85,40 @@ def sample(queries: Iterable[dict[str, Any]], most: int) -> list[dict[str, Any]]
     same; all of them for 0.
     """
     kinds: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for one in sorted(queries, key=lambda one: sha256(one["query"].encode()).digest()):
-        if one.get("functions"):
-            kinds[one["category"]].append(one)
-    return [one for kind in sorted(kinds) for one in kinds[kind][: most or None]]
+    for query in sorted(queries, key=lambda query: sha256(query["query"].encode()).digest()):
+        if query.get("functions"):
+            kinds[query["category"]].append(query)
+    return [query for kind in sorted(kinds) for query in kinds[kind][: most or None]]
 
 
-async def ask_all(project: Path, repo: str, queries: Sequence[dict[str, Any]]) -> list[Seen]:
-    seen = []
+async def ask_all(project: Path, repo: str, queries: Sequence[dict[str, Any]]) -> list[Visibility]:
+    outcomes = []
     async with session_of(project) as session:
         for query in queries:
             for size in SIZES:
                 reply = await session.call_tool("cortex_search", {"query": query["query"], **size})
                 text = reply.content[0].text
                 name = " ".join(f"{value} {key}" for key, value in size.items())
-                shown = is_shown(json.loads(text)["results"], query["functions"])
-                seen.append(Seen(repo, query["category"], name, shown, len(text.encode()) // TOKEN_BYTES))
-    return seen
+                visible = is_shown(json.loads(text)["results"], query["functions"])
+                outcomes.append(
+                    Visibility(repo, query["category"], name, visible, len(text.encode()) // TOKEN_BYTES)
+                )
+    return outcomes
 
 
-def tabulate(seen: Iterable[Seen]) -> dict[str, dict[str, dict[str, float]]]:
+def tabulate(outcomes: Iterable[Visibility]) -> dict[str, dict[str, dict[str, float]]]:
     """Category → size → the share shown, over repositories and over questions, and tokens."""
-    groups: dict[tuple[str, str], dict[str, list[Seen]]] = defaultdict(lambda: defaultdict(list))
-    for one in seen:
-        groups[one.category, one.size][one.repo].append(one)
+    groups: dict[tuple[str, str], dict[str, list[Visibility]]] = defaultdict(lambda: defaultdict(list))
+    for outcome in outcomes:
+        groups[outcome.category, outcome.size][outcome.repo].append(outcome)
     table: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
     for (category, size), repositories in sorted(groups.items()):
         rows = [row for some in repositories.values() for row in some]
-        means = [statistics.mean(row.shown for row in some) for some in repositories.values()]
+        means = [statistics.mean(row.visible for row in some) for some in repositories.values()]
         table[category][size] = {
             "shown": round(statistics.mean(means), 4),
             "questions": len(rows),
-            "of_questions": round(statistics.mean(row.shown for row in rows), 4),
+            "of_questions": round(statistics.mean(row.visible for row in rows), 4),
             "tokens": round(statistics.mean(row.tokens for row in rows)),
         }
     return table
@@ -125,7 +127,9 @@ def tabulate(seen: Iterable[Seen]) -> dict[str, dict[str, dict[str, float]]]:
 def show(table: dict[str, dict[str, dict[str, float]]]) -> None:
     print(f"{'':10}{'asked for':18}{'shown':>8}{'of all':>8}{'tokens':>8}{'questions':>10}")
     for category, sizes in table.items():
-        for size in (" ".join(f"{value} {key}" for key, value in one.items()) for one in SIZES):
+        for size in (
+            " ".join(f"{value} {key}" for key, value in size_arguments.items()) for size_arguments in SIZES
+        ):
             row = sizes[size]
             print(
                 f"{category:10}{size:18}{row['shown']:8.3f}{row['of_questions']:8.3f}{row['tokens']:8.0f}"
@@ -152,7 +156,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     options, head = arguments(), begin("shown")
     until = time.monotonic() + 60 * options.minutes
-    seen: list[Seen] = []
+    outcomes: list[Visibility] = []
     left: list[str] = []
     for repo in json.loads((options.queries / "repos.json").read_text()):
         name = repo["name"]
@@ -163,18 +167,18 @@ def main() -> None:
             continue
         questions = json.loads((options.queries / "annotations" / f"{name}.json").read_text())
         wanted = sample(questions, options.sample)
-        kept = options.work and options.work / name
+        copy_folder = options.work and options.work / name
         with (
-            sparse_copy(options.repos / name, "", kept=kept) as project,
-            indexed(project, kept=bool(kept)),
+            sparse_copy(options.repos / name, "", kept=copy_folder) as project,
+            indexed(project, kept=bool(copy_folder)),
         ):
-            seen += asyncio.run(ask_all(project, name, wanted))
+            outcomes += asyncio.run(ask_all(project, name, wanted))
         print(f"{name:20} {len(wanted)} questions", file=sys.stderr, flush=True)
     if left:
         print(f"not asked within {options.minutes:g} minutes: {', '.join(left)}")
-    if not seen:
+    if not outcomes:
         raise SystemExit("no question wants a function: make them with second_set.py")
-    table = tabulate(seen)
+    table = tabulate(outcomes)
     print_machine(head)
     show(table)
     if options.json:

@@ -114,18 +114,18 @@ def main() -> None:
     report.add_json(parser)
     options = parser.parse_args()
     values = values_of(dict(pair.split("=", 1) for pair in options.other))
-    told = simulate(values)
-    show(values, told)
+    figures = simulate(values)
+    show(values, figures)
     if options.json:
-        inputs = {name: {"value": values[name], "source": one.source} for name, one in INPUTS.items()}
-        report.write(report.begin("simulate") | {"seed": SEED, "inputs": inputs} | told)
+        inputs = {name: {"value": values[name], "source": spec.source} for name, spec in INPUTS.items()}
+        report.write(report.begin("simulate") | {"seed": SEED, "inputs": inputs} | figures)
 
 
 def values_of(other: Mapping[str, Any] | None = None) -> dict[str, float]:
     """The inputs as numbers, some of them others."""
     if unknown := sorted((other or {}).keys() - INPUTS.keys()):
         raise SystemExit(f"There is no input {unknown[0]}; there are: {', '.join(INPUTS)}.")
-    return {name: one.value for name, one in INPUTS.items()} | {
+    return {name: spec.value for name, spec in INPUTS.items()} | {
         name: float(value) for name, value in (other or {}).items()
     }
 
@@ -134,12 +134,12 @@ def simulate(values: Values) -> dict[str, Any]:
     sizes = draw(values)
     kinds = {kind: index_of(kind, values, sizes) for kind in KINDS}
     return {
-        "placement": placed(values, sizes),
+        "placement": placement(values, sizes),
         "row": row_of(values),
         "indexes": kinds,
-        "questions": asked(values),
-        "change": changed(values),
-        "another_model": embedded_anew(values),
+        "questions": question_load(values),
+        "change": change_load(values),
+        "another_model": reembedding_load(values),
         "sensitivity": sensitivity(values),
     }
 
@@ -150,7 +150,7 @@ def draw(values: Values) -> np.ndarray:
     return np.maximum(1, np.rint(drawn * values["chunks"] / drawn.sum()))
 
 
-def placed(values: Values, sizes: np.ndarray) -> dict[str, float]:
+def placement(values: Values, sizes: np.ndarray) -> dict[str, float]:
     """How evenly repositories fill the partitions, which are chosen by a hash of their names."""
     partitions, shards = int(values["partitions"]), int(values["shards"])
     where = np.random.default_rng(SEED + 1).integers(0, partitions, len(sizes))
@@ -207,39 +207,39 @@ def index_of(kind: str, values: Values, sizes: np.ndarray) -> dict[str, float]:
     """
     memory, disk = vector_bytes(kind, values)
     row, copies = row_of(values), sizes.sum() * values["replicas"] / GB
-    held, mapped = copies * (memory + row["lanes_in_memory"]), copies * (disk + row["fields"])
-    by_memory = held / (values["node_memory"] * values["loadable"])
-    by_disk = mapped / values["node_disk"]
+    memory_gb, disk_gb = copies * (memory + row["lanes_in_memory"]), copies * (disk + row["fields"])
+    by_memory = memory_gb / (values["node_memory"] * values["loadable"])
+    by_disk = disk_gb / values["node_disk"]
     return {
         "memory_bytes_a_row": round(memory + row["lanes_in_memory"]),
-        "memory_gb": round(held),
-        "disk_gb": round(mapped),
+        "memory_gb": round(memory_gb),
+        "disk_gb": round(disk_gb),
         "nodes": math.ceil(max(by_memory, by_disk, values["replicas"])),
         "bound_by": "disk" if by_disk > by_memory else "memory",
     }
 
 
-def asked(values: Values) -> dict[str, float]:
+def question_load(values: Values) -> dict[str, float]:
     """Cores that questions take at the peak. A question about one project searches each segment of
     its partition, by the vector and each lane; one over all searches all partitions.
     """
     a_second = values["people"] * values["questions"] * values["peak"] / DAY_S
     rows = np.full(int(values["partitions"]), values["chunks"] / values["partitions"])
     segments = segments_of(values, rows) / values["partitions"]
-    one = values["search"] * values["dimensions"] / 128 * (1 + LANES * values["lane_cost"])
-    cores = a_second * one * segments / 1000 / values["busy"]
+    search_ms = values["search"] * values["dimensions"] / 128 * (1 + LANES * values["lane_cost"])
+    cores = a_second * search_ms * segments / 1000 / values["busy"]
     return {
         "a_second": round(a_second, 1),
         "segments": segments,
-        "core_ms": round(one * segments, 1),
+        "core_ms": round(search_ms * segments, 1),
         "cores": math.ceil(cores),
         "nodes": math.ceil(cores / values["node_cores"]),
         "front_cores": math.ceil(a_second * values["front"] / 1000 / values["busy"]),
-        "over_all_core_s": round(one * segments * values["partitions"] / 1000, 1),
+        "over_all_core_s": round(search_ms * segments * values["partitions"] / 1000, 1),
     }
 
 
-def changed(values: Values) -> dict[str, float]:
+def change_load(values: Values) -> dict[str, float]:
     """What a day's commits write: a changed chunk is a new row, and the old one dies."""
     rows = values["repositories"] * values["commits"] * values["changed_chunks"]
     bytes_ = rows * row_of(values)["stored"]
@@ -257,7 +257,7 @@ def changed(values: Values) -> dict[str, float]:
     }
 
 
-def embedded_anew(values: Values) -> dict[str, float]:
+def reembedding_load(values: Values) -> dict[str, float]:
     """Another model: each chunk is embedded and written again, and each graph is made again."""
     rows = values["chunks"]
     return {
@@ -272,44 +272,48 @@ def embedded_anew(values: Values) -> dict[str, float]:
 
 def nodes_of(values: Values, kind: str = "HNSW int8") -> int:
     """Query nodes that hold all rows and answer all questions."""
-    return max(int(index_of(kind, values, draw(values))["nodes"]), int(asked(values)["nodes"]))
+    return max(int(index_of(kind, values, draw(values))["nodes"]), int(question_load(values)["nodes"]))
 
 
 def sensitivity(values: Values) -> dict[str, tuple[int, int]]:
     """Input → nodes with it at its lowest and at its highest, those that move them most first."""
-    found = {
-        name: (nodes_of({**values, name: one.low}), nodes_of({**values, name: one.high}))
-        for name, one in INPUTS.items()
-        if one.high
+    nodes_by_input = {
+        name: (nodes_of({**values, name: spec.low}), nodes_of({**values, name: spec.high}))
+        for name, spec in INPUTS.items()
+        if spec.high
     }
-    moved = {name: pair for name, pair in found.items() if set(pair) != {nodes_of(values)}}
-    return dict(sorted(moved.items(), key=lambda each: min(each[1]) - max(each[1])))
+    moved = {name: pair for name, pair in nodes_by_input.items() if set(pair) != {nodes_of(values)}}
+    return dict(sorted(moved.items(), key=lambda entry: min(entry[1]) - max(entry[1])))
 
 
-def show(values: Values, told: Mapping[str, Any]) -> None:
+def show(values: Values, figures: Mapping[str, Any]) -> None:
     report.print_table(
         ("input", "value", "lowest", "highest", "unit and source"),
         [
-            (name, f"{values[name]:g}", *_bounds(one), f"{one.unit}; {one.source}".removeprefix("; "))
-            for name, one in INPUTS.items()
+            (name, f"{values[name]:g}", *_bounds(spec), f"{spec.unit}; {spec.source}".removeprefix("; "))
+            for name, spec in INPUTS.items()
         ],
     )
     for name in ("placement", "row", "questions", "change", "another_model"):
         print(f"\n{name.replace('_', ' ')}")
-        report.print_figures({key: f"{value:,}" for key, value in told[name].items()})
+        report.print_figures({key: f"{value:,}" for key, value in figures[name].items()})
     print("\nindexes, all replicas")
     heads = ("memory_bytes_a_row", "memory_gb", "disk_gb", "nodes", "bound_by")
     report.print_table(
-        ("kind", *heads), [(kind, *(one[head] for head in heads)) for kind, one in told["indexes"].items()]
+        ("kind", *heads),
+        [
+            (kind, *(kind_figures[head] for head in heads))
+            for kind, kind_figures in figures["indexes"].items()
+        ],
     )
     print(f"\nquery nodes with HNSW int8 ({nodes_of(values)}), one input at its lowest and highest")
     report.print_table(
-        ("input", "lowest", "highest"), [(name, *pair) for name, pair in told["sensitivity"].items()]
+        ("input", "lowest", "highest"), [(name, *pair) for name, pair in figures["sensitivity"].items()]
     )
 
 
-def _bounds(one: Input) -> Sequence[str]:
-    return (f"{one.low:g}", f"{one.high:g}") if one.high else ("", "")
+def _bounds(spec: Input) -> Sequence[str]:
+    return (f"{spec.low:g}", f"{spec.high:g}") if spec.high else ("", "")
 
 
 if __name__ == "__main__":

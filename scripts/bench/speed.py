@@ -47,7 +47,7 @@ from minimal_client import Server
 from product import CORTEX, rows_of
 from queries import expression, piece
 from report import Figures, add_json, begin, print_machine, summarise
-from speed_table import keep, merge, rated, read, show, show_all
+from speed_table import merge, read_results, save, show, show_all, with_exponents
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.search import TEXT_CANDIDATES, VECTOR_CANDIDATES
@@ -57,8 +57,8 @@ from cortex.settings.config import Config
 from ipc.client import Client
 from ipc.messages import Fetch, GetStatus, MeaningSearch, Signals, TextSignals
 
-HERE = Path(__file__).parent
-PLOT = HERE.parents[1] / "docs" / "speed.svg"
+FOLDER = Path(__file__).parent
+PLOT = FOLDER.parents[1] / "docs" / "speed.svg"
 PEER = "semble==0.7.0"
 #: calls before anything counts
 WARM_UP = 30
@@ -90,14 +90,14 @@ def index(config: Config, bound_s: float) -> Figures:
     """
     freshness, root = Freshness(config), config.root
     with usage.Highest(root) as highest, Server([CORTEX, "mcp", "--project", str(root)]) as front:
-        began, seen, written, searchable = front.started, False, 0.0, 0.0
+        began, has_indexed, written, searchable = front.started, False, 0.0, 0.0
         while not searchable:
             now = time.perf_counter() - began
             if now > bound_s:
                 raise SystemExit(f"{root} was not searchable in {bound_s:.0f} s")
             progress = freshness.progress()
-            seen = seen or progress.indexing
-            over = progress.all_read or (seen and not progress.indexing)
+            has_indexed = has_indexed or progress.indexing
+            over = progress.all_read or (has_indexed and not progress.indexing)
             written = written or (now if over else 0.0)
             searchable = now if freshness.serves_all(freshness.current()) else 0.0
             time.sleep(max(LOOK_S, LOOK_TIMES * (time.perf_counter() - began - now)))
@@ -107,8 +107,8 @@ def index(config: Config, bound_s: float) -> Figures:
         "searchable_s": round(searchable, 1),
         "settled_s": round(settled, 1),
         "highest_mb": highest.all,
-        "highest_of_one_mb": max(highest.each.items(), key=lambda each: each[1]),
-        "highest_then_mb": highest.then,
+        "highest_of_one_mb": max(highest.by_process.items(), key=lambda entry: entry[1]),
+        "highest_then_mb": highest.at_peak,
     }
 
 
@@ -143,26 +143,26 @@ def some_texts(rows: Rows) -> list[str]:
     """The same of the same tree, in whatever order its rows were published."""
     live = np.flatnonzero(rows.live)
     by_id = live[np.argsort(rows.ids(live))]
-    chosen = random.Random(7).sample(range(len(by_id)), min(2000, len(by_id)))
-    return [rows.text(int(by_id[at])) for at in chosen]
+    sample = random.Random(7).sample(range(len(by_id)), min(2000, len(by_id)))
+    return [rows.text(int(by_id[at])) for at in sample]
 
 
 def draw(texts: Sequence[str], count: int) -> dict[str, list[str]]:
     """Questions by kind, made of what is searched: words of one line, pieces, expressions."""
     chance = random.Random(7)
-    found: dict[str, list[str]] = {"words": [], "substring": [], "regex": []}
-    while len(found["words"]) < count:
+    questions: dict[str, list[str]] = {"words": [], "substring": [], "regex": []}
+    while len(questions["words"]) < count:
         line = chance.choice(chance.choice(texts).split("\n"))
         words = re.findall(r"[A-Za-z]{3,}", line)[:5]
         if len(words) > 2:
-            found["words"].append(f"where is {' '.join(words)}".lower())
+            questions["words"].append(f"where is {' '.join(words)}".lower())
     for _ in range(count):
-        found["substring"].append(piece(list(texts), chance))
-        found["regex"].append(expression(list(texts), chance))
-    return found
+        questions["substring"].append(piece(list(texts), chance))
+        questions["regex"].append(expression(list(texts), chance))
+    return questions
 
 
-def timed(count: int, call: Callable[[int], Any]) -> list[float]:
+def time_calls(count: int, call: Callable[[int], Any]) -> list[float]:
     """Seconds of each of `count` calls, after the warm-up."""
     took = []
     for at in range(WARM_UP + count):
@@ -189,7 +189,7 @@ def ask(config: Config, drawn: dict[str, list[str]], count: int) -> list[Figures
             for question in questions[:WARM_UP]:
                 front.call(tool, arguments | {"query": question})
             before = usage.processor_s(config.root)
-            took = timed(
+            took = time_calls(
                 count,
                 lambda at, tool=tool, arguments=arguments, questions=questions: front.call(
                     tool, arguments | {"query": questions[at % len(questions)]}
@@ -202,12 +202,12 @@ def ask(config: Config, drawn: dict[str, list[str]], count: int) -> list[Figures
     return rows
 
 
-async def hops(config: Config, questions: Sequence[str], count: int) -> list[Figures]:
+async def measure_hops(config: Config, questions: Sequence[str], count: int) -> list[Figures]:
     """The workers of a search one by one, over ZeroMQ, and a round trip that does nothing."""
     client, rows, number = Client(config.runtime_dir), [], Freshness(config).current().number
     taken: dict[str, list[float]] = {name: [] for name in ("status", "text", "vector", "fetch")}
 
-    async def one(name: str, worker: str, message: Any) -> Any:
+    async def time_hop(name: str, worker: str, message: Any) -> Any:
         began = time.perf_counter()
         reply = await client.ask(worker, message, HOP_S)
         taken[name].append(time.perf_counter() - began)
@@ -216,15 +216,15 @@ async def hops(config: Config, questions: Sequence[str], count: int) -> list[Fig
     try:
         for at in range(WARM_UP + count):
             question = questions[at % len(questions)]
-            await one("status", "vector", GetStatus())
-            words = await one("text", "text", TextSignals(question, TEXT_CANDIDATES, generation=number))
-            found = await one(
+            await time_hop("status", "vector", GetStatus())
+            words = await time_hop("text", "text", TextSignals(question, TEXT_CANDIDATES, generation=number))
+            meanings = await time_hop(
                 "vector", "vector", MeaningSearch(question, VECTOR_CANDIDATES, generation=number)
             )
             assert isinstance(words, Signals)
-            assert isinstance(found, Signals)
-            keys = tuple(hit.key for hit in (*words.hits, *found.hits))[:5]
-            await one("fetch", "text", Fetch(keys, "snippet", 0, question, number))
+            assert isinstance(meanings, Signals)
+            keys = tuple(hit.key for hit in (*words.hits, *meanings.hits))[:5]
+            await time_hop("fetch", "text", Fetch(keys, "snippet", 0, question, number))
     finally:
         await client.close()
     for name, took in taken.items():
@@ -232,7 +232,7 @@ async def hops(config: Config, questions: Sequence[str], count: int) -> list[Fig
     return rows
 
 
-def starts(config: Config, question: str, count: int = 3) -> float:
+def measure_warm_start(config: Config, question: str, count: int = 3) -> float:
     """Seconds from a front's start to its first answer, of an index whose processes had ended."""
     took = []
     for _ in range(count):
@@ -282,68 +282,68 @@ def semble(
             "HOME": cache,
         }
         with Server([str(python.parent / "semble")], environment) as server:
-            asked = {"repo": str(root), "top_k": 5, "content": "all"}
+            arguments = {"repo": str(root), "top_k": 5, "content": "all"}
             try:
-                server.call("search", asked | {"query": questions[0]}, options.semble_s)
+                server.call("search", arguments | {"query": questions[0]}, options.semble_s)
             except TimeoutError:
                 server.kill()
                 return {"no_answer_within_s": options.semble_s}, []
             first = time.perf_counter() - server.started
-            took = timed(
-                count, lambda at: server.call("search", asked | {"query": questions[at % len(questions)]})
+            took = time_calls(
+                count, lambda at: server.call("search", arguments | {"query": questions[at % len(questions)]})
             )
             memory = usage.psutil.Process(server.pid).memory_full_info().pss / 1e6
-        about = {
+        figures = {
             "searchable_s": round(first, 1),
             "memory_mb": round(memory, 1),
             "disk_mb": usage.disk_mb(Path(cache)),
         }
-    return about, [summarise("semble: search, 5 snippets", took)]
+    return figures, [summarise("semble: search, 5 snippets", took)]
 
 
 # --- one size ---
 
 
-def built(options: argparse.Namespace, config: Config) -> Figures:
+def index_figures(options: argparse.Namespace, config: Config) -> Figures:
     """What indexing took, now or when --kept was made."""
-    kept = options.kept / BUILT if options.kept else None
-    if kept and kept.exists():
-        figures: Figures = orjson.loads(kept.read_bytes())
+    figures_file = options.kept / BUILT if options.kept else None
+    if figures_file and figures_file.exists():
+        figures: Figures = orjson.loads(figures_file.read_bytes())
         return figures
     figures = index(config, options.index_s)
-    if kept:
-        kept.write_bytes(orjson.dumps(figures))
+    if figures_file:
+        figures_file.write_bytes(orjson.dumps(figures))
     return figures
 
 
 def measure(options: argparse.Namespace, files: int) -> Figures:
-    whole = trees.kept(options.sources, files, options.kept) if options.kept else None
-    with whole or trees.planted(options.sources, files) as config:
-        figures = {"files": files} | built(options, config)
+    kept_tree = trees.keep_tree(options.sources, files, options.kept) if options.kept else None
+    with kept_tree or trees.temporary_tree(options.sources, files) as config:
+        figures = {"files": files} | index_figures(options, config)
         rows = rows_of(config)
         drawn = draw(some_texts(rows), options.questions)
         figures["chunks"] = rows.live_count
-        figures["warm_start_s"] = starts(config, drawn["words"][0])
-        asked = ask(config, drawn, options.questions)
-        asked += asyncio.run(hops(config, drawn["words"], options.questions))
+        figures["warm_start_s"] = measure_warm_start(config, drawn["words"][0])
+        question_rows = ask(config, drawn, options.questions)
+        question_rows += asyncio.run(measure_hops(config, drawn["words"], options.questions))
         with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
             front.call("cortex_search", SHORT | {"query": drawn["words"][0]})
             time.sleep(START_S)
-            figures["rest"] = usage.rest(config.root, options.rest_s)
+            figures["rest"] = usage.measure_rest(config.root, options.rest_s)
             figures["rest_mb"] = usage.memory_mb(config.root)
             figures |= disk(config)
         attach.stop(config)
-        asked += ripgrep(config.root, drawn)
+        question_rows += ripgrep(config.root, drawn)
         if options.semble_model:
             figures["semble"], theirs = semble(config.root, options, drawn["words"])
-            asked += theirs
-    return figures | {"questions": asked}
+            question_rows += theirs
+    return figures | {"questions": question_rows}
 
 
-def plot(result: Path) -> None:
+def plot_result(result: Path) -> None:
     """docs/speed.svg of a kept result."""
-    python = python_with("load", lines_of(HERE / "load.lock"))
-    subprocess.run([python, HERE / "peers" / "plot_speed.py", PLOT, result], check=True)
+    python = python_with("load", lines_of(FOLDER / "load.lock"))
+    subprocess.run([python, FOLDER / "peers" / "plot_speed.py", PLOT, result], check=True)
     print(f"written to {PLOT}")
 
 
@@ -366,16 +366,16 @@ def main() -> None:
     add_json(parser)
     options = parser.parse_args()
     if options.plot:
-        plot(options.plot)
+        plot_result(options.plot)
         return
     if options.kept and len(options.files) > 1:
         parser.error("--kept keeps one size; say --files once")
     if not (options.sources or options.merge):
         parser.error("--sources names folders of projects to put trees together from")
-    result = merge(read(options.merge)) if options.merge else rated(run(options))
+    result = merge(read_results(options.merge)) if options.merge else with_exponents(run(options))
     show_all(result["sizes"], result["exponents"])
     if options.json:
-        plot(keep(result))
+        plot_result(save(result))
 
 
 def run(options: argparse.Namespace) -> Figures:
@@ -386,7 +386,7 @@ def run(options: argparse.Namespace) -> Figures:
         result["sizes"].append(measure(options, files))
         show(result["sizes"][-1])
         if options.json:  # what is measured is kept, whatever becomes of the next size
-            keep(result)
+            save(result)
     return result
 
 

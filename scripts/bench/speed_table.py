@@ -8,32 +8,34 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from report import RESULTS, Figures, place_of, print_table, write
+from report import RESULTS, Figures, print_table, results_path, write
 
 
 def exponents(sizes: Sequence[Figures]) -> dict[str, float]:
     """The slope of each row's median over the chunks, both as logarithms, by least squares."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    samples: dict[str, list[tuple[float, float]]] = {}
     for size in sizes:
         for row in size["questions"]:
-            found.setdefault(row["case"], []).append((math.log(size["chunks"]), math.log(row["p50_ms"])))
-        found.setdefault("searchable", []).append((math.log(size["chunks"]), math.log(size["searchable_s"])))
-    return {name: _slope(points) for name, points in found.items() if len(points) > 1}
+            samples.setdefault(row["case"], []).append((math.log(size["chunks"]), math.log(row["p50_ms"])))
+        samples.setdefault("searchable", []).append(
+            (math.log(size["chunks"]), math.log(size["searchable_s"]))
+        )
+    return {name: _slope(points) for name, points in samples.items() if len(points) > 1}
 
 
 def _slope(points: Sequence[tuple[float, float]]) -> float:
-    x, y = (sum(each) / len(points) for each in zip(*points, strict=True))
+    x, y = (sum(axis) / len(points) for axis in zip(*points, strict=True))
     spread = sum((a - x) ** 2 for a, _ in points)
     return round(sum((a - x) * (b - y) for a, b in points) / spread, 2) if spread else 0.0
 
 
 def show(size: Figures) -> None:
     """What one size takes."""
-    one, largest = size["highest_of_one_mb"]
+    largest_process, largest = size["highest_of_one_mb"]
     print(f"\n{size['files']} files, {size['chunks']} chunks")
     print(
         f"searchable after {size['searchable_s']} s (chunk files {size['written_s']}, nothing done after "
-        f"{size['settled_s']}); memory meanwhile {size['highest_mb']} MB, of one process {largest} ({one}); "
+        f"{size['settled_s']}); memory meanwhile {size['highest_mb']} MB, of one process {largest} ({largest_process}); "
         f"disk {size['disk_mb']} MB (chunk files {size['chunk_files_mb']}, index {size['index_mb']}, graph "
         f"{size['graph_mb']}); warm start {size['warm_start_s']} s"
     )
@@ -43,8 +45,10 @@ def show(size: Figures) -> None:
     rows = [tuple(map(row.get, keys)) for row in size["questions"]]
     print_table(("question", "runs", "p50", "p95", "p99 ms", "cpu ms"), rows)
     memory = size["rest_mb"] | {"all": round(sum(size["rest_mb"].values()), 1)}
-    rest = [(name, memory.get(name), row["percent"], row["wakes"]) for name, row in size["rest"].items()]
-    print_table(("at rest", "MB", "% of a core", "wakes a minute"), rest)
+    resting_rows = [
+        (name, memory.get(name), row["percent"], row["wakes"]) for name, row in size["rest"].items()
+    ]
+    print_table(("at rest", "MB", "% of a core", "wakes a minute"), resting_rows)
 
 
 def show_all(sizes: Sequence[Figures], slopes: dict[str, float]) -> None:
@@ -65,32 +69,34 @@ def show_all(sizes: Sequence[Figures], slopes: dict[str, float]) -> None:
     rows[1] = (*rows[1][:-1], slopes.get("searchable"))
     cases = dict.fromkeys(row["case"] for size in sizes for row in size["questions"])
     for case in cases:
-        found = [next((row for row in size["questions"] if row["case"] == case), None) for size in sizes]
-        told = [f"{row['p50_ms']:.1f} / {row['p95_ms']:.1f}" if row else None for row in found]
-        rows.append((f"{case}, ms", *told, slopes.get(case)))
+        size_rows = [next((row for row in size["questions"] if row["case"] == case), None) for size in sizes]
+        cells = [f"{row['p50_ms']:.1f} / {row['p95_ms']:.1f}" if row else None for row in size_rows]
+        rows.append((f"{case}, ms", *cells, slopes.get(case)))
     print()
     print_table(("p50 / p95", *(f"{size['chunks']} chunks" for size in sizes), "exponent"), rows)
 
 
 def merge(results: Sequence[Figures]) -> Figures:
     """One result of several runs: of each size what was measured last, and on which commit."""
-    found = sorted(results, key=lambda one: one["date"])  # those of one day stay in their order
-    sizes = {size["files"]: {"commit": one["commit"]} | size for one in found for size in one["sizes"]}
-    return rated(found[-1] | {"sizes": [sizes[files] for files in sorted(sizes)]})
+    ordered = sorted(results, key=lambda result: result["date"])  # those of one day stay in their order
+    sizes = {
+        size["files"]: {"commit": result["commit"]} | size for result in ordered for size in result["sizes"]
+    }
+    return with_exponents(ordered[-1] | {"sizes": [sizes[files] for files in sorted(sizes)]})
 
 
-def rated(result: Figures) -> Figures:
+def with_exponents(result: Figures) -> Figures:
     """`result` with how its rows grow with its sizes."""
     return result | {"exponents": exponents(result["sizes"])}
 
 
-def keep(result: Figures, folder: Path = RESULTS) -> Path:
+def save(result: Figures, folder: Path = RESULTS) -> Path:
     """Write `result` to the file of its day and commit, where the sizes stay that an earlier run
     measured and this one did not; the file.
     """
-    path = place_of(result, folder)
-    return write(merge([*read([path] if path.exists() else []), result]), folder)
+    path = results_path(result, folder)
+    return write(merge([*read_results([path] if path.exists() else []), result]), folder)
 
 
-def read(paths: Sequence[Path]) -> list[Figures]:
+def read_results(paths: Sequence[Path]) -> list[Figures]:
     return [orjson.loads(path.read_bytes()) for path in paths]

@@ -58,11 +58,13 @@ Ask = Callable[[str], Awaitable[list[Hit]]]
 
 
 @contextmanager
-def sparse_copy(source: Path, root: str, *, alone: bool = False, kept: Path | None = None) -> Iterator[Path]:
+def sparse_copy(
+    source: Path, root: str, *, alone: bool = False, keep_in: Path | None = None
+) -> Iterator[Path]:
     """A project folder that holds only the measured part of the repository, at its place; `alone`:
     as the project itself. `kept`: below this folder, where an earlier run may have left it.
     """
-    place = nullcontext(str(kept)) if kept else tempfile.TemporaryDirectory(prefix="cortex-quality-")
+    place = nullcontext(str(keep_in)) if keep_in else tempfile.TemporaryDirectory(prefix="cortex-quality-")
     with place as folder:
         project = Path(folder, (source / root).name if alone else source.name)
         if not project.exists():
@@ -78,7 +80,7 @@ def sparse_copy(source: Path, root: str, *, alone: bool = False, kept: Path | No
 
 
 @contextmanager
-def indexed(project: Path, *, kept: bool = False) -> Iterator[None]:
+def indexed(project: Path, *, keep_index: bool = False) -> Iterator[None]:
     """The project, a copy for a while, indexed; in the end its workers, which the first front
     starts, are stopped, and what was made of it is removed, unless it is `kept`.
     """
@@ -89,7 +91,7 @@ def indexed(project: Path, *, kept: bool = False) -> Iterator[None]:
         yield
     finally:
         _stop(project)
-        if not kept:
+        if not keep_index:
             shutil.rmtree(configuration.load(project).home, ignore_errors=True)
 
 
@@ -128,17 +130,17 @@ async def session_of(project: Path, variant: tuple[str, ...] = ()) -> AsyncItera
         ClientSession(read, write) as session,
     ):
         await session.initialize()
-        await _settled(session)
+        await _wait_until_served(session)
         yield session
 
 
-async def _settled(session: ClientSession) -> None:
+async def _wait_until_served(session: ClientSession) -> None:
     """Until everything that was indexed is served."""
     deadline = time.monotonic() + INDEX_S
-    said = {"query": "warm up", "limit": 1, "detail": "location"}
+    arguments = {"query": "warm up", "limit": 1, "detail": "location"}
     while time.monotonic() < deadline:
         try:
-            reply = await session.call_tool("cortex_search", said)
+            reply = await session.call_tool("cortex_search", arguments)
         except MCPError:  # its workers are starting, on a machine that others use
             continue
         index = json.loads(reply.content[0].text)["index"]
@@ -170,7 +172,7 @@ async def program(project: Path, command: str) -> AsyncIterator[Ask]:
         rows = [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"]
         if done.returncode and not rows:
             print(f"{command}: exit code {done.returncode}: {done.stderr.strip()[-300:]}", file=sys.stderr)
-        return _sized(project, rows)
+        return _with_sizes(project, rows)
 
     try:
         yield ask
@@ -188,7 +190,7 @@ async def ripgrep(project: Path) -> AsyncIterator[Ask]:
 
     async def ask(query: str) -> list[Hit]:
         words = [word for word in re.findall(r"\w+", query) if word.lower() not in STOP_WORDS] or [query]
-        patterns = [part for word in words for part in ("-e", word)]
+        patterns = [argument for word in words for argument in ("-e", word)]
         done = subprocess.run(  # noqa: ASYNC221
             [
                 "rg",
@@ -211,7 +213,7 @@ async def ripgrep(project: Path) -> AsyncIterator[Ask]:
             path, _, count = line.rpartition(":")
             counts[path.removeprefix("./")] = int(count)
         best = sorted(counts, key=lambda path: (-counts[path], path))[:DEPTH]
-        return _sized(project, [{"file": path, "start": 1, "end": 1 << 30} for path in best])
+        return _with_sizes(project, [{"file": path, "start": 1, "end": 1 << 30} for path in best])
 
     yield ask
 
@@ -242,7 +244,7 @@ async def peer(project: Path, name: str, python: str, model: str) -> AsyncIterat
             async def ask(query: str) -> list[Hit]:
                 stdin.write(json.dumps(query) + "\n")
                 stdin.flush()
-                return _sized(project, json.loads(stdout.readline()))
+                return _with_sizes(project, json.loads(stdout.readline()))
 
             yield ask
         finally:
@@ -253,7 +255,7 @@ async def peer(project: Path, name: str, python: str, model: str) -> AsyncIterat
                 process.kill()
 
 
-def _sized(project: Path, rows: list[dict[str, Any]]) -> list[Hit]:
+def _with_sizes(project: Path, rows: list[dict[str, Any]]) -> list[Hit]:
     """Hits with the size of their lines, as far as the files are there."""
     hits = []
     for row in rows:

@@ -22,7 +22,7 @@ import usage
 from minimal_client import Server
 from product import CORTEX
 from report import Figures, add_json, begin, print_machine, write
-from trees import planted
+from trees import temporary_tree
 
 from cortex.ask.freshness import Freshness
 from cortex.settings.config import Config
@@ -35,7 +35,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 #: where user and system time stand in a line of stat, behind the name
 _TIMES = slice(11, 13)
 #: columns of the table, by process
-SHOWN = ("index", "pool", "watcher", "text", "vector", "graph", "mcp", "supervisor")
+COLUMNS = ("index", "pool", "watcher", "text", "vector", "graph", "mcp", "supervisor")
 #: threads of the watcher that a line names
 THREADS_SHOWN = 3
 
@@ -58,12 +58,12 @@ class Looks:
         self._threads: dict[tuple[str, str, int, str], float] = {}
 
     def take(self) -> Look:
-        for called, process in usage.named(self._root):
+        for called, process in usage.named_processes(self._root):
             for task in Path(f"/proc/{process.pid}/task").glob("*"):
                 with contextlib.suppress(OSError):
-                    head, _, rest = (task / "stat").read_text().rpartition(")")
+                    head, _, fields = (task / "stat").read_text().rpartition(")")
                     of = (called.partition(" ")[0], head.partition("(")[2], process.pid, task.name)
-                    self._threads[of] = sum(map(int, rest.split()[_TIMES])) / TICKS
+                    self._threads[of] = sum(map(int, fields.split()[_TIMES])) / TICKS
         taken = Look(time.perf_counter(), idle_s=idle_s())
         for (name, thread, _, _), spent in self._threads.items():
             taken.process[name] = taken.process.get(name, 0.0) + spent
@@ -82,7 +82,7 @@ def follow(config: Config, step_s: float) -> Figures:
     """Index from nothing, and look every `step_s` until the last file is served."""
     freshness, looks, steps = Freshness(config), Looks(config.root), []
     with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
-        before, seen, searchable = looks.take(), False, 0.0
+        before, has_indexed, searchable = looks.take(), False, 0.0
         all_written: Look | None = None
         while not searchable:
             time.sleep(LOOK_S)
@@ -90,22 +90,22 @@ def follow(config: Config, step_s: float) -> Figures:
             if now - front.started > BOUND_S:
                 raise SystemExit(f"{config.root} was not searchable in {BOUND_S:.0f} s")
             progress = freshness.progress()
-            seen = seen or progress.indexing
-            if all_written is None and (progress.all_read or (seen and not progress.indexing)):
+            has_indexed = has_indexed or progress.indexing
+            if all_written is None and (progress.all_read or (has_indexed and not progress.indexing)):
                 all_written = looks.take()
             if freshness.serves_all(freshness.current()):
                 searchable = now - front.started
             if searchable or now - before.at >= step_s:
                 after = looks.take()
                 share = 100 * progress.done // progress.total if progress.total else 0
-                far = {"read_percent": share, "rows": freshness.current().rows}
-                steps.append(step(before, after, front.started) | far)
+                progress_figures = {"read_percent": share, "rows": freshness.current().rows}
+                steps.append(step(before, after, front.started) | progress_figures)
                 before = after
     written = all_written or before
     return {
         "written_s": round(written.at - front.started, 2),
         "searchable_s": round(searchable, 2),
-        "idle_s": round(sum(one["idle_s"] for one in steps), 1),
+        "idle_s": round(sum(row["idle_s"] for row in steps), 1),
         "generations": freshness.current().number,
         "processor_s": {name: round(spent, 1) for name, spent in before.process.items()},
         "after_written_s": {
@@ -129,26 +129,30 @@ def step(before: Look, after: Look, started: float) -> Figures:
     }
 
 
-def show(found: Figures) -> None:
+def show(figures: Figures) -> None:
     print(
-        f"{'s':>5} {'idle':>5} " + " ".join(f"{name[:7]:>7}" for name in SHOWN) + "  read%    rows  watcher's"
+        f"{'s':>5} {'idle':>5} "
+        + " ".join(f"{name[:7]:>7}" for name in COLUMNS)
+        + "  read%    rows  watcher's"
     )
-    for one in found["steps"]:
-        shares = " ".join(f"{one['percent'].get(name, 0):7}" for name in SHOWN)
-        threads = sorted(one["threads"].items(), key=lambda each: -each[1])
+    for row in figures["steps"]:
+        shares = " ".join(f"{row['percent'].get(name, 0):7}" for name in COLUMNS)
+        threads = sorted(row["threads"].items(), key=lambda entry: -entry[1])
         busiest = ", ".join(f"{name} {share}" for name, share in threads[:THREADS_SHOWN] if share)
         print(
-            f"{one['at_s']:5.1f} {one['idle_s']:5.2f} {shares}  {one['read_percent']:5} {one['rows']:7}  {busiest}"
+            f"{row['at_s']:5.1f} {row['idle_s']:5.2f} {shares}  {row['read_percent']:5} {row['rows']:7}  {busiest}"
         )
     print(
-        f"chunk files {found['written_s']} s, searchable {found['searchable_s']} s, in {found['generations']}"
+        f"chunk files {figures['written_s']} s, searchable {figures['searchable_s']} s, in {figures['generations']}"
     )
     print(
-        f"generations; {found['idle_s']} s of cores idle; processor time, in s (once chunk files were written):"
+        f"generations; {figures['idle_s']} s of cores idle; processor time, in s (once chunk files were written):"
     )
-    late = found["after_written_s"]
-    print(", ".join(f"{name} {spent} ({late[name]})" for name, spent in sorted(found["processor_s"].items())))
-    print(f"all {sum(found['processor_s'].values()):.1f} ({sum(late.values()):.1f})")
+    late = figures["after_written_s"]
+    print(
+        ", ".join(f"{name} {spent} ({late[name]})" for name, spent in sorted(figures["processor_s"].items()))
+    )
+    print(f"all {sum(figures['processor_s'].values()):.1f} ({sum(late.values()):.1f})")
 
 
 def main() -> None:
@@ -160,7 +164,7 @@ def main() -> None:
     options = parser.parse_args()
     result = begin("timeline")
     print_machine(result)
-    with planted(options.sources, options.files) as config:
+    with temporary_tree(options.sources, options.files) as config:
         result |= follow(config, options.step_s)
     show(result)
     if options.json:

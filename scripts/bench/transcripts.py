@@ -53,8 +53,8 @@ def lines(words: Words, session: str, folder: Path, rng: random.Random) -> Itera
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(at))
 
         def line(kind: str, content: Any, stamp: str = stamp) -> dict[str, Any]:
-            named = {"type": kind, "timestamp": stamp, "uuid": f"{rng.getrandbits(128):032x}"}
-            return base | named | {"message": {"role": kind, "content": content}}
+            fields = {"type": kind, "timestamp": stamp, "uuid": f"{rng.getrandbits(128):032x}"}
+            return base | fields | {"message": {"role": kind, "content": content}}
 
         yield line("user", words(ASKED_WORDS))
         for turn in range(TURNS):
@@ -70,7 +70,7 @@ def lines(words: Words, session: str, folder: Path, rng: random.Random) -> Itera
 
 def make(folder: Path, project: Path, megabytes: int) -> list[Path]:
     """Files of that size in all; the last says the last word."""
-    words, rng, made, left = Words(), random.Random(7), [], megabytes * 1_000_000
+    words, rng, paths, left = Words(), random.Random(7), [], megabytes * 1_000_000
     place = folder / "projects" / "-shop"
     place.mkdir(parents=True)
     while left > 0:
@@ -82,26 +82,26 @@ def make(folder: Path, project: Path, megabytes: int) -> list[Path]:
                 if written >= min(left, SESSION_BYTES):
                     break
         left -= written
-        made.append(path)
-    made.sort()
-    with made[-1].open("ab") as file:
-        line = next(lines(words, made[-1].stem, project, rng))
+        paths.append(path)
+    paths.sort()
+    with paths[-1].open("ab") as file:
+        line = next(lines(words, paths[-1].stem, project, rng))
         line["message"]["content"] = f"remember {LAST}"
         file.write(json.dumps(line).encode() + b"\n")
-    return made
+    return paths
 
 
 def parse(paths: list[Path]) -> tuple[float, int]:
     """(megabytes a second, exchanges) of reading alone."""
     began, size, exchanges = time.perf_counter(), 0, 0
     for path in paths:
-        known = Position()
-        while portion := read_portion(path, claude, known):
-            exchanges += sum(part["begins"] for part in portion.parts)
-            known = portion.place
+        place = Position()
+        while portion := read_portion(path, claude, place):
+            exchanges += sum(exchange["begins"] for exchange in portion.parts)
+            place = portion.place
             if not portion.more:
                 break
-        size += known.offset
+        size += place.offset
     return size / 1e6 / (time.perf_counter() - began), exchanges
 
 
@@ -114,9 +114,9 @@ def serve(data: Path, project: Path) -> tuple[float, list[float]]:
         began = time.perf_counter()
         while time.perf_counter() - began < GIVE_UP_S:
             for name, query in (("recall", words(6)), ("search_sessions", words(6))):
-                asked = time.perf_counter()
+                asked_at = time.perf_counter()
                 memory.call(name, {"query": query}, writes=False)
-                took.append(time.perf_counter() - asked)
+                took.append(time.perf_counter() - asked_at)
             if memory.call("search_sessions", {"query": LAST}, writes=False)["results"]:
                 return time.perf_counter() - began, took
             time.sleep(PAUSE_S)
@@ -132,8 +132,8 @@ def main() -> None:
     options = parser.parse_args()
     figures = report.begin("transcripts")
     report.print_machine(figures)
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         project = folder / "shop"
         project.mkdir()
         os.environ["CLAUDE_CONFIG_DIR"], os.environ["CODEX_HOME"] = str(folder), str(folder / "none")
@@ -152,8 +152,10 @@ def main() -> None:
             "searchable_s": round(until_s, 1),
             "questions": report.summarise("questions meanwhile", took),
         }
-    shown = {name: value for name, value in figures.items() if name not in ("machine", "questions")}
-    report.print_figures(shown | {"question p50 / p95 / p99 ms": list(figures["questions"].values())[2:]})
+    printed_figures = {name: value for name, value in figures.items() if name not in ("machine", "questions")}
+    report.print_figures(
+        printed_figures | {"question p50 / p95 / p99 ms": list(figures["questions"].values())[2:]}
+    )
     if options.json:
         report.write(figures)
 

@@ -64,13 +64,13 @@ def find_task(name: str) -> Task:
 
 def found_lines(task: Task, looks: Iterable[dict[str, Any]], folder: Path) -> int:
     """How many of the task's needed lines the looks printed, with their file named."""
-    shown = [(row["output"], " ".join(row["command"])) for row in looks]
-    found = 0
+    outputs = [(row["output"], " ".join(row["command"])) for row in looks]
+    count = 0
     for name, number in task.lines:
         line = (folder / name).read_text(encoding="utf-8", errors="replace").split("\n")[number - 1].strip()
         file = Path(name).name
-        found += any(line in output and (file in output or file in command) for output, command in shown)
-    return found
+        count += any(line in output and (file in output or file in command) for output, command in outputs)
+    return count
 
 
 def score(options: argparse.Namespace) -> int:
@@ -84,8 +84,8 @@ def score(options: argparse.Namespace) -> int:
         tasks[name] = {}
         for system, rows in systems.items():
             tokens = sum(len(row["output"].encode()) for row in rows) // TOKEN_BYTES
-            found = found_lines(task, rows, options.trees / task.repo)
-            tasks[name][system] = [len(rows), tokens, found, len(task.lines)]
+            shown_count = found_lines(task, rows, options.trees / task.repo)
+            tasks[name][system] = [len(rows), tokens, shown_count, len(task.lines)]
             totals[system] = [a + b for a, b in zip(totals[system], tasks[name][system], strict=True)]
     print_machine(begin("trial"))
     rows = [
@@ -117,9 +117,9 @@ def arguments() -> argparse.Namespace:
     looking.set_defaults(run=look)
     scoring = parts.add_parser("score")
     scoring.set_defaults(run=score)
-    for part in (looking, scoring):
-        part.add_argument("--trees", type=Path, required=True)
-        part.add_argument("--log", type=Path, required=True)
+    for subcommand in (looking, scoring):
+        subcommand.add_argument("--trees", type=Path, required=True)
+        subcommand.add_argument("--log", type=Path, required=True)
     looking.add_argument("system", choices=PROGRAMS)
     looking.add_argument("task")
     looking.add_argument("command", nargs=argparse.REMAINDER)

@@ -74,7 +74,7 @@ class Checker:
         self._busy: set[str] = set()
         self._replies: dict[int, Any] = {}
         uri = self.root.as_uri()
-        asked = self._request(
+        number = self._request(
             "initialize",
             {
                 "processId": os.getpid(),
@@ -84,7 +84,7 @@ class Checker:
                 "initializationOptions": self.server.options,
             },
         )
-        self._wait({asked}, READY_S)
+        self._wait({number}, READY_S)
         self._send({"method": "initialized", "params": {}})
 
     def close(self) -> None:
@@ -105,16 +105,16 @@ class Checker:
             if first:
                 self._settle(ends)
                 first = False
-            asked = {self._request(_DEFINITION, self._at(file, uri, site)): site for site in sites}
-            self._wait(set(asked), min(FILE_S, ends - time.monotonic()))
-            for number, site in asked.items():
+            site_by_number = {self._request(_DEFINITION, self._at(file, uri, site)): site for site in sites}
+            self._wait(set(site_by_number), min(FILE_S, ends - time.monotonic()))
+            for number, site in site_by_number.items():
                 if number in self._replies:
                     yield site, self._places(self._replies.pop(number))
             self._close(uri)
             if time.monotonic() > ends:
                 return
 
-    def beyond(self, place: tuple[str, int, int]) -> list[Target]:
+    def follow_target(self, place: tuple[str, int, int]) -> list[Target]:
         """Where what stands at `place` leads to: an import, an alias, a property of a module."""
         file = read(self.root, place[0])
         if file is None or file.language not in self.server.languages:
@@ -146,20 +146,22 @@ class Checker:
         return {"textDocument": {"uri": uri}, "position": place}
 
     def _places(self, result: Any) -> list[Target]:
-        found: list[Target] = []
-        for one in result if isinstance(result, list) else [result] if result else []:
-            uri = one.get("targetUri") or one["uri"]
-            start = (one.get("targetSelectionRange") or one["range"])["start"]
+        targets: list[Target] = []
+        for location in result if isinstance(result, list) else [result] if result else []:
+            uri = location.get("targetUri") or location["uri"]
+            start = (location.get("targetSelectionRange") or location["range"])["start"]
             path = Path(unquote(urlsplit(uri).path))
             if (
                 uri.startswith("file:")
                 and path.is_relative_to(self.root)
                 and "node_modules" not in path.parts
             ):
-                found.append((path.relative_to(self.root).as_posix(), start["line"] + 1, start["character"]))
+                targets.append(
+                    (path.relative_to(self.root).as_posix(), start["line"] + 1, start["character"])
+                )
             else:
-                found.append(None)
-        return found
+                targets.append(None)
+        return targets
 
     def _settle(self, ends: float) -> None:
         """Until the server is silent: it has read the project, or says so no more."""
@@ -188,16 +190,16 @@ class Checker:
         """Take in what the server says next; False when it says nothing in time."""
         assert self._process.stdout is not None
         while True:
-            head, mark, rest = self._buffer.partition(b"\r\n\r\n")
+            head, mark, payload = self._buffer.partition(b"\r\n\r\n")
             if mark:
                 length = next(
                     int(line.split(b":")[1])
                     for line in head.split(b"\r\n")
                     if line.lower().startswith(b"content-length")
                 )
-                if len(rest) >= length:
-                    self._buffer = rest[length:]
-                    self._take(orjson.loads(rest[:length]))
+                if len(payload) >= length:
+                    self._buffer = payload[length:]
+                    self._take(orjson.loads(payload[:length]))
                     return True
             if not select.select([self._process.stdout], [], [], seconds)[0]:
                 return False
@@ -225,17 +227,17 @@ def ask_server(
     """What is answered within `seconds`, of which a quarter is kept for targets that are no
     definitions: they are asked about in turn, until one is or leads no further.
     """
-    with offline(root) if name == "gopls" else contextlib.nullcontext(root) as folder:
+    with without_requirements(root) if name == "gopls" else contextlib.nullcontext(root) as folder:
         yield from _ask_server(name, folder, files, seconds)
 
 
 @contextlib.contextmanager
-def offline(root: Path) -> Iterator[Path]:
+def without_requirements(root: Path) -> Iterator[Path]:
     """A copy of a Go project that requires no other module: with one that is not on this machine,
     and cannot be fetched, Go loads no package at all.
     """
-    with tempfile.TemporaryDirectory() as made:
-        copy = Path(made).resolve() / root.name
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary).resolve() / root.name
         shutil.copytree(root, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         for place in copy.rglob("go.mod"):
             place.write_text(requiring_nothing(place.read_text("utf-8")), "utf-8")
@@ -252,21 +254,31 @@ def _ask_server(
 ) -> Iterator[tuple[Site, list[Target]]]:
     ends = time.monotonic() + seconds
     checker = Checker(name, root)
-    known: dict[tuple[str, int, int], list[Target]] = {}
+    resolved: dict[tuple[str, int, int], list[Target]] = {}
     try:
-        told = list(checker.targets(files, ends - seconds / 4))
+        answers = list(checker.targets(files, ends - seconds / 4))
         for _ in range(HOPS_MAX):
-            pending = {one for _, targets in told for one in targets if one and one not in known}
-            for one in sorted(pending):
+            pending = {
+                target for _, targets in answers for target in targets if target and target not in resolved
+            }
+            for target in sorted(pending):
                 if time.monotonic() > ends:
                     break
-                file = read(root, one[0])
-                further = [] if file is None or kind_at(file, *one[1:]) != "value" else checker.beyond(one)
-                known[one] = [each for each in further if each and each != one] or [one]
-            told = [(site, [e for t in ts for e in (known.get(t, [t]) if t else [t])]) for site, ts in told]
+                file = read(root, target[0])
+                further = (
+                    []
+                    if file is None or kind_at(file, *target[1:]) != "value"
+                    else checker.follow_target(target)
+                )
+                resolved[target] = [
+                    destination for destination in further if destination and destination != target
+                ] or [target]
+            answers = [
+                (site, [e for t in ts for e in (resolved.get(t, [t]) if t else [t])]) for site, ts in answers
+            ]
     finally:
         checker.close()
-    for site, targets in told:
+    for site, targets in answers:
         yield site, list(dict.fromkeys(targets))
 
 
@@ -278,12 +290,12 @@ def ask_jedi(
     # Not the packages installed here: one of them may be the very package under its own name.
     standard = [path for path in sys.path if path and "site-packages" not in path]
     roots = [str(root), *(str(root / name) for name in ("src",) if (root / name).is_dir())]
-    whole = jedi.Project(root, sys_path=[*roots, *standard], smart_sys_path=False)
+    jedi_project = jedi.Project(root, sys_path=[*roots, *standard], smart_sys_path=False)
     ends = time.monotonic() + seconds
     for file, sites in files:
         if time.monotonic() > ends:
             return
-        script = jedi.Script(path=root / file.path, project=whole)
+        script = jedi.Script(path=root / file.path, project=jedi_project)
         for site in sites:
             column = len(file.lines[site[1] - 1][: site[2]].decode("utf-8", "replace"))
             try:
@@ -307,25 +319,25 @@ def ask_typescript(
     """What TypeScript's language service says, asked in one process; what it had told when
     `seconds` were over.
     """
-    asked = {
+    site_by_fields = {
         (file.path, str(site[1]), str(_utf16(file, site))): site for file, sites in files for site in sites
     }
     command = ["node", "--max-old-space-size=6000", str(_PEERS / "typescript.cjs"), str(root)]
-    with tempfile.TemporaryFile("w+") as told:
+    with tempfile.TemporaryFile("w+") as output:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            lines = "\n".join("\t".join(one) for one in asked)
-            subprocess.run(command, input=lines, stdout=told, text=True, check=True, timeout=seconds)
-        told.seek(0)
-        found: dict[Site, list[Target]] = {}
-        for line in told:
+            lines = "\n".join("\t".join(fields) for fields in site_by_fields)
+            subprocess.run(command, input=lines, stdout=output, text=True, check=True, timeout=seconds)
+        output.seek(0)
+        targets_by_site: dict[Site, list[Target]] = {}
+        for line in output:
             if not line.endswith("\n"):
                 break  # cut off
             path, row, column, *target = line.rstrip("\n").split("\t")
-            targets = found.setdefault(asked[path, row, column], [])
+            targets = targets_by_site.setdefault(site_by_fields[path, row, column], [])
             if target[0] != "?":
                 place = (target[0], int(target[1]), int(target[2])) if target[0] != "-" else None
                 targets.append(place)
-    yield from found.items()
+    yield from targets_by_site.items()
 
 
 def _utf16(file: File, site: Site) -> int:

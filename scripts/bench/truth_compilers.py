@@ -51,48 +51,58 @@ def ask_kotlin(
     home = Path(os.environ["KOTLIN_HOME"])
     library = home / "lib"
     every = [
-        str(one) for one in sorted(root.rglob("*.kt")) if not _OTHERS.search(f"/{one.relative_to(root)}")
+        str(source)
+        for source in sorted(root.rglob("*.kt"))
+        if not _OTHERS.search(f"/{source.relative_to(root)}")
     ]
-    common = [one for one in every if _COMMON.search(one.removeprefix(str(root)))]
+    common = [source for source in every if _COMMON.search(source.removeprefix(str(root)))]
     parts = ["-Xmulti-platform", "-Xfragments=common,jvm", "-Xfragment-refines=jvm:common"] if common else []
     if common:
-        parts += [f"-Xfragment-sources={'common' if one in common else 'jvm'}:{one}" for one in every]
+        parts += [
+            f"-Xfragment-sources={'common' if source in common else 'jvm'}:{source}" for source in every
+        ]
     with tempfile.TemporaryDirectory() as folder:
-        plugin, told = Path(folder) / "plugin", Path(folder) / "told"
+        plugin, calls_file = Path(folder) / "plugin", Path(folder) / "told"
         compiler = [
             "java",
             "-Xmx3g",
-            f"-Dcalls.to={told}",
+            f"-Dcalls.to={calls_file}",
             "-cp",
             _jars(library, "kotlin", "kotlinx-cor", "annot"),
         ]
         compiler += [_KOTLIN_MAIN, "-no-stdlib", "-no-reflect", "-nowarn", "-Xcontext-parameters"]
-        own = [
+        plugin_arguments = [
             "-cp",
             str(library / "kotlin-compiler.jar") + ":" + str(library / "kotlin-stdlib.jar"),
             "-d",
             str(plugin),
         ]
         subprocess.run(
-            [*compiler, *own, str(_PEERS / "Kotlin.kt")], check=True, capture_output=True, timeout=seconds
+            [*compiler, *plugin_arguments, str(_PEERS / "Kotlin.kt")],
+            check=True,
+            capture_output=True,
+            timeout=seconds,
         )
         service = plugin / _KOTLIN_SERVICE
         service.parent.mkdir(parents=True)
         service.write_text("truth.Registrar\n", "utf-8")
-        known = [_jars(library, "kotlin-stdlib", "kotlin-reflect", "kotlin-test", "kotlinx"), _more()]
-        given = [
+        class_path = [
+            _jars(library, "kotlin-stdlib", "kotlin-reflect", "kotlin-test", "kotlinx"),
+            _extra_class_path(),
+        ]
+        compiler_arguments = [
             f"-Xplugin={plugin}",
             "-cp",
-            ":".join(known),
+            ":".join(class_path),
             "-d",
             str(Path(folder) / "made"),
             *parts,
             *every,
         ]
         arguments = Path(folder) / "arguments"
-        arguments.write_text("\n".join(given), "utf-8")
+        arguments.write_text("\n".join(compiler_arguments), "utf-8")
         subprocess.run([*compiler, f"@{arguments}"], check=False, capture_output=True, timeout=seconds)
-        lines = told.read_text("utf-8").splitlines() if told.is_file() else []
+        lines = calls_file.read_text("utf-8").splitlines() if calls_file.is_file() else []
     yield from _sites(root, files, lines)
 
 
@@ -105,23 +115,29 @@ def ask_roslyn(
     assemblies = next(home.glob("packs/Microsoft.NETCore.App.Ref/*/ref/*"))
     environment = os.environ | {"DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"}
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "Roslyn.dll"
-        for one in (*roslyn.glob("Microsoft.CodeAnalysis*.dll"), *roslyn.glob("System.*.dll")):
-            shutil.copy(one, folder)
-        shutil.copy(roslyn / "csc.runtimeconfig.json", made.with_suffix(".runtimeconfig.json"))
-        known = [*assemblies.glob("*.dll"), *Path(folder).glob("Microsoft.CodeAnalysis*.dll")]
+        program = Path(folder) / "Roslyn.dll"
+        for library in (*roslyn.glob("Microsoft.CodeAnalysis*.dll"), *roslyn.glob("System.*.dll")):
+            shutil.copy(library, folder)
+        shutil.copy(roslyn / "csc.runtimeconfig.json", program.with_suffix(".runtimeconfig.json"))
+        references = [*assemblies.glob("*.dll"), *Path(folder).glob("Microsoft.CodeAnalysis*.dll")]
         compiler = [str(home / "dotnet"), str(roslyn / "csc.dll"), "-nologo", "-langversion:preview"]
-        own = [f"-out:{made}", *(f"-r:{one}" for one in known), str(_PEERS / "Roslyn.cs")]
-        subprocess.run([*compiler, *own], check=True, capture_output=True, timeout=seconds, env=environment)
-        told_by = subprocess.run(
-            [str(home / "dotnet"), str(made), str(root), str(assemblies)],
+        arguments = [
+            f"-out:{program}",
+            *(f"-r:{reference}" for reference in references),
+            str(_PEERS / "Roslyn.cs"),
+        ]
+        subprocess.run(
+            [*compiler, *arguments], check=True, capture_output=True, timeout=seconds, env=environment
+        )
+        done = subprocess.run(
+            [str(home / "dotnet"), str(program), str(root), str(assemblies)],
             check=True,
             capture_output=True,
             text=True,
             timeout=seconds,
             env=environment,
         )
-    yield from _by_columns(files, told_by.stdout.splitlines())
+    yield from _by_columns(files, done.stdout.splitlines())
 
 
 def ask_javac(
@@ -131,8 +147,8 @@ def ask_javac(
     subprocess.TimeoutExpired.
     """
     command = ["java", str(_PEERS / "Javac.java"), str(root)]
-    told_by = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds)
-    yield from _by_columns(files, told_by.stdout.splitlines())
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds)
+    yield from _by_columns(files, done.stdout.splitlines())
 
 
 def _by_columns(
@@ -141,44 +157,58 @@ def _by_columns(
     """Lines "path line column path line column" that say of a site where it leads, the last three
     "-" for what is outside; blanks of a path are written %20.
     """
-    told: dict[Site, list[Target]] = {}
+    targets_by_site: dict[Site, list[Target]] = {}
     for line in lines:
-        path, row, column, there, its_row, its_column = line.split(" ")
-        target = None if there == "-" else (there.replace("%20", " "), int(its_row), int(its_column))
-        told.setdefault((path.replace("%20", " "), int(row), int(column)), []).append(target)
+        path, row, column, target_path, its_row, its_column = line.split(" ")
+        target = (
+            None if target_path == "-" else (target_path.replace("%20", " "), int(its_row), int(its_column))
+        )
+        targets_by_site.setdefault((path.replace("%20", " "), int(row), int(column)), []).append(target)
     for file, sites in files:
         for site in sites:
             at = len(file.lines[site[1] - 1][: site[2]].decode("utf-8-sig", "replace"))
-            if found := told.get((file.path, site[1], at)):
-                yield site, found
+            if targets := targets_by_site.get((file.path, site[1], at)):
+                yield site, targets
 
 
 def ask_scala(
     root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
     """Raises KeyError without SCALA_JARS, subprocess.TimeoutExpired."""
-    jars = _jars(Path(os.environ["SCALA_JARS"]), "scala") + ":" + _more()
+    jars = _jars(Path(os.environ["SCALA_JARS"]), "scala") + ":" + _extra_class_path()
     every = [
-        one for one in sorted(root.rglob("*.scala")) if not _OTHER_SCALAS.search(f"/{one.relative_to(root)}")
+        source
+        for source in sorted(root.rglob("*.scala"))
+        if not _OTHER_SCALAS.search(f"/{source.relative_to(root)}")
     ]
     with tempfile.TemporaryDirectory() as folder:
         java = ["java", "-Xmx3g", "-Xss8m", "-cp", f"{jars}:{folder}"]
-        made = [*java, "scala.tools.nsc.Main", "-usejavacp", "-d", folder, str(_PEERS / "Scala.scala")]
-        subprocess.run(made, check=True, capture_output=True, timeout=seconds)
-        told = Path(folder) / "told"
+        compile_command = [
+            *java,
+            "scala.tools.nsc.Main",
+            "-usejavacp",
+            "-d",
+            folder,
+            str(_PEERS / "Scala.scala"),
+        ]
+        subprocess.run(compile_command, check=True, capture_output=True, timeout=seconds)
+        calls_file = Path(folder) / "told"
         subprocess.run(
-            [*java, "Scala", str(told), *map(str, every)], check=False, capture_output=True, timeout=seconds
+            [*java, "Scala", str(calls_file), *map(str, every)],
+            check=False,
+            capture_output=True,
+            timeout=seconds,
         )
-        lines = told.read_text("utf-8").splitlines() if told.is_file() else []
+        lines = calls_file.read_text("utf-8").splitlines() if calls_file.is_file() else []
     yield from _sites(root, files, lines)
 
 
 def _jars(folder: Path, *begin: str) -> str:
-    found = (one for one in sorted(folder.glob("*.jar")) if one.name.startswith(begin))
-    return ":".join(str(one) for one in found if "sources" not in one.name and "preloader" not in one.name)
+    jars = (jar for jar in sorted(folder.glob("*.jar")) if jar.name.startswith(begin))
+    return ":".join(str(jar) for jar in jars if "sources" not in jar.name and "preloader" not in jar.name)
 
 
-def _more() -> str:
+def _extra_class_path() -> str:
     return os.environ.get("COMPILER_CLASSPATH", "")
 
 
@@ -197,19 +227,21 @@ class _Text:
         units = self._lines[line].encode("utf-16-le")[: 2 * (offset - self._starts[line])]
         return line + 1, len(units.decode("utf-16-le", "replace").encode())
 
-    def named(self, offset: int, name: str) -> tuple[int, int]:
+    def name_position(self, offset: int, name: str) -> tuple[int, int]:
         """Where the name stands of a definition that begins at `offset`, with its comment."""
         line, column = self.at(offset)
-        rest = "\n".join(
+        following = "\n".join(
             (self._lines[line - 1].encode()[column:].decode("utf-8", "replace"), *self._lines[line:])
         )
         word = re.escape(name)
-        begin = _REMARKS.match(rest)
-        rest = rest if begin is None else re.sub(r"[^\n]", " ", begin[0]) + rest[begin.end() :]
-        found = re.match(rf"\s*`?{word}\b", rest) or re.search(rf"{_DEFINES}[^=\n]*?\b{word}\b", rest)
-        if found is None:
+        begin = _REMARKS.match(following)
+        following = following if begin is None else re.sub(r"[^\n]", " ", begin[0]) + following[begin.end() :]
+        match = re.match(rf"\s*`?{word}\b", following) or re.search(
+            rf"{_DEFINES}[^=\n]*?\b{word}\b", following
+        )
+        if match is None:
             return line, column
-        before = rest[: found.end() - len(name)]
+        before = following[: match.end() - len(name)]
         lines = before.count("\n")
         last = len(before.rpartition("\n")[2].encode())
         return line + lines, last if lines else column + last
@@ -223,18 +255,22 @@ def _sites(
     root: Path, files: Iterable[tuple[File, Sequence[Site]]], lines: Iterable[str]
 ) -> Iterator[tuple[Site, list[Target]]]:
     text_of = functools.cache(_Text)
-    told: dict[Site, list[Target]] = {}
+    targets_by_site: dict[Site, list[Target]] = {}
     for line in lines:
-        path, offset, there, begin, name = line.split("\t")
+        path, offset, target_path, begin, name = line.split("\t")
         target: Target = None
         # A symbol of a file that is not told is taken for one of this file: not beyond its end.
-        if there != "-" and Path(there).is_relative_to(root) and int(begin) < text_of(there).units:
-            place = text_of(there).named(int(begin), name)
-            target = (Path(there).relative_to(root).as_posix(), *place)
+        if (
+            target_path != "-"
+            and Path(target_path).is_relative_to(root)
+            and int(begin) < text_of(target_path).units
+        ):
+            place = text_of(target_path).name_position(int(begin), name)
+            target = (Path(target_path).relative_to(root).as_posix(), *place)
         site = (Path(path).relative_to(root).as_posix(), *text_of(path).at(int(offset)))
-        if target not in told.setdefault(site, []):
-            told[site].append(target)
+        if target not in targets_by_site.setdefault(site, []):
+            targets_by_site[site].append(target)
     for _, sites in files:
         for site in sites:
-            if found := told.get(site):
-                yield site, found
+            if targets := targets_by_site.get(site):
+                yield site, targets

@@ -26,25 +26,25 @@ _Edge = tuple[int, str, Place]
 
 
 def ask_codegraph(
-    root: Path, asked: Iterable[tuple[File, Sequence[Site]]]
+    root: Path, sampled: Iterable[tuple[File, Sequence[Site]]]
 ) -> Iterator[tuple[Site, set[Place]]]:
     """(site, what it may mean). An edge is a site's where it stands on the same line and ends at
     the name that is written there, or begins where the name does. Raises
     subprocess.TimeoutExpired.
     """
-    edges = _read(root)
-    for file, sites in asked:
+    edges = _read_edges(root)
+    for file, sites in sampled:
         for site in sites:
             word = re.match(rb"[\w$]+", file.lines[site[1] - 1][site[2] :])
             name = word[0].decode() if word else ""
-            here = edges.get(site[:2], ())
-            found = {place for _, target, place in here if target == name}
-            found = found or {place for column, _, place in here if column == site[2]}
-            if found:
-                yield site, found
+            line_edges = edges.get(site[:2], ())
+            places = {place for _, target, place in line_edges if target == name}
+            places = places or {place for column, _, place in line_edges if column == site[2]}
+            if places:
+                yield site, places
 
 
-def _read(root: Path) -> dict[Place, list[_Edge]]:
+def _read_edges(root: Path) -> dict[Place, list[_Edge]]:
     edges: dict[Place, list[_Edge]] = {}
     texts: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -60,12 +60,14 @@ def _read(root: Path) -> dict[Place, list[_Edge]]:
             timeout=INDEXED_S,
         )
         database = sqlite3.connect(copy / ".codegraph" / "codegraph.db")
-        for path, line, column, name, there, first, last in database.execute(_EDGES):
-            if there not in texts:
-                place = root / there
-                texts[there] = place.read_text("utf-8", "replace").split("\n") if place.is_file() else []
-            its_line = _line(texts[there], name, first, last)
-            edges.setdefault((path, line), []).append((column or 0, name, (there, its_line)))
+        for path, line, column, name, target_path, first, last in database.execute(_EDGES):
+            if target_path not in texts:
+                place = root / target_path
+                texts[target_path] = (
+                    place.read_text("utf-8", "replace").split("\n") if place.is_file() else []
+                )
+            its_line = _line(texts[target_path], name, first, last)
+            edges.setdefault((path, line), []).append((column or 0, name, (target_path, its_line)))
         database.close()
     return edges
 

@@ -28,19 +28,19 @@ def ask_ruby(
     """What was called at the sites that were reached; a name that a line calls twice is no
     opinion.
     """
-    told = _run(root, seconds)
+    targets_by_call = _run(root, seconds)
     for file, sites in files:
-        named = [(site, _name_at(file, site)) for site in sites]
-        twice = Counter((site[1], name) for site, name in named)
-        for site, name in named:
-            if twice[site[1], name] == 1 and (targets := told.get((site[0], site[1], name))):
+        site_names = [(site, _name_at(file, site)) for site in sites]
+        name_counts = Counter((site[1], name) for site, name in site_names)
+        for site, name in site_names:
+            if name_counts[site[1], name] == 1 and (targets := targets_by_call.get((site[0], site[1], name))):
                 inside = [target for target in targets if target is not None]
                 yield site, inside or [None]
 
 
 def _name_at(file: File, site: Site) -> str:
-    found = _NAME.match(file.lines[site[1] - 1][site[2] :])
-    return found[0].decode() if found else ""
+    match = _NAME.match(file.lines[site[1] - 1][site[2] :])
+    return match[0].decode() if match else ""
 
 
 def _run(root: Path, seconds: float) -> dict[_Call, list[Target]]:
@@ -58,27 +58,27 @@ def _run(root: Path, seconds: float) -> dict[_Call, list[Target]]:
             check=False,
         )
         lines = calls.read_text("utf-8").splitlines() if calls.is_file() else []
-    told: dict[_Call, list[Target]] = {}
+    targets_by_call: dict[_Call, list[Target]] = {}
     for line in lines:
-        path, row, name, there, its_row, own = line.split("\t")
+        path, row, name, target_path, its_row, method_name = line.split("\t")
         call = (Path(path).relative_to(root).as_posix(), int(row), name)
-        targets = told.setdefault(call, [])
-        targets.append(_target(root, there, int(its_row), own))
-        if own != name:
-            targets += _aliases(root, there, name, own)
-    return told
+        targets = targets_by_call.setdefault(call, [])
+        targets.append(_target(root, target_path, int(its_row), method_name))
+        if method_name != name:
+            targets += _aliases(root, target_path, name, method_name)
+    return targets_by_call
 
 
-def _aliases(root: Path, path: str, name: str, own: str) -> list[Target]:
+def _aliases(root: Path, path: str, name: str, method_name: str) -> list[Target]:
     """Where a file gives its method `own` another name: what is written there is what is called,
     too.
     """
     if not Path(path).is_relative_to(root):
         return []
-    words = re.compile(rf"\balias(?:_method)?\b\W*(?={re.escape(name)}\W+{re.escape(own)}(?![\w?!]))")
+    words = re.compile(rf"\balias(?:_method)?\b\W*(?={re.escape(name)}\W+{re.escape(method_name)}(?![\w?!]))")
     lines = Path(path).read_text("utf-8", "replace").splitlines()
-    found = ((at, words.search(line)) for at, line in enumerate(lines, start=1))
-    return [(Path(path).relative_to(root).as_posix(), at, match.end()) for at, match in found if match]
+    matches = ((at, words.search(line)) for at, line in enumerate(lines, start=1))
+    return [(Path(path).relative_to(root).as_posix(), at, match.end()) for at, match in matches if match]
 
 
 def _target(root: Path, path: str, line: int, name: str) -> Target:

@@ -59,25 +59,25 @@ def ask_rustdoc(
     others wrote that it needs is built from FOLDER.crates.
     """
     ends = time.monotonic() + seconds
-    told: _Links = {}
+    links: _Links = {}
     with tempfile.TemporaryDirectory() as folder:
         copy, built = Path(folder).resolve() / "project", Path(folder).resolve() / "built"
         shutil.copytree(root, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", "target"))
         built.mkdir()
         for place in copy.rglob("*.rs"):
             text = place.read_text("utf-8", "replace")
-            place.write_text(_TEST.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text), "utf-8")
-        beside = root.with_name(f"{root.name}.crates")
-        others = crates_of(beside) if beside.is_dir() else []
-        for crate in (*others, *crates_of(copy, {one.name.replace("_", "-") for one in others})):
-            told.update(_links_of(crate, copy, built, ends))
+            place.write_text(_TEST.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text), "utf-8")
+        siblings = root.with_name(f"{root.name}.crates")
+        others = crates_of(siblings) if siblings.is_dir() else []
+        for crate in (*others, *crates_of(copy, {sibling.name.replace("_", "-") for sibling in others})):
+            links.update(_links_of(crate, copy, built, ends))
     for _, sites in files:
         for site in sites:
-            if found := told.get(site):
-                yield site, found
+            if targets := links.get(site):
+                yield site, targets
 
 
-def crates_of(root: Path, beside: AbstractSet[str] = frozenset()) -> list[Crate]:
+def crates_of(root: Path, sibling_names: AbstractSet[str] = frozenset()) -> list[Crate]:
     """Libraries first, those that others need before these; `beside` are names of crates that are
     there already.
     """
@@ -88,16 +88,18 @@ def crates_of(root: Path, beside: AbstractSet[str] = frozenset()) -> list[Crate]
             packages.append((place.parent, read))
     # What makes code for the compiler is not built: it needs crates of its own.
     names = {read["package"]["name"] for _, read in packages if not read.get("lib", {}).get("proc-macro")}
-    packages.sort(key=lambda one: len(names & {*one[1].get("dependencies", {})}))
+    packages.sort(key=lambda package: len(names & {*package[1].get("dependencies", {})}))
     libraries: list[Crate] = []
     others: list[Crate] = []
     for folder, read in packages:
         needed = read.get("dependencies", {})
         missing = {
-            name for name, one in needed.items() if not (isinstance(one, dict) and one.get("optional"))
-        } - (names | beside)
+            name
+            for name, requirement in needed.items()
+            if not (isinstance(requirement, dict) and requirement.get("optional"))
+        } - (names | sibling_names)
         if not missing:
-            _add_crates(folder, read, possible(read, names | beside), libraries, others)
+            _add_crates(folder, read, possible_features(read, names | sibling_names), libraries, others)
     return [*libraries, *others]
 
 
@@ -118,21 +120,23 @@ def _add_crates(
     for kind in ("tests", "examples", "benches"):
         roots += sorted((folder / kind).glob("*.rs"))
     others += [
-        Crate(f"{name}_{one.stem}".replace("-", "_"), one, edition, features, is_library=False)
-        for one in roots
-        if one.is_file()
+        Crate(f"{name}_{path.stem}".replace("-", "_"), path, edition, features, is_library=False)
+        for path in roots
+        if path.is_file()
     ]
 
 
-def possible(read: Mapping[str, Any], at_hand: AbstractSet[str]) -> tuple[str, ...]:
+def possible_features(read: Mapping[str, Any], at_hand: AbstractSet[str]) -> tuple[str, ...]:
     """The features of a package that need no crate that is not there."""
     table = read.get("features", {})
     refused = {"nightly", "unstable"}
     for _ in range(len(table) + 1):
         for feature, needs in table.items():
             crates = {need.removeprefix("dep:") for need in needs if need.startswith("dep:")}
-            named = {need.split("/")[0] for need in needs if "?/" not in need and not need.startswith("dep:")}
-            if (crates | (named - table.keys())) - at_hand or named & refused:
+            feature_names = {
+                need.split("/")[0] for need in needs if "?/" not in need and not need.startswith("dep:")
+            }
+            if (crates | (feature_names - table.keys())) - at_hand or feature_names & refused:
                 refused.add(feature)
     return tuple(feature for feature in table if feature not in refused)
 
@@ -141,21 +145,21 @@ def _links_of(crate: Crate, root: Path, built: Path, ends: float) -> _Links:
     """The links of a crate's pages; a library without a feature that it says it cannot have."""
     refused: set[str] = set()
     for _ in range(FEATURES_REFUSED_MAX):
-        found, said = _links_with(
-            crate, [one for one in crate.features if one not in refused], root, built, ends
+        links, errors = _links_with(
+            crate, [feature for feature in crate.features if feature not in refused], root, built, ends
         )
-        named = set(_FEATURE.findall(said)) & set(crate.features) - refused
-        if not named:
+        impossible = set(_FEATURE.findall(errors)) & set(crate.features) - refused
+        if not impossible:
             break
-        refused |= named
-    return found
+        refused |= impossible
+    return links
 
 
 def _links_with(
     crate: Crate, features: Sequence[str], root: Path, built: Path, ends: float
 ) -> tuple[_Links, str]:
     options = [str(crate.root), "--crate-name", crate.name, "--edition", crate.edition, "-L", str(built)]
-    options += [part for feature in features for part in ("--cfg", f'feature="{feature}"')]
+    options += [argument for feature in features for argument in ("--cfg", f'feature="{feature}"')]
     options += ["--cap-lints", "allow", "-Aunexpected_cfgs"]
     for library in built.glob("lib*.rmeta"):
         options += ["--extern", f"{library.stem.removeprefix('lib')}={library}"]
@@ -171,7 +175,7 @@ def _links_with(
     if _run([*documented, "--cfg", "test"], ends) and (error := _run(documented, ends)):
         return {}, error
     base = crate.root.parent
-    found: _Links = {}
+    links: _Links = {}
     for page in (pages / "src").rglob("*.rs.html"):
         source = base / page.relative_to(pages / "src" / crate.name).as_posix().removesuffix(".html")
         if source.is_file():
@@ -184,8 +188,8 @@ def _links_with(
                 if href.startswith("http") and _LANGUAGES_OWN not in href:
                     continue  # the library of a test, by its documentation
                 target = _target(href, name, page, pages / "src" / crate.name, (base, root))
-                found.setdefault((path, row, column), []).append(target)
-    return found, ""
+                links.setdefault((path, row, column), []).append(target)
+    return links, ""
 
 
 def _run(command: Sequence[str], ends: float) -> str:
@@ -210,11 +214,11 @@ def _target(href: str, name: str, page: Path, pages: Path, sources: tuple[Path, 
     and the project's.
     """
     base, root = sources
-    there, _, _ = href.partition("#")
+    page_path, _, _ = href.partition("#")
     lines = _LINES.search(href)
     if href.startswith("http") or lines is None:
         return None
-    goal = (page.parent / unquote(there)).resolve() if there else page
+    goal = (page.parent / unquote(page_path)).resolve() if page_path else page
     if not goal.is_relative_to(pages):
         return None
     source = base / goal.relative_to(pages).as_posix().removesuffix(".html")
@@ -238,13 +242,13 @@ class _Page(HTMLParser):
         self._href, self._text, self._from = "", "", (0, 0)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        held = dict(attrs)
-        if tag == "pre" and "rust" in (held.get("class") or ""):
+        attributes = dict(attrs)
+        if tag == "pre" and "rust" in (attributes.get("class") or ""):
             self._in_code, self._row, self._column = True, 1, 0
-        elif tag == "a" and "data-nosnippet" in held:
+        elif tag == "a" and "data-nosnippet" in attributes:
             self._in_number = True
         elif tag == "a" and self._in_code:
-            self._href, self._text, self._from = held.get("href") or "", "", (self._row, self._column)
+            self._href, self._text, self._from = attributes.get("href") or "", "", (self._row, self._column)
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "pre":

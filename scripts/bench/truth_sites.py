@@ -83,17 +83,17 @@ def files_of(root: Path, languages: Sequence[str]) -> Iterator[File]:
 
 def sites_of(file: File) -> list[Site]:
     leaves = list(_leaves(file.tree.root_node))
-    found = []
+    sites = []
     for at, leaf in enumerate(leaves[:-1]):
         text = leaf.text or b""
         if not (text[:1].isalpha() or text[:1] in b"_$") or not _is_name(leaf) or _is_defined(leaf):
             continue
         # Of `new Node\Expr()` the last name alone.
-        after = [one.text for one in leaves[at + 1 : at + 2]]
-        made = at > 0 and leaves[at - 1].text == b"new" and after not in ([b"\\"], [b"."], [b"::"])
-        if made or _opens(leaves, at + 1):
-            found.append((file.path, leaf.start_point[0] + 1, leaf.start_point[1]))
-    return found
+        after = [following.text for following in leaves[at + 1 : at + 2]]
+        is_new = at > 0 and leaves[at - 1].text == b"new" and after not in ([b"\\"], [b"."], [b"::"])
+        if is_new or _opens(leaves, at + 1):
+            sites.append((file.path, leaf.start_point[0] + 1, leaf.start_point[1]))
+    return sites
 
 
 def _leaves(root: Node) -> Iterator[Node]:
@@ -154,7 +154,7 @@ def _is_defined(leaf: Node) -> bool:
     return False
 
 
-def named_at(file: File, line: int, column: int) -> tuple[int, int]:
+def name_position(file: File, line: int, column: int) -> tuple[int, int]:
     """Where the name stands of the definition that begins there, with its comment or its modifiers:
     that is what some references tell. What is no such beginning stays.
     """

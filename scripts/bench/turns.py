@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from latency import CASES, KEYWORDS, WARM_UP, write_project
-from product import CORTEX, Front, connect, surroundings, wait_whole
+from product import CORTEX, Front, connect, isolated_environment, wait_until_indexed
 from report import Figures, begin, commit, print_table, write
 
 #: what a median may be slower by
@@ -57,7 +57,7 @@ def project(program: str, chunks: int) -> Iterator[Path]:
         (root / ".git").mkdir()
         write_project(root, chunks)
         try:
-            asyncio.run(wait_whole(root, program))
+            asyncio.run(wait_until_indexed(root, program))
             yield root
         finally:
             subprocess.run([program, "down", "--project", root], check=False, capture_output=True, timeout=60)
@@ -76,10 +76,10 @@ async def measure(roots: tuple[Path, Path], programs: tuple[str, str], runs: int
             name = "path" if tool == "cortex_outline" else "query"
             seconds = np.zeros((runs, 2))
             for at in range(-WARM_UP, runs):
-                asked = arguments | {name: queries[at % len(queries)]}
+                call_arguments = arguments | {name: queries[at % len(queries)]}
                 order = ((0, this), (1, other)) if at % 2 else ((1, other), (0, this))
                 for which, front in order:
-                    seconds[at, which] = await time_call(front, tool, asked)
+                    seconds[at, which] = await time_call(front, tool, call_arguments)
             rows.append(row(case, seconds))
     return rows
 
@@ -107,11 +107,11 @@ def main() -> int:
     programs = (CORTEX, str(options.other.resolve() / ".venv" / "bin" / "cortex"))
     figures = begin("turns") | {"other_commit": commit(options.other), "chunks": options.chunks}
     with contextlib.ExitStack() as stack:
-        stack.enter_context(surroundings())
+        stack.enter_context(isolated_environment())
         roots = tuple(stack.enter_context(project(program, options.chunks)) for program in programs)
         figures["cases"] = asyncio.run(measure(roots, programs, options.runs))
-    print_table(list(figures["cases"][0]), [list(each.values()) for each in figures["cases"]])
-    slower = [each["case"] for each in figures["cases"] if each["median_ratio"] > SLOWER_MAX]
+    print_table(list(figures["cases"][0]), [list(case.values()) for case in figures["cases"]])
+    slower = [case["case"] for case in figures["cases"] if case["median_ratio"] > SLOWER_MAX]
     print(f"\nslower by more than 3 %: {', '.join(slower) or 'none'}")
     if options.json:
         print(f"written to {write(figures)}")

@@ -26,13 +26,13 @@ SAMPLE_S, SAMPLE_TIMES = 0.5, 50
 BLOCK_BYTES = 512
 
 
-def named(root: Path) -> Iterator[tuple[str, psutil.Process]]:
+def named_processes(root: Path) -> Iterator[tuple[str, psutil.Process]]:
     """(name, process) of each process of the project; children of its pool are `pool 1` and so
     on.
     """
     for process in processes_of(root):
         with contextlib.suppress(psutil.Error):
-            name = next((part for part in process.cmdline() if part in NAMES), "supervisor")
+            name = next((argument for argument in process.cmdline() if argument in NAMES), "supervisor")
             yield name.rpartition(".")[2], process
             children = process.children() if name == "index" else []
             for number, child in enumerate(filter(_is_pool, children), start=1):
@@ -41,36 +41,36 @@ def named(root: Path) -> Iterator[tuple[str, psutil.Process]]:
 
 def _is_pool(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.Error):
-        return any(POOL in part for part in process.cmdline())
+        return any(POOL in argument for argument in process.cmdline())
     return False
 
 
 def memory_mb(root: Path) -> dict[str, float]:
     """Proportional memory (pages that processes share count once), by name of process, in MB."""
-    found: dict[str, float] = defaultdict(float)
-    for name, process in named(root):
+    sizes: dict[str, float] = defaultdict(float)
+    for name, process in named_processes(root):
         with contextlib.suppress(psutil.Error):
-            found[name] += process.memory_full_info().pss / 1e6
-    return {name: round(size, 1) for name, size in sorted(found.items())}
+            sizes[name] += process.memory_full_info().pss / 1e6
+    return {name: round(size, 1) for name, size in sorted(sizes.items())}
 
 
 def processor_s(root: Path) -> dict[str, float]:
     """Seconds of processor time, by name of process."""
-    found: dict[str, float] = defaultdict(float)
-    for name, process in named(root):
+    seconds: dict[str, float] = defaultdict(float)
+    for name, process in named_processes(root):
         with contextlib.suppress(psutil.Error):
-            found[name] += sum(process.cpu_times()[:2])
-    return dict(found)
+            seconds[name] += sum(process.cpu_times()[:2])
+    return dict(seconds)
 
 
 def wakes(root: Path) -> dict[str, int]:
     """How often each process has begun to run after it waited, by name."""
-    found: dict[str, int] = defaultdict(int)
-    for name, process in named(root):
+    counts: dict[str, int] = defaultdict(int)
+    for name, process in named_processes(root):
         with contextlib.suppress(psutil.Error):
             for thread in process.threads():
-                found[name] += switches(process.pid, thread.id)
-    return dict(found)
+                counts[name] += switches(process.pid, thread.id)
+    return dict(counts)
 
 
 def switches(process: int, thread: int) -> int:
@@ -83,13 +83,13 @@ def switches(process: int, thread: int) -> int:
 
 def disk_mb(folder: Path) -> float:
     """What a folder takes of the disk; a file of several names counts once."""
-    seen: dict[tuple[int, int], int] = {}
+    size_by_file: dict[tuple[int, int], int] = {}
     for path, _, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(OSError):
                 info = os.lstat(os.path.join(path, name))
-                seen[info.st_dev, info.st_ino] = info.st_blocks * BLOCK_BYTES
-    return round(sum(seen.values()) / 1e6, 1)
+                size_by_file[info.st_dev, info.st_ino] = info.st_blocks * BLOCK_BYTES
+    return round(sum(size_by_file.values()) / 1e6, 1)
 
 
 class Highest:
@@ -99,8 +99,8 @@ class Highest:
 
     def __init__(self, root: Path) -> None:
         self._root, self._stop = root, threading.Event()
-        self.each: dict[str, float] = {}
-        self.then: dict[str, float] = {}
+        self.by_process: dict[str, float] = {}
+        self.at_peak: dict[str, float] = {}
         self.all = 0.0
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -119,12 +119,12 @@ class Highest:
             now = memory_mb(self._root)
             took = time.perf_counter() - began
             if (together := round(sum(now.values()), 1)) > self.all:
-                self.all, self.then = together, now
+                self.all, self.at_peak = together, now
             for name, size in now.items():
-                self.each[name] = max(self.each.get(name, 0.0), size)
+                self.by_process[name] = max(self.by_process.get(name, 0.0), size)
 
 
-def rest(root: Path, seconds: float) -> dict[str, dict[str, float]]:
+def measure_rest(root: Path, seconds: float) -> dict[str, dict[str, float]]:
     """Of each process, and of all, while nobody asks: percent of a core, wake-ups a minute."""
     spent, woken = processor_s(root), wakes(root)
     time.sleep(seconds)

@@ -31,7 +31,7 @@ READ_MAX, BYTES_MAX = 2_000, 64 << 10
 K = 20
 
 _DEFINITION = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|type)\s+([A-Za-z_]\w{3,60})")
-_PART = re.compile(r"[A-Z]?[a-z]{3,}")
+_WORD_PIECE = re.compile(r"[A-Z]?[a-z]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,16 @@ class Words:
         chance = random.Random(seed)
         paths = sorted(path for path in root.rglob("*.*") if path.is_file() and ".git" not in path.parts)
         names = [
-            found for path in chance.sample(paths, min(READ_MAX, len(paths))) for found in _named(root, path)
+            definition
+            for path in chance.sample(paths, min(READ_MAX, len(paths)))
+            for definition in _definitions_in(root, path)
         ]
         if not names:
             raise SystemExit(f"nothing is defined in the files of {root}: choose a folder of sources")
         return cls(names)
 
 
-def _named(root: Path, path: Path) -> Iterable[tuple[str, str]]:
+def _definitions_in(root: Path, path: Path) -> Iterable[tuple[str, str]]:
     with path.open("rb") as file:
         text = file.read(BYTES_MAX).decode("utf-8", "ignore")
     where = path.relative_to(root).as_posix()
@@ -66,8 +68,8 @@ def draw(words: Words, mix: str, count: int, seed: int = 11) -> list[dict[str, A
     makers = _makers(words, chance)
     calls: list[dict[str, Any]] = []
     while len(calls) < count:
-        way = "search" if mix == "search" else _chosen(WAYS, chance)
-        tool = "search" if way == "search" else _chosen(SHARES, chance)
+        way = "search" if mix == "search" else _draw_weighted(WAYS, chance)
+        tool = "search" if way == "search" else _draw_weighted(SHARES, chance)
         calls.append({"way": way, "tool": tool, "arguments": makers[tool]()})
     return calls
 
@@ -82,8 +84,8 @@ def _makers(words: Words, chance: random.Random) -> dict[str, Callable[[], dict[
         return chance.choice(words.names)[0]
 
     def question() -> str:
-        found = _PART.findall(name()) + _PART.findall(name())
-        return f"how does {' '.join(word.lower() for word in found[:4]) or name()} work"
+        pieces = _WORD_PIECE.findall(name()) + _WORD_PIECE.findall(name())
+        return f"how does {' '.join(word.lower() for word in pieces[:4]) or name()} work"
 
     return {
         "search": lambda: {"query": question(), "k": K},
@@ -99,5 +101,5 @@ def _makers(words: Words, chance: random.Random) -> dict[str, Callable[[], dict[
     }
 
 
-def _chosen(shares: dict[str, int], chance: random.Random) -> str:
+def _draw_weighted(shares: dict[str, int], chance: random.Random) -> str:
     return chance.choices(list(shares), list(shares.values()))[0]

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import orjson
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "bench"))
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER.parent / "bench"))
 
 from environments import lines_of, python_with  # noqa: E402 - scripts are no package
 from latency import write_project  # noqa: E402
-from product import Listening, listening, scratch, wait_whole  # noqa: E402
+from product import RunningServer, run_server, scratch_project, wait_until_indexed  # noqa: E402
 
 #: chunks of the project that is asked about
 CHUNKS = 120
@@ -46,33 +46,33 @@ print("the generated client searched, asked a tool, was told what was wrong, and
 """
 
 
-def check(server: Listening, folder: Path) -> int:
+def check(server: RunningServer, folder: Path) -> int:
     """How many operations the client has. Raises SystemExit for what is wrong."""
-    python = python_with("openapi", lines_of(HERE / "client.lock"))
-    asked = urllib.request.Request(
+    python = python_with("openapi", lines_of(FOLDER / "client.lock"))
+    request = urllib.request.Request(
         f"{server.url}/openapi.json", headers={"Authorization": f"Bearer {server.token}"}
     )
     document = folder / "openapi.json"
-    with urllib.request.urlopen(asked, timeout=30.0) as reply:
+    with urllib.request.urlopen(request, timeout=30.0) as reply:
         document.write_bytes(reply.read())
     run([python.parent / "openapi-spec-validator", document], folder)
     generate = [python.parent / "openapi-python-client", "generate", "--path", document, "--meta", "none"]
     settings = folder / "generator.yml"
     settings.write_text("post_hooks: []\n")
-    said = run([*generate, "--output-path", folder / "made", "--config", settings], folder)
-    if "WARNING" in said:
-        raise SystemExit(said)
+    output = run([*generate, "--output-path", folder / "made", "--config", settings], folder)
+    if "WARNING" in output:
+        raise SystemExit(output)
     run([python, "-c", PROGRAM, server.url, server.token], folder)
     wanted = sum(len(methods) for methods in orjson.loads(document.read_bytes())["paths"].values())
-    made = len(list((folder / "made" / "api").rglob("[!_]*.py")))
-    if made != wanted:
-        raise SystemExit(f"{made} of {wanted} operations are in the client")
-    return made
+    count = len(list((folder / "made" / "api").rglob("[!_]*.py")))
+    if count != wanted:
+        raise SystemExit(f"{count} of {wanted} operations are in the client")
+    return count
 
 
 def run(command: list[object], folder: Path) -> str:
     done = subprocess.run(
-        [str(part) for part in command], cwd=folder, capture_output=True, text=True, check=False
+        [str(argument) for argument in command], cwd=folder, capture_output=True, text=True, check=False
     )
     print(done.stdout.strip())
     if done.returncode:
@@ -82,12 +82,12 @@ def run(command: list[object], folder: Path) -> str:
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    with scratch() as root, tempfile.TemporaryDirectory(prefix="cortex-openapi-") as folder:
+    with scratch_project() as root, tempfile.TemporaryDirectory(prefix="cortex-openapi-") as folder:
         write_project(root, CHUNKS)
-        with listening(root) as server:
-            asyncio.run(wait_whole(root))
-            made = check(server, Path(folder))
-    print(f"openapi: valid, {made} operations in the generated client")
+        with run_server(root) as server:
+            asyncio.run(wait_until_indexed(root))
+            operations = check(server, Path(folder))
+    print(f"openapi: valid, {operations} operations in the generated client")
 
 
 if __name__ == "__main__":

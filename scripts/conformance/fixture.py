@@ -27,7 +27,7 @@ from cortex.settings.config import load
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 SOUND = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA="
 #: what every prompt says of itself
-TOLD = "Of the conformance suite."
+DESCRIPTION = "Of the conformance suite."
 #: seconds between two signs of a tool that tells how far it is, and of one that hangs up meanwhile
 STEP_S, AWAY_S = 0.05, 0.3
 #: what a schema of JSON Schema 2020-12 may hold, as the suite wants it kept
@@ -142,8 +142,8 @@ def add_speaking(server: MCPServer) -> None:
     """Tools that say or ask something before they answer."""
 
     async def test_tool_with_logging(context: Context) -> str:
-        for said in ("Tool execution started", "Tool processing data", "Tool execution completed"):
-            await context.info(said)
+        for message in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+            await context.info(message)
             await asyncio.sleep(STEP_S)
         return "done"
 
@@ -154,16 +154,16 @@ def add_speaking(server: MCPServer) -> None:
         return "done"
 
     async def test_sampling(prompt: str, context: Context) -> str:
-        asked = types.SamplingMessage(role="user", content=_text(prompt))
-        said = await context.session.create_message(
-            messages=[asked], max_tokens=100, related_request_id=context.request_id
+        sampling_message = types.SamplingMessage(role="user", content=_text(prompt))
+        reply = await context.session.create_message(
+            messages=[sampling_message], max_tokens=100, related_request_id=context.request_id
         )
-        return f"LLM response: {getattr(said.content, 'text', '')}"
+        return f"LLM response: {getattr(reply.content, 'text', '')}"
 
     async def ask(context: Context, message: str, schema: type[BaseModel]) -> str:
-        found = await context.elicit(message, schema)
-        data = found.data.model_dump_json() if found.action == "accept" else "{}"
-        return f"action={found.action}, content={data}"
+        elicited = await context.elicit(message, schema)
+        data = elicited.data.model_dump_json() if elicited.action == "accept" else "{}"
+        return f"action={elicited.action}, content={data}"
 
     async def test_elicitation(message: str, context: Context) -> str:
         return f"User response: {await ask(context, message, Answer)}"
@@ -204,22 +204,25 @@ def add_offers(server: MCPServer) -> None:
     def watched() -> str:
         return "Watched resource content"
 
-    @server.prompt(description=TOLD)
+    @server.prompt(description=DESCRIPTION)
     def test_simple_prompt() -> list[UserMessage]:
         return [UserMessage("This is a simple prompt for testing.")]
 
-    @server.prompt(description=TOLD)
+    @server.prompt(description=DESCRIPTION)
     def test_prompt_with_arguments(arg1: str, arg2: str) -> list[UserMessage]:
         return [UserMessage(f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'")]
 
-    @server.prompt(description=TOLD)
+    @server.prompt(description=DESCRIPTION)
     def test_prompt_with_embedded_resource(resourceUri: str) -> list[UserMessage]:  # noqa: N803 - its name
-        found = types.TextResourceContents(
+        contents = types.TextResourceContents(
             uri=resourceUri, mime_type="text/plain", text="Content for testing."
         )
-        return [UserMessage(types.EmbeddedResource(type="resource", resource=found)), UserMessage("Read it.")]
+        return [
+            UserMessage(types.EmbeddedResource(type="resource", resource=contents)),
+            UserMessage("Read it."),
+        ]
 
-    @server.prompt(description=TOLD)
+    @server.prompt(description=DESCRIPTION)
     def test_prompt_with_image() -> list[UserMessage]:
         return [UserMessage(_image()), UserMessage("Look at it.")]
 

@@ -16,7 +16,7 @@ _CONNECTION = re.compile(rb"(?im)^connection:.*\r\n")
 
 
 @contextlib.contextmanager
-def passing(port: int, token: str) -> Iterator[int]:
+def run_proxy(port: int, token: str) -> Iterator[int]:
     """The port of a proxy to `port`; each connection brings one request."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
@@ -24,16 +24,16 @@ def passing(port: int, token: str) -> Iterator[int]:
 
     async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-            first, _, rest = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")
-            there, to_there = await asyncio.open_connection("127.0.0.1", port)
+            first, _, headers = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")
+            upstream, upstream_writer = await asyncio.open_connection("127.0.0.1", port)
             added = f"Connection: close\r\nAuthorization: Bearer {token}\r\n".encode()
-            to_there.write(first + b"\r\n" + added + _CONNECTION.sub(b"", rest))
-            sending = asyncio.ensure_future(_pass_on(reader, to_there))
+            upstream_writer.write(first + b"\r\n" + added + _CONNECTION.sub(b"", headers))
+            sending = asyncio.ensure_future(_pass_on(reader, upstream_writer))
             try:
-                await _pass_on(there, writer)
+                await _pass_on(upstream, writer)
             finally:
                 sending.cancel()
-                to_there.close()
+                upstream_writer.close()
         writer.close()
 
     async def listen() -> asyncio.Server:

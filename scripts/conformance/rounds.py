@@ -29,8 +29,8 @@ def add_rounds(server: MCPServer) -> None:
 
     @server.prompt(description="Of the conformance suite.")
     def test_input_required_result_prompt(context: Context) -> Any:
-        if said := _said(context, "user_context"):
-            return [UserMessage(f"In this context: {said['content']['context']}")]
+        if reply := _reply_to(context, "user_context"):
+            return [UserMessage(f"In this context: {reply['content']['context']}")]
         return _needs({"user_context": _form("What context should the prompt use?", "context")})
 
 
@@ -42,9 +42,17 @@ def _add_simple(server: MCPServer) -> None:
     everything = name | {"greeting": _sampling("Generate a greeting")} | roots
     confirm = {"confirm": _form("Please confirm", "ok", "boolean")}
     _add(
-        server, "test_input_required_result_elicitation", name, lambda said: f"Hello, {_given(said)['name']}!"
+        server,
+        "test_input_required_result_elicitation",
+        name,
+        lambda replies: f"Hello, {_user_name_content(replies)['name']}!",
     )
-    _add(server, "test_streaming_elicitation", name, lambda said: f"Hello, {_given(said)['name']}!")
+    _add(
+        server,
+        "test_streaming_elicitation",
+        name,
+        lambda replies: f"Hello, {_user_name_content(replies)['name']}!",
+    )
     _add(server, "test_input_required_result_sampling", question, str)
     _add(server, "test_input_required_result_list_roots", roots, str)
     _add(server, "test_input_required_result_multiple_inputs", everything, str, state="all")
@@ -60,9 +68,9 @@ def _add(
     state: str = "",
 ) -> None:
     async def ask(context: Context) -> Answer:
-        said = {key: _said(context, key) for key in needs}
-        if all(said.values()) and (context.request_state or "") == state:
-            return [_text(tell(said))]
+        replies = {key: _reply_to(context, key) for key in needs}
+        if all(replies.values()) and (context.request_state or "") == state:
+            return [_text(tell(replies))]
         return _needs(needs, state)
 
     add_tool(server, ask, name)
@@ -70,9 +78,9 @@ def _add(
 
 def _add_stateful(server: MCPServer) -> None:
     async def test_input_required_result_multi_round(context: Context) -> Answer:
-        if context.request_state == "round 2" and (said := _said(context, "step2")):
-            return [_text(f"Your colour is {said['content']['color']}.")]
-        if context.request_state == "round 1" and _said(context, "step1"):
+        if context.request_state == "round 2" and (reply := _reply_to(context, "step2")):
+            return [_text(f"Your colour is {reply['content']['color']}.")]
+        if context.request_state == "round 1" and _reply_to(context, "step1"):
             return _needs({"step2": _form("Step 2: What is your favorite color?", "color")}, "round 2")
         return _needs({"step1": _form("Step 1: What is your name?", "name")}, "round 1")
 
@@ -84,7 +92,7 @@ def _add_stateful(server: MCPServer) -> None:
             needs["user_name"] = _form("What is your name?", "name")
         if able is not None and able.sampling is not None:
             needs["greeting"] = _sampling("Generate a greeting")
-        if not needs or all(_said(context, key) for key in needs):
+        if not needs or all(_reply_to(context, key) for key in needs):
             return [_text("done")]
         return _needs(needs)
 
@@ -99,8 +107,8 @@ def _add_stateless(server: MCPServer) -> None:
             needed = types.MissingRequiredClientCapabilityErrorData(
                 required_capabilities=types.ClientCapabilities(sampling=types.SamplingCapability())
             )
-            told = needed.model_dump(by_alias=True, exclude_none=True)
-            raise MCPError(MISSING_CAPABILITY, "This tool needs sampling.", told)
+            missing = needed.model_dump(by_alias=True, exclude_none=True)
+            raise MCPError(MISSING_CAPABILITY, "This tool needs sampling.", missing)
         return "done"
 
     async def test_logging_tool(context: Context) -> str:
@@ -124,17 +132,19 @@ def _add_stateless(server: MCPServer) -> None:
         add_tool(server, tool)
 
 
-def _said(context: Context, key: str) -> dict[str, Any]:
+def _reply_to(context: Context, key: str) -> dict[str, Any]:
     """The client's answer to what was needed under `key`; empty for none that can be used."""
-    found = (context.input_responses or {}).get(key)
-    said: Any = found if isinstance(found, dict) or found is None else found.model_dump(by_alias=True)
-    if not said or said.get("action", "accept") != "accept":
+    response = (context.input_responses or {}).get(key)
+    reply: Any = (
+        response if isinstance(response, dict) or response is None else response.model_dump(by_alias=True)
+    )
+    if not reply or reply.get("action", "accept") != "accept":
         return {}
-    return dict(said) if said.get("content") or said.get("roots") is not None else {}
+    return dict(reply) if reply.get("content") or reply.get("roots") is not None else {}
 
 
-def _given(said: dict[str, Any]) -> dict[str, Any]:
-    return dict(said["user_name"]["content"])
+def _user_name_content(replies: dict[str, Any]) -> dict[str, Any]:
+    return dict(replies["user_name"]["content"])
 
 
 def _needs(requests: dict[str, Any], state: str = "") -> types.InputRequiredResult:
@@ -149,8 +159,8 @@ def _form(message: str, name: str, kind: str = "string") -> dict[str, Any]:
 
 
 def _sampling(question: str) -> dict[str, Any]:
-    asked = {"role": "user", "content": {"type": "text", "text": question}}
-    return {"method": "sampling/createMessage", "params": {"messages": [asked], "maxTokens": 100}}
+    sampling_message = {"role": "user", "content": {"type": "text", "text": question}}
+    return {"method": "sampling/createMessage", "params": {"messages": [sampling_message], "maxTokens": 100}}
 
 
 def _text(text: str) -> types.TextContent:

@@ -27,13 +27,13 @@ from urllib.parse import urlsplit
 import orjson
 import yaml
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "bench"))
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER.parent / "bench"))
 
 from environments import node_with  # noqa: E402 - scripts are no package
 from latency import write_project  # noqa: E402
-from product import CORTEX, Listening, listening, scratch, wait_whole  # noqa: E402
-from proxy import passing  # noqa: E402
+from product import CORTEX, RunningServer, run_server, scratch_project, wait_until_indexed  # noqa: E402
+from proxy import run_proxy  # noqa: E402
 from report import add_json, begin, write  # noqa: E402
 
 from cortex.processes import attach  # noqa: E402
@@ -52,7 +52,7 @@ CHUNKS = 120
 #: a line of the suite's summary: scenario, checks that passed, checks that failed
 SUMMED = re.compile(r"[✓✗] (\S+): (\d+) passed, (\d+) failed")
 #: what the Inspector asks: arguments, and what its answer holds
-ASKED = (
+INSPECTOR_CALLS = (
     (("--method", "tools/list"), "cortex_search"),
     (
         ("--method", "tools/call", "--tool-name", "cortex_search", "--tool-arg", "query=open a session"),
@@ -65,34 +65,36 @@ ASKED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Strangers:
+class ForeignPrograms:
     """Programs of others: Node and its modules; `kept`: where the suite writes."""
 
     node: Path
     modules: Path
-    kept: Path
+    output_folder: Path
     #: (leg, scenario, passed, failed) of the suite, and (way, what was asked, answered 1 or 0, 0)
-    found: list[tuple[str, str, int, int]] = field(default_factory=list)
+    outcomes: list[tuple[str, str, int, int]] = field(default_factory=list)
 
     def judge(self, leg: str, url: str, era: str, expected: dict[str, str]) -> bool:
         """Whether the suite finds what is expected of it."""
-        listed = self.kept / f"{leg}-{era}.yml"
+        listed = self.output_folder / f"{leg}-{era}.yml"
         listed.write_text(yaml.safe_dump({"server": list(expected)}))
-        said = self.kept / f"{leg}-{era}.txt"
+        log = self.output_folder / f"{leg}-{era}.txt"
         command = [self.node, self.modules / SUITE / "dist" / "index.js", "server", "--url", url]
         command += ["--suite", "all", "--spec-version", era, "--expected-failures", listed]
-        with said.open("wb") as file:
+        with log.open("wb") as file:
             done = subprocess.run(
-                [*command, "-o", self.kept / f"{leg}-{era}"],
+                [*command, "-o", self.output_folder / f"{leg}-{era}"],
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 timeout=SUITE_S,
                 env=os.environ | {"NO_COLOR": "1"},
                 check=False,
             )
-        summary = said.read_text().partition("=== SUMMARY ===")[2].strip()
+        summary = log.read_text().partition("=== SUMMARY ===")[2].strip()
         rows = SUMMED.findall(summary)
-        self.found.extend((f"{leg} {era}", name, int(passed), int(failed)) for name, passed, failed in rows)
+        self.outcomes.extend(
+            (f"{leg} {era}", name, int(passed), int(failed)) for name, passed, failed in rows
+        )
         print(f"\n=== {leg}, {era}: {'as expected' if not done.returncode else 'NOT as expected'}\n{summary}")
         for scenario in sorted(expected):
             print(f"expected to fail: {scenario}: {expected[scenario]}")
@@ -103,7 +105,7 @@ class Strangers:
         bins = orjson.loads((self.modules / INSPECTOR / "package.json").read_bytes())["bin"]
         program = self.modules / INSPECTOR / bins["mcp-inspector"]
         well = True
-        for arguments, holds in ASKED:
+        for arguments, holds in INSPECTOR_CALLS:
             done = subprocess.run(
                 [self.node, program, "--cli", *target, *arguments, "--connect-timeout", str(CALL_MS)],
                 cwd=cwd,
@@ -114,51 +116,53 @@ class Strangers:
             )
             answered = done.returncode == 0 and holds in done.stdout
             well &= answered
-            self.found.append((f"inspector {way}", arguments[1], int(answered), int(not answered)))
+            self.outcomes.append((f"inspector {way}", arguments[1], int(answered), int(not answered)))
             print(
                 f"inspector, {way}, {arguments[1]}: {'answered' if answered else 'FAILED ' + done.stderr[-500:]}"
             )
-            (self.kept / f"inspector-{way}-{arguments[1].replace('/', '-')}.txt").write_text(
+            (self.output_folder / f"inspector-{way}-{arguments[1].replace('/', '-')}.txt").write_text(
                 done.stdout + done.stderr
             )
         return well
 
 
-def judge(strangers: Strangers, leg: str, server: Listening, expected: dict[str, dict[str, str]]) -> bool:
+def judge(
+    programs: ForeignPrograms, leg: str, server: RunningServer, expected: dict[str, dict[str, str]]
+) -> bool:
     """Whether a server answers the suite as expected, in both eras."""
     port = urlsplit(server.url).port
     assert port is not None
-    with passing(port, server.token) as open_port:
+    with run_proxy(port, server.token) as open_port:
         url = f"http://127.0.0.1:{open_port}/mcp"
-        return all([strangers.judge(leg, url, era, expected[f"{leg} {era}"]) for era in ERAS])  # noqa: C419 - both run
+        return all([programs.judge(leg, url, era, expected[f"{leg} {era}"]) for era in ERAS])  # noqa: C419 - both run
 
 
 def read_expected() -> dict[str, dict[str, str]]:
     """Leg and era → scenario → why it fails."""
-    legs = yaml.safe_load((HERE / "expected.yml").read_text())
+    legs = yaml.safe_load((FOLDER / "expected.yml").read_text())
     return {
         leg: {name: reason for reason, names in reasons.items() for name in names.split()}
         for leg, reasons in legs.items()
     }
 
 
-def run(kept: Path, found: list[tuple[str, str, int, int]]) -> bool:
+def run(output_folder: Path, outcomes: list[tuple[str, str, int, int]]) -> bool:
     node, modules = node_with("conformance", PACKAGES, NODE)
-    strangers = Strangers(node, modules, kept, found)
+    programs = ForeignPrograms(node, modules, output_folder, outcomes)
     expected = read_expected()
-    with scratch(memory_data_dir=kept / "data") as root, contextlib.ExitStack() as ending:
+    with scratch_project(memory_data_dir=output_folder / "data") as root, contextlib.ExitStack() as ending:
         ending.callback(attach.stop, load_data())
         write_project(root, CHUNKS)
-        fixture = [sys.executable, str(HERE / "fixture.py"), str(root)]
-        with listening(root, fixture) as server:
-            well = judge(strangers, "fixture", server, expected)
-        with listening(root) as server:
-            asyncio.run(wait_whole(root))
-            well &= judge(strangers, "product", server, expected)
+        fixture = [sys.executable, str(FOLDER / "fixture.py"), str(root)]
+        with run_server(root, fixture) as server:
+            well = judge(programs, "fixture", server, expected)
+        with run_server(root) as server:
+            asyncio.run(wait_until_indexed(root))
+            well &= judge(programs, "product", server, expected)
             sent = f"Authorization: Bearer {server.token}"
             target = (f"{server.url}/mcp", "--transport", "http", "--header", sent)
-            well &= strangers.inspect("http", target, root)
-        well &= strangers.inspect("stdio", (CORTEX, "mcp"), root)
+            well &= programs.inspect("http", target, root)
+        well &= programs.inspect("stdio", (CORTEX, "mcp"), root)
     return well
 
 
@@ -170,14 +174,14 @@ def main() -> None:
     add_json(parser)
     options = parser.parse_args()
     figures = begin("conformance") | {"packages": PACKAGES, "node": NODE}
-    found: list[tuple[str, str, int, int]] = []
+    outcomes: list[tuple[str, str, int, int]] = []
     with tempfile.TemporaryDirectory(prefix="cortex-conformance-") as folder:
-        kept = (options.keep or Path(folder)).resolve()
-        kept.mkdir(parents=True, exist_ok=True)
+        output_folder = (options.keep or Path(folder)).resolve()
+        output_folder.mkdir(parents=True, exist_ok=True)
         os.environ["CORTEX_PROJECT"] = ""
-        well = run(kept, found)
+        well = run(output_folder, outcomes)
     if options.json:
-        write(figures | {"as_expected": well, "rows": found})
+        write(figures | {"as_expected": well, "rows": outcomes})
     print("\nconformance: as expected" if well else "\nconformance: NOT as expected")
     sys.exit(not well)
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from torture.kills import load, look
 from torture.record import Record
-from torture.world import World, made_world
+from torture.world import World, open_world
 
-PART = "clones"
+SCENARIO = "clones"
 FILES = 5
 #: seconds in which each command ends, and until which a front is asked
 COMMAND_S, ASK_S = 60.0, 8.0
@@ -67,21 +67,21 @@ class Attack:
 
     def state(self) -> dict[str, str]:
         """Every canary with what it is."""
-        told = {}
+        states = {}
         for path in sorted((self.canaries, *self.canaries.rglob("*"))):
             info = path.lstat()
             content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-            told[str(path)] = f"{info.st_mode:o} {info.st_size} {info.st_mtime_ns} {content}"
-        return told
+            states[str(path)] = f"{info.st_mode:o} {info.st_size} {info.st_mtime_ns} {content}"
+        return states
 
 
 def run(record: Record, until: float) -> None:
     """Steps until `until` (monotonic); each is a clone with three drawn attacks."""
     while time.monotonic() < until:
-        draws = record.draws(PART)
+        draws = record.draws(SCENARIO)
         # What is done to git comes last: the torture asks it itself before.
         names = sorted(draws.sample(sorted(ATTACKS), 3), key=lambda name: name.startswith("git"))
-        with made_world(record, PART, FILES, draws) as world, _attack(world.base) as attack:
+        with open_world(record, SCENARIO, FILES, draws) as world, _attack(world.base) as attack:
             _clone(world)
             for name in names:
                 with contextlib.suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
@@ -115,10 +115,10 @@ def _listen(listener: socket.socket, attack: Attack) -> None:
             connection, _ = listener.accept()
             with connection:
                 connection.settimeout(1.0)
-                said = b""
+                received = b""
                 with contextlib.suppress(OSError):
-                    said = connection.recv(300)
-            attack.calls.append(said.decode(errors="replace"))
+                    received = connection.recv(300)
+            attack.calls.append(received.decode(errors="replace"))
 
 
 def _clone(world: World) -> None:
@@ -140,9 +140,9 @@ def _use(world: World, attack: Attack, record: Record, draws: random.Random, wha
     reply = front.initialize()
     ended = reply.kind == "gone"  # a configuration that cannot be used: it says so and ends
     if reply.kind == "silent":
-        record.breaks(PART, "a front answers soon after its start", f"{what}: {load()}")
+        record.breaks(SCENARIO, "a front answers soon after its start", f"{what}: {load()}")
     deadline = time.monotonic() + ASK_S
-    while not ended and time.monotonic() < deadline and look(world, front).anything:
+    while not ended and time.monotonic() < deadline and look(world, front).has_any:
         time.sleep(0.2)
     world.save("saved.py", random.Random(1))
     front.close(5.0)
@@ -151,17 +151,21 @@ def _use(world: World, attack: Attack, record: Record, draws: random.Random, wha
             done = world.command(*arguments, bound_s=COMMAND_S)
         except subprocess.TimeoutExpired:
             record.breaks(
-                PART,
+                SCENARIO,
                 "every command ends in a hostile clone",
                 f"{what}: cortex {' '.join(arguments)}; {load()}",
             )
             continue
         if "Traceback" in done.stderr or done.returncode not in (0, 1, 2, 3):
-            said = f"{what}: cortex {' '.join(arguments)} ended with {done.returncode}: {done.stderr[-300:]}"
-            record.breaks(PART, "a hostile clone is one sentence", said)
+            message = (
+                f"{what}: cortex {' '.join(arguments)} ended with {done.returncode}: {done.stderr[-300:]}"
+            )
+            record.breaks(SCENARIO, "a hostile clone is one sentence", message)
         if "\x1b" in done.stdout + done.stderr:
             record.breaks(
-                PART, "no terminal sequence of a clone's is printed", f"{what}: cortex {' '.join(arguments)}"
+                SCENARIO,
+                "no terminal sequence of a clone's is printed",
+                f"{what}: cortex {' '.join(arguments)}",
             )
     _judge(attack, record, what, before)
 
@@ -175,13 +179,13 @@ def _judge(attack: Attack, record: Record, what: str, before: dict[str, str]) ->
     ]
     if changed:
         record.count("canaries changed", len(changed))
-        record.breaks(PART, "nothing outside the project is changed", f"{what}: {changed[:4]}")
+        record.breaks(SCENARIO, "nothing outside the project is changed", f"{what}: {changed[:4]}")
     if attack.mark.exists():
         record.count("programs run")
-        record.breaks(PART, "no program of a clone's runs", f"{what}: {attack.mark.read_text()[:300]}")
+        record.breaks(SCENARIO, "no program of a clone's runs", f"{what}: {attack.mark.read_text()[:300]}")
     if attack.calls:
         record.count("connections", len(attack.calls))
-        record.breaks(PART, "nothing is sent to where a clone says", f"{what}: {attack.calls[:3]}")
+        record.breaks(SCENARIO, "nothing is sent to where a clone says", f"{what}: {attack.calls[:3]}")
 
 
 def _links(root: Path, attack: Attack, draws: random.Random) -> None:
@@ -193,7 +197,7 @@ def _links(root: Path, attack: Attack, draws: random.Random) -> None:
             path.symlink_to(attack.canaries / draws.choice(("folder", "file", "empty", "new")))
 
 
-def _whole(root: Path, attack: Attack, draws: random.Random) -> None:
+def _replace_with_link(root: Path, attack: Attack, draws: random.Random) -> None:
     """`.cortex`, or what git reads, is a link itself."""
     name = draws.choice((".cortex", ".gitignore", ".git/info", "src/.gitignore", ".gitattributes"))
     path = root / name
@@ -379,7 +383,7 @@ def _modules(root: Path, attack: Attack, draws: random.Random) -> None:
 #: each puts something into a clone
 ATTACKS: dict[str, Callable[[Path, Attack, random.Random], None]] = {
     "links": _links,
-    "links for the whole": _whole,
+    "links for the whole": _replace_with_link,
     "devices": _devices,
     "settings": _settings,
     "git programs": _git_programs,

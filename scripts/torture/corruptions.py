@@ -19,9 +19,9 @@ import psutil
 
 from torture.kills import Missing, load, look
 from torture.record import Record
-from torture.world import World, made_world, role
+from torture.world import World, open_world, role
 
-PART = "corruptions"
+SCENARIO = "corruptions"
 #: files of the project
 FILES = 8
 #: seconds in which what was damaged must be whole again without a save, on a machine that does
@@ -47,17 +47,17 @@ _NUMBER = re.compile(r"[0-9a-f]{16,}|\d+")
 
 def run(record: Record, until: float) -> None:
     """Steps until `until` (monotonic), hot and cold by chance; a last start reads what is left."""
-    with made_world(record, PART, FILES) as world:
+    with open_world(record, SCENARIO, FILES) as world:
         trial = Trial(world, record)
         trial.heal("first", "start")
         steps = 0
-        while time.monotonic() < until or sum(trial.seen.values()) < LEAST:
+        while time.monotonic() < until or sum(trial.damage_counts.values()) < LEAST:
             steps += 1
-            draws = record.draws(PART)
+            draws = record.draws(SCENARIO)
             if steps % STEPS_BETWEEN_SAVES == STEPS_BETWEEN_SAVES - 1:
                 world.save(draws.choice(sorted(world.words.values())), draws)
             trial.step(draws)
-        record.measure("kinds of files damaged", len(trial.seen))
+        record.measure("kinds of files damaged", len(trial.damage_counts))
         trial.down()
         trial.heal("last", f"start after {trial.done}")
         trial.front.close(5.0)
@@ -69,7 +69,7 @@ class Trial:
     def __init__(self, world: World, record: Record) -> None:
         self.world, self.record = world, record
         #: how often each kind of file was damaged
-        self.seen: Counter[str] = Counter()
+        self.damage_counts: Counter[str] = Counter()
         #: the damages since the last start; what nobody reads is noticed by the next one
         self.done: list[str] = []
         self.front = world.front()
@@ -91,9 +91,9 @@ class Trial:
     def _damage(self, draws: random.Random, *, cold: bool) -> str:
         """Damage one file; what was done, "" for nothing."""
         kinds = kinds_of(self.world)
-        least = min(self.seen[kind] for kind in kinds)
-        kind = draws.choice(sorted(kind for kind in kinds if self.seen[kind] == least))
-        self.seen[kind] += 1
+        least = min(self.damage_counts[kind] for kind in kinds)
+        kind = draws.choice(sorted(kind for kind in kinds if self.damage_counts[kind] == least))
+        self.damage_counts[kind] += 1
         path = draws.choice(kinds[kind])
         how = draws.choice(sorted(DAMAGES))
         try:
@@ -108,27 +108,27 @@ class Trial:
 
     def heal(self, when: str, what: str) -> None:
         """Wait until every word is found where it is."""
-        started = asked = time.monotonic()
+        started = asked_at = time.monotonic()
         missing = Missing()
         while time.monotonic() - started < HEALED_S_MAX:
             if not self.front.alive:
                 self._open(what)
                 started = time.monotonic()  # how long a front takes is not what is measured here
-            asked = time.monotonic()
+            asked_at = time.monotonic()
             missing = look(self.world, self.front)
-            if not missing.anything:
+            if not missing.has_any:
                 break
             time.sleep(0.1)
-        if missing.anything:
+        if missing.has_any:
             took = time.monotonic() - started
-            said = f"{when} {what}: after {took:.0f} s {missing}; {self._sign()}; {load()}"
-            self.record.breaks(PART, "a damage is healed by itself", said)
+            detail = f"{when} {what}: after {took:.0f} s {missing}; {self._signs_of_life()}; {load()}"
+            self.record.breaks(SCENARIO, "a damage is healed by itself", detail)
             self._begin_anew()
             return
         # The look that found nothing missing is no part of the healing.
-        self.record.measure(f"healed {when}, s", asked - started)
+        self.record.measure(f"healed {when}, s", asked_at - started)
         self.record.count("healed")
-        if asked - started > HEALED_S:
+        if asked_at - started > HEALED_S:
             self.record.count(f"healed after more than {HEALED_S:g} s")
 
     def down(self) -> None:
@@ -138,27 +138,27 @@ class Trial:
     def _open(self, what: str) -> None:
         """Another front, in place of one that was closed here, or that ended by itself."""
         if not self.front.closed:
-            said = f"after {what} it ended with {self.front.process.poll()}"
-            self.record.breaks(PART, "a front lives on", said)
+            detail = f"after {what} it ended with {self.front.process.poll()}"
+            self.record.breaks(SCENARIO, "a front lives on", detail)
             self.front.close()
         self.front = self.world.front()
         self.front.initialize()
 
-    def _sign(self) -> str:
+    def _signs_of_life(self) -> str:
         """What an answer, the logs and the stacks of who writes the index say meanwhile."""
         word = next(iter(self.world.words))
-        told = self.front.call("cortex_exact", query=word, detail="location").index.get("message", "")
+        message = self.front.call("cortex_exact", query=word, detail="location").index.get("message", "")
         config = self.world.config
         for process in self.world.processes():
             if role(process) in {"watcher", "indexer"}:
                 with contextlib.suppress(psutil.Error):
                     process.send_signal(signal.SIGPROF)  # its stacks go to its log; then it ends
         time.sleep(1.0)
-        lines = [f"says {told!r}"]
+        lines = [f"says {message!r}"]
         for name in ("indexer.json", "indexer.log", "watcher.log"):
             with contextlib.suppress(OSError):
-                said = (config.run_dir / name).read_text(errors="replace")
-                lines.append(f"{name} ends with:\n{said[-SAID_MAX:]}")
+                log_text = (config.run_dir / name).read_text(errors="replace")
+                lines.append(f"{name} ends with:\n{log_text[-SAID_MAX:]}")
         return "\n".join(lines)
 
     def _begin_anew(self) -> None:
@@ -183,8 +183,8 @@ def kinds_of(world: World) -> dict[str, list[Path]]:
                 if name == INSIDE:
                     continue
                 path = Path(folder, name)
-                shown = str(path.relative_to(world.base)).replace(world.config.root_id, "ID")
-                kinds.setdefault(_NUMBER.sub("N", shown), []).append(path)
+                label = str(path.relative_to(world.base)).replace(world.config.root_id, "ID")
+                kinds.setdefault(_NUMBER.sub("N", label), []).append(path)
     return {kind: sorted(paths) for kind, paths in kinds.items()}
 
 
@@ -248,12 +248,12 @@ def _pipe(path: Path, draws: random.Random) -> None:
 
 def _other(path: Path, draws: random.Random) -> None:
     """Another whole file of the same folder under this name."""
-    others = [one for one in path.parent.iterdir() if one.is_file() and one != path]
+    others = [sibling for sibling in path.parent.iterdir() if sibling.is_file() and sibling != path]
     if not others:
         raise OSError("no other file")
-    made = path.with_name(f"{path.name}.torture")
-    shutil.copyfile(draws.choice(sorted(others)), made)
-    made.replace(path)
+    copy = path.with_name(f"{path.name}.torture")
+    shutil.copyfile(draws.choice(sorted(others)), copy)
+    copy.replace(path)
 
 
 #: what is done to a file; in-place damages are seen by who has it mapped

@@ -96,8 +96,8 @@ class Front:
         with self._lock:
             self._ended = True
             left, self._waiting = list(self._waiting.values()), {}
-        for one in left:
-            one.put(None)
+        for waiter in left:
+            waiter.put(None)
 
     def send(self, line: bytes) -> bool:
         """Write one line as it is; False when the front does not take it any more."""
@@ -125,7 +125,7 @@ class Front:
         delayed = delay_s(self.process.pid)
         while True:
             try:
-                told = answer.get(timeout=LOOK_S)
+                response = answer.get(timeout=LOOK_S)
                 break
             except queue.Empty:
                 took = time.monotonic() - started
@@ -134,9 +134,13 @@ class Front:
                         self._waiting.pop(number, None)
                     return Reply("silent", {}, took)
         took = time.monotonic() - started
-        if told is None:
+        if response is None:
             return Reply("gone", {}, took)
-        return Reply("refused", told["error"], took) if "error" in told else _result(told["result"], took)
+        return (
+            Reply("refused", response["error"], took)
+            if "error" in response
+            else _result(response["result"], took)
+        )
 
     def initialize(self, bound_s: float = START_S) -> Reply:
         """The handshake."""

@@ -63,8 +63,8 @@ def draw_query(draws: random.Random) -> str:
 def _condition(draws: random.Random, depth: int) -> str:
     parts = []
     for _ in range(draws.randrange(1, 4)):
-        part = f"({_condition(draws, depth - 1)})" if depth and draws.random() < 0.3 else _clause(draws)
-        parts.append(draws.choice(("", "", "", "NOT ", "+", "-")) + part)
+        term = f"({_condition(draws, depth - 1)})" if depth and draws.random() < 0.3 else _clause(draws)
+        parts.append(draws.choice(("", "", "", "NOT ", "+", "-")) + term)
     return draws.choice((" ", " AND ", " OR ", " && ", " || ")).join(parts)
 
 

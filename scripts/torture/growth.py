@@ -14,9 +14,9 @@ import psutil
 from torture.front import Front
 from torture.grammar import draw_query
 from torture.record import Record
-from torture.world import World, made_world, role
+from torture.world import World, open_world, role
 
-PART = "growth"
+SCENARIO = "growth"
 FILES = 20
 #: calls until everything that is made once is there, and between two looks
 WARM_CALLS, STEP_CALLS = 150, 250
@@ -38,18 +38,18 @@ Figures = dict[str, tuple[float, int, int]]
 
 def run(record: Record, until: float) -> None:
     """Steps of STEP_CALLS calls until `until` (monotonic), and the comparison."""
-    with made_world(record, PART, FILES) as world:
+    with open_world(record, SCENARIO, FILES) as world:
         front = world.front()
         front.initialize()
-        warm = random.Random(f"{record.seed} {PART} warm")
+        warm = random.Random(f"{record.seed} {SCENARIO} warm")
         _calls(world, front, record, warm, WARM_CALLS)
         looks: list[tuple[int, Figures]] = []
         done = 0
         while time.monotonic() < until or len(looks) < 2:
-            _calls(world, front, record, record.draws(PART), STEP_CALLS)
+            _calls(world, front, record, record.draws(SCENARIO), STEP_CALLS)
             done += STEP_CALLS
             looks.append((done, _figures(world)))
-        looks[-1] = done, _with_what_stays(world, looks)
+        looks[-1] = done, _with_lasting_resources(world, looks)
         compare(record, looks)
         front.close(5.0)
 
@@ -62,7 +62,9 @@ def _calls(world: World, front: Front, record: Record, draws: random.Random, num
         reply = front.call(tool, **arguments)
         record.count("calls for growth")
         if reply.kind in ("silent", "gone"):
-            record.breaks(PART, "every call ends within its deadline", f"{tool} {arguments}: {reply.kind}")
+            record.breaks(
+                SCENARIO, "every call ends within its deadline", f"{tool} {arguments}: {reply.kind}"
+            )
             if not front.alive:
                 return
         if at % CALLS_BETWEEN_SAVES == 0:
@@ -91,7 +93,7 @@ def _figures(world: World) -> Figures:
     return figures
 
 
-def _with_what_stays(world: World, looks: list[tuple[int, Figures]]) -> Figures:
+def _with_lasting_resources(world: World, looks: list[tuple[int, Figures]]) -> Figures:
     """The last look, with the descriptors and threads that there still are when others have had
     time to go.
     """
@@ -99,10 +101,12 @@ def _with_what_stays(world: World, looks: list[tuple[int, Figures]]) -> Figures:
     until = time.monotonic() + LEAVE_S
     while True:
         now = _figures(world)
-        told = {name: (one[0], *map(min, one[1:], now.get(name, one)[1:])) for name, one in after.items()}
-        grown = [name for name in before.keys() & told.keys() if _is_more(before[name], told[name])]
+        figures = {
+            name: (sizes[0], *map(min, sizes[1:], now.get(name, sizes)[1:])) for name, sizes in after.items()
+        }
+        grown = [name for name in before.keys() & figures.keys() if _is_more(before[name], figures[name])]
         if not grown or time.monotonic() >= until:
-            return told
+            return figures
         time.sleep(LOOK_S)
 
 
@@ -126,13 +130,13 @@ def compare(record: Record, looks: list[tuple[int, Figures]]) -> None:
         goes_on = min(middle - before[name][0], after[name][0] - middle) > memory / 4
         endless = goes_on and memory > GROWTH_MB_MAX and memory / thousands > GROWTH_MB_A_THOUSAND
         if endless and all_calls - calls >= JUDGED_CALLS:
-            said = f"{name}: {before[name][0]:.0f} → {after[name][0]:.0f} MB in {all_calls - calls} calls"
-            record.breaks(PART, "memory does not grow", said)
+            detail = f"{name}: {before[name][0]:.0f} → {after[name][0]:.0f} MB in {all_calls - calls} calls"
+            record.breaks(SCENARIO, "memory does not grow", detail)
         if _is_more(before[name], after[name]):
-            said = f"{name}: {before[name][1:]} → {after[name][1:]} descriptors, threads"
-            record.breaks(PART, "descriptors and threads do not grow", said)
+            detail = f"{name}: {before[name][1:]} → {after[name][1:]} descriptors, threads"
+            record.breaks(SCENARIO, "descriptors and threads do not grow", detail)
     if missing := before.keys() - after.keys():
-        said = ", ".join(sorted(missing))
+        detail = ", ".join(sorted(missing))
         record.count("processes that ended while growth was watched", len(missing))
         if any(not name.startswith("pool") for name in missing):
-            record.breaks(PART, "no process ends by itself", said)
+            record.breaks(SCENARIO, "no process ends by itself", detail)

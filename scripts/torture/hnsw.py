@@ -23,7 +23,7 @@ from ipc.messages import VectorSearch
 from torture.corruptions import DAMAGES
 from torture.record import Record
 
-PART = "hnsw"
+SCENARIO = "hnsw"
 ROWS, DIMENSIONS, MODEL = 2_000, 16, "torture@0"
 #: above it HNSW answers
 LIMITS = Limits(scan_rows_max=100)
@@ -43,10 +43,10 @@ def run(record: Record, until: float) -> None:
         drawn = np.random.default_rng(record.seed)
         rows = _rows(folder, drawn.normal(size=(ROWS, DIMENSIONS)).astype("<f4"))
         name = build_vectors(rows, folder / "vector")
-        whole = (folder / "vector" / name).read_bytes()
+        intact = (folder / "vector" / name).read_bytes()
         while time.monotonic() < until:
-            draws = record.draws(PART)
-            _step(rows, folder / "vector" / name, whole, record, draws)
+            draws = record.draws(SCENARIO)
+            _step(rows, folder / "vector" / name, intact, record, draws)
 
 
 def _rows(folder: Path, vectors: np.ndarray) -> Rows:
@@ -58,7 +58,7 @@ def _rows(folder: Path, vectors: np.ndarray) -> Rows:
     return assemble(1, MODEL, DIMENSIONS, (open_segment(folder / "1.seg"),), np.zeros(0, "<u8"))
 
 
-def _step(rows: Rows, path: Path, whole: bytes, record: Record, draws: random.Random) -> None:
+def _step(rows: Rows, path: Path, intact: bytes, record: Record, draws: random.Random) -> None:
     how = draws.choice(CLOSED)
     # The damages work on what is there: a whole file again, whatever the last one left.
     if path.is_dir() and not path.is_symlink():
@@ -66,17 +66,17 @@ def _step(rows: Rows, path: Path, whole: bytes, record: Record, draws: random.Ra
             inner.unlink()
         path.rmdir()
     path.unlink(missing_ok=True)
-    path.write_bytes(whole)
-    (path.parent / "other.usearch").write_bytes(whole[: len(whole) // 2])
+    path.write_bytes(intact)
+    (path.parent / "other.usearch").write_bytes(intact[: len(intact) // 2])
     DAMAGES[how](path, draws)
     record.count("corruptions of hnsw")
-    ended = _in_a_child(rows, path, draws)
+    ended = _open_in_child(rows, path, draws)
     if ended:
         record.count("processes ended by a damaged hnsw file")
-        record.breaks(PART, "a damaged HNSW file ends no process", f"{how}: {ended}")
+        record.breaks(SCENARIO, "a damaged HNSW file ends no process", f"{how}: {ended}")
 
 
-def _in_a_child(rows: Rows, path: Path, draws: random.Random) -> str:
+def _open_in_child(rows: Rows, path: Path, draws: random.Random) -> str:
     """Open the file and ask; how the child ended, "" when it answered."""
     seed = draws.getrandbits(32)
     child = os.fork()

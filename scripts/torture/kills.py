@@ -18,9 +18,9 @@ import psutil
 from cortex.generation.current import CURRENT
 from torture.front import Front, Reply
 from torture.record import Record
-from torture.world import World, draw_path, freeze, made_world, role
+from torture.world import World, draw_path, freeze, open_world, role
 
-PART = "kills"
+SCENARIO = "kills"
 #: files of the project, and agents that ask at the same time
 FILES, AGENTS = 30, 2
 #: files of a burst, which keep the indexer and its pool busy
@@ -40,7 +40,7 @@ JUMPS_S = (-86_400, -3_600, 3_600, 86_400, 0)
 
 def run(record: Record, until: float) -> None:
     """Steps until `until` (monotonic), and the end of the set."""
-    with made_world(record, PART, FILES) as world:
+    with open_world(record, SCENARIO, FILES) as world:
         agents = [Agent(world, record, number) for number in range(AGENTS)]
         for agent in agents:
             agent.start()
@@ -62,7 +62,7 @@ def run(record: Record, until: float) -> None:
 
 def act(world: World, record: Record) -> None:
     """One drawn step: something is saved, and somebody is killed or frozen."""
-    draws = record.draws(PART)
+    draws = record.draws(SCENARIO)
     _change(world, record, draws)
     time.sleep(draws.uniform(*PAUSE_S))
     if draws.random() < 0.05:
@@ -136,7 +136,7 @@ class Agent(threading.Thread):
             self._ask(front)
             self.stop.wait(0.02)
         if front is not None and not front.close(5.0):
-            self.record.breaks(PART, "a front ends with its standard input", "it did not within 5 s")
+            self.record.breaks(SCENARIO, "a front ends with its standard input", "it did not within 5 s")
 
     def _open(self) -> Front:
         front = self.world.front()
@@ -145,7 +145,7 @@ class Agent(threading.Thread):
         self.record.measure("start of a front, s", reply.seconds)
         if reply.kind == "silent":
             self.record.breaks(
-                PART,
+                SCENARIO,
                 "a front answers soon after its start",
                 f"no answer after {reply.seconds:.1f} s; {load()}",
             )
@@ -160,13 +160,13 @@ class Agent(threading.Thread):
         self.record.count(f"calls {reply.kind}")
         self.record.measure("a call, s", reply.seconds)
         if reply.kind == "silent":
-            said = (
+            detail = (
                 f"{word} of {path}: nothing after {reply.seconds:.1f} s; {load()}; front {front.process.pid}"
             )
-            self.record.breaks(PART, "every call ends within its deadline", said)
+            self.record.breaks(SCENARIO, "every call ends within its deadline", detail)
         elif reply.kind == "answer" and (fault := self._fault(reply, word, path)):
             self.record.count("wrong answers")
-            self.record.breaks(PART, "no answer is wrong", fault)
+            self.record.breaks(SCENARIO, "no answer is wrong", fault)
 
     def _fault(self, reply: Reply, word: str, path: str) -> str:
         """What is wrong with the answer; "" for nothing. A word was never in another file, and
@@ -187,13 +187,13 @@ class Missing:
     refused: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        refusals = "; ".join(f"{number} × {said}" for said, number in self.refused.most_common(3))
+        refusals = "; ".join(f"{number} × {reason}" for reason, number in self.refused.most_common(3))
         return (
             f"missing {self.lost[:6]} of {len(self.lost)}, still there {self.ghosts[:6]}, refused: {refusals}"
         )
 
     @property
-    def anything(self) -> bool:
+    def has_any(self) -> bool:
         return bool(self.lost or self.ghosts or self.refused)
 
 
@@ -226,15 +226,15 @@ class Patience:
 
     def __init__(self, world: World, quiet_s: float, whole_s: float) -> None:
         self._world, self._quiet_s, self._whole_s = world, quiet_s, whole_s
-        self._seen: object = None
+        self._progress: object = None
         self.started = self._moved = time.monotonic()
 
-    def lasts(self, missing: Missing) -> bool:
+    def should_wait(self, missing: Missing) -> bool:
         """Whether there is reason to wait for what is missing."""
         now = time.monotonic()
-        seen = (len(missing.lost), len(missing.ghosts), *missing.refused, *self._traces())
-        if seen != self._seen:
-            self._seen, self._moved = seen, now
+        progress = (len(missing.lost), len(missing.ghosts), *missing.refused, *self._traces())
+        if progress != self._progress:
+            self._progress, self._moved = progress, now
         return now - self._moved < self._quiet_s and now - self.started < self._whole_s
 
     def _traces(self) -> list[object]:
@@ -255,42 +255,44 @@ def settle(world: World, record: Record) -> None:
     missing = Missing()
     front: Front | None = None
     patience = Patience(world, QUIET_S, WHOLE_S)
-    while patience.lasts(missing):
+    while patience.should_wait(missing):
         if front is None or not front.alive:
             if front is not None:
                 front.close()
             front = world.front()
             front.initialize()
         missing = look(world, front)
-        if not missing.anything:
+        if not missing.has_any:
             break
         time.sleep(0.1)
     record.measure("until everything is found after kills, s", time.monotonic() - patience.started)
-    if missing.anything:
+    if missing.has_any:
         record.count("files lost", len(missing.lost))
-        said = f"{missing}; {who_is_there(world)}; {load()}"
-        record.breaks(PART, f"everything is found again while anything moves, and {QUIET_S:g} s longer", said)
+        detail = f"{missing}; {describe_processes(world)}; {load()}"
+        record.breaks(
+            SCENARIO, f"everything is found again while anything moves, and {QUIET_S:g} s longer", detail
+        )
     if front is not None:
         front.close()
 
 
-def who_is_there(world: World) -> str:
+def describe_processes(world: World) -> str:
     """The processes of a set by their roles: what is lost for good mostly lacks one."""
-    found = Counter(role(process) for process in world.processes())
-    return "processes " + ", ".join(f"{number} {name}" for name, number in sorted(found.items()))
+    roles = Counter(role(process) for process in world.processes())
+    return "processes " + ", ".join(f"{number} {name}" for name, number in sorted(roles.items()))
 
 
 def end(world: World, record: Record) -> None:
     """Everything ends with the fronts, and `cortex down` leaves no folder of ours behind."""
-    left = world.gone_within()
+    left = world.wait_for_exit()
     record.count("orphans", len(left))
     if left:
-        record.breaks(PART, "no process outlives its purpose", ", ".join(left))
+        record.breaks(SCENARIO, "no process outlives its purpose", ", ".join(left))
     world.command("down")
     names = sorted(str(path.relative_to(world.runtime)) for path in world.runtime.glob("*/*"))
     record.count("runtime folders left", len(names))
     if names:
-        record.breaks(PART, "`cortex down` leaves no runtime folder", ", ".join(names))
+        record.breaks(SCENARIO, "`cortex down` leaves no runtime folder", ", ".join(names))
 
 
 def load() -> str:

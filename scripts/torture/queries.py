@@ -22,7 +22,7 @@ from ipc.messages import ExactSearch, MatchType
 from torture.grammar import WORDS, draw_query
 from torture.record import Record
 
-PART = "queries"
+SCENARIO = "queries"
 MATCH_TYPES: tuple[MatchType | None, ...] = (None, "exact", "phrase", "prefix", "fuzzy", "regex", "substring")
 #: queries of one step
 QUERIES = 500
@@ -42,17 +42,17 @@ TEXTS = (
 def run(record: Record, until: float) -> None:
     """Steps until `until` (monotonic)."""
     with tempfile.TemporaryDirectory() as folder:
-        drawn = random.Random(f"{record.seed} {PART}")
+        drawn = random.Random(f"{record.seed} {SCENARIO}")
         texts = [" ".join(drawn.choices(WORDS, k=40)) for _ in range(CHUNKS)]
         snapshot = open_sample(Path(folder), (*TEXTS, *texts))
         while time.monotonic() < until:
-            draws = record.draws(PART)
+            draws = record.draws(SCENARIO)
             for _ in range(QUERIES):
                 ask(snapshot, record, draw(draws))
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             record.measure("memory of drawn queries, MB", memory)
             if memory > MEMORY_MB_MAX:
-                record.breaks(PART, "memory is bounded", f"{memory:.0f} MB")
+                record.breaks(SCENARIO, "memory is bounded", f"{memory:.0f} MB")
                 return
 
 
@@ -68,17 +68,17 @@ def ask(snapshot: TextSnapshot, record: Record, question: ExactSearch) -> None:
     except BadRequest as error:
         record.count("queries refused")
         if len(str(error)) < 10:
-            record.breaks(PART, "a refusal is a sentence", f"{what}: {error}")
+            record.breaks(SCENARIO, "a refusal is a sentence", f"{what}: {error}")
     except Exception as error:
-        record.breaks(PART, "no query is an internal error", f"{what}: {type(error).__name__}: {error}")
+        record.breaks(SCENARIO, "no query is an internal error", f"{what}: {type(error).__name__}: {error}")
     else:
         if answer.total_found < len(answer.hits) or not (answer.hits or answer.suggestion):
-            record.breaks(PART, "an answer says how much it found, or why nothing", what)
+            record.breaks(SCENARIO, "an answer says how much it found, or why nothing", what)
     record.count("queries drawn")
     took = time.process_time() - started
     record.measure("a drawn query, s of the processor", took)
     if took > QUERY_S_MAX:
-        record.breaks(PART, "a query ends within its deadline", f"{what}: {took:.1f} s of the processor")
+        record.breaks(SCENARIO, "a query ends within its deadline", f"{what}: {took:.1f} s of the processor")
 
 
 def open_sample(folder: Path, texts: tuple[str, ...]) -> TextSnapshot:

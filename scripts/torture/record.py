@@ -31,11 +31,11 @@ class Record:
     #: how the steps are repeated with the same pace: what `--seconds` was
     asked_s: float = 0.0
 
-    def draws(self, part: str) -> random.Random:
+    def draws(self, scenario: str) -> random.Random:
         """The source of chance of the part's next step, the same for the same seed and number."""
-        step = self.steps.get(part, 0)
-        self.steps[part] = step + 1
-        return random.Random(f"{self.seed} {part} {step}")
+        step = self.steps.get(scenario, 0)
+        self.steps[scenario] = step + 1
+        return random.Random(f"{self.seed} {scenario} {step}")
 
     def count(self, what: str, number: int = 1) -> None:
         self.counts[what] += number
@@ -43,27 +43,25 @@ class Record:
     def measure(self, what: str, value: float) -> None:
         self.worst[what] = round(max(self.worst.get(what, 0.0), value), 3)
 
-    def breaks(self, part: str, promise: str, said: str) -> None:
+    def breaks(self, scenario: str, promise: str, detail: str) -> None:
         """Note that `promise` was broken in the step drawn last, and how to see it again."""
-        step = max(0, self.steps.get(part, 1) - 1)
+        step = max(0, self.steps.get(scenario, 1) - 1)
         self.counts["broken"] += 1
-        again = (
-            f"scripts/torture.py --seed {self.seed} --only {part} --step {step} --seconds {self.asked_s:g}"
-        )
+        command = f"scripts/torture.py --seed {self.seed} --only {scenario} --step {step} --seconds {self.asked_s:g}"
         print(
-            f"BROKEN [{part} {step}] {promise}: {said[:SAID_CHARS_MAX]}\n    {again}",
+            f"BROKEN [{scenario} {step}] {promise}: {detail[:SAID_CHARS_MAX]}\n    {command}",
             file=sys.stderr,
             flush=True,
         )
         if len(self.broken) < KEPT_MAX:
-            found = {
-                "part": part,
+            row = {
+                "part": scenario,
                 "step": step,
                 "promise": promise,
-                "said": said[:SAID_CHARS_MAX],
-                "again": again,
+                "said": detail[:SAID_CHARS_MAX],
+                "again": command,
             }
-            self.broken.append(found | {"at": time.strftime("%H:%M:%S")})
+            self.broken.append(row | {"at": time.strftime("%H:%M:%S")})
 
     def dump(self) -> str:
         """One line of JSON, which `load` and `--resume` read."""
@@ -72,9 +70,9 @@ class Record:
 
     @classmethod
     def load(cls, line: str) -> Record:
-        made = cls(**json.loads(line))
-        made.counts = Counter(made.counts)
-        return made
+        record = cls(**json.loads(line))
+        record.counts = Counter(record.counts)
+        return record
 
     def join(self, other: Record) -> Record:
         """The figures of both, which had different parts."""

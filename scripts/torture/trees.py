@@ -15,9 +15,9 @@ from pathlib import Path
 
 from torture.kills import load, look
 from torture.record import Record
-from torture.world import World, made_world
+from torture.world import World, open_world
 
-PART = "trees"
+SCENARIO = "trees"
 #: good files beside what is hostile
 FILES = 6
 #: seconds until the good files must be found, beside a tree of usual size and beside a wide one
@@ -45,12 +45,12 @@ def run(record: Record, until: float) -> None:
     wide = WIDE_FILES if seconds >= WIDE_FROM_S else NARROW_FILES
     first = True
     while time.monotonic() < until:
-        draws = record.draws(PART)
+        draws = record.draws(SCENARIO)
         names = draws.sample(sorted(HAZARDS), 3)
         if first and "wide" not in names:
             names[0] = "wide"
         first = False
-        with made_world(record, PART, FILES, draws) as world:
+        with open_world(record, SCENARIO, FILES, draws) as world:
             for name in names:
                 HAZARDS[name](world.root, draws, wide)
                 record.count(f"trees with {name}")
@@ -66,21 +66,21 @@ def _index(world: World, record: Record, names: list[str], bound_s: float) -> No
     what = ", ".join(names)
     while True:
         missing = look(world, front)
-        if not missing.anything:
+        if not missing.has_any:
             break
         if time.monotonic() - started > bound_s or not front.alive:
-            said = f"{what}: {missing}; {_told(world, front)}; {load()}"
-            record.breaks(PART, "the good files of a hostile tree are found", said)
+            detail = f"{what}: {missing}; {_last_log_text(world, front)}; {load()}"
+            record.breaks(SCENARIO, "the good files of a hostile tree are found", detail)
             break
         time.sleep(0.1)
     record.measure("a hostile tree until its good files are found, s", time.monotonic() - started)
     if not front.close(5.0):
-        record.breaks(PART, "a front ends with its standard input", what)
-    if left := world.gone_within():
-        record.breaks(PART, "no process outlives its purpose", f"{what}: {left}")
+        record.breaks(SCENARIO, "a front ends with its standard input", what)
+    if left := world.wait_for_exit():
+        record.breaks(SCENARIO, "no process outlives its purpose", f"{what}: {left}")
 
 
-def _told(world: World, front: object) -> str:
+def _last_log_text(world: World, front: object) -> str:
     del front
     last = ""
     with contextlib.suppress(OSError):
@@ -90,15 +90,15 @@ def _told(world: World, front: object) -> str:
 
 def _deep(root: Path, draws: random.Random, wide: int) -> None:
     del wide, draws
-    here = os.open(root, os.O_RDONLY)
+    descriptor = os.open(root, os.O_RDONLY)
     for _ in range(DEPTH):
-        os.mkdir("d", dir_fd=here)
-        below = os.open("d", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = below
-    with os.fdopen(os.open("bottom.py", os.O_WRONLY | os.O_CREAT, dir_fd=here), "w") as file:
+        os.mkdir("d", dir_fd=descriptor)
+        below = os.open("d", os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = below
+    with os.fdopen(os.open("bottom.py", os.O_WRONLY | os.O_CREAT, dir_fd=descriptor), "w") as file:
         file.write("def bottom(): ...\n")
-    os.close(here)
+    os.close(descriptor)
 
 
 def _wide(root: Path, draws: random.Random, wide: int) -> None:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from torture.front import END_S, EVER_S, Front
 from torture.kills import load
 from torture.record import Record
-from torture.world import World, made_world
+from torture.world import World, open_world
 
-PART = "wire"
+SCENARIO = "wire"
 FILES = 3
 #: lines of one front
 LINES = 40
@@ -35,12 +35,12 @@ class Garbage:
 
 def run(record: Record, until: float) -> None:
     """Steps until `until` (monotonic); each is one front and its lines."""
-    with made_world(record, PART, FILES) as world:
+    with open_world(record, SCENARIO, FILES) as world:
         while time.monotonic() < until:
-            draws = record.draws(PART)
+            draws = record.draws(SCENARIO)
             _talk(world, record, draws)
-        if left := world.gone_within():
-            record.breaks(PART, "no process outlives its purpose", ", ".join(left))
+        if left := world.wait_for_exit():
+            record.breaks(SCENARIO, "no process outlives its purpose", ", ".join(left))
 
 
 def _talk(world: World, record: Record, draws: random.Random) -> None:
@@ -50,13 +50,15 @@ def _talk(world: World, record: Record, draws: random.Random) -> None:
     for _ in range(draws.randrange(1, LINES)):
         garbage = draw_garbage(draws)
         if not front.send(garbage.line):
-            record.breaks(PART, "a front lives on", f"it ended after {garbage.line[:150]!r}")
+            record.breaks(SCENARIO, "a front lives on", f"it ended after {garbage.line[:150]!r}")
             break
         record.count("garbage lines")
-        if said := _answer(front, garbage):
-            record.breaks(PART, "a line that is no message has its error", f"{garbage.line[:150]!r}: {said}")
+        if fault := _answer(front, garbage):
+            record.breaks(
+                SCENARIO, "a line that is no message has its error", f"{garbage.line[:150]!r}: {fault}"
+            )
         if draws.random() < 0.2 and front.request("ping", {}, ERROR_S).kind != "answer":
-            record.breaks(PART, "good lines go on after bad ones", f"{garbage.line[:150]!r}; {load()}")
+            record.breaks(SCENARIO, "good lines go on after bad ones", f"{garbage.line[:150]!r}; {load()}")
     if draws.random() < 0.3:
         front.send(b'{"jsonrpc":"2.0","id":"half","method":"tools/call","par')
     started = time.monotonic()
@@ -66,7 +68,7 @@ def _talk(world: World, record: Record, draws: random.Random) -> None:
     if not ended:
         last = garbage.line[:150] if garbage else b""
         record.breaks(
-            PART,
+            SCENARIO,
             f"the end of the input ends a front within {END_S:g} s",
             f"{took:.1f} s after {last!r}; {load()}",
         )
@@ -79,14 +81,14 @@ def _answer(front: Front, garbage: Garbage) -> str:
     deadline = time.monotonic() + EVER_S
     while True:
         try:
-            told = front.others.get(timeout=max(0.01, deadline - time.monotonic()))
+            response = front.others.get(timeout=max(0.01, deadline - time.monotonic()))
         except queue.Empty:
             return f"no error within {EVER_S:g} s; {load()}"
-        if "method" in told:
+        if "method" in response:
             continue  # a notification
-        error = told.get("error", {})
-        if (error.get("code"), told.get("id")) != (garbage.code, garbage.number):
-            return f"expected {garbage.code} for {garbage.number!r}, got {json.dumps(told)[:300]}"
+        error = response.get("error", {})
+        if (error.get("code"), response.get("id")) != (garbage.code, garbage.number):
+            return f"expected {garbage.code} for {garbage.number!r}, got {json.dumps(response)[:300]}"
         return "" if str(error.get("message", "")).strip() else "its error has no sentence"
 
 

@@ -105,15 +105,15 @@ class World:
 
     def forget(self, path: str) -> None:
         """The word of `path` is no longer anywhere."""
-        for word in [word for word, held in self.words.items() if held == path]:
+        for word in [word for word, file in self.words.items() if file == path]:
             del self.words[word]
             self.gone.add(word)
 
     def jump(self, seconds: int) -> None:
         """Move the clock of all its processes so far from the right time."""
-        link, made = self.base / "shift", self.base / "shift.new"
-        made.symlink_to(str(seconds))
-        made.replace(link)
+        link, new_link = self.base / "shift", self.base / "shift.new"
+        new_link.symlink_to(str(seconds))
+        new_link.replace(link)
 
     def command(self, *arguments: str, bound_s: float = 120.0) -> subprocess.CompletedProcess[str]:
         """`cortex` with these arguments in this world. Raises subprocess.TimeoutExpired."""
@@ -131,19 +131,19 @@ class World:
     def processes(self) -> list[psutil.Process]:
         """Every living process that was started for this world, whatever its command line says."""
         mark = b"CORTEX_HOME=" + os.fsencode(self.cache) + b"\0"
-        found = []
+        living = []
         for name in os.listdir("/proc"):
             if name.isdigit() and int(name) != os.getpid():
                 with contextlib.suppress(OSError, psutil.Error):
                     if mark in Path("/proc", name, "environ").read_bytes():
-                        found.append(psutil.Process(int(name)))
-        return found
+                        living.append(psutil.Process(int(name)))
+        return living
 
     def memory_mb(self) -> float:
         """Resident bytes of all its processes, shared pages counted each time."""
         return sum(map(_resident, self.processes())) / 1e6
 
-    def gone_within(self, bound_s: float = GONE_S) -> list[str]:
+    def wait_for_exit(self, bound_s: float = GONE_S) -> list[str]:
         """Wait for the end of all its processes; the command lines of those that stay."""
         deadline = time.monotonic() + bound_s
         while (left := self.processes()) and time.monotonic() < deadline:
@@ -185,12 +185,14 @@ def draw_path(draws: random.Random, number: int) -> str:
 
 
 @contextlib.contextmanager
-def made_world(record: Record, part: str, files: int, draws: random.Random | None = None) -> Iterator[World]:
+def open_world(
+    record: Record, scenario: str, files: int, draws: random.Random | None = None
+) -> Iterator[World]:
     """A world with so many files; nothing of it is left in the end, whatever happened.
 
     Without `draws` it is the same for every step of the part.
     """
-    draws = draws or random.Random(f"{record.seed} {part}")
+    draws = draws or random.Random(f"{record.seed} {scenario}")
     base = Path(tempfile.mkdtemp(prefix="ct", dir="/tmp")).resolve()  # short: sockets are made below it
     try:
         world = World(base, _environment(base))
@@ -200,7 +202,7 @@ def made_world(record: Record, part: str, files: int, draws: random.Random | Non
         (base / "clock" / "sitecustomize.py").write_text(CLOCK.format(path=str(base / "shift")))
         for number in range(files):
             world.save(draw_path(draws, number), draws)
-        with _environ(world.environment), _bounded(world, record, part):
+        with _environ(world.environment), _bounded(world, record, scenario):
             yield world
             with contextlib.suppress(subprocess.TimeoutExpired):
                 world.command("down")
@@ -212,7 +214,7 @@ def made_world(record: Record, part: str, files: int, draws: random.Random | Non
 
 
 @contextlib.contextmanager
-def _bounded(world: World, record: Record, part: str) -> Iterator[None]:
+def _bounded(world: World, record: Record, scenario: str) -> Iterator[None]:
     """Watch the memory of all its processes meanwhile; the largest is killed at the bound."""
     stop = threading.Event()
 
@@ -222,8 +224,8 @@ def _bounded(world: World, record: Record, part: str) -> Iterator[None]:
             record.measure("memory of a set, MB", total)
             if total > MEMORY_MB_MAX:
                 largest = max(world.processes(), key=_resident)
-                said = f"{total:.0f} MB, of which {role(largest)} {_resident(largest) / 1e6:.0f}"
-                record.breaks(part, "memory is bounded", said)
+                detail = f"{total:.0f} MB, of which {role(largest)} {_resident(largest) / 1e6:.0f}"
+                record.breaks(scenario, "memory is bounded", detail)
                 with contextlib.suppress(psutil.Error):
                     largest.kill()
 
@@ -244,8 +246,8 @@ def _resident(process: psutil.Process) -> int:
 
 
 def _environment(base: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
-    return kept | {
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
+    return inherited | {
         "XDG_RUNTIME_DIR": str(base / "run"),
         "XDG_CONFIG_HOME": str(base / "config"),
         "CORTEX_HOME": str(base / "cache"),

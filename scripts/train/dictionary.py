@@ -32,12 +32,12 @@ def main() -> None:
     )
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--out", required=True, type=Path)
-    asked = parser.parse_args()
-    samples = [one for folder in sorted(asked.folders) for one in samples_of(folder)]
+    options = parser.parse_args()
+    samples = [sample for folder in sorted(options.folders) for sample in samples_of(folder)]
     random.Random(0).shuffle(samples)
     trained = zstandard.train_dictionary(DICTIONARY_BYTES, samples)
-    asked.out.write_bytes(trained.as_bytes())
-    print(f"{asked.out}: {len(trained)} bytes from {len(samples)} samples")
+    options.out.write_bytes(trained.as_bytes())
+    print(f"{options.out}: {len(trained)} bytes from {len(samples)} samples")
 
 
 def samples_of(folder: Path) -> list[bytes]:
@@ -50,7 +50,9 @@ def samples_of(folder: Path) -> list[bytes]:
     ]
     nodes = [node for data in _files(folder / "graph") for node in data["nodes"]]
     return [
-        orjson.dumps(one) for kind in (chunks, nodes) for one in draw.sample(kind, min(SAMPLES, len(kind)))
+        orjson.dumps(entry)
+        for kind in (chunks, nodes)
+        for entry in draw.sample(kind, min(SAMPLES, len(kind)))
     ]
 
 

@@ -61,8 +61,8 @@ def read_chunks(folder: Path) -> list[Chunk]:
     """The chunks of every source file below a folder; paths are relative to it."""
     chunks: list[Chunk] = []
     for path in sorted(folder.rglob("*")):
-        known = path.suffix[1:].lower() in LANGUAGE_OF and path.is_file() and not path.is_symlink()
-        if known and path.stat().st_size <= FILE_BYTES_MAX and ".git" not in path.parts:
+        is_source = path.suffix[1:].lower() in LANGUAGE_OF and path.is_file() and not path.is_symlink()
+        if is_source and path.stat().st_size <= FILE_BYTES_MAX and ".git" not in path.parts:
             chunks += windows(path.relative_to(folder).as_posix(), path.read_text("utf-8", "replace"))
     return chunks
 
@@ -77,11 +77,12 @@ def rank_files(order: np.ndarray, chunks: list[Chunk]) -> list[Chunk]:
     return list(best.values())
 
 
-def gain(query: dict[str, Any], found: list[Chunk], root: str) -> float:
+def gain(query: dict[str, Any], ranked: list[Chunk], root: str) -> float:
     """NDCG@10 with binary gains."""
     targets = [*query["relevant"], *query.get("secondary", [])]
     ranks = [
-        next((at for at, chunk in enumerate(found, 1) if covers(chunk, one, root)), 0) for one in targets
+        next((at for at, chunk in enumerate(ranked, 1) if covers(chunk, target, root)), 0)
+        for target in targets
     ]
     ideal = sum(1 / math.log2(at + 1) for at in range(1, min(len(targets), DEPTH) + 1))
     return sum(1 / math.log2(at + 1) for at in ranks if at) / ideal
@@ -100,7 +101,7 @@ def evaluate(embedder: StaticEmbedder, repos: Path, queries: Path, dimensions: i
     """The means, by category and repository, and the embedder's speed. `dimensions`: only that
     prefix, 0 for all.
     """
-    kept = dimensions or embedder.dimensions
+    width = dimensions or embedder.dimensions
     by: dict[str, dict[str, list[float]]] = {"category": defaultdict(list), "repository": defaultdict(list)}
     of_chunks: list[float] = []
     embedded, seconds = 0, 0.0
@@ -108,13 +109,13 @@ def evaluate(embedder: StaticEmbedder, repos: Path, queries: Path, dimensions: i
         root = repo.get("benchmark_root") or ""
         chunks = read_chunks(repos / repo["name"] / root)
         started = time.perf_counter()
-        vectors = embedder.embed([f"{chunk.path}\n{chunk.text}" for chunk in chunks])[:, :kept]
+        vectors = embedder.embed([f"{chunk.path}\n{chunk.text}" for chunk in chunks])[:, :width]
         seconds += time.perf_counter() - started
         embedded += len(chunks)
         vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
         for query in json.loads((queries / "annotations" / f"{repo['name']}.json").read_text()):
             order = np.argsort(
-                -(vectors @ embedder.embed([query["query"]], "query")[0, :kept]), kind="stable"
+                -(vectors @ embedder.embed([query["query"]], "query")[0, :width]), kind="stable"
             )
             value = gain(query, rank_files(order, chunks), root)
             of_chunks.append(gain(query, [chunks[at] for at in order[:DEPTH]], root))
@@ -126,7 +127,7 @@ def evaluate(embedder: StaticEmbedder, repos: Path, queries: Path, dimensions: i
     every = [value for rows in by["repository"].values() for value in rows]
     return {
         "model": embedder.identity,
-        "dimensions": kept,
+        "dimensions": width,
         "queries": len(every),
         "ndcg10": statistics.mean(every),
         "ndcg10_repositories": statistics.mean(means["repository"].values()),
@@ -141,7 +142,7 @@ def show(result: dict[str, Any]) -> str:
     for key, value in result.items():
         rows = value.items() if isinstance(value, dict) else [(key, value)]
         lines += [
-            f"{name:22} {each:.4f}" if isinstance(each, float) else f"{name:22} {each}" for name, each in rows
+            f"{name:22} {cell:.4f}" if isinstance(cell, float) else f"{name:22} {cell}" for name, cell in rows
         ]
     return "\n".join(lines)
 

@@ -32,11 +32,11 @@ def export(vectors: np.ndarray, words: list[str], out: Path, prefixes: Iterable[
     digest = hashlib.sha256()
     for name in FILES:
         digest.update(hashlib.sha256((out / name).read_bytes()).digest())
-    about = {
+    manifest = {
         "name": NAME,
         "dimensions": table.shape[1],
         "prefixes": list(prefixes),
         "hash": digest.hexdigest()[:12],
     }
-    (out / "model.json").write_text(json.dumps(about) + "\n")
-    return about["hash"]
+    (out / "model.json").write_text(json.dumps(manifest) + "\n")
+    return manifest["hash"]

@@ -85,16 +85,18 @@ def load(pairs: Path, words: list[str]) -> Corpus:
         data = np.load(path)
         local = data["words"].tobytes().decode().split("\n")
         pieces = [cutter._pieces(word) for word in local]
-        for side, kept in sides.items():
+        for side, columns in sides.items():
             rows, counts, lengths = _translate(data, side, pieces)
-            for into, array in zip(kept, (rows, counts, lengths), strict=True):
+            for into, array in zip(columns, (rows, counts, lengths), strict=True):
                 into.append(array)
         count = len(data["origin"])
         repository.append(np.full(count, number, np.int32))
         file.append(data["origin"].astype(np.int64) + files)
         files += int(data["origin"].max(initial=0)) + 1
-        asked = np.split(data["q_word"], data["q_end"][:-1]) if count else []
-        text.append(np.array([zlib.crc32(words.tobytes()) + (number << 32) for words in asked], np.int64))
+        query_words = np.split(data["q_word"], data["q_end"][:-1]) if count else []
+        text.append(
+            np.array([zlib.crc32(words.tobytes()) + (number << 32) for words in query_words], np.int64)
+        )
     bags = {
         side: Bags(
             np.concatenate(rows).astype(np.int64),
@@ -134,18 +136,18 @@ def batches(corpus: Corpus, chance: np.random.Generator) -> list[np.ndarray]:
     lengths = np.diff(corpus.queries.ends, prepend=0) * np.diff(corpus.documents.ends, prepend=0)
     order = chance.permutation(np.flatnonzero(lengths))
     order = order[np.argsort(corpus.repository[order], kind="stable")]
-    blocks, rest = [], []
-    for part in np.split(order, np.flatnonzero(np.diff(corpus.repository[order])) + 1):
-        whole = len(part) // BATCH_PAIRS * BATCH_PAIRS
-        blocks += list(part[:whole].reshape(-1, BATCH_PAIRS))
-        rest.append(part[whole:])
-    left = np.concatenate(rest)
+    blocks, remainders = [], []
+    for repository_rows in np.split(order, np.flatnonzero(np.diff(corpus.repository[order])) + 1):
+        full_length = len(repository_rows) // BATCH_PAIRS * BATCH_PAIRS
+        blocks += list(repository_rows[:full_length].reshape(-1, BATCH_PAIRS))
+        remainders.append(repository_rows[full_length:])
+    left = np.concatenate(remainders)
     blocks += [left[at : at + BATCH_PAIRS] for at in range(0, len(left) - BATCH_PAIRS + 1, BATCH_PAIRS)]
-    chosen = chance.permutation(len(blocks))
-    whole = len(blocks) // BATCH_REPOSITORIES * BATCH_REPOSITORIES
+    shuffled = chance.permutation(len(blocks))
+    full_length = len(blocks) // BATCH_REPOSITORIES * BATCH_REPOSITORIES
     return [
         np.concatenate([blocks[at] for at in group])
-        for group in chosen[:whole].reshape(-1, BATCH_REPOSITORIES)
+        for group in shuffled[:full_length].reshape(-1, BATCH_REPOSITORIES)
     ]
 
 

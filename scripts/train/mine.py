@@ -24,9 +24,9 @@ def mine(sources: Path, exclude: Path, clones: Path, out: Path, seed: int) -> No
     for at, source in enumerate(listed, 1):
         path = out / f"{source.name.replace('/', '+')}.npz"
         if not path.exists():
-            part = path.with_suffix(".part")
-            save_pairs(repository_pairs(source, clones, seed), part)
-            part.rename(path)
+            temporary = path.with_suffix(".part")
+            save_pairs(repository_pairs(source, clones, seed), temporary)
+            temporary.rename(path)
         kinds = np.bincount(np.load(path)["kind"], minlength=len(PAIRS_MAX))
         print(
             f"{time.monotonic() - started:6.0f} s {at:4}/{len(listed)} {source.name:45} {kinds}", flush=True

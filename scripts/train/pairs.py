@@ -106,24 +106,24 @@ class Comment:
 
 def subwords(text: str) -> list[str]:
     """As the embedder cuts it, lower-cased."""
-    return [part.lower() for word in _WORD.findall(text) for part in _SUBWORD.findall(word)]
+    return [piece.lower() for word in _WORD.findall(text) for piece in _SUBWORD.findall(word)]
 
 
 def describe(lines: list[str]) -> str:
     """The first paragraph of a comment in plain words, or "" when it says too little or something
     legal.
     """
-    kept: list[str] = []
+    plain_lines: list[str] = []
     for line in lines:
         plain = line.strip().strip("/*#-!|^;\"'= \t")
         if plain.startswith(("</summary", "<param", "<returns", "<typeparam")) or _TAG.match(plain):
             break
         plain = _MARKUP.sub(" ", plain).strip("{}<>#-!|^= \t")
-        if not plain and kept:
+        if not plain and plain_lines:
             break
         if plain:
-            kept.append(plain)
-    text = " ".join(kept)
+            plain_lines.append(plain)
+    text = " ".join(plain_lines)
     words = text.split()
     if len(words) < QUERY_WORDS[0] or _LEGAL.search(text) or sum(map(str.isalpha, text)) < len(text) / 2:
         return ""
@@ -179,8 +179,8 @@ def name_of(line: str, language: str) -> str:
     """The name that a line defines, or ""."""
     if language == "haskell" and (signature := _SIGNATURE.match(line)):
         return signature[1]
-    if found := _DEFINED.search(line):
-        return re.split(r"[.:]", found[1].rstrip(".:"))[-1]
+    if match := _DEFINED.search(line):
+        return re.split(r"[.:]", match[1].rstrip(".:"))[-1]
     called = _CALLABLE.search(line)
     return called[1] if called and called[1] not in _CONTROL and not _CALL.match(line) else ""
 
@@ -203,7 +203,7 @@ def body_end(lines: list[str], start: int) -> int:
     return stop
 
 
-def bare(lines: list[str], language: str) -> list[str]:
+def without_comments(lines: list[str], language: str) -> list[str]:
     """Without lines that are comments."""
     marks = (*_MARKS.get(language, ("//",)), "/*", "*")
     return [line for line in lines if not line.strip().startswith(marks)]
@@ -246,15 +246,15 @@ class FilePairs:
                 yield from self._definition(comment.text, start, (comment.start, comment.stop))
                 return
 
-    def _definition(self, says: str, start: int, without: tuple[int, int]) -> Iterator[Pair]:
+    def _definition(self, says: str, start: int, docstring_lines: tuple[int, int]) -> Iterator[Pair]:
         """The pairs of one definition; `without` are the lines of its docstring."""
         lines = self.lines
         end = body_end(lines, start)
         if self.chance.random() < WINDOW_SHARE:
             end = min(len(lines), start + BODY_LINES_MAX)
-        body = lines[start : without[0]] + lines[max(start, without[1]) : end]
+        body = lines[start : docstring_lines[0]] + lines[max(start, docstring_lines[1]) : end]
         if self.chance.random() < BARE_SHARE:
-            body = bare(body, self.language)
+            body = without_comments(body, self.language)
         document = "\n".join(body)
         if len(document) < BODY_CHARACTERS_MIN:
             return
@@ -292,9 +292,9 @@ def commit_pairs(log: Iterator[tuple[str, str]]) -> Iterator[Pair]:
                 changed = sum(row[:1] in ("+", "-") for row in rows)
                 if changed > best[0]:
                     best = (changed, head[1], "\n".join(row[1:] for row in rows if row[:1] in (" ", "+")))
-        kept = best[2].split("\n")[: HUNK_LINES[1]]
-        if len(kept) >= HUNK_LINES[0]:
-            yield Pair("commit", best[1], query, "\n".join(kept))
+        hunk_lines = best[2].split("\n")[: HUNK_LINES[1]]
+        if len(hunk_lines) >= HUNK_LINES[0]:
+            yield Pair("commit", best[1], query, "\n".join(hunk_lines))
 
 
 def repository_pairs(source: Source, clones: Path, seed: int) -> list[Pair]:
@@ -302,14 +302,14 @@ def repository_pairs(source: Source, clones: Path, seed: int) -> list[Pair]:
     chance = random.Random(f"{seed} {source.name}")
     folder = source.folder(clones)
     files = list_files(folder, source.revision)
-    made: dict[str, list[Pair]] = {kind: [] for kind in PAIRS_MAX}
+    pairs_by_kind: dict[str, list[Pair]] = {kind: [] for kind in PAIRS_MAX}
     for (path, _), text in zip(files, read_blobs(folder, [blob for _, blob in files]), strict=True):
         for pair in file_pairs(path, text, chance):
-            made[pair.kind].append(pair)
-    made["commit"] = list(commit_pairs(read_log(folder, source.revision)))
+            pairs_by_kind[pair.kind].append(pair)
+    pairs_by_kind["commit"] = list(commit_pairs(read_log(folder, source.revision)))
     taken = [
         pair
-        for kind, pairs in made.items()
+        for kind, pairs in pairs_by_kind.items()
         for pair in chance.sample(pairs, min(len(pairs), PAIRS_MAX[kind]))
     ]
     return [

@@ -118,10 +118,10 @@ def find_licence(folder: Path, revision: str) -> str:
     files = sorted(
         n for n in git(folder, "ls-tree", "--name-only", revision).splitlines() if _LICENCE_FILE.match(n)
     )
-    found = [name_licence(git(folder, "show", f"{revision}:{name}")) for name in files]
-    if "refused" in found:
+    licences = [name_licence(git(folder, "show", f"{revision}:{name}")) for name in files]
+    if "refused" in licences:
         return ""
-    return next((name for name in found if name), "")
+    return next((name for name in licences if name), "")
 
 
 def name_licence(text: str) -> str:
@@ -140,8 +140,8 @@ def list_files(folder: Path, revision: str) -> list[tuple[str, str]]:
     """(path, blob) of up to FILES_MAX source files, spread evenly over the sorted paths."""
     rows = []
     for line in git(folder, "ls-tree", "-r", "-l", revision).splitlines():
-        about, _, path = line.partition("\t")
-        mode, _, blob, size = about.split()
+        details, _, path = line.partition("\t")
+        mode, _, blob, size = details.split()
         wanted = PurePosixPath(path).suffix[1:].lower() in LANGUAGE_OF and not REFUSED_PATH.search(path)
         wanted = (
             wanted and mode != "120000" and size.isdigit()

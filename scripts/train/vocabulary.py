@@ -42,19 +42,19 @@ def choose(pairs: Path, minilm: Path) -> tuple[list[str], np.ndarray]:
         counts += np.bincount(data["q_word"], weights=data["q_count"], minlength=len(words))
         repositories.update(words)
         times.update(dict(zip(words, counts.tolist(), strict=True)))
-    seen = [
+    frequent = [
         word
         for word, repos in repositories.items()
         if repos >= REPOSITORIES_MIN and times[word] >= TIMES_MIN and 2 <= len(word) <= LETTERS_MAX
     ]
-    whole = {word for word in read_vocabulary(minilm) if re.fullmatch("[a-z]{2,24}", word)}
-    whole |= set("abcdefghijklmnopqrstuvwxyz")
+    required = {word for word in read_vocabulary(minilm) if re.fullmatch("[a-z]{2,24}", word)}
+    required |= set("abcdefghijklmnopqrstuvwxyz")
     # What MiniLM has and the code has not earns its place by rank only: seldom asked, but known
     # when it is.
-    seen.sort(key=lambda word: (-repositories[word], -times[word], word))
-    rest = sorted(whole - set(seen), key=lambda word: (-times[word], word))
-    chosen = sorted([*seen[: ROWS_MAX - len(rest)], *rest][:ROWS_MAX])
-    return chosen, np.array([times[word] for word in chosen])
+    frequent.sort(key=lambda word: (-repositories[word], -times[word], word))
+    added = sorted(required - set(frequent), key=lambda word: (-times[word], word))
+    selection = sorted([*frequent[: ROWS_MAX - len(added)], *added][:ROWS_MAX])
+    return selection, np.array([times[word] for word in selection])
 
 
 def read_vocabulary(minilm: Path) -> dict[str, int]:
@@ -65,36 +65,43 @@ def start_vectors(words: list[str], times: np.ndarray, minilm: Path) -> Tensor:
     """float32 [words, 384]: MiniLM's mean-pooled vector of each word alone, centred, unit length ×
     SIF weight.
     """
-    known = read_vocabulary(minilm)
+    row_of_piece = read_vocabulary(minilm)
     weights = read_tensors(minilm / "model.safetensors")
-    rows = [[known["[CLS]"], *cut(word, known), known["[SEP]"]] for word in words]
+    rows = [[row_of_piece["[CLS]"], *cut(word, row_of_piece), row_of_piece["[SEP]"]] for word in words]
     order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
     result = torch.zeros(len(words), WIDTH)
     with torch.inference_mode():
         for at in range(0, len(order), BATCH):
-            part = order[at : at + BATCH]
-            longest = max(len(rows[one]) for one in part)
-            ids = torch.tensor([rows[one] + [0] * (longest - len(rows[one])) for one in part])
-            mask = torch.tensor([[1.0] * len(rows[one]) + [0.0] * (longest - len(rows[one])) for one in part])
+            batch = order[at : at + BATCH]
+            longest = max(len(rows[row_number]) for row_number in batch)
+            ids = torch.tensor(
+                [rows[row_number] + [0] * (longest - len(rows[row_number])) for row_number in batch]
+            )
+            mask = torch.tensor(
+                [
+                    [1.0] * len(rows[row_number]) + [0.0] * (longest - len(rows[row_number]))
+                    for row_number in batch
+                ]
+            )
             states = forward(weights, ids, mask)
-            result[part] = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+            result[batch] = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
     result = functional.normalize(result - result.mean(0))
     share = torch.from_numpy(times / times.sum()).float()
     return result * (SIF / (SIF + share))[:, None]
 
 
-def cut(word: str, known: dict[str, int]) -> list[int]:
+def cut(word: str, row_of_piece: dict[str, int]) -> list[int]:
     """WordPiece: the longest known pieces from left to right."""
     rows, start = [], 0
     while start < len(word):
         for end in range(len(word), start, -1):
-            row = known.get(word[start:end] if not start else "##" + word[start:end])
+            row = row_of_piece.get(word[start:end] if not start else "##" + word[start:end])
             if row is not None:
                 rows.append(row)
                 start = end
                 break
         else:
-            return [known["[UNK]"]]
+            return [row_of_piece["[UNK]"]]
     return rows
 
 
@@ -104,10 +111,10 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
     tensors = {}
-    for name, about in header.items():
-        if name != "__metadata__" and about["dtype"] == "F32":
-            low, high = (8 + length + at for at in about["data_offsets"])
-            array = np.frombuffer(data[low:high], "<f4").reshape(about["shape"])
+    for name, entry in header.items():
+        if name != "__metadata__" and entry["dtype"] == "F32":
+            low, high = (8 + length + at for at in entry["data_offsets"])
+            array = np.frombuffer(data[low:high], "<f4").reshape(entry["shape"])
             tensors[name.removeprefix("bert.")] = torch.from_numpy(array.copy())
     return tensors
 
@@ -129,13 +136,14 @@ def forward(weights: dict[str, Tensor], ids: Tensor, mask: Tensor) -> Tensor:
     states = weights["embeddings.word_embeddings.weight"][ids]
     states = states + weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
     states = norm(states + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
-    seen = (mask > 0)[:, None, None, :]
+    attention_mask = (mask > 0)[:, None, None, :]
     for layer in range(LAYERS):
         at = f"encoder.layer.{layer}"
         query, key, value = (
-            heads(linear(states, f"{at}.attention.self.{part}")) for part in ("query", "key", "value")
+            heads(linear(states, f"{at}.attention.self.{projection}"))
+            for projection in ("query", "key", "value")
         )
-        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)
+        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=attention_mask)
         mixed = mixed.transpose(1, 2).reshape(states.shape)
         states = norm(
             states + linear(mixed, f"{at}.attention.output.dense"), f"{at}.attention.output.LayerNorm"

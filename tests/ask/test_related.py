@@ -157,9 +157,9 @@ def test_details_are_honoured(sample):
 
 
 def test_similar_chunks_are_asked_for_by_the_vector_of_the_chunk_itself(sample):
-    sample.asked.clear()
+    sample.requests.clear()
     related(sample, file="src/auth/session.py", line=10)
-    (request,) = [message for message in sample.asked if isinstance(message, VectorSearch)]
+    (request,) = [message for message in sample.requests if isinstance(message, VectorSearch)]
     assert float(request.vector @ request.vector) == pytest.approx(1.0, abs=1e-3)
 
 

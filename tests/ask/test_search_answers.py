@@ -104,9 +104,9 @@ def test_a_question_that_nothing_answers_well_scores_lower_than_one_that_a_file_
 
 
 def test_semantic_mode_is_pure_cosine_and_asks_no_words(sample):
-    sample.asked.clear()
+    sample.requests.clear()
     answer = search(sample, mode="semantic", explain=True, limit=50)
-    assert not [request for request in sample.asked if isinstance(request, TextSignals)]
+    assert not [request for request in sample.requests if isinstance(request, TextSignals)]
     embedder = open_static()
     question = VectorSearch(embedder.embed([QUESTION])[0], embedder.identity, 200, alone=True)
     signals = sample.workers["vector"].handlers[VectorSearch](question)
@@ -224,9 +224,13 @@ def test_a_file_that_a_question_names_comes_first_unless_a_filter_leaves_it_out(
 
 
 def test_an_ordinary_question_asks_nothing_more_than_its_lanes(sample):
-    sample.asked.clear()
+    sample.requests.clear()
     search(sample)
-    assert [type(request).__name__ for request in sample.asked] == ["TextSignals", "MeaningSearch", "Fetch"]
+    assert [type(request).__name__ for request in sample.requests] == [
+        "TextSignals",
+        "MeaningSearch",
+        "Fetch",
+    ]
 
 
 ROUNDING = '''def round_rate(rate):

@@ -80,7 +80,7 @@ class Front:
         answer = await self.call(tool, query=query)
         return [hit["chunk"]["metadata"]["file_path"] for hit in answer["results"]]
 
-    async def whole(self) -> None:
+    async def until_complete(self) -> None:
         """Return when the index is complete and every lane answers."""
         async with asyncio.timeout(BOUND_S):
             while True:
@@ -94,7 +94,7 @@ class Front:
                         return
                 await asyncio.sleep(0.05)
 
-    async def finds(self, word: str, path: str) -> None:
+    async def until_found(self, word: str, path: str) -> None:
         """Return when the keyword `word` is found in `path`."""
         async with asyncio.timeout(BOUND_S):
             while True:
@@ -122,12 +122,14 @@ class Project:
     @contextlib.asynccontextmanager
     async def front(self, *options: str, before: Sequence[str] = ()) -> AsyncIterator[Front]:
         """`before`: the command that starts it."""
-        known = {child.pid for child in psutil.Process().children()}
+        earlier_children = {child.pid for child in psutil.Process().children()}
         command = [*before, str(BIN / "cortex"), "mcp", *options, "--project", str(self.root)]
         parameters = StdioServerParameters(command=command[0], args=command[1:], env=self.environment)
         with (self.root.parent / "front.log").open("a") as log:
             async with stdio_client(parameters, errlog=log) as (read, write):
-                pid = next(child.pid for child in psutil.Process().children() if child.pid not in known)
+                pid = next(
+                    child.pid for child in psutil.Process().children() if child.pid not in earlier_children
+                )
                 async with ClientSession(read, write) as session:
                     await session.initialize()
                     yield Front(session, pid)
@@ -153,15 +155,15 @@ class Project:
         return attach.set_status(self.config)
 
     def members(self) -> dict[str, dict[str, Any]]:
-        return {each["name"]: each for each in self.status()["processes"]}
+        return {process["name"]: process for process in self.status()["processes"]}
 
     def member(self, name: str) -> dict[str, Any]:
         """The named process once it is running."""
-        found: dict[str, Any] = until(
-            lambda: (each := self.members().get(name, {})).get("state") == "running" and each,
+        running: dict[str, Any] = until(
+            lambda: (entry := self.members().get(name, {})).get("state") == "running" and entry,
             f"{name} running",
         )
-        return found
+        return running
 
     def processes(self) -> list[psutil.Process]:
         """Every process that names this project or its memory in its command line, or works in
@@ -186,8 +188,8 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
-    with make_project(tmp_path, cache, monkeypatch) as made:
-        yield made
+    with make_project(tmp_path, cache, monkeypatch) as new_project:
+        yield new_project
 
 
 @pytest.fixture(scope="module")
@@ -195,9 +197,9 @@ def shared_project(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Ite
     """One project for all tests of a module, which only ask."""
     with (
         pytest.MonkeyPatch.context() as patch,
-        make_project(tmp_path_factory.mktemp("shared"), cache, patch) as made,
+        make_project(tmp_path_factory.mktemp("shared"), cache, patch) as new_project,
     ):
-        yield made
+        yield new_project
 
 
 @contextlib.contextmanager
@@ -222,15 +224,15 @@ def make_project(folder: Path, cache: Path, patch: pytest.MonkeyPatch) -> Iterat
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (root / ".git").mkdir()
-    made = Project(root.resolve(), environment)
+    new_project = Project(root.resolve(), environment)
     try:
-        yield made
+        yield new_project
         with contextlib.suppress(Unavailable):
-            attach.stop(made.config)
-            attach.stop(made.config.data)
-        made.nothing_left()
+            attach.stop(new_project.config)
+            attach.stop(new_project.config.data)
+        new_project.nothing_left()
     finally:
-        for process in made.processes():
+        for process in new_project.processes():
             with contextlib.suppress(psutil.Error):
                 process.kill()
         shutil.rmtree(short)

@@ -21,7 +21,7 @@ TABS = {
     "words=({words}); PREFIX=$words[-1]; _cortex_{kind}",
     "fish": "source {script}; complete -C '{words}'",
 }
-ASKED = [
+COMPLETIONS = [
     ("symbol", "cortex exact check_pa", "check_password"),
     ("path", "cortex outline store/", "store/ledger.go"),
 ]
@@ -51,16 +51,18 @@ def test_a_shell_completes_symbols_and_paths(shell, shared_project, tmp_path):
 
     async def press() -> list[str]:
         async with shared_project.front() as front:
-            await front.whole()
+            await front.until_complete()
             return [
                 await asyncio.to_thread(
                     run, shell, "-c", TABS[shell].format(script=script, words=words, kind=kind)
                 )
-                for kind, words, _ in ASKED
+                for kind, words, _ in COMPLETIONS
             ]
 
-    told = [[line.split()[0] for line in out.splitlines()] for out in asyncio.run(press())]  # fish explains
-    assert told == [[name] for _, _, name in ASKED]
+    completed = [
+        [line.split()[0] for line in out.splitlines()] for out in asyncio.run(press())
+    ]  # fish explains
+    assert completed == [[name] for _, _, name in COMPLETIONS]
 
 
 def test_where_no_workers_run_nothing_is_completed_and_none_are_started(project):

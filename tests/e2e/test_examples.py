@@ -72,7 +72,9 @@ def examples() -> list[str]:
     texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS]
     blocks = [block for text in texts for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
     lines = (re.split(r"\s+# ", line)[0] for block in blocks for line in block.splitlines())
-    return list(dict.fromkeys(one.strip() for line in lines for one in line.split(" / ") if one.strip()))
+    return list(
+        dict.fromkeys(example.strip() for line in lines for example in line.split(" / ") if example.strip())
+    )
 
 
 def reason(example: str) -> str:
@@ -91,22 +93,22 @@ RUN = [example for example in examples() if not reason(example)]
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Project]:
     folder = tmp_path_factory.mktemp("examples")
-    with pytest.MonkeyPatch.context() as patch, make_project(folder, cache, patch) as made:
+    with pytest.MonkeyPatch.context() as patch, make_project(folder, cache, patch) as new_project:
         (folder / "home").mkdir()
-        made.environment |= {"HOME": str(folder / "home"), "CORTEX_SERVER_IDLE_EXIT_S": "20"}
+        new_project.environment |= {"HOME": str(folder / "home"), "CORTEX_SERVER_IDLE_EXIT_S": "20"}
         patch.setenv("CORTEX_SERVER_IDLE_EXIT_S", "20")
         for name, text in SOURCES.items():
-            path = made.root / name
+            path = new_project.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        (made.root / ".git").rmdir()
+        (new_project.root / ".git").rmdir()
         git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
         for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Begin"]):
-            subprocess.run([*git, *words], cwd=made.root, check=True)
-        changed = made.root / "src/auth/check.py"
+            subprocess.run([*git, *words], cwd=new_project.root, check=True)
+        changed = new_project.root / "src/auth/check.py"
         changed.write_text(changed.read_text().replace("refresh(password, 1)", "refresh(password, 2)"))
-        assert made.run("index").returncode == 0
-        yield made
+        assert new_project.run("index").returncode == 0
+        yield new_project
 
 
 @pytest.mark.parametrize("example", RUN)

@@ -33,8 +33,8 @@ def sources(project):
 def test_one_question_brings_the_chain_of_calls_to_the_agent(sources):
     async def ask():
         async with sources.front() as front:
-            await front.whole()
-            await front.finds("sign_in", "auth/page.py")
+            await front.until_complete()
+            await front.until_found("sign_in", "auth/page.py")
             return (
                 await front.call("cortex_explore", query="how does signing in check the password"),
                 await front.call("cortex_explore", diff=DIFF),
@@ -42,16 +42,16 @@ def test_one_question_brings_the_chain_of_calls_to_the_agent(sources):
 
     answer, changed = asyncio.run(ask())
     assert answer["path"] == "sign_in → check_password"
-    assert [one["file"] for one in answer["functions"][:2]] == ["auth/page.py", "auth/login.py"]
+    assert [function["file"] for function in answer["functions"][:2]] == ["auth/page.py", "auth/login.py"]
     assert answer["index"]["degraded"] == []
-    assert [one["symbol"] for one in changed["functions"]] == ["sign_in"]
+    assert [function["symbol"] for function in changed["functions"]] == ["sign_in"]
 
 
 def test_a_diff_is_piped_into_the_command(sources):
     sources.run("index")
-    shown = sources.run("explore", "auth/page.py:5")
-    assert shown.returncode == 0
-    assert shown.stdout.startswith("sign_in → check_password\n")
+    printed = sources.run("explore", "auth/page.py:5")
+    assert printed.returncode == 0
+    assert printed.stdout.startswith("sign_in → check_password\n")
     done = subprocess.run(
         [CORTEX, "explore", "--diff", "--json", "--project", str(sources.root)],
         input=DIFF.encode(),
@@ -61,4 +61,4 @@ def test_a_diff_is_piped_into_the_command(sources):
         check=True,
         timeout=60,
     )
-    assert [one["symbol"] for one in json.loads(done.stdout)["functions"]] == ["sign_in"]
+    assert [function["symbol"] for function in json.loads(done.stdout)["functions"]] == ["sign_in"]

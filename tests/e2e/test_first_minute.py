@@ -30,32 +30,34 @@ def many(project):
 
 async def follow(project):
     """The `index` of every answer until the project is whole, and the files that were found."""
-    heard, found = [], []
+    states, found_files = [], []
     async with project.front() as front, asyncio.timeout(BOUND_S):
         while True:
             answer = await front.call("cortex_search", query="begin everything", limit=3)
-            heard.append(answer["index"])
-            found.append([hit["chunk"]["metadata"]["file_path"] for hit in answer["results"]])
+            states.append(answer["index"])
+            found_files.append([hit["chunk"]["metadata"]["file_path"] for hit in answer["results"]])
             index = answer["index"]
             if index["generation"] and not {"searchable", "publishing", "indexing"} & index.keys():
                 last = await front.call("cortex_exact", query=f"made_{FILES - 1}")
-                assert last["results"], heard  # who says nothing of a rest has it all
-                return heard, found
+                assert last["results"], states  # who says nothing of a rest has it all
+                return states, found_files
             await asyncio.sleep(0.1)
 
 
 def test_from_the_first_second_answers_say_how_much_is_searchable_and_it_never_falls(many):
-    heard, found = asyncio.run(follow(many))
-    shares = [one["searchable"]["done"] for one in heard if "searchable" in one]
-    assert shares or len(heard) == 1, heard  # on a loaded machine all may be there before the first question
+    states, found_files = asyncio.run(follow(many))
+    shares = [state["searchable"]["done"] for state in states if "searchable" in state]
+    assert shares or len(states) == 1, (
+        states
+    )  # on a loaded machine all may be there before the first question
     assert shares == sorted(shares)
-    for one in heard:
-        if one["generation"] and "searchable" in one:
-            done, total = one["searchable"]["done"], one["searchable"]["total"]
+    for state in states:
+        if state["generation"] and "searchable" in state:
+            done, total = state["searchable"]["done"], state["searchable"]["total"]
             assert done < total == FILES + 4
-            assert re.search(rf"{100 * done // total} % searchable", one["message"])
-            assert "newest changes" not in one["message"]
-    assert "src/main.py" in found[-1]
+            assert re.search(rf"{100 * done // total} % searchable", state["message"])
+            assert "newest changes" not in state["message"]
+    assert "src/main.py" in found_files[-1]
 
 
 def test_indexing_from_the_shell_ends_when_everything_is_served(many):
@@ -72,9 +74,9 @@ def test_indexing_from_the_shell_ends_when_everything_is_served(many):
     assert answer["results"]
     assert answer["index"]["generation"] >= served
     assert "searchable" not in answer["index"]
-    again = many.run("index")
-    assert "(0 now" in again.stdout
-    assert "all of it is served" in again.stdout
+    second_run = many.run("index")
+    assert "(0 now" in second_run.stdout
+    assert "all of it is served" in second_run.stdout
 
 
 def test_without_waiting_only_the_chunk_files_are_written(project):
@@ -94,11 +96,11 @@ def test_a_set_that_runs_serves_what_is_indexed_and_goes_on(project):
     assert project.status()["pid"] == supervisor
 
 
-@pytest.mark.parametrize("named", ["nowhere", "file", "${workspaceFolder}", "."])
-def test_a_front_of_a_folder_that_is_no_project_starts_and_its_tools_say_what_to_set(project, named):
+@pytest.mark.parametrize("folder_name", ["nowhere", "file", "${workspaceFolder}", "."])
+def test_a_front_of_a_folder_that_is_no_project_starts_and_its_tools_say_what_to_set(project, folder_name):
     (project.root / "file").write_text("")
     at_home = project.environment | {"HOME": str(project.root)}
-    other = type(project)(project.root / named, at_home)
+    other = type(project)(project.root / folder_name, at_home)
 
     async def ask():
         async with other.front() as front:
@@ -110,5 +112,5 @@ def test_a_front_of_a_folder_that_is_no_project_starts_and_its_tools_say_what_to
             assert result.is_error
             return result.content[0].text
 
-    said = asyncio.run(ask())
-    assert "--project" in said
+    message = asyncio.run(ask())
+    assert "--project" in message

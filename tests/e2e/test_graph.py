@@ -145,7 +145,7 @@ def test_a_damaged_graph_file_shows_in_the_status(project):
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             return orjson.loads(project.run("status", "--json").stdout)["warnings"]
 
     assert any("theirs.json" in warning for warning in asyncio.run(ask()))

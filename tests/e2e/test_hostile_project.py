@@ -39,7 +39,7 @@ def test_modules_in_the_project_are_never_imported(project, monkeypatch):
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
 
     asyncio.run(ask())
     done = project.run("search", "check password")
@@ -56,7 +56,7 @@ def test_a_relative_entry_of_the_module_path_does_not_help_it(project, monkeypat
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
 
     asyncio.run(ask())
     assert not mark.exists()
@@ -109,8 +109,8 @@ def test_a_hostile_clone_runs_nothing_writes_nothing_elsewhere_and_is_served(pro
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
-            await front.finds("hostile_rows", "src\x1b[2J/rows.py")
+            await front.until_complete()
+            await front.until_found("hostile_rows", "src\x1b[2J/rows.py")
 
     asyncio.run(ask())
     for arguments in (
@@ -125,9 +125,9 @@ def test_a_hostile_clone_runs_nothing_writes_nothing_elsewhere_and_is_served(pro
     ):
         done = project.run(*arguments)
         assert done.returncode in (EXIT_OK, EXIT_NOTHING, EXIT_UNAVAILABLE), (arguments, done.stderr)
-        shown = f"{done.stdout}{done.stderr}"
-        assert "Traceback" not in shown, shown
-        assert all(line.expandtabs().isprintable() for line in shown.split("\n")), (arguments, shown)
+        printed = f"{done.stdout}{done.stderr}"
+        assert "Traceback" not in printed, printed
+        assert all(line.expandtabs().isprintable() for line in printed.split("\n")), (arguments, printed)
     assert profile.read_text() == "# the user's own\n"
     assert not mark.exists()
     assert not (project.root / "made").exists()

@@ -32,40 +32,40 @@ AT_REST_MAX = 90 << 20
 #: who asks at the same time
 ASKERS = 50
 #: what one who asks may be told while the set is being made again
-TOLD = {200, 503, 504}
+EXPECTED_STATUSES = {200, 503, 504}
 
 
 @dataclass
 class Serving:
     process: subprocess.Popen[bytes]
     #: what it has said when it began to listen
-    said: list[str]
+    log_lines: list[str]
 
     @property
     def url(self) -> str:
-        return self.said[-1].split()[-1]
+        return self.log_lines[-1].split()[-1]
 
     def ask(self, path, body=None):
         """(status, Retry-After, answer)."""
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-        asked = urllib.request.Request(
+        request = urllib.request.Request(
             f"{self.url}{path}", None if body is None else orjson.dumps(body), headers
         )
         try:
-            with urllib.request.urlopen(asked, timeout=BOUND_S) as reply:
+            with urllib.request.urlopen(request, timeout=BOUND_S) as reply:
                 return reply.status, None, reply.read()
         except urllib.error.HTTPError as error:
             return error.code, error.headers["Retry-After"], error.read()
 
     def search(self):
         """(status, Retry-After, answer)."""
-        status, again, raw = self.ask("/v1/search", {"query": "check_password"})
-        return status, again, orjson.loads(raw)
+        status, retry_after, raw = self.ask("/v1/search", {"query": "check_password"})
+        return status, retry_after, orjson.loads(raw)
 
-    def whole(self):
+    def is_complete(self):
         """Whether every worker answers, of everything there is."""
         status, _, answer = self.search()
-        if status != 200 or best(answer) != "auth/login.py":
+        if status != 200 or best_file(answer) != "auth/login.py":
             return False
         return not answer["index"]["degraded"] and not answer["index"].get("pending_count")
 
@@ -96,12 +96,12 @@ def serving(project, monkeypatch, *more) -> Iterator[Serving]:
         stderr=subprocess.PIPE,
     )
     try:
-        said = []
-        while not said or " on http://" not in said[-1]:
+        log_lines = []
+        while not log_lines or " on http://" not in log_lines[-1]:
             line = process.stderr.readline().decode()
-            assert line, said
-            said.append(line.rstrip("\n"))
-        yield Serving(process, said)
+            assert line, log_lines
+            log_lines.append(line.rstrip("\n"))
+        yield Serving(process, log_lines)
     finally:
         process.kill()
         process.wait()
@@ -110,58 +110,58 @@ def serving(project, monkeypatch, *more) -> Iterator[Serving]:
 
 @pytest.fixture
 def served(project, monkeypatch) -> Iterator[Serving]:
-    with serving(project, monkeypatch) as one:
-        yield one
+    with serving(project, monkeypatch) as server:
+        yield server
 
 
-def test_a_set_that_is_killed_under_many_askers_is_told_and_made_again_and_a_bridge_finds_it(project, served):
+def test_a_set_killed_under_many_requests_is_reported_and_replaced_and_a_bridge_finds_it(project, served):
     assert psutil.Process(served.process.pid).memory_info().rss <= AT_REST_MAX
-    until(served.whole, "the project is served")
-    status = until(lambda: (found := project.status())["running"] and found, "the set says who it is")
+    until(served.is_complete, "the project is served")
+    status = until(lambda: (current := project.status())["running"] and current, "the set says who it is")
     with concurrent.futures.ThreadPoolExecutor(ASKERS) as askers:
-        asked = [askers.submit(served.search) for _ in range(2 * ASKERS)]
-        for one in (status, *status["processes"]):
-            os.kill(one["pid"], signal.SIGKILL)
-        told = [one.result() for one in asked]
-    assert {status for status, _, _ in told} <= TOLD
-    assert all(again for status, again, _ in told if status != 200)
-    assert all(best(answer) == "auth/login.py" for status, _, answer in told if status == 200)
-    until(served.whole, "it is whole again")
-    assert asyncio.run(asyncio.wait_for(bridged(project, served.url), BOUND_S))
-    status = until(lambda: (found := project.status())["running"] and found, "the set says who it is")
-    assert {told[:2] for told in without_workers(status, served)} == {(503, "1")}
-    until(served.whole, "the workers are there again")
+        pending = [askers.submit(served.search) for _ in range(2 * ASKERS)]
+        for process in (status, *status["processes"]):
+            os.kill(process["pid"], signal.SIGKILL)
+        answers = [future.result() for future in pending]
+    assert {status for status, _, _ in answers} <= EXPECTED_STATUSES
+    assert all(retry_after for status, retry_after, _ in answers if status != 200)
+    assert all(best_file(answer) == "auth/login.py" for status, _, answer in answers if status == 200)
+    until(served.is_complete, "it is whole again")
+    assert asyncio.run(asyncio.wait_for(search_through_bridge(project, served.url), BOUND_S))
+    status = until(lambda: (current := project.status())["running"] and current, "the set says who it is")
+    assert {response[:2] for response in ask_without_workers(status, served)} == {(503, "1")}
+    until(served.is_complete, "the workers are there again")
 
 
-def test_a_folder_of_an_indexed_project_is_served_with_all_of_its_project_which_is_said(project, monkeypatch):
+def test_serving_a_subfolder_serves_its_whole_project_and_says_so(project, monkeypatch):
     done = project.run("index")
     assert done.returncode == 0, done.stderr
-    part = replace(project, root=project.root / "auth")
-    with serving(part, monkeypatch) as one:
-        until(one.whole, "all of the project is served, by paths from its root")
-    assert one.said[0] == (
-        f"cortex: {part.root} is a part of {project.root} and has its index. All of that is served."
+    subfolder = replace(project, root=project.root / "auth")
+    with serving(subfolder, monkeypatch) as server:
+        until(server.is_complete, "all of the project is served, by paths from its root")
+    assert server.log_lines[0] == (
+        f"cortex: {subfolder.root} is a part of {project.root} and has its index. All of that is served."
     )
-    assert one.said[-1].startswith(f"cortex: serving {project.root} on ")
+    assert server.log_lines[-1].startswith(f"cortex: serving {project.root} on ")
 
 
-def test_a_server_that_is_told_to_end_answers_what_it_was_asked(project, served):
-    until(served.whole, "the project is served")
+def test_a_terminated_server_answers_its_pending_requests(project, served):
+    until(served.is_complete, "the project is served")
     text = project.member("text")["pid"]
     with concurrent.futures.ThreadPoolExecutor(1) as asker:
         os.kill(text, signal.SIGSTOP)
-        asked = asker.submit(served.ask, "/v1/tools/cortex_exact", {"query": "check_password"})
+        pending = asker.submit(served.ask, "/v1/tools/cortex_exact", {"query": "check_password"})
         until(served.answering, "the call is being answered")
         served.process.send_signal(signal.SIGTERM)
         until(lambda: not served.listens(), "nobody else is let in")
         os.kill(text, signal.SIGCONT)
-        status, _, raw = asked.result()
+        status, _, raw = pending.result()
     assert (status, len(orjson.loads(raw)["results"])) == (200, 1)
     assert served.process.wait(BOUND_S) == 0
     project.nothing_left()
 
 
-def test_a_server_in_the_set_is_named_opens_the_page_and_ends_with_it(project, monkeypatch):
+def test_a_server_in_the_set_is_in_its_status_opens_the_page_and_ends_with_the_set(project, monkeypatch):
     monkeypatch.setenv("CORTEX_TOKEN", TOKEN)
     monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
     assert project.run("up", "--detach", "--http").returncode == 0
@@ -177,23 +177,23 @@ def test_a_server_in_the_set_is_named_opens_the_page_and_ends_with_it(project, m
     assert "cortex serve" in project.run("open", "--print").stderr
 
 
-def without_workers(status, served):
+def ask_without_workers(status, served):
     """What those are told who ask while every worker is dead and nobody makes another."""
     os.kill(status["pid"], signal.SIGSTOP)
     try:
-        for one in status["processes"]:
-            os.kill(one["pid"], signal.SIGKILL)
+        for process in status["processes"]:
+            os.kill(process["pid"], signal.SIGKILL)
         with concurrent.futures.ThreadPoolExecutor(ASKERS) as askers:
-            return [asked.result() for asked in [askers.submit(served.search) for _ in range(ASKERS)]]
+            return [pending.result() for pending in [askers.submit(served.search) for _ in range(ASKERS)]]
     finally:
         os.kill(status["pid"], signal.SIGCONT)
 
 
-def best(answer):
+def best_file(answer):
     return answer["hits"][0]["file"] if answer["hits"] else None
 
 
-async def bridged(project, url):
+async def search_through_bridge(project, url):
     """What a search through `cortex mcp --server` finds."""
     parameters = StdioServerParameters(
         command=str(BIN / "cortex"),

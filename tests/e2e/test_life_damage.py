@@ -31,30 +31,30 @@ def test_segments_that_are_cut_under_a_running_set_are_made_again_by_it(project,
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             before = front.pid
             segments = project.config.index_dir / "segments"
             cut = {path.name for path in segments.glob("*.seg")}
             for name in cut:
                 os.truncate(segments / name, 4096 if (segments / name).stat().st_size > 8192 else 1)
-            await front.whole()
+            await front.until_complete()
             assert front.pid == before
-            assert not cut & _named(project)
+            assert not cut & _current_segments(project)
             for word, path in facts.items():
-                await front.finds(word, path)
+                await front.until_found(word, path)
 
     asyncio.run(ask())
     project.nothing_left()
 
 
-def _named(project) -> set[str]:
+def _current_segments(project) -> set[str]:
     """The segments of the generation that is current."""
     from cortex.generation.current import read_current
 
     return {segment.name for segment in read_current(project.config.index_dir).segments}
 
 
-def obedient(project, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_without_override(project, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [
             sys.executable,
@@ -76,7 +76,7 @@ def obedient(project, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="rights are dropped as Linux does it")
-def test_what_nobody_may_read_is_named_or_made_again_and_all_else_is_found(project, facts):
+def test_unreadable_files_are_reported_or_rebuilt_and_all_other_files_are_found(project, facts):
     closed = [project.root / "closed", project.root / "secret.py"]
     closed[0].mkdir()
     (closed[0] / "inside.py").write_text("def inside_closed(): return 1\n")
@@ -84,19 +84,19 @@ def test_what_nobody_may_read_is_named_or_made_again_and_all_else_is_found(proje
     for path in closed:
         path.chmod(0)
     try:
-        done = obedient(project, "index", "--verbose")
+        done = run_without_override(project, "index", "--verbose")
         assert done.returncode == 0, done.stderr
-        said = done.stdout + done.stderr
-        assert "closed" in said
-        assert "secret.py" in said
-        assert "Permission denied" in said
+        printed = done.stdout + done.stderr
+        assert "closed" in printed
+        assert "secret.py" in printed
+        assert "Permission denied" in printed
         word, file = next(iter(facts.items()))
-        until(lambda: file in obedient(project, "exact", word).stdout, word)
-        assert obedient(project, "exact", "closed_itself").returncode != 0
-        obedient(project, "down")
+        until(lambda: file in run_without_override(project, "exact", word).stdout, word)
+        assert run_without_override(project, "exact", "closed_itself").returncode != 0
+        run_without_override(project, "down")
         for path in _files(project.config.home):
             path.chmod(0)
-        until(lambda: file in obedient(project, "exact", word).stdout, f"{word} again")
+        until(lambda: file in run_without_override(project, "exact", word).stdout, f"{word} again")
     finally:
         for path in closed:
             path.chmod(0o700)

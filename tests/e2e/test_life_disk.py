@@ -42,7 +42,7 @@ def test_a_full_disk_keeps_the_old_answers_calls_them_stale_and_recovers(project
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             filler = folder / "filler"
             with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
                 while True:
@@ -60,7 +60,7 @@ def test_a_full_disk_keeps_the_old_answers_calls_them_stale_and_recovers(project
                         break
                     await asyncio.sleep(0.05)
             filler.unlink()
-            await front.finds("overflowing_function", "auth/login.py")
+            await front.until_found("overflowing_function", "auth/login.py")
 
     asyncio.run(ask())
 

@@ -21,20 +21,20 @@ WORKERS = ("text", "vector", "graph", "watcher")
 
 
 def libraries(pid: int) -> set[str]:
-    return {one.path for one in psutil.Process(pid).memory_maps() if ".so" in one.path}
+    return {mapping.path for mapping in psutil.Process(pid).memory_maps() if ".so" in mapping.path}
 
 
-def test_the_libraries_that_a_worker_has_loaded_its_fork_server_had(project, facts):
+def test_a_fork_server_has_loaded_every_library_of_its_workers(project, facts):
     async def ask() -> None:
         async with project.front() as front:
             for word, path in facts.items():
-                await front.finds(word, path)
+                await front.until_found(word, path)
             await front.call("cortex_search", query="how often is a request repeated", limit=3)
             await front.call("cortex_explore", query="check_password")
             server = project.status()["fork_server"]
             assert psutil.Process(server).num_threads() == 1
             had = libraries(server)
-            assert any("tantivy" in one for one in had)
+            assert any("tantivy" in library for library in had)
             for name in WORKERS:
                 assert not libraries(project.member(name)["pid"]) - had, name
 

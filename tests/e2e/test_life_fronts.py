@@ -26,7 +26,7 @@ PROCFILE = Path(__file__).parents[2] / "Procfile"
 def test_a_front_starts_a_set_and_leaves_nothing_behind(project):
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
 
     asyncio.run(ask())
     project.nothing_left()
@@ -34,24 +34,24 @@ def test_a_front_starts_a_set_and_leaves_nothing_behind(project):
 
 def test_two_fronts_that_start_at_the_same_moment_share_one_set(project):
     async def ask():
-        async def one(started, checked):
+        async def hold_front(started, checked):
             async with project.front() as front:
-                await front.whole()
+                await front.until_complete()
                 await started.wait()
                 await checked.wait()
 
         started, checked = asyncio.Barrier(3), asyncio.Event()
         async with asyncio.TaskGroup() as group:
             for _ in range(2):
-                group.create_task(one(started, checked))
+                group.create_task(hold_front(started, checked))
             await started.wait()
             status = project.status()
             assert status["fronts"] == 2
             running = collections.Counter(
-                part
+                argument
                 for process in project.processes()
-                for part in process.cmdline()
-                if part in ("vector", "text", "watcher", "cortex.processes.supervisor")
+                for argument in process.cmdline()
+                if argument in ("vector", "text", "watcher", "cortex.processes.supervisor")
             )
             assert set(running.values()) == {1}
             checked.set()
@@ -113,8 +113,8 @@ def test_standard_output_carries_nothing_but_json_rpc(project):
         assert line["jsonrpc"] == "2.0"
         if "id" in line:
             replies[line["id"]] = line
-    rest, _ = front.communicate()
-    assert rest == b""
+    remaining_output, _ = front.communicate()
+    assert remaining_output == b""
     assert replies[3]["error"]["code"] == replies[4]["error"]["code"] == -32602
 
 
@@ -133,17 +133,17 @@ def test_a_killed_front_is_noticed_and_leaves_nothing_behind(project):
 def test_a_killed_front_does_not_disturb_another(project):
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             other = project.spawn(
                 "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             await asyncio.to_thread(until, lambda: project.status().get("fronts") == 2, "two fronts")
-            before = {name: each["pid"] for name, each in project.members().items()}
+            before = {name: member["pid"] for name, member in project.members().items()}
             other.kill()
             other.communicate()
             await asyncio.to_thread(until, lambda: project.status().get("fronts") == 1, "one front")
-            await front.whole()
-            assert {name: each["pid"] for name, each in project.members().items()} == before
+            await front.until_complete()
+            assert {name: member["pid"] for name, member in project.members().items()} == before
 
     asyncio.run(ask())
 
@@ -151,9 +151,9 @@ def test_a_killed_front_does_not_disturb_another(project):
 def test_a_killed_supervisor_leaves_nothing_behind_and_the_next_call_works(project):
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             first = project.status()["pid"]
-            old = [psutil.Process(each["pid"]) for each in project.members().values() if each["pid"]]
+            old = [psutil.Process(member["pid"]) for member in project.members().values() if member["pid"]]
 
             async def keep_asking(number):
                 tool, words = [
@@ -168,11 +168,11 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_the_next_call_works(proje
             await asyncio.sleep(0.1)
             os.kill(first, signal.SIGKILL)
             await asyncio.gather(*context)
-            await front.whole()
+            await front.until_complete()
             assert project.status()["pid"] != first
             await asyncio.to_thread(
                 until,
-                lambda: not any(each.is_running() and each.status() != "zombie" for each in old),
+                lambda: not any(process.is_running() and process.status() != "zombie" for process in old),
                 "the first set's end",
             )
 
@@ -183,12 +183,12 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_the_next_call_works(proje
 def test_a_deleted_cache_folder_is_made_again_and_the_next_call_works(project):
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             shutil.rmtree(project.config.home, ignore_errors=True)
             await front.call("cortex_exact", query="check_password")
-            await front.whole()
+            await front.until_complete()
             (project.root / "late.py").write_text("def written_after_the_deletion(): ...\n")
-            await front.finds("written_after_the_deletion", "late.py")
+            await front.until_found("written_after_the_deletion", "late.py")
 
     asyncio.run(ask())
     project.nothing_left()
@@ -200,7 +200,7 @@ def test_a_set_in_the_foreground_stays_without_fronts_and_ends_with_down(project
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
 
     asyncio.run(ask())
     status = project.status()
@@ -239,11 +239,11 @@ def test_the_procfile_and_a_front_share_the_workers_and_the_front_goes_on_alone(
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             assert {project.members()[name]["state"] for name in ("vector", "text", "watcher")} == {"held"}
             honcho.terminate()
             honcho.wait()
-            await front.whole()
+            await front.until_complete()
             await asyncio.to_thread(project.member, "watcher")
 
     asyncio.run(ask())
@@ -255,7 +255,7 @@ def test_the_procfile_is_refused_beside_a_running_set(project):
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             honcho = await asyncio.to_thread(
                 subprocess.run,
                 [str(Path(sys.executable).parent / "honcho"), "start"],
@@ -270,6 +270,6 @@ def test_the_procfile_is_refused_beside_a_running_set(project):
             assert honcho.returncode == EXIT_OCCUPIED
             assert "cortex down" in honcho.stdout
             assert "Traceback" not in honcho.stdout
-            await front.whole()
+            await front.until_complete()
 
     asyncio.run(ask())

@@ -24,7 +24,7 @@ DEEP = b'{"fields": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 SEND_S = 5.0
 
 
-def made(deadline: float, kind: bytes, body: bytes, *raw: bytes) -> list[bytes]:
+def frame_of(deadline: float, kind: bytes, body: bytes, *raw: bytes) -> list[bytes]:
     """A frame as ours are, whatever is in it."""
     return [struct.pack(">QdBI", 1, deadline, len(kind), len(body)) + b"".join((kind, body, *raw))]
 
@@ -38,20 +38,24 @@ def messages(draws: random.Random) -> list[list[bytes]]:
         [draws.randbytes(16), draws.randbytes(40), draws.randbytes(4000)],
         [draws.randbytes(4000)],
         [struct.pack(">QdBI", 1, soon, 255, 0xFFFFFFFF) + b"ExactSearch"],
-        made(soon, b"ExactSearch", b""),
-        made(soon, b"ExactSearch", DEEP),
-        made(soon, b"ExactSearch", b'{"fields": {"query": 7}}'),
-        made(soon, b"ExactSearch", b'{"fields": {"query": "x"}, "raw": {"vector": ["<f4", [1]]}}', b"\0" * 9),
-        made(soon, b"VectorSearch", b'{"fields": {}, "raw": {"vector": ["<f8", [-1, 4]]}}', b"\0" * 7),
-        made(soon, b"VectorSearch", b'{"fields": {"limit": -1}, "raw": {"vector": ["|O", [2]]}}', bytes(16)),
-        made(soon, b"os.system", b'{"fields": {"command": "true"}}'),
-        made(float("inf"), b"ExactSearch", b'{"fields": {"query": "x"}}'),
-        made(float("nan"), b"ExactSearch", b'{"fields": {"query": "x"}}'),
-        made(-1e308, b"GetStatus", b'{"fields": {}}'),
-        [*made(soon, b"GetStatus", b'{"fields": {}}'), *[b"x"] * 2000],
-        made(soon, b"Embed", b'{"fields": {"texts": [' + b'"x",' * 100_000 + b'"x"]}}'),
+        frame_of(soon, b"ExactSearch", b""),
+        frame_of(soon, b"ExactSearch", DEEP),
+        frame_of(soon, b"ExactSearch", b'{"fields": {"query": 7}}'),
+        frame_of(
+            soon, b"ExactSearch", b'{"fields": {"query": "x"}, "raw": {"vector": ["<f4", [1]]}}', b"\0" * 9
+        ),
+        frame_of(soon, b"VectorSearch", b'{"fields": {}, "raw": {"vector": ["<f8", [-1, 4]]}}', b"\0" * 7),
+        frame_of(
+            soon, b"VectorSearch", b'{"fields": {"limit": -1}, "raw": {"vector": ["|O", [2]]}}', bytes(16)
+        ),
+        frame_of(soon, b"os.system", b'{"fields": {"command": "true"}}'),
+        frame_of(float("inf"), b"ExactSearch", b'{"fields": {"query": "x"}}'),
+        frame_of(float("nan"), b"ExactSearch", b'{"fields": {"query": "x"}}'),
+        frame_of(-1e308, b"GetStatus", b'{"fields": {}}'),
+        [*frame_of(soon, b"GetStatus", b'{"fields": {}}'), *[b"x"] * 2000],
+        frame_of(soon, b"Embed", b'{"fields": {"texts": [' + b'"x",' * 100_000 + b'"x"]}}'),
         [b"\xff" * 1_000_000] * 5,
-        made(soon, b"ExactSearch", bytes(MESSAGE_BYTES_MAX + 1)),
+        frame_of(soon, b"ExactSearch", bytes(MESSAGE_BYTES_MAX + 1)),
     ]
 
 
@@ -110,8 +114,8 @@ def test_garbage_on_every_socket_ends_nobody_and_the_next_question_is_answered(p
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
-            before = {name: each["pid"] for name, each in project.members().items()}
+            await front.until_complete()
+            before = {name: member["pid"] for name, member in project.members().items()}
             sockets = sorted(project.config.runtime_dir.glob("*.sock"))
             assert len(sockets) >= 6, sockets
             for path in sockets:
@@ -122,7 +126,7 @@ def test_garbage_on_every_socket_ends_nobody_and_the_next_question_is_answered(p
                 answer = await front.call("cortex_search", query=word)
                 assert file in [hit["chunk"]["metadata"]["file_path"] for hit in answer["results"]]
                 assert not answer["index"]["degraded"], answer["index"]
-            assert {name: each["pid"] for name, each in project.members().items()} == before
+            assert {name: member["pid"] for name, member in project.members().items()} == before
 
     asyncio.run(ask())
     project.nothing_left()

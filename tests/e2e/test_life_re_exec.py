@@ -80,9 +80,9 @@ def running(project, folder: Path) -> Iterator[tuple[Program, Program]]:
     try:
         yield programs
     finally:
-        for one in programs:
-            one.process.kill()
-            one.process.wait()
+        for program in programs:
+            program.process.kill()
+            program.process.wait()
 
 
 def served(project) -> str:
@@ -94,26 +94,27 @@ def served(project) -> str:
         return ""
 
 
-def test_what_is_saved_while_processes_begin_anew_is_served(project, tmp_path):
+def test_files_saved_while_processes_restart_are_served(project, tmp_path):
     with running(project, tmp_path) as programs:
         saved, before = 0, 0
 
         def save_whenever_one_ends_or_begins() -> bool:
             nonlocal saved, before
-            now = sum(one.turns() for one in programs)
+            now = sum(program.turns() for program in programs)
             if now != before:
                 saved, before = saved + 1, now
                 path = project.root / f"saved_{saved}.py"
                 path.write_text(f"def saved_number_{saved}():\n    return {saved}\n")
-            assert all(one.process.poll() is None for one in programs)
-            return all(len(one.begun()) > TIMES for one in programs)
+            assert all(program.process.poll() is None for program in programs)
+            return all(len(program.begun()) > TIMES for program in programs)
 
         until(save_whenever_one_ends_or_begins, "both to begin anew")
         wanted = {f"saved_number_{number}()" for number in range(1, saved + 1)}
         until(
-            lambda: (text := served(project)) and all(each in text for each in wanted), "all that was saved"
+            lambda: (text := served(project)) and all(definition in text for definition in wanted),
+            "all that was saved",
         )
-        assert not any(psutil.Process(one.process.pid).children() for one in programs)
-        assert [one.end() for one in programs] == [0, 0]
-        assert [len(set(one.begun())) for one in programs] == [1, 1]  # no descriptor is left open
+        assert not any(psutil.Process(program.process.pid).children() for program in programs)
+        assert [program.end() for program in programs] == [0, 0]
+        assert [len(set(program.begun())) for program in programs] == [1, 1]  # no descriptor is left open
     project.nothing_left()

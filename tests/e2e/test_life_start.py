@@ -14,7 +14,7 @@ from mcp import MCPError
 pytestmark = pytest.mark.e2e
 
 
-def refused(project, code, *words):
+def assert_refused(project, code, *words):
     """`cortex mcp` ends with `code` and one line that holds `words`; nothing was started."""
     result = project.run("mcp")
     assert result.returncode == code, result.stderr
@@ -29,23 +29,23 @@ def test_an_unknown_setting_names_the_nearest_known_one(project):
     home = project.root / ".cortex"
     home.mkdir()
     (home / "config.yml").write_text("server: {debounce: 5}\n")
-    refused(project, 2, "server.debounce", "'debounce_ms'")
+    assert_refused(project, 2, "server.debounce", "'debounce_ms'")
     (home / "config.yml").unlink()
 
 
-def test_a_chunks_folder_that_was_named_and_is_missing(project, monkeypatch):
+def test_a_missing_chunks_folder_is_refused_at_the_start(project, monkeypatch):
     project.environment["CORTEX_CHUNKS_DIR"] = "nowhere"
-    refused(project, 2, "nowhere")
+    assert_refused(project, 2, "nowhere")
 
 
-def test_without_auto_index_and_without_chunk_files(project):
+def test_a_project_without_chunk_files_or_auto_index_is_refused_at_the_start(project):
     project.environment["CORTEX_SERVER_AUTO_INDEX"] = "false"
-    refused(project, 2, "server.auto_index", str(project.root / ".cortex" / "chunks"), "cortex index")
+    assert_refused(project, 2, "server.auto_index", str(project.root / ".cortex" / "chunks"), "cortex index")
 
 
-def test_a_language_that_there_is_not(project):
+def test_an_unknown_language_is_refused_at_the_start(project):
     project.environment["CORTEX_INDEXING_LANGUAGES"] = "js,pyhton"
-    refused(project, 2, "'pyhton'", "'python'")
+    assert_refused(project, 2, "'pyhton'", "'python'")
 
 
 def test_a_project_without_text_says_so_at_once(project):
@@ -78,11 +78,11 @@ def test_a_cortex_folder_that_is_a_link_is_refused(project, tmp_path):
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_an_embedding_endpoint_that_nobody_serves(project):
+def test_an_unreachable_embedding_endpoint_is_refused_at_the_start(project):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         project.environment["CORTEX_EMBEDDING_ENDPOINT"] = f"http://127.0.0.1:{free.getsockname()[1]}/embed"
-        refused(project, 3, "127.0.0.1", "does not answer")
+        assert_refused(project, 3, "127.0.0.1", "does not answer")
 
 
 def test_vectors_of_another_size_name_both_sizes(project):
@@ -90,7 +90,7 @@ def test_vectors_of_another_size_name_both_sizes(project):
     chunks.mkdir(parents=True)
     metadata = {"version": "2.0.0", "model": "theirs@1", "dimensions": 768, "generator": "another"}
     (chunks / "theirs.json").write_bytes(orjson.dumps({"_metadata": metadata, "chunks": []}))
-    refused(project, 2, "768", "384")
+    assert_refused(project, 2, "768", "384")
 
 
 def test_a_front_of_another_configuration_says_so_and_takes_over_when_the_old_ones_leave(project):
@@ -98,10 +98,10 @@ def test_a_front_of_another_configuration_says_so_and_takes_over_when_the_old_on
 
     async def use(served, leave):
         async with project.front() as old:
-            await old.whole()
+            await old.until_complete()
             served.set()
             await leave.wait()
-            await old.whole()
+            await old.until_complete()
 
     async def ask():
         served, leave = asyncio.Event(), asyncio.Event()
@@ -115,7 +115,7 @@ def test_a_front_of_another_configuration_says_so_and_takes_over_when_the_old_on
                 assert project.status()["pid"] == supervisor
                 leave.set()
                 await use_old
-                await front.whole()
+                await front.until_complete()
                 assert project.status()["pid"] != supervisor
 
     asyncio.run(ask())

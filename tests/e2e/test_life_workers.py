@@ -23,7 +23,7 @@ CLIENTS = 8
 def test_a_killed_worker_gives_no_wrong_answer_and_is_replaced(project, facts, name):
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             victim = (await asyncio.to_thread(project.member, name))["pid"]
             stop = asyncio.Event()
             answered = [0] * CLIENTS
@@ -54,11 +54,11 @@ def test_a_killed_worker_gives_no_wrong_answer_and_is_replaced(project, facts, n
                     lambda: project.members()[name]["pid"] not in (0, victim),
                     "the replacement",
                 )
-                seen = list(answered)
-                while any(now < before + 2 for now, before in zip(answered, seen, strict=True)):
+                answered_before = list(answered)
+                while any(now < before + 2 for now, before in zip(answered, answered_before, strict=True)):
                     await asyncio.sleep(0.01)
                 stop.set()
-            await front.whole()
+            await front.until_complete()
 
     asyncio.run(ask())
     project.nothing_left()
@@ -70,7 +70,7 @@ def test_a_watcher_that_is_killed_while_it_publishes_leaves_an_index_that_serves
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             pid = 0
             for number in range(5):
                 pid = await asyncio.to_thread(another, pid)
@@ -85,8 +85,8 @@ def test_a_watcher_that_is_killed_while_it_publishes_leaves_an_index_that_serves
                 for word, path in facts.items():
                     assert path in await front.files("cortex_exact", word)
             for number in range(5):
-                await front.finds(f"arrives_late_{number}", f"late_{number}.py")
-            await front.whole()
+                await front.until_found(f"arrives_late_{number}", f"late_{number}.py")
+            await front.until_complete()
 
     asyncio.run(ask())
     project.nothing_left()
@@ -109,11 +109,13 @@ def test_an_indexer_that_is_killed_with_its_pool_leaves_nothing_behind(project):
             if isinstance(pool, list):
                 await asyncio.to_thread(
                     until,
-                    lambda: not any(each.is_running() and each.status() != "zombie" for each in pool),
+                    lambda: (
+                        not any(process.is_running() and process.status() != "zombie" for process in pool)
+                    ),
                     "the pool's end",
                 )
-            await front.finds("function_399_39", "many_399.py")
-            await front.whole()
+            await front.until_found("function_399_39", "many_399.py")
+            await front.until_complete()
 
     asyncio.run(ask())
     project.nothing_left()
@@ -122,10 +124,10 @@ def test_an_indexer_that_is_killed_with_its_pool_leaves_nothing_behind(project):
 def test_a_saved_file_is_found(project):
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             path = project.root / "auth" / "login.py"
             path.write_text(path.read_text() + "\n\ndef lock_account(name: str) -> None: ...\n")
-            await front.finds("lock_account", "auth/login.py")
+            await front.until_found("lock_account", "auth/login.py")
             path.unlink()
             async with asyncio.timeout(60):
                 while await front.files("cortex_exact", "lock_account"):

@@ -24,7 +24,7 @@ def test_a_set_without_unix_sockets_serves_follows_and_ends(project, facts, monk
 
 async def _live(project: Project, facts: dict[str, str]) -> None:
     async with project.front() as front:
-        await front.whole()
+        await front.until_complete()
         for word, path in facts.items():
             assert path in await front.files("cortex_exact", word)
         folder = project.config.runtime_dir
@@ -32,7 +32,7 @@ async def _live(project: Project, facts: dict[str, str]) -> None:
         assert {"supervisor.sock", "events.sock", "text.0.sock"} <= {path.name for path in places}
         assert all(stat.S_ISREG(path.lstat().st_mode) for path in places)
         (project.root / "late.md").write_text("# Later\n\nA pomegranate was added.\n")
-        await front.finds("pomegranate", "late.md")
+        await front.until_found("pomegranate", "late.md")
         psutil.Process(project.member("text")["pid"]).kill()
-        await front.whole()
+        await front.until_complete()
         assert project.run("status").returncode == 0

@@ -15,25 +15,25 @@ def lines(process):
 
 
 def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
-    made = project.run("index")
-    assert made.returncode == 0
-    assert all(line.startswith(("indexing:", "serving:")) for line in made.stderr.splitlines())
-    assert made.stdout.startswith("3 files: 3 indexed (3 now, 0 unchanged); ")
-    again = project.run("index", "--verbose")
-    assert "3 indexed (0 now, 3 unchanged)" in again.stdout
+    first_run = project.run("index")
+    assert first_run.returncode == 0
+    assert all(line.startswith(("indexing:", "serving:")) for line in first_run.stderr.splitlines())
+    assert first_run.stdout.startswith("3 files: 3 indexed (3 now, 0 unchanged); ")
+    second_run = project.run("index", "--verbose")
+    assert "3 indexed (0 now, 3 unchanged)" in second_run.stdout
     (project.root / "blank.py").write_text("\n")
     (project.root / "long.js").write_text("x" * 50_000)
     (project.root / "large.py").write_text("x = 1\n" * 400_000)
-    told = project.run("index").stdout
-    assert told.startswith(
+    report = project.run("index").stdout
+    assert report.startswith(
         "6 files: 3 indexed (0 now, 3 unchanged), 1 without text, 2 left out (1 of them unread);"
     )
 
     assert project.run("status").returncode == 3
-    found = project.run("search", "how is the password compared", "-k", "2")
-    assert found.returncode == 0
-    assert found.stdout.startswith("auth/login.py:")
-    assert "check_password" in found.stdout
+    searched = project.run("search", "how is the password compared", "-k", "2")
+    assert searched.returncode == 0
+    assert searched.stdout.startswith("auth/login.py:")
+    assert "check_password" in searched.stdout
 
     exact = project.run("exact", "TransferFunds", "--json")
     answer = json.loads(exact.stdout)
@@ -66,19 +66,23 @@ def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
     project.member("watcher")
     why = project.run("why", "auth/login.py", "how is the password compared")
     assert why.returncode == 0
-    said, place = why.stdout.splitlines()
-    assert said.startswith("auth/login.py is indexed: ")
+    verdict, place = why.stdout.splitlines()
+    assert verdict.startswith("auth/login.py is indexed: ")
     assert place.startswith("  1. auth/login.py:")
     assert project.run("why", "how is the password compared").stdout.splitlines()[0] == place
     status = project.run("status", "--json")
-    shown = json.loads(status.stdout)
-    assert (status.returncode, shown["set"]["running"], shown["index"]["chunks"] > 3) == (0, True, True)
-    assert set(shown["workers"]) == {"vector", "text", "graph", "watcher"}
-    assert shown["index"]["degraded"] == []
+    status_report = json.loads(status.stdout)
+    assert (status.returncode, status_report["set"]["running"], status_report["index"]["chunks"] > 3) == (
+        0,
+        True,
+        True,
+    )
+    assert set(status_report["workers"]) == {"vector", "text", "graph", "watcher"}
+    assert status_report["index"]["degraded"] == []
 
     entry = {"command": str(BIN / "cortex"), "args": ["mcp"]}
     (project.root / ".mcp.json").write_text(json.dumps({"mcpServers": {"cortex": entry}}))
-    checks = {each["name"]: each for each in json.loads(project.run("doctor", "--json").stdout)}
+    checks = {check["name"]: check for check in json.loads(project.run("doctor", "--json").stdout)}
     assert checks["agents"]["state"] == "fine"
     assert f"Claude Code ({project.root}/.mcp.json) answers, version" in checks["agents"]["text"]
     assert project.run("down").returncode == 0
@@ -103,12 +107,12 @@ def test_a_question_from_the_shell_loads_only_what_it_needs(project, monkeypatch
     assert project.run("up", "--detach").returncode == 0
     until(lambda: project.run("exact", "TransferFunds").returncode == 0, "something is served")
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
-    for question, without in QUESTIONS:
-        asked = project.run(*question)
-        assert asked.returncode in (0, 1), asked.stderr[-500:]
-        loaded = {line.rpartition("|")[2].strip() for line in asked.stderr.splitlines() if "|" in line}
+    for question, unneeded in QUESTIONS:
+        done = project.run(*question)
+        assert done.returncode in (0, 1), done.stderr[-500:]
+        loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
         assert "cortex.ask.query_context" in loaded
-        assert (question, loaded & (NEVER | without)) == (question, set())
+        assert (question, loaded & (NEVER | unneeded)) == (question, set())
 
 
 def test_workers_that_are_left_running_stay_until_they_are_stopped(project):

@@ -23,13 +23,13 @@ def run(project, ask):
 
     async def inside():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             return await ask(front)
 
     return asyncio.run(inside())
 
 
-async def refused(front, tool, **arguments):
+async def call_refused(front, tool, **arguments):
     with pytest.raises(MCPError) as caught:
         await front.session.call_tool(tool, arguments)
     return caught.value
@@ -133,25 +133,29 @@ def test_filters_modes_and_details_are_honoured(project):
     assert {hit["chunk"]["metadata"]["file_path"] for hit in located["results"]} == {"auth/login.py"}
     assert all("text" not in hit["chunk"] for hit in located["results"])
     assert {hit["chunk"]["metadata"]["file_path"] for hit in one_file["results"]} == {"store/ledger.go"}
-    told = explained["results"][0]["explain"]
-    signals = told["signals"]
+    explanation = explained["results"][0]["explain"]
+    signals = explanation["signals"]
     assert {"ctop3", "smax", "test"} <= set(signals)
-    assert sum(one["value"] * one["weight"] for one in signals.values()) == pytest.approx(told["sum"])
-    assert told["base"] + sum(one["points"] for one in signals.values()) == pytest.approx(told["score"])
-    assert explained["results"][0]["combined_score"] == pytest.approx(told["score"], abs=5e-3)
+    assert sum(signal["value"] * signal["weight"] for signal in signals.values()) == pytest.approx(
+        explanation["sum"]
+    )
+    assert explanation["base"] + sum(signal["points"] for signal in signals.values()) == pytest.approx(
+        explanation["score"]
+    )
+    assert explained["results"][0]["combined_score"] == pytest.approx(explanation["score"], abs=5e-3)
 
 
 def test_wrong_arguments_are_errors_with_one_sentence(project):
     async def ask(front):
         return [
-            await refused(front, "cortex_search", query=" "),
-            await refused(front, "cortex_search", query="a\x00b"),
-            await refused(front, "cortex_search", query="x" * 1_000_000),
-            await refused(front, "cortex_exact", query='"unbalanced'),
-            await refused(front, "cortex_exact", query="case:maybe x"),
-            await refused(front, "cortex_exact", query="a AND ("),
-            await refused(front, "cortex_search"),
-            await refused(front, "cortex_graphs", query="x"),
+            await call_refused(front, "cortex_search", query=" "),
+            await call_refused(front, "cortex_search", query="a\x00b"),
+            await call_refused(front, "cortex_search", query="x" * 1_000_000),
+            await call_refused(front, "cortex_exact", query='"unbalanced'),
+            await call_refused(front, "cortex_exact", query="case:maybe x"),
+            await call_refused(front, "cortex_exact", query="a AND ("),
+            await call_refused(front, "cortex_search"),
+            await call_refused(front, "cortex_graphs", query="x"),
         ], [
             await front.session.call_tool("cortex_search", {"query": "x", "color": "red"}),
             await front.session.call_tool("find_related", {"file": "no/such.py"}),
@@ -182,7 +186,7 @@ def test_emoji_and_other_scripts_are_words(project):
     (project.root / "notes.md").write_text("# 🦀 Crab\n\nГотово: 完成 ferris\n")
 
     async def ask(front):
-        await front.finds("ferris", "notes.md")
+        await front.until_found("ferris", "notes.md")
         return [
             await front.files("cortex_exact", "Готово"),
             await front.files("cortex_search", "🦀 crab 完成"),
@@ -247,7 +251,7 @@ def test_the_client_of_the_newest_protocol_is_served_too(project):
 
 
 @pytest.mark.parametrize("source", ["pipe", "file"])
-def test_what_was_asked_before_the_input_ended_is_answered(project, source):
+def test_requests_sent_before_the_input_ended_are_answered(project, source):
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
     call = {"name": "cortex_exact", "arguments": {"query": "jitter"}}
     messages = [

@@ -51,10 +51,14 @@ def test_each_broken_line_gets_its_error_and_the_front_ends_when_its_input_does(
     wrong = '{"jsonrpc":"2.0","id":98,"method":"tools/call","params":{"arguments":{}}}'
     texts = [text for text, _, _ in BROKEN]
     answers = speak(project, *hello("2025-11-25"), *texts, wrong, ping)
-    errors = [(one["error"]["code"], one["id"]) for one in answers if "error" in one and one["id"] != 98]
+    errors = [
+        (answer["error"]["code"], answer["id"])
+        for answer in answers
+        if "error" in answer and answer["id"] != 98
+    ]
     assert errors == [broken[1:] for broken in BROKEN]
-    assert next(one["error"]["code"] for one in answers if one.get("id") == 98) == -32602
-    assert next(one["result"] for one in answers if one.get("id") == 99) == {}
+    assert next(answer["error"]["code"] for answer in answers if answer.get("id") == 98) == -32602
+    assert next(answer["result"] for answer in answers if answer.get("id") == 99) == {}
 
 
 @pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS)
@@ -63,7 +67,7 @@ def test_every_version_with_a_handshake_is_served(project, version):
         f'{{"jsonrpc":"2.0","id":{number},"method":"{method}"}}'
         for number, method in enumerate(("tools/list", "resources/list", "prompts/list"), 2)
     ]
-    answers = {one["id"]: one for one in speak(project, *hello(version), *listing)}
+    answers = {answer["id"]: answer for answer in speak(project, *hello(version), *listing)}
     assert answers[1]["result"]["protocolVersion"] == version
     offered = answers[1]["result"]["capabilities"]
     assert {"tools", "resources", "prompts", "logging"} <= set(offered)

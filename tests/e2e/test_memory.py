@@ -78,21 +78,23 @@ def test_sessions_are_read_by_the_set_as_they_go_on(data, tmp_path, monkeypatch)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
 
     def say(text):
-        told = {"type": "user", "sessionId": "s1", "cwd": str(shop), "message": {"content": text}}
+        entry = {"type": "user", "sessionId": "s1", "cwd": str(shop), "message": {"content": text}}
         with (folder / "s1.jsonl").open("a") as file:
-            file.write(json.dumps(told | {"timestamp": f"2026-03-01T10:00:0{len(text) % 10}Z"}) + "\n")
+            file.write(json.dumps(entry | {"timestamp": f"2026-03-01T10:00:0{len(text) % 10}Z"}) + "\n")
 
     say("why do retries use jitter?")
     with Cortex.open(project=shop) as memory:
 
-        def found(query):
+        def search(query):
             return memory.call("search_sessions", {"query": query}, writes=False)["results"]
 
-        until(lambda: found("retries jitter"), "what was said before is found")
+        until(lambda: search("retries jitter"), "what was said before is found")
         say("remember that staging runs Postgres 15")
-        until(lambda: found("staging Postgres"), "what is said goes on")
+        until(lambda: search("staging Postgres"), "what is said goes on")
         assert memory.recall("which Postgres is on staging")[0]["trust"] == "user"
-        states = {one["name"]: one["state"] for one in attach.set_status(load_data())["processes"]}
+        states = {
+            process["name"]: process["state"] for process in attach.set_status(load_data())["processes"]
+        }
         assert states == {"memory": "running", "sessions": "running"}
 
 
@@ -129,14 +131,20 @@ def test_an_embedded_store_serves_others_and_hands_over_when_it_is_closed(data):
 @pytest.mark.parametrize("embedded", [False, True])
 def test_all_methods_are_the_same_attached_and_embedded(data, embedded):
     with Cortex.open(project="here", embedded=embedded) as memory:
-        one = memory.store("Retries use back-off", tags=("network",), files=["a.py"], metadata={"k": 1})
+        first_note_stored = memory.store(
+            "Retries use back-off", tags=("network",), files=["a.py"], metadata={"k": 1}
+        )
         two = memory.store("The provider limits us", kind="fact", scope="global")
-        assert memory.relate(two["id"], one["id"], "causes")["id"]
-        assert memory.edit(one["id"], body="with jitter")["id"] == one["id"]
-        assert memory.node(one["id"])["body"] == "with jitter"
-        assert [row["id"] for row in memory.search("how do retries back off", limit=1)] == [one["id"]]
-        assert [row["id"] for row in memory.recall("how do retries back off", limit=1)] == [one["id"]]
-        assert memory.traverse(one["id"])["nodes"]
+        assert memory.relate(two["id"], first_note_stored["id"], "causes")["id"]
+        assert memory.edit(first_note_stored["id"], body="with jitter")["id"] == first_note_stored["id"]
+        assert memory.node(first_note_stored["id"])["body"] == "with jitter"
+        assert [row["id"] for row in memory.search("how do retries back off", limit=1)] == [
+            first_note_stored["id"]
+        ]
+        assert [row["id"] for row in memory.recall("how do retries back off", limit=1)] == [
+            first_note_stored["id"]
+        ]
+        assert memory.traverse(first_note_stored["id"])["nodes"]
         assert "Retries" in memory.briefing()["briefing"]
         assert memory.timeline()
         memory.forget(two["id"])
@@ -158,23 +166,23 @@ def store(memory, title):
         try:
             return memory.store(title, operation_id=number)
         except Unavailable as error:
-            said = str(error)
-            assert time.monotonic() < deadline, said
-            assert number in said or "does not answer" in said or "started" in said
+            message = str(error)
+            assert time.monotonic() < deadline, message
+            assert number in message or "does not answer" in message or "started" in message
 
 
 def test_every_acknowledged_write_is_there_once_although_the_worker_is_killed_again_and_again(data):
-    kills, writers, told = 5, 4, []
+    kills, writers, stored = 5, 4, []
     stop = threading.Event()
 
     def write(name):
         with Cortex.open(project="here") as memory:
             while not stop.is_set():
-                told.append(store(memory, f"{name} wrote {time.monotonic_ns()}"))
+                stored.append(store(memory, f"{name} wrote {time.monotonic_ns()}"))
 
     def goes_on():
-        before = len(told)
-        until(lambda: len(told) >= before + writers, "writes go on")
+        before = len(stored)
+        until(lambda: len(stored) >= before + writers, "writes go on")
 
     threads = [threading.Thread(target=write, args=(f"writer {n}",)) for n in range(writers)]
     for thread in threads:
@@ -188,8 +196,8 @@ def test_every_acknowledged_write_is_there_once_although_the_worker_is_killed_ag
     for thread in threads:
         thread.join(BOUND_S)
     with Cortex.open(project="here") as memory:
-        assert memory.stats()["node_count"] == len(told)
-    assert not [answer for answer in told if "deduplicated" in answer]  # which tells a second time
+        assert memory.stats()["node_count"] == len(stored)
+    assert not [answer for answer in stored if "deduplicated" in answer]  # which tells a second time
 
 
 def running(project):
@@ -207,21 +215,21 @@ async def first_note(front, title):
                     raise
 
 
-def test_who_asks_for_code_pays_nothing_for_memory_which_starts_with_its_first_call(project):
+def test_a_code_search_starts_no_memory_process_and_the_first_memory_call_does(project):
     async def day():
         async with project.front() as front:
-            await front.finds("jitter", "docs/guide.md")
+            await front.until_found("jitter", "docs/guide.md")
             assert not running(project)
             assert not project.config.data.root.exists()
             stored = await first_note(front, "Retries use exponential back-off with jitter")
             assert running(project)
-            assert [one["name"] for one in attach.set_status(project.config.data)["processes"]] == [
+            assert [process["name"] for process in attach.set_status(project.config.data)["processes"]] == [
                 "memory",
                 "sessions",
             ]
         async with project.front() as front:
-            found = await front.call("cortex_recall", query="how do we back off before we retry?")
-            assert found["results"][0]["id"] == stored["id"]
+            recalled = await front.call("cortex_recall", query="how do we back off before we retry?")
+            assert recalled["results"][0]["id"] == stored["id"]
             assert project.run("down").returncode == 0
             assert running(project)
 
@@ -232,10 +240,10 @@ def test_who_asks_for_code_pays_nothing_for_memory_which_starts_with_its_first_c
 def test_memory_is_started_shown_and_ended_by_hand_and_the_projects_set_is_not_touched(project):
     assert project.run("memory", "status").returncode == 3
     assert project.run("memory", "up", "--detach").returncode == 0
-    shown = until(
-        lambda: (told := project.run("memory", "status")).returncode == 0 and told.stdout, "the worker"
+    worker_status = until(
+        lambda: (status := project.run("memory", "status")).returncode == 0 and status.stdout, "the worker"
     )
-    assert project.environment["CORTEX_MEMORY_DATA_DIR"] in shown
+    assert project.environment["CORTEX_MEMORY_DATA_DIR"] in worker_status
     stored = project.run("memory", "store", "Retries use back-off")
     assert stored.returncode == 0, stored.stderr
     assert not project.status()["running"]

@@ -55,12 +55,12 @@ async def ask(front, tool, **arguments):
     async with asyncio.timeout(60):
         while True:
             try:
-                told = await front.session.call_tool(tool, arguments)
+                result = await front.session.call_tool(tool, arguments)
             except MCPError:
                 await asyncio.sleep(0.1)
                 continue
-            assert not told.is_error, told.content
-            return json.loads(told.content[0].text)
+            assert not result.is_error, result.content
+            return json.loads(result.content[0].text)
 
 
 async def recall(front):
@@ -70,37 +70,35 @@ async def recall(front):
 async def every_tool(front, first):
     """Each of the six, and both resources, as their contract says."""
     second = (await ask(front, "cortex_store", title="The provider allows twenty calls a second"))["id"]
-    told = await ask(front, "cortex_relate", from_id=second, to_id=first, relation="causes")
-    assert told["message"] == f"Related: The provider allows twenty calls a second → causes → {TITLE}"
+    answer = await ask(front, "cortex_relate", from_id=second, to_id=first, relation="causes")
+    assert answer["message"] == f"Related: The provider allows twenty calls a second → causes → {TITLE}"
     walk = await ask(front, "cortex_traverse", node_id=first, depth=1)
     assert (walk["node_count"], walk["edge_count"], walk["truncated"]) == (2, 1, False)
     [row] = (await ask(front, "cortex_search", query=QUESTION, kind="decision"))["results"]
     assert {"id", "kind", "title", "body", "score", "created_at"} <= set(row)
     assert TITLE in (await ask(front, "cortex_briefing"))["briefing"]
     read = [await front.session.read_resource(f"cortex://{name}") for name in ("stats", f"node/{first}")]
-    stats, node = (json.loads(one.contents[0].text) for one in read)
+    stats, node = (json.loads(resource.contents[0].text) for resource in read)
     assert (stats["node_count"], stats["edge_count"], node["title"]) == (2, 1, TITLE)
 
 
-def test_what_one_window_stores_others_recall_in_every_worktree_although_the_worker_was_killed(
-    person, tmp_path
-):
+def test_notes_of_one_window_are_recalled_in_every_worktree_although_the_worker_was_killed(person, tmp_path):
     worktree = tmp_path / "elsewhere"
     git(person.root, "worktree", "add", "-q", str(worktree))
 
     async def store_and_recall():
-        async with person.front() as one, person.front() as other:
-            stored = await ask(one, "cortex_store", title=TITLE, kind="decision", operation_id="first")
-            found = await recall(other)
+        async with person.front() as window, person.front() as other:
+            stored = await ask(window, "cortex_store", title=TITLE, kind="decision", operation_id="first")
+            before_kill = await recall(other)
             await every_tool(other, stored["id"])
             worker, _ = until(lambda: attach.set_status(load_data())["processes"], "the worker")
             os.kill(worker["pid"], signal.SIGKILL)
-            return stored, found, await recall(other)
+            return stored, before_kill, await recall(other)
 
-    stored, found, again = asyncio.run(store_and_recall())
+    stored, before_kill, after_kill = asyncio.run(store_and_recall())
     assert stored["message"] == f"Stored: {TITLE}"
-    assert found == [TITLE]
-    assert again[0] == TITLE
+    assert before_kill == [TITLE]
+    assert after_kill[0] == TITLE
 
     elsewhere = type(person)(worktree, person.environment)
 
@@ -120,11 +118,11 @@ def test_what_one_window_stores_others_recall_in_every_worktree_although_the_wor
     assert linked.returncode == 0, linked.stderr
     assert TITLE in clone.run("memory", "recall", QUESTION).stdout
 
-    told = person.run("memory", "recall", QUESTION, "--json")
-    assert json.loads(told.stdout)["results"][0]["id"] == stored["id"]
-    shown = person.run("memory", "show", str(stored["number"]))
-    assert shown.returncode == 0
-    assert TITLE in shown.stdout
+    recalled = person.run("memory", "recall", QUESTION, "--json")
+    assert json.loads(recalled.stdout)["results"][0]["id"] == stored["id"]
+    printed = person.run("memory", "show", str(stored["number"]))
+    assert printed.returncode == 0
+    assert TITLE in printed.stdout
 
 
 class Agent:
@@ -170,46 +168,44 @@ async def go_on(agent, first):
     [row] = (await agent("cortex_search", query=QUESTION, scope="memory", kind="decision"))["results"]
     assert row["id"] == first["id"]
 
-    said = await agent.until_found("search_sessions", query="timeout of the upload")
-    told = await agent("get_observation", id=said["exchange_id"])
-    assert "The proxy cuts it off after a minute." in told["narrative"]
-    assert told["files_modified"] == [str(said["project_path"]) + "/docs/guide.md"]
+    exchange = await agent.until_found("search_sessions", query="timeout of the upload")
+    observation = await agent("get_observation", id=exchange["exchange_id"])
+    assert "The proxy cuts it off after a minute." in observation["narrative"]
+    assert observation["files_modified"] == [str(exchange["project_path"]) + "/docs/guide.md"]
     noted = await agent.until_found("search", query="which Postgres runs on staging?")
-    whole = await agent("get_observation", id=str(noted["id"]))
-    assert (whole["trust"], whole["metadata"]["session"], whole["prompt_number"]) == ("user", said["id"], 2)
+    note = await agent("get_observation", id=str(noted["id"]))
+    assert (note["trust"], note["metadata"]["session"], note["prompt_number"]) == ("user", exchange["id"], 2)
     changed = await agent.until_found("search", files="docs/guide.md", concepts="files-changed")
-    around = await agent("timeline", anchor_id=str(changed["id"]), before=2, after=2)
-    assert [row["id"] for row in around["results"] if row.get("anchor")] == [changed["id"]]
-    assert [session["id"] for session in around["sessions"]] == [said["id"]]
+    timeline = await agent("timeline", anchor_id=str(changed["id"]), before=2, after=2)
+    assert [row["id"] for row in timeline["results"] if row.get("anchor")] == [changed["id"]]
+    assert [session["id"] for session in timeline["sessions"]] == [exchange["id"]]
 
 
-def test_an_agent_with_the_ten_tools_of_everybody_learns_recalls_and_reads_what_was_said(
-    person, tmp_path, monkeypatch
-):
+def test_an_agent_with_the_ten_default_tools_learns_recalls_and_reads_sessions(person, tmp_path, monkeypatch):
     folder = tmp_path / "claude" / "projects" / "-shop"
     folder.mkdir(parents=True)
     person.environment["CLAUDE_CONFIG_DIR"] = str(tmp_path / "claude")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     edit = {"type": "tool_use", "name": "Edit", "input": {"file_path": f"{person.root}/docs/guide.md"}}
-    about = {"sessionId": "s1", "cwd": str(person.root), "gitBranch": "main"}
+    base = {"sessionId": "s1", "cwd": str(person.root), "gitBranch": "main"}
     lines = [
         ("user", "why does the upload run into a timeout?"),
         ("assistant", [{"type": "text", "text": "The proxy cuts it off after a minute."}, edit]),
         ("user", "Remember that staging runs Postgres 15."),
     ]
     raw = [
-        about
-        | {"type": who, "timestamp": f"2026-03-01T10:00:0{at}Z", "message": {"role": who, "content": told}}
-        for at, (who, told) in enumerate(lines)
+        base
+        | {"type": who, "timestamp": f"2026-03-01T10:00:0{at}Z", "message": {"role": who, "content": content}}
+        for at, (who, content) in enumerate(lines)
     ]
     (folder / "s1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in raw))
 
     async def live():
-        async with person.front() as one, person.front() as other:
-            agents = Agent(one), Agent(other)
+        async with person.front() as window, person.front() as other:
+            agents = Agent(window), Agent(other)
             await go_on(agents[1], await work(agents[0]))
             assert agents[0].used | agents[1].used == Agent.TOOLS
-            offered = {tool.name for tool in (await one.session.list_tools()).tools}
+            offered = {tool.name for tool in (await window.session.list_tools()).tools}
             assert offered >= Agent.TOOLS
 
     asyncio.run(live())

@@ -49,38 +49,38 @@ def test_a_job_publishes_and_another_machine_answers_without_the_sources(tmp_pat
         (machine / "shop").mkdir(parents=True)
     (job / "shop" / "cart.py").write_text(SOURCE)
     assert "as generation 1" in run(["index", "--to", "milvus"], job, runtime)
-    there = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
+    variables = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
     try:
-        assert "cart.py" in run(["search", "what an item costs"], server, runtime, **there)
-        assert "cart.py:5" in run(["exact", "price"], server, runtime, **there)
-        assert "checkout" in run(["graph", "callers", "price"], server, runtime, **there)
+        assert "cart.py" in run(["search", "what an item costs"], server, runtime, **variables)
+        assert "cart.py:5" in run(["exact", "price"], server, runtime, **variables)
+        assert "checkout" in run(["graph", "callers", "price"], server, runtime, **variables)
     finally:
-        run(["down"], server, runtime, **there)
+        run(["down"], server, runtime, **variables)
     assert not list((server / "shop").iterdir())
 
 
 def test_projects_of_one_place_are_asked_through_the_workers_of_one(tmp_path, runtime):
     sources = {"shop": SOURCE, "till": "def till(thing):\n    return thing.price\n"}
-    there = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
-    there["XDG_CONFIG_HOME"] = str(tmp_path / "settings")
-    server, known = tmp_path / "server", tmp_path / "settings" / "cortex" / "projects.yml"
+    variables = {"CORTEX_ENGINES_TEXT": "milvus", "CORTEX_ENGINES_VECTOR": "milvus"}
+    variables["XDG_CONFIG_HOME"] = str(tmp_path / "settings")
+    server, projects_file = tmp_path / "server", tmp_path / "settings" / "cortex" / "projects.yml"
     for name, source in sources.items():
         job = tmp_path / name
         (job / "shop").mkdir(parents=True)
         (job / "shop" / f"{name}.py").write_text(source)
         run(["index", "--to", "milvus"], job, runtime, CORTEX_MILVUS_PROJECT=name)
         (server / name).mkdir(parents=True)
-    known.parent.mkdir(parents=True)
-    known.write_text(f"projects: {{shop: {server / 'shop'}, till: {server / 'till'}}}\n")
-    there["CORTEX_MILVUS_PROJECT"] = ""  # each is called as its folder is
+    projects_file.parent.mkdir(parents=True)
+    projects_file.write_text(f"projects: {{shop: {server / 'shop'}, till: {server / 'till'}}}\n")
+    variables["CORTEX_MILVUS_PROJECT"] = ""  # each is called as its folder is
     try:
-        found = run(["search", "--projects", "*", "price of a thing"], server, runtime, **there)
-        assert "shop:shop.py" in found
-        assert "till:till.py" in found
-        found = run(["exact", "--projects", "*", "price"], server, runtime, **there)
-        assert "shop:shop.py:5" in found
-        assert "till:till.py:2" in found
+        printed = run(["search", "--projects", "*", "price of a thing"], server, runtime, **variables)
+        assert "shop:shop.py" in printed
+        assert "till:till.py" in printed
+        printed = run(["exact", "--projects", "*", "price"], server, runtime, **variables)
+        assert "shop:shop.py:5" in printed
+        assert "till:till.py:2" in printed
     finally:
-        ended = [run(["down"], server, runtime, name, **there) for name in sources]
+        ended = [run(["down"], server, runtime, name, **variables) for name in sources]
     assert "are stopped" in ended[0]
     assert "No workers are running" in ended[1]

@@ -18,10 +18,10 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
-def far(project, tmp_path, monkeypatch):
+def milvus_project(project, tmp_path, monkeypatch):
     """The project, published to a file of milvus-lite, and served from there."""
-    named = {"ENGINES_TEXT": "milvus", "ENGINES_VECTOR": "milvus", "MILVUS_URI": str(tmp_path / "lite.db")}
-    for name, value in named.items():
+    settings = {"ENGINES_TEXT": "milvus", "ENGINES_VECTOR": "milvus", "MILVUS_URI": str(tmp_path / "lite.db")}
+    for name, value in settings.items():
         monkeypatch.setenv(f"CORTEX_{name}", value)
         project.environment[f"CORTEX_{name}"] = value
     done = project.run("index", "--to", "milvus")
@@ -29,8 +29,8 @@ def far(project, tmp_path, monkeypatch):
     return project
 
 
-def test_a_milvus_that_hangs_or_dies_is_told_in_time_and_answers_are_right_again_without_a_restart(
-    far, facts
+def test_a_hanging_or_dead_milvus_is_reported_in_time_and_answers_recover_without_a_restart(
+    milvus_project, facts
 ):
     async def tried(front, word):
         """Whether it was answered; a refusal is a sentence that names Milvus or who is silent."""
@@ -44,21 +44,23 @@ def test_a_milvus_that_hangs_or_dies_is_told_in_time_and_answers_are_right_again
         return facts[word] in paths
 
     async def ask():
-        async with far.front() as front:
-            await front.whole()
-            process = (await asyncio.to_thread(far.member, "milvus"))["pid"]
+        async with milvus_project.front() as front:
+            await front.until_complete()
+            process = (await asyncio.to_thread(milvus_project.member, "milvus"))["pid"]
             os.kill(process, signal.SIGSTOP)
             word = next(iter(facts))
             for _ in range(3):  # each within the deadline of a call
                 await tried(front, word)
             os.kill(process, signal.SIGCONT)
-            await front.whole()
+            await front.until_complete()
             os.kill(process, signal.SIGKILL)
             await tried(front, word)
             await asyncio.to_thread(
-                until, lambda: far.members()["milvus"]["pid"] not in (0, process), "the replacement"
+                until,
+                lambda: milvus_project.members()["milvus"]["pid"] not in (0, process),
+                "the replacement",
             )
-            await front.whole()
+            await front.until_complete()
 
     asyncio.run(ask())
-    far.nothing_left()
+    milvus_project.nothing_left()

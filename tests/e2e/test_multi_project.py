@@ -41,8 +41,8 @@ def two(project):
     config = project.root.parent / "config" / "cortex"
     config.mkdir(parents=True, exist_ok=True)
     (config / "projects.yml").write_text(f"projects: {{bank: {project.root}, shop: {shop.root}}}\n")
-    for one in (project, shop):
-        done = one.run("index")
+    for owner in (project, shop):
+        done = owner.run("index")
         assert done.returncode == 0, done.stderr
     yield project, shop
     with contextlib.suppress(Unavailable):
@@ -51,13 +51,13 @@ def two(project):
 
 
 def files(answer):
-    return {(one["project"], one["chunk"]["metadata"]["file_path"]) for one in answer["results"]}
+    return {(hit["project"], hit["chunk"]["metadata"]["file_path"]) for hit in answer["results"]}
 
 
 def test_two_projects_answer_one_question_and_a_killed_worker_of_one_is_named_and_comes_back(two):
     project, shop = two
 
-    async def whole(front):
+    async def complete_answer(front):
         """An answer of both, in which nobody is missing."""
         async with asyncio.timeout(BOUND_S):
             while True:
@@ -68,7 +68,7 @@ def test_two_projects_answer_one_question_and_a_killed_worker_of_one_is_named_an
 
     async def talk():
         async with project.front() as front:
-            answer = await whole(front)
+            answer = await complete_answer(front)
             assert {("bank", "auth/login.py"), ("shop", "cart.py")} <= files(answer)
             assert set(answer["index"]["generations"]) == {"bank", "shop"}
             lines = await front.call("cortex_exact", query="check_password*", projects=["bank", "sho*"])
@@ -77,21 +77,21 @@ def test_two_projects_answer_one_question_and_a_killed_worker_of_one_is_named_an
             assert (flat["hits"][0]["project"], flat["hits"][0]["file"]) == ("shop", "prices.py")
             os.kill((await asyncio.to_thread(shop.member, "text"))["pid"], signal.SIGKILL)
             for _ in range(3):  # while it is away, and while it comes up again
-                told = await front.call("cortex_search", query="compare a password", projects=["*"])
-                assert ("bank", "auth/login.py") in files(told)
-                assert ("shop", "cart.py") in files(told) or told["index"]["degraded"]
-            assert ("shop", "cart.py") in files(await whole(front))
+                partial_answer = await front.call("cortex_search", query="compare a password", projects=["*"])
+                assert ("bank", "auth/login.py") in files(partial_answer)
+                assert ("shop", "cart.py") in files(partial_answer) or partial_answer["index"]["degraded"]
+            assert ("shop", "cart.py") in files(await complete_answer(front))
 
     asyncio.run(talk())
     until(lambda: not shop.status()["running"], "the end of what the front has started")
 
 
-def test_a_command_asks_several_projects_and_prints_whose_each_place_is(two):
+def test_a_command_searches_several_projects_and_prints_the_project_of_each_hit(two):
     project, _ = two
     done = project.run("search", "--projects", "sho*", "--projects", "bank", "--jsonl", "compare a password")
     assert done.returncode == 0, done.stderr
-    told = {(one["project"], one["file"]) for one in map(json.loads, done.stdout.splitlines())}
-    assert {("bank", "auth/login.py"), ("shop", "cart.py")} <= told
+    places = {(place["project"], place["file"]) for place in map(json.loads, done.stdout.splitlines())}
+    assert {("bank", "auth/login.py"), ("shop", "cart.py")} <= places
     refused = project.run("search", "--projects", "shopp", "compare a password")
     assert refused.returncode != 0
     assert "There is no project 'shopp' (did you mean 'shop'?); there are: bank, shop." in refused.stderr

@@ -46,11 +46,11 @@ print(urllib.request.urlopen(asked, timeout=20).read().decode())
 """
 
 
-def said_alone(*program: str) -> str:
-    found = subprocess.run(
+def run_alone(*program: str) -> str:
+    done = subprocess.run(
         [*ALONE, *program], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
-    return found.stdout.strip() or found.stderr
+    return done.stdout.strip() or done.stderr
 
 
 @contextlib.contextmanager
@@ -74,35 +74,35 @@ def serving(project: Project, *before: str) -> Iterator[tuple[int, str]]:
 def read_beside(process: int, url: str) -> str:
     """What is at `url` in the network of that process."""
     enter = ("nsenter", "--target", str(process), "--user", "--net", "--preserve-credentials")
-    found = subprocess.run(
+    done = subprocess.run(
         [*enter, sys.executable, "-c", READ, url, TOKEN], capture_output=True, text=True, check=False
     )
-    return found.stdout or found.stderr
+    return done.stdout or done.stderr
 
 
 def talks(process: int) -> bool:
     """Whether it has a socket of the internet, in whatever state, in the network that it is in."""
     place = Path("/proc", str(process))
-    known = {
+    open_sockets = {
         line.split()[9]
         for table in ("tcp", "tcp6", "udp", "udp6", "udplite", "raw", "raw6", "icmp", "icmp6")
         if (place / "net" / table).exists()
         for line in (place / "net" / table).read_text().splitlines()[1:]
     }
     links = [os.readlink(link) for link in (place / "fd").iterdir()]
-    return any(link.removeprefix("socket:[").removesuffix("]") in known for link in links)
+    return any(link.removeprefix("socket:[").removesuffix("]") in open_sockets for link in links)
 
 
 @pytest.fixture
 def alone() -> tuple[str, ...]:
     """ALONE, where the kernel lets a user have such a network."""
-    said = said_alone(sys.executable, "-c", REACH)
-    if said != "Network is unreachable":
-        pytest.skip(f"there is no network namespace to be had here: {said}")
+    error_text = run_alone(sys.executable, "-c", REACH)
+    if error_text != "Network is unreachable":
+        pytest.skip(f"there is no network namespace to be had here: {error_text}")
     return ALONE
 
 
-def test_all_of_it_works_without_a_network_and_nothing_but_the_server_of_http_has_a_socket_for_one(
+def test_everything_works_without_a_network_and_only_the_http_server_opens_internet_sockets(
     project, alone, monkeypatch
 ):
     monkeypatch.setenv("CORTEX_TOKEN", TOKEN)
@@ -112,16 +112,20 @@ def test_all_of_it_works_without_a_network_and_nothing_but_the_server_of_http_ha
 
     async def ask():
         async with project.front(*ALL, before=alone) as front:
-            await front.whole()
+            await front.until_complete()
             source.write_text(text.replace("check_password", "check_ticket"))
-            await front.finds("check_ticket", "auth/login.py")
+            await front.until_found("check_ticket", "auth/login.py")
             source.write_text(text)
-            await front.finds("check_password", "auth/login.py")
+            await front.until_found("check_password", "auth/login.py")
             answers, refused = await call_every_tool(front)
             with serving(project, *alone) as (server, url):
                 page = read_beside(server, f"{url}/")
                 sets = (project.status(), attach.set_status(project.config.data))
-                members = {one["pid"] for found in sets for one in (found, *found["processes"])} - {0}
+                members = {
+                    process["pid"]
+                    for set_status in sets
+                    for process in (set_status, *set_status["processes"])
+                } - {0}
                 talking = {pid for pid in {front.pid, server} | members if talks(pid)}
             assert len(members) > len(sets)
             assert talking == {server}
@@ -132,6 +136,6 @@ def test_all_of_it_works_without_a_network_and_nothing_but_the_server_of_http_ha
     assert not [name for name, answer in answers.items() if answer.get("index", {}).get("degraded")]
     best = answers["cortex_exact"]["results"][0]["chunk"]["metadata"]
     assert best["file_path"] == FACTS["check_password"]
-    assert "Sessions are kept for an hour" in [one["title"] for one in answers["cortex_recall"]["results"]]
+    assert "Sessions are kept for an hour" in [row["title"] for row in answers["cortex_recall"]["results"]]
     assert "<main" in page
     assert project.root.name in page

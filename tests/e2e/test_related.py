@@ -28,12 +28,12 @@ def sources(project):
 def test_a_search_result_leads_to_its_callers_tests_and_documents(sources):
     async def ask():
         async with sources.front() as front:
-            await front.whole()
-            await front.finds("sign_in", "auth/page.py")
-            found = await front.call(
+            await front.until_complete()
+            await front.until_found("sign_in", "auth/page.py")
+            search = await front.call(
                 "cortex_search", query="check the password", paths=["auth/login.py"], limit=1
             )
-            chunk = found["results"][0]["chunk"]
+            chunk = search["results"][0]["chunk"]
             by_id = await front.call("find_related", chunk_id=chunk["id"])
             by_line = await front.call("find_related", file="auth/login.py", line=7, limit="3")
             wrong = ({"chunk_id": "code-no"}, {"file": "no.py", "line": 3}, {}, {"line": 3})
@@ -43,10 +43,10 @@ def test_a_search_result_leads_to_its_callers_tests_and_documents(sources):
     by_id, by_line, errors = asyncio.run(ask())
     for answer in (by_id, by_line):
         assert answer["target"]["file"] == "auth/login.py"
-        assert [one["id"] for one in answer["callers"]] == ["auth/page:sign_in"]
-        assert [one["file"] for one in answer["tests"]] == ["tests/test_login.py"]
+        assert [row["id"] for row in answer["callers"]] == ["auth/page:sign_in"]
+        assert [row["file"] for row in answer["tests"]] == ["tests/test_login.py"]
         assert set(answer["tests"][0]["why"]) >= {"calls", "name", "imports"}
-        assert [one["chunk"]["metadata"]["file_path"] for one in answer["documents"]] == ["docs/login.md"]
+        assert [row["chunk"]["metadata"]["file_path"] for row in answer["documents"]] == ["docs/login.md"]
         assert answer["similar"]
         assert answer["index"]["generation"] > 0
         assert answer["index"]["degraded"] == []
@@ -58,14 +58,14 @@ def test_a_search_result_leads_to_its_callers_tests_and_documents(sources):
     assert "no.py" in sentences[1]
 
 
-def test_what_belongs_to_a_place_is_shown_in_the_shell(sources):
+def test_places_related_to_a_line_are_shown_in_the_shell(sources):
     sources.run("index")
-    shown = sources.run("related", "auth/login.py:7")
-    assert shown.returncode == 0
-    assert "auth/page.py:5  auth/page:sign_in calls check_password" in shown.stdout
+    printed = sources.run("related", "auth/login.py:7")
+    assert printed.returncode == 0
+    assert "auth/page.py:5  auth/page:sign_in calls check_password" in printed.stdout
     answer = json.loads(sources.run("related", "auth/login.py:7", "--json").stdout)
-    again = json.loads(sources.run("related", answer["target"]["chunk_id"], "--json").stdout)
-    assert again["target"]["chunk_id"] == answer["target"]["chunk_id"]
+    by_chunk_id = json.loads(sources.run("related", answer["target"]["chunk_id"], "--json").stdout)
+    assert by_chunk_id["target"]["chunk_id"] == answer["target"]["chunk_id"]
     unknown = sources.run("related", "nowhere.py")
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert unknown.stderr == (

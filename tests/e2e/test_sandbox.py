@@ -57,15 +57,15 @@ def sandboxed(project, monkeypatch):
     return project
 
 
-def tried(owner, *things):
+def try_in_sandbox(owner, *things):
     """(why each thing is not to be had in the owner's sandbox, the rights of its processes)."""
     starting.open_folders(owner)
     command = sandbox.sandbox_command(owner, [sys.executable, "-P", "-c", TRY, json.dumps(things)])
-    said = subprocess.run(
+    done = subprocess.run(
         command, env=sandbox.environment(), capture_output=True, text=True, check=False, cwd="/"
     )
-    assert not said.returncode, said.stderr
-    return json.loads(said.stdout)
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout)
 
 
 def test_every_tool_works_in_a_sandbox_and_a_front_that_wants_one_uses_no_other(sandboxed, monkeypatch):
@@ -75,18 +75,18 @@ def test_every_tool_works_in_a_sandbox_and_a_front_that_wants_one_uses_no_other(
 
     async def ask():
         async with project.front(*ALL, "--sandbox") as front:
-            await front.whole()
+            await front.until_complete()
             source.write_text(text.replace("check_password", "check_ticket"))
-            await front.finds("check_ticket", "auth/login.py")
+            await front.until_found("check_ticket", "auth/login.py")
             source.write_text(text)
-            await front.finds("check_password", "auth/login.py")
+            await front.until_found("check_password", "auth/login.py")
             return (*await call_every_tool(front), project.status(), attach.set_status(project.config.data))
 
     answers, refused, *sets = asyncio.run(ask())
     assert not refused
     assert not [name for name, answer in answers.items() if answer.get("index", {}).get("degraded")]
     assert answers["cortex_exact"]["results"][0]["chunk"]["metadata"]["file_path"] == FACTS["check_password"]
-    assert all(found["sandbox"] and found["pid"] < 10 for found in sets)
+    assert all(status["sandbox"] and status["pid"] < 10 for status in sets)
     assert "in no sandbox" in attach.mismatch(project.config, sets[0] | {"sandbox": False})
     monkeypatch.setenv("CORTEX_SECURITY_SANDBOX", "0")
     assert not attach.mismatch(project.config, sets[0])
@@ -101,7 +101,7 @@ def test_a_project_in_a_sandbox_sees_itself_and_reaches_nobody(sandboxed, tmp_pa
         path = os.path.join(os.environ["XDG_RUNTIME_DIR"], "service")
         service.bind(path)
         service.listen()
-        told, rights = tried(
+        refusals, rights = try_in_sandbox(
             config,
             ("opens", str(config.root / "auth/login.py")),
             ("writes", str(config.home / "x")),
@@ -117,7 +117,7 @@ def test_a_project_in_a_sandbox_sees_itself_and_reaches_nobody(sandboxed, tmp_pa
             ("signals", os.getpid()),
             ("knows", "CORTEX_TOKEN"),
         )
-    assert told == [
+    assert refusals == [
         *[None] * 4,
         *["OSError"] * 2,
         *["FileNotFoundError"] * 2,
@@ -135,7 +135,7 @@ def test_memory_in_a_sandbox_reads_what_its_user_may_and_writes_to_its_own_folde
     data = sandboxed.config.data
     (tmp_path / "session").write_text("of an agent's")
     with socket.create_server(("127.0.0.1", 0)) as server:
-        told, rights = tried(
+        refusals, rights = try_in_sandbox(
             data,
             ("opens", str(tmp_path / "session")),
             ("writes", str(data.root / "x")),
@@ -143,7 +143,7 @@ def test_memory_in_a_sandbox_reads_what_its_user_may_and_writes_to_its_own_folde
             ("connects", server.getsockname()),
             ("signals", os.getpid()),
         )
-    assert told == [None, None, "OSError", "ConnectionRefusedError", "ProcessLookupError"]
+    assert refusals == [None, None, "OSError", "ConnectionRefusedError", "ProcessLookupError"]
     assert int(rights["CapEff"], 16) == 0
 
 
@@ -156,5 +156,5 @@ def test_an_index_is_made_in_the_sandbox_as_well(sandboxed):
 def test_a_server_asks_sets_in_a_sandbox(sandboxed, monkeypatch):
     monkeypatch.setenv("CORTEX_SECURITY_SANDBOX", "0")
     with serving(sandboxed, monkeypatch, "--sandbox") as served:
-        until(served.whole, "the project is served")
+        until(served.is_complete, "the project is served")
         assert sandboxed.status()["sandbox"]

@@ -57,22 +57,24 @@ def words():
 
 def check_disk(tmp_path):
     """Everything in the cache is known, sealed where it may say something, and says nothing."""
-    seen = {}
+    contents = {}
     for path in (tmp_path / "cache").rglob("*"):
         with contextlib.suppress(FileNotFoundError):  # replaced meanwhile
             if path.is_file():
-                seen[path.relative_to(tmp_path / "cache").as_posix()] = path.read_bytes()
-    assert seen
-    for name, raw in seen.items():
+                contents[path.relative_to(tmp_path / "cache").as_posix()] = path.read_bytes()
+    assert contents
+    for name, raw in contents.items():
         if re.fullmatch(r".*/\.[^/]*\.tmp", name):
             assert raw.startswith(MAGIC[: len(raw)]) or b'"key"' in raw, name
             continue
         kind = next((is_sealed for form, is_sealed in FILES.items() if re.fullmatch(form, name)), None)
         assert kind is not None, f"{name} should not be there"
         assert not kind or raw.startswith(MAGIC), name
-    found = {word for word in words() for name, raw in seen.items() if word in raw or word in name.encode()}
-    assert not found
-    return seen
+    leaked = {
+        word for word in words() for name, raw in contents.items() if word in raw or word in name.encode()
+    }
+    assert not leaked
+    return contents
 
 
 def generation(project):
@@ -81,10 +83,10 @@ def generation(project):
 
 async def serve(project, *options, change=""):
     async with project.front(*options) as front:
-        await front.whole()
+        await front.until_complete()
         if change:
             (project.root / "auth" / "more.py").write_text(f"def {change}():\n    return 1\n")
-            await front.finds(change, "auth/more.py")
+            await front.until_found(change, "auth/more.py")
         await asyncio.to_thread(check_disk, project.root.parent)
         for process in project.processes():
             with contextlib.suppress(psutil.NoSuchProcess):  # of those that index
@@ -103,9 +105,9 @@ def test_nothing_of_a_sealed_project_is_readable_on_the_disk(sealed, tmp_path):
     until(lambda: not (base / "home").exists(), "what was plain is gone")
     after = check_disk(tmp_path)
     objects = {name for name in before if "objects" in name}
-    kept = objects & after.keys()
-    assert len(kept) > len(objects) / 2  # it was opened, and not made anew
-    assert all(before[name] == after[name] for name in kept)
+    unchanged = objects & after.keys()
+    assert len(unchanged) > len(objects) / 2  # it was opened, and not made anew
+    assert all(before[name] == after[name] for name in unchanged)
 
 
 def test_a_set_in_a_sandbox_serves_and_seals_and_sees_no_master_key(sealed, tmp_path):
@@ -120,8 +122,8 @@ def test_a_set_in_a_sandbox_serves_and_seals_and_sees_no_master_key(sealed, tmp_
     asyncio.run(serve(sealed, "--sandbox"))
     sealed.nothing_left()
     assert {name for name in before if "objects" in name} & check_disk(tmp_path).keys()
-    told = " ".join(sandbox.sandbox_command(sealed.config, ["true"]))
-    assert str(tmp_path / "keys") not in told
+    command = " ".join(sandbox.sandbox_command(sealed.config, ["true"]))
+    assert str(tmp_path / "keys") not in command
     assert "CORTEX_KEY" not in " ".join(sandbox.environment())
 
 
@@ -170,22 +172,22 @@ def test_a_project_that_was_sealed_stays_so_without_the_setting(sealed, tmp_path
 
 
 def test_the_doctor_says_where_bytes_and_keys_are_and_what_becomes_of_memory(sealed, tmp_path):
-    told = {one["name"]: one for one in orjson.loads(sealed.run("doctor", "--json").stdout)}["encryption"]
-    for part in (
+    encryption = {check["name"]: check for check in orjson.loads(sealed.run("doctor", "--json").stdout)}[
+        "encryption"
+    ]
+    for phrase in (
         str(tmp_path / "cache" / "sealed"),
         str(tmp_path / "keys" / "master"),
         f"memory in {tmp_path / 'memory'} will be sealed when it is asked",
         "/dev/shm",
     ):
-        assert part in told["text"]
+        assert phrase in encryption["text"]
     assert "is in" in sealed.run("key", "show-location").stdout
     sealed.run("down")
 
 
 @pytest.mark.parametrize("inside", [False, True])
-def test_memory_of_who_seals_everything_is_sealed_while_it_is_served_killed_and_asked_again(
-    sealed, tmp_path, inside
-):
+def test_memory_stays_sealed_while_it_is_served_killed_and_asked_again(sealed, tmp_path, inside):
     pytest.importorskip("sqlcipher3")
     if inside:
         try:
@@ -208,14 +210,16 @@ def test_memory_of_who_seals_everything_is_sealed_while_it_is_served_killed_and_
         with contextlib.suppress(psutil.Error):
             process.kill()
     check_memory()
-    found = sealed.run("memory", "recall", "who speaks narwhalish")
-    assert "Quokkatown" in found.stdout, found.stderr
+    recalled = sealed.run("memory", "recall", "who speaks narwhalish")
+    assert "Quokkatown" in recalled.stdout, recalled.stderr
     sealed.run("memory", "down")
     check_memory()
     base = next((folder / "sealed").glob("KEY")).parent
     assert not (places.plain_of(base) / "home").exists()
     assert (base / "LIST").is_file()
-    doctor = {one["name"]: one for one in orjson.loads(sealed.run("doctor", "--json").stdout)}["encryption"]
+    doctor = {check["name"]: check for check in orjson.loads(sealed.run("doctor", "--json").stdout)}[
+        "encryption"
+    ]
     assert "no recovery key" in doctor["text"]
     assert doctor["state"] == "odd"
     shutil.rmtree(places.plain_of(base), ignore_errors=True)
@@ -233,7 +237,7 @@ def test_with_another_key_every_tool_says_so_and_nothing_is_written(sealed, tmp_
     assert before.items() <= check_disk(tmp_path).items()
 
 
-def test_a_sealed_project_is_listed_as_one_and_never_removed_as_nobodys(sealed):
+def test_a_sealed_project_is_listed_as_sealed_and_never_removed_as_abandoned(sealed):
     asyncio.run(serve(sealed))
     sealed.nothing_left()
     [row] = orjson.loads(sealed.run("projects", "--json").stdout)
@@ -242,8 +246,8 @@ def test_a_sealed_project_is_listed_as_one_and_never_removed_as_nobodys(sealed):
     for path in sealed.config.sealing.store.rglob("*"):
         os.utime(path, (0, 0))
     assert orjson.loads(sealed.run("clean", "--older-than", "1h", "--json").stdout) == []
-    told = orjson.loads(sealed.run("stats", "--json").stdout)
-    assert {one["tool"] for one in told["tools"]} >= {"cortex_search", "cortex_exact"}
+    stats = orjson.loads(sealed.run("stats", "--json").stdout)
+    assert {usage["tool"] for usage in stats["tools"]} >= {"cortex_search", "cortex_exact"}
 
 
 def test_a_key_that_is_changed_opens_the_same_and_one_that_is_forgotten_nothing(sealed, tmp_path):

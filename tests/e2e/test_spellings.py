@@ -161,7 +161,7 @@ def ask(shared_project) -> Iterator[Ask]:
     async def hold() -> None:
         try:
             async with shared_project.front() as front:
-                await front.whole()
+                await front.until_complete()
                 fronts.append(front)
                 opened.set()
                 await stop.wait()
@@ -173,8 +173,8 @@ def ask(shared_project) -> Iterator[Ask]:
     opened.wait()
 
     def call(tool: str, **arguments: Any) -> dict[str, Any]:
-        made = asyncio.run_coroutine_threadsafe(fronts[0].session.call_tool(tool, arguments), loop)
-        result = made.result(60)
+        future = asyncio.run_coroutine_threadsafe(fronts[0].session.call_tool(tool, arguments), loop)
+        result = future.result(60)
         text = result.content[0].text
         answer: dict[str, Any] = {"refused": text} if result.is_error else orjson.loads(text)
         return answer
@@ -202,7 +202,9 @@ def test_a_symbol_is_understood_in_any_spelling(ask, tool, written, meant):
         assert answer["target"] == f"{file.rpartition('.')[0]}:{name}", answer
     elif tool == "cortex_explore":
         answer = ask(tool, query=written)
-        assert any((one["symbol"], one["file"]) == (name, file) for one in answer["functions"]), answer
+        assert any(
+            (function["symbol"], function["file"]) == (name, file) for function in answer["functions"]
+        ), answer
     else:
         answer = ask(tool, file=written)
         assert "target" in answer, answer
@@ -223,9 +225,9 @@ def test_a_name_in_the_wrong_case_is_understood_and_said(ask, written, name):
     answer = ask("cortex_graph", operation="callees", target=written)
     assert answer["target"].endswith(f":{name}"), answer
     assert f"There is no {written!r}; read as " in answer["suggestion"]
-    shown = ask("cortex_explore", query=written)
-    assert any(one["symbol"] == name for one in shown["functions"])
-    assert "read as" in shown["suggestion"]
+    explored = ask("cortex_explore", query=written)
+    assert any(function["symbol"] == name for function in explored["functions"])
+    assert "read as" in explored["suggestion"]
     related = ask("find_related", file=written)
     assert related["target"]["symbols"] == [name]
     assert "read as" in related["suggestion"]
@@ -269,9 +271,9 @@ def files_of(answer: dict[str, Any]) -> set[str]:
         return {answer["target"]["file"]}
     if "functions" in answer:
         return {answer["functions"][0]["file"]}
-    found = {hit["chunk"]["metadata"]["file_path"] for hit in answer["results"] if "chunk" in hit}
-    places = (one for one in answer["results"] if "chunk" not in one)
-    return found | {one.get("file") or one["at"].rpartition(":")[0] for one in places}
+    hit_files = {hit["chunk"]["metadata"]["file_path"] for hit in answer["results"] if "chunk" in hit}
+    places = (row for row in answer["results"] if "chunk" not in row)
+    return hit_files | {row.get("file") or row["at"].rpartition(":")[0] for row in places}
 
 
 @pytest.mark.parametrize("written", PATHS)
@@ -303,24 +305,24 @@ SAME_FILE = ["/src", "/src/", "/src/**", "src/shop", "src/shop/", "./src/shop/",
 
 @pytest.mark.parametrize(("tool", "name"), GLOBS)
 def test_without_a_filter_of_paths_more_files_are_found(ask, tool, name):
-    found = files_of(ask(tool, **GLOBS[tool, name]))
-    assert DISK in found
-    assert len(found) > 1
+    unfiltered = files_of(ask(tool, **GLOBS[tool, name]))
+    assert DISK in unfiltered
+    assert len(unfiltered) > 1
 
 
 @pytest.mark.parametrize("written", [*PATHS, *SAME_FILE])
 @pytest.mark.parametrize(("tool", "name"), GLOBS)
 def test_a_filter_of_paths_is_understood_in_any_spelling(ask, root, tool, name, written):
-    kept = files_of(ask(tool, **GLOBS[tool, name], **{name: written.replace("ROOT", root)}))
+    filtered = files_of(ask(tool, **GLOBS[tool, name], **{name: written.replace("ROOT", root)}))
     if name in ("paths", "scope"):
-        assert kept == {DISK}
+        assert filtered == {DISK}
     else:
-        assert kept
-        assert DISK not in kept
+        assert filtered
+        assert DISK not in filtered
 
 
 @pytest.mark.parametrize("written", ["", ".", "./", "/", "ROOT", "ROOT/", "*", "**", "**/*"])
-@pytest.mark.parametrize(("tool", "name"), [one for one in GLOBS if one[1] in ("paths", "scope")])
+@pytest.mark.parametrize(("tool", "name"), [key for key in GLOBS if key[1] in ("paths", "scope")])
 def test_the_whole_project_is_no_filter_in_any_spelling(ask, root, tool, name, written):
     question = GLOBS[tool, name]
     assert files_of(ask(tool, **question, **{name: written.replace("ROOT", root)})) == files_of(
@@ -358,7 +360,7 @@ def test_a_list_is_taken_as_json_as_commas_and_as_lines(ask, written):
 
 
 @pytest.mark.parametrize(
-    ("tool", "one", "other"),
+    ("tool", "spelled", "other"),
     [
         ("cortex_search", {"limit": "2", "explain": "true", "min_score": "0.1"}, {"limit": 2, "explain": True, "min_score": 0.1}),
         ("cortex_search", {"limit": 2.0, "chunk_types": "Code"}, {"limit": 2, "chunk_types": ["code"]}),
@@ -373,8 +375,10 @@ def test_a_list_is_taken_as_json_as_commas_and_as_lines(ask, written):
         ("code_context", {"lang": "ts"}, {"lang": "typescript"}),
     ],
 )  # fmt: skip
-def test_what_is_meant_is_taken_in_any_type(ask, tool, one, other):
-    answers = [ask(tool, **{"query": "save a store badge item"} | given) for given in (one, other)]
+def test_arguments_are_accepted_in_any_type(ask, tool, spelled, other):
+    answers = [
+        ask(tool, **{"query": "save a store badge item"} | arguments) for arguments in (spelled, other)
+    ]
     for answer in answers:
         assert answer.get("results") or answer.get("hits"), answer
         answer.get("metadata", {}).pop("took_ms", 0)
@@ -383,16 +387,16 @@ def test_what_is_meant_is_taken_in_any_type(ask, tool, one, other):
 
 
 def test_all_arguments_in_one_json_text_are_taken(ask):
-    given = ask(
+    answer = ask(
         "cortex_graph", operation='"callers"', target="`Store.save`", depth="2", include_context="false"
     )
-    assert given["target"] == "src/shop/disk:Store.save"
-    assert given["results"][0]["text"]
-    assert "\n" not in given["results"][0]["text"]
+    assert answer["target"] == "src/shop/disk:Store.save"
+    assert answer["results"][0]["text"]
+    assert "\n" not in answer["results"][0]["text"]
 
 
 @pytest.mark.parametrize(
-    ("tool", "given", "said"),
+    ("tool", "arguments", "sentence"),
     [
         ("cortex_exact", {"query": "save", "paths": "nowhere"}, 'paths=["nowhere"]; without it'),
         ("cortex_exact", {"query": "save", "tags": "haskell"}, 'tags=["haskell"]; without it'),
@@ -402,9 +406,9 @@ def test_all_arguments_in_one_json_text_are_taken(ask):
         ("cortex_pattern", {"pattern": "Store()", "language": "py", "paths": "lib"}, 'paths=["lib"]; without it'),
     ],
 )  # fmt: skip
-def test_a_filter_that_removes_everything_is_named(ask, tool, given, said):
-    answer = ask(tool, **given)
-    assert said in answer["suggestion"], answer
+def test_a_filter_that_removes_everything_is_named(ask, tool, arguments, sentence):
+    answer = ask(tool, **arguments)
+    assert sentence in answer["suggestion"], answer
     assert re.search(r"there would be [1-9]", answer["suggestion"])
 
 
@@ -453,5 +457,5 @@ def test_a_literal_is_found_as_it_is_written(ask, written, file):
         "total += price",
     ],
 )
-def test_what_was_read_as_a_literal_says_so(ask, written):
+def test_an_answer_says_when_a_query_was_read_as_a_literal(ask, written):
     assert f"the literal text `{written}`" in ask("cortex_exact", query=written)["suggestion"]

@@ -55,15 +55,15 @@ class Server:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    found = Server()
-    thread = threading.Thread(target=found.http.serve_forever, args=(0.02,))
+    embedding_server = Server()
+    thread = threading.Thread(target=embedding_server.http.serve_forever, args=(0.02,))
     thread.start()
     try:
-        yield found
+        yield embedding_server
     finally:
-        found.http.shutdown()
+        embedding_server.http.shutdown()
         thread.join()
-        found.http.server_close()
+        embedding_server.http.server_close()
 
 
 def configure(project, text: str) -> None:
@@ -78,22 +78,22 @@ def served(project) -> tuple[str, str]:
     async def ask():
         async with project.front() as front:
             first = await front.call("cortex_search", query="check password")
-            await front.whole()
+            await front.until_complete()
             second = await front.call("cortex_search", query="check password")
             assert "cortex trust" not in second["index"].get("message", "")
-            found = orjson.loads(project.run("status", "--json").stdout)
-            return first["index"].get("message", ""), found["index"]["model"]
+            status = orjson.loads(project.run("status", "--json").stdout)
+            return first["index"].get("message", ""), status["index"]["model"]
 
-    said: tuple[str, str] = asyncio.run(ask())
+    message: tuple[str, str] = asyncio.run(ask())
     project.run("down")
-    return said
+    return message
 
 
 def test_a_cloned_repository_may_not_send_code_away(project, server):
     configure(project, f"embedding: {{endpoint: '{server.url}'}}\nserver: {{chunks_dir: .cortex/chunks}}\n")
-    said, model = served(project)
-    assert "embedding.endpoint, server.chunks_dir" in said
-    assert "`cortex trust`" in said
+    message, model = served(project)
+    assert "embedding.endpoint, server.chunks_dir" in message
+    assert "`cortex trust`" in message
     assert model.startswith("cortex-static")
     status = project.run("status", "--json")
     assert orjson.loads(status.stdout)["ignored"] == ["embedding.endpoint", "server.chunks_dir"]
@@ -107,13 +107,13 @@ def test_an_endpoint_is_used_once_it_was_agreed_to_and_not_after_the_file_was_ch
     configure(project, text)
     assert project.run("trust", "--yes").returncode == 0
     assert server.connections == 0
-    said, model = served(project)
-    assert ("trust" in said, model.partition("@")[0]) == (False, "theirs")
+    message, model = served(project)
+    assert ("trust" in message, model.partition("@")[0]) == (False, "theirs")
     counted = server.connections
     assert counted > 0
     configure(project, text + "fusion: {bm25_weight: 0.4}\n")
-    said, model = served(project)
-    assert "embedding.endpoint" in said
+    message, model = served(project)
+    assert "embedding.endpoint" in message
     assert model.startswith("cortex-static")
     assert server.connections == counted
 
@@ -123,27 +123,29 @@ def test_a_server_is_not_started_for_a_project_that_nobody_agreed_to(project):
     code = project.run("index", "--no-wait")
     assert code.returncode == 0
     assert "embedding.provider" in code.stderr
-    assert not [one for one in project.processes() if "serve" in one.cmdline()]
+    assert not [process for process in project.processes() if "serve" in process.cmdline()]
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("\n", 1), ("no\n", 1)])
-def test_trust_shows_what_would_count_and_asks_a_person(project, answer, code):
+def test_trust_shows_the_settings_that_would_count_and_asks_a_person(project, answer, code):
     configure(
         project, 'embedding: {endpoint: "http://127.0.0.1:9/\\e]0;owned\\a"}\nserver: {debounce_ms: 7}\n'
     )
     ours, theirs = pty.openpty()
     try:
-        asked = project.spawn("trust", "--project", str(project.root), stdin=theirs, stdout=subprocess.PIPE)
+        trusting = project.spawn(
+            "trust", "--project", str(project.root), stdin=theirs, stdout=subprocess.PIPE
+        )
         os.write(ours, answer.encode())
-        shown = asked.communicate(timeout=60)[0].decode()
+        printed = trusting.communicate(timeout=60)[0].decode()
     finally:
         os.close(ours)
         os.close(theirs)
-    assert asked.returncode == code, shown
-    assert "embedding.endpoint" in shown
-    assert "sends the project's text" in shown
-    assert "debounce_ms" not in shown
-    assert "\x1b" not in shown
+    assert trusting.returncode == code, printed
+    assert "embedding.endpoint" in printed
+    assert "sends the project's text" in printed
+    assert "debounce_ms" not in printed
+    assert "\x1b" not in printed
     assert project.config.ignored == (() if code == 0 else ("embedding.endpoint",))
 
 
@@ -174,25 +176,25 @@ def test_a_file_that_init_wrote_here_counts_as_agreed_to(project):
         (200, b'{"embeddings": [[0.5, 0.5]]}', "2 dimensions"),
     ],
 )
-def test_a_server_that_fails_later_is_told_in_the_answer(project, server, status, body, words):
+def test_an_embedding_server_that_fails_later_is_reported_in_the_answer(project, server, status, body, words):
     project.environment["CORTEX_EMBEDDING_ENDPOINT"] = server.url
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             server.status, server.body = status, body
             answer = await front.call("cortex_search", query="check password")
             assert answer["results"]
             assert answer["index"]["degraded"] == ["embed"]
             assert words in answer["index"]["message"]
             server.status, server.body = 200, b""
-            await front.whole()
+            await front.until_complete()
 
     asyncio.run(ask())
 
 
 @pytest.mark.parametrize("body", [b'{"embeddings": [[0.5, 0.5]]}', b'{"vectors": []}'])
-def test_a_server_that_fits_not_ends_the_start_with_a_sentence(project, server, body):
+def test_an_unsuitable_embedding_server_ends_the_start_with_a_sentence(project, server, body):
     server.body = body
     project.environment["CORTEX_EMBEDDING_ENDPOINT"] = server.url
     result = project.run("mcp")
@@ -207,7 +209,7 @@ def test_a_worker_that_starts_while_the_server_is_away_says_why(project, server)
 
     async def ask():
         async with project.front() as front:
-            await front.whole()
+            await front.until_complete()
             server.status = 503
             first = project.member("embed")["pid"]
             os.kill(first, 9)

@@ -45,14 +45,14 @@ async def first_answer(command, folder, env):
         await session.initialize()
         async with asyncio.timeout(3 * CALL_S):
             while True:  # the first answers may be of an index that is still being made
-                told = await session.call_tool("cortex_exact", {"query": "check_password"})
-                if found := orjson.loads(told.content[0].text)["results"]:
-                    return [hit["chunk"]["metadata"]["file_path"] for hit in found]
+                answer = await session.call_tool("cortex_exact", {"query": "check_password"})
+                if results := orjson.loads(answer.content[0].text)["results"]:
+                    return [hit["chunk"]["metadata"]["file_path"] for hit in results]
                 await asyncio.sleep(0.1)
 
 
 @pytest.mark.parametrize(("agent", "way"), FORMATS.values())
-def test_an_agent_that_was_installed_for_starts_what_is_written_and_gets_an_answer(
+def test_the_configuration_of_an_installed_agent_starts_a_server_that_answers(
     agent, way, shared_project, home
 ):
     env = os.environ | shared_project.environment
@@ -64,6 +64,8 @@ def test_an_agent_that_was_installed_for_starts_what_is_written_and_gets_an_answ
         check=True,
         timeout=3 * CALL_S,
     )
-    [entry] = (one for one in connections.entries(shared_project.root) if one.agent.name == agent)
+    [entry] = (
+        candidate for candidate in connections.entries(shared_project.root) if candidate.agent.name == agent
+    )
     folder = home if entry.agent.placeless else shared_project.root
     assert asyncio.run(first_answer(entry.command, folder, env)) == ["auth/login.py"]

@@ -7,7 +7,7 @@ from cortex.engines.milvus.entries import make_entry
 from cortex.generation.write import Row
 from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
-from tests.milvus_lite import far
+from tests.milvus_lite import with_milvus
 
 TEXT = "def tie(rope):\n    return knot(rope)\n"
 
@@ -36,7 +36,7 @@ def test_a_word_of_a_view_says_in_which_of_its_fields_it_is():
 def test_a_row_comes_back_as_it_was_whatever_letters_are_in_it(milvus, tmp_path):
     metadata = {"file_path": "x\0y\u00e9.py", "symbols": ["s\0t"], "start_line": 1, "end_line": 1}
     body = {"id": "a\0b", "chunk_type": "code", "text": 't\0e \U0001f600 \\ "', "metadata": metadata}
-    collection = Collection(milvus_place(far(Config(root=tmp_path), milvus)))
+    collection = Collection(milvus_place(with_milvus(Config(root=tmp_path), milvus)))
     collection.create_collections()
     collection.insert(
         [make_entry(collection.place.project, Row(1, body, "a.json", b"0" * 32, None, ""), 1, 384)]

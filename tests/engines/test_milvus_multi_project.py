@@ -17,7 +17,7 @@ from cortex.ranking.multi_project import join_meaning, join_words, split_hit
 from cortex.settings.milvus import milvus_place
 from ipc.messages import ExactSearch, Filters, TextSignals, VectorSearch
 from tests.engines.forest import DIMENSIONS, TREES, World, chunk, vector
-from tests.milvus_lite import far
+from tests.milvus_lite import with_milvus
 
 PROJECTS = 1_000
 
@@ -26,7 +26,7 @@ class Crowded(MilvusEngine):
     """The engine over the tests' own file, in a collection that only this module fills."""
 
     def __init__(self, config):
-        super().__init__(far(config, os.environ["CORTEX_TESTS_MILVUS"], collection="crowd"))
+        super().__init__(with_milvus(config, os.environ["CORTEX_TESTS_MILVUS"], collection="crowd"))
 
 
 def neighbours(count):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from cortex.engines.serving import EngineWorker
 from ipc.messages import TextSignals
-from tests.resident_memory import resident, told
+from tests.resident_memory import needs_smaps, resident
 
 
-@told
+@needs_smaps
 def test_a_worker_that_nobody_asks_gives_back_what_answers_have_left_in_memory(sample):
     worker = EngineWorker("text", sample.config)
     worker.reload()

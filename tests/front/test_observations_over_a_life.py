@@ -7,12 +7,12 @@ import pytest
 from cortex.memory.library import Library, finish
 from cortex.memory.operations import carry_out
 from cortex.terms.observations import ROWS
-from tests.expected_observations import CHECKS, Known
+from tests.expected_observations import CHECKS, Expectations
 from tests.front.conftest import Window
 from tests.front.test_code_notes import Desk
-from tests.generated_life import BEGIN, DAY_MS, live, plant, tell, write_project
+from tests.generated_life import BEGIN, DAY_MS, generate_life, plant, store_life, write_project
 
-LIFE = live(observations=110)
+LIFE = generate_life(observations=110)
 PLANTED = plant(LIFE)
 
 
@@ -22,12 +22,12 @@ def known_life(tmp_path_factory, serve, empty):
     root = tmp_path_factory.mktemp("life") / "project"
     write_project(root)
     with Library.open(copytree(empty, root.parent / "data")) as library:
-        numbers = tell(library, LIFE)
+        numbers = store_life(library, LIFE)
         done = {"remaining": 1}
         while done["remaining"]:
             done = finish(carry_out(library, "run_consolidation", {}, project="shop"))
         desk = Desk(serve(root), Window(library, root, project="shop").memory)
-        yield Known(desk.ask, LIFE, PLANTED, numbers)
+        yield Expectations(desk.ask, LIFE, PLANTED, numbers)
 
 
 def test_there_is_a_check_for_each_tool():
@@ -41,7 +41,7 @@ def test_a_tool_answers_what_is_known_of_a_life(known_life, tool):
 
 def test_fields_are_anded_whatever_they_are(known_life):
     middle = BEGIN + LIFE.days * DAY_MS // 2
-    matching_titles = known_life.found(
+    matching_titles = known_life.all_titles(
         "search",
         obs_type="bugfix,feature",
         concepts="network,storage",

@@ -5,9 +5,9 @@ import pytest
 
 from cortex.memory.library import Library, finish
 from cortex.memory.operations import carry_out
-from tests.generated_life import SECRET, live, plant, tell
+from tests.generated_life import SECRET, generate_life, plant, store_life
 
-LIFE = live(days=3, sessions=3, observations=40, seed=4)
+LIFE = generate_life(days=3, sessions=3, observations=40, seed=4)
 PLANTED = plant(LIFE)
 
 
@@ -15,7 +15,7 @@ PLANTED = plant(LIFE)
 def lived(tmp_path_factory):
     """(the memory after that life, title → number, what upkeep said, each in its turn)."""
     with Library.open(tmp_path_factory.mktemp("planted") / "memory") as library:
-        numbers, shop = tell(library, LIFE), library.of(project="shop")
+        numbers, shop = store_life(library, LIFE), library.of(project="shop")
         answers = [
             finish(carry_out(shop, f"observation.{name}", arguments))
             for name, arguments in (

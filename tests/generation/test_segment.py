@@ -11,7 +11,7 @@ from cortex.generation.packing import Frames, pack_frames
 from cortex.generation.segment import Blocks, Packed, open_segment, write_segment
 from cortex.system import zstd
 from cortex.system.errors import Damaged, NotFound
-from tests.resident_memory import resident, told
+from tests.resident_memory import needs_smaps, resident
 
 ARRAYS = {
     "keys": np.arange(5, dtype="<u8"),
@@ -125,7 +125,7 @@ def test_sections_begin_at_cache_lines_and_are_read_only(tmp_path):
         segment.arrays["keys"][0] = 1
 
 
-@told
+@needs_smaps
 def test_what_was_read_to_be_checked_is_not_kept_as_memory_of_the_process(tmp_path):
     write_segment(tmp_path / "s", {"vectors": np.ones((1000, 1000), "<f4")}, {})
     segment = open_segment(tmp_path / "s")

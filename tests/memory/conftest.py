@@ -11,7 +11,7 @@ from cortex.memory.postgresql import Server, Shared
 from cortex.memory.serving import open_worker
 from cortex.settings.data import DataFolder
 from tests.postgres import serving, with_memory
-from tests.sample_sessions import Life
+from tests.sample_sessions import SessionProject
 
 #: the suites that both places of memory have to pass
 CONTRACT = (
@@ -74,4 +74,4 @@ def shop(tmp_path):
 
 @pytest.fixture
 def life(worker, shop, tmp_path):
-    return Life(worker, shop, tmp_path / "claude" / "projects")
+    return SessionProject(worker, shop, tmp_path / "claude" / "projects")

@@ -13,7 +13,7 @@ from cortex.memory.transcripts.rules import remembered_sentences as said_to_reme
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
 from ipc.messages import MemoryCall
-from tests.sample_sessions import agent, said, user
+from tests.sample_sessions import agent, session_line, user
 
 
 def notes(life):
@@ -108,7 +108,7 @@ def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
     life.write(
         "s1",
         user("commit it"),
-        said("assistant", call, "2026-03-01T10:01:00Z"),
+        session_line("assistant", call, "2026-03-01T10:01:00Z"),
         user([{"type": "tool_result", "tool_use_id": "t1", "content": lied}]),
     )
     life.read()
@@ -176,7 +176,7 @@ def edit_lines(life, *paths, prompt="mend the retries", at="2026-03-01T10:00:00Z
     uses = [
         {"type": "tool_use", "name": "Edit", "input": {"file_path": str(life.shop / path)}} for path in paths
     ]
-    return user(prompt, at, **more), said("assistant", uses, at, **more)
+    return user(prompt, at, **more), session_line("assistant", uses, at, **more)
 
 
 def test_the_files_that_a_session_changed_are_one_note_of_it_that_grows(life):
@@ -191,7 +191,7 @@ def test_the_files_that_a_session_changed_are_one_note_of_it_that_grows(life):
     later = {"prompt": "and test\nthem", "at": "2026-03-02T10:00:00Z"}
     life.write("s1", *edit_lines(life, "tests/a.py", "tests/b.py", "c.py", "src/retry.py", **later))
     life.read()
-    life.again()
+    life.restart_reader()
     life.write("s1", agent("Done.", "2026-03-02T10:05:00Z"))
     life.read()
     (note,) = notes(life).values()
@@ -249,14 +249,14 @@ def test_what_hooks_wrote_down_is_taken_once_and_goes_then(life):
     before = {path.name: path.read_bytes() for path in life.spool.iterdir()}
     assert life.read() == 1
     assert list(life.spool.glob("*.json")) == []
-    (row,) = life.found("retries jitter")
+    (row,) = life.search("retries jitter")
     assert (row["kind"], row["files_modified"], row["exchange_count"]) == ("hook", ["src/retry.py"], 1)
     for name, raw in before.items():  # as if they could not be deleted
         (life.spool / name).write_bytes(raw)
     write_event(life, 4, "prompt", text="and the limit?")
-    life.again()
+    life.restart_reader()
     life.read()
-    assert [row["exchange_count"] for row in life.found("limit")] == [2]
+    assert [row["exchange_count"] for row in life.search("limit")] == [2]
 
 
 def test_what_hooks_write_down_after_the_clock_was_set_back_is_taken_in(life):
@@ -277,7 +277,7 @@ def test_what_hooks_write_down_after_the_clock_was_set_back_is_taken_in(life):
             # as of an event before the clock was set back
             write_event(life, later[0], "stop", text="Because of the jitter.")
             life.read()
-    assert [row["exchange_count"] for row in life.found("limit")] == [2]
+    assert [row["exchange_count"] for row in life.search("limit")] == [2]
 
 
 def test_what_hooks_tell_of_a_session_with_a_file_is_read_from_the_file(life):

@@ -10,7 +10,7 @@ from cortex.embedders.static import open_static
 from cortex.memory.database import NAME
 from cortex.memory.library import Library, finish
 from cortex.memory.recall import Memory
-from tests.sample_sessions import agent, said, user
+from tests.sample_sessions import agent, session_line, user
 
 TABLES = ("SELECT * FROM session ORDER BY number", "SELECT * FROM exchange ORDER BY number")
 TOKEN = "ghp_" + "A1b2C3d4" * 5
@@ -32,7 +32,7 @@ def library(life):
         "s1",
         user("why do retries back off?"),
         agent("Because of the jitter."),
-        said("assistant", edit, "2026-03-01T10:02:00Z"),
+        session_line("assistant", edit, "2026-03-01T10:02:00Z"),
         user("and the limit?", "2026-03-01T11:00:00Z"),
         agent("Five.", "2026-03-01T11:01:00Z"),
     )
@@ -94,7 +94,7 @@ def test_a_reader_that_goes_on_after_an_import_tells_nothing_twice(library, othe
     finish(other.import_file(export(library, tmp_path / "all.jsonl"), trusted=True))
     before = tables(tmp_path / "other")
     life.worker._library = other  # the reader is told another store
-    life.again(sessions="all")
+    life.restart_reader(sessions="all")
     life.read()
     assert tables(tmp_path / "other") == before
     life.write("s2", agent("Renamed.", "2026-03-02T10:01:00Z"))

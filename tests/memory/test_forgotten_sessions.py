@@ -10,7 +10,7 @@ from cortex.memory.database import NAME
 from cortex.memory.library import finish
 from cortex.memory.transcripts import spool
 from cortex.system.errors import NotFound
-from tests.sample_sessions import agent, said, user
+from tests.sample_sessions import agent, session_line, user
 
 WORD = "zanzibarian"
 
@@ -36,7 +36,9 @@ def two_sessions(life):
         agent(f"Five, says the {WORD} file.", "2026-03-01T11:01:00Z"),
     )
     (life.folder / "-shop" / "s1" / "subagents").mkdir(parents=True)
-    line = said("assistant", f"I looked at {WORD}.py", "2026-03-01T11:02:00Z", isSidechain=True)(life, "s1")
+    line = session_line("assistant", f"I looked at {WORD}.py", "2026-03-01T11:02:00Z", isSidechain=True)(
+        life, "s1"
+    )
     (life.folder / "-shop" / "s1" / "subagents" / "agent-a.jsonl").write_text(json.dumps(line) + "\n")
     life.write(
         "s2", user("rename the button", "2026-03-02T10:00:00Z"), agent("Renamed.", "2026-03-02T10:01:00Z")
@@ -68,8 +70,8 @@ def test_a_session_that_is_forgotten_is_nowhere_with_its_agents_and_the_notes_of
     assert done["message"] == "Forgotten for good: 1 note, 2 sessions, 3 exchanges."
     two_sessions.worker.close()
     assert traces(data) == []
-    assert two_sessions.found(WORD) == []
-    assert two_sessions.found("rename button")
+    assert two_sessions.search(WORD) == []
+    assert two_sessions.search("rename button")
     assert [row["source_id"] for row in two_sessions.ask("list_sessions")["results"]] == ["s2"]
 
 
@@ -84,7 +86,7 @@ def test_a_session_that_was_forgotten_is_not_taken_in_again(two_sessions, data, 
     two_sessions.write("s1", user(f"Remember that the {WORD} limit is five.", "2026-03-03T10:00:00Z"))
     assert two_sessions.read() >= 1  # by who goes on reading it
     assert two_sessions.read() == 0
-    two_sessions.again()
+    two_sessions.restart_reader()
     two_sessions.read()  # and by another
     shutil.copytree(
         two_sessions.folder / "-shop", two_sessions.folder / "-resumed"
@@ -113,7 +115,7 @@ def test_a_note_that_is_forgotten_takes_what_was_said_for_it_along(two_sessions,
     (note,) = two_sessions.ask("recall", query=f"is the {WORD} cache cold?")["results"]
     done = forget(two_sessions, note["number"])
     assert (done["ids"], done["exchanges"], done["sessions"]) == ([note["id"]], 1, [])
-    two_sessions.again()
+    two_sessions.restart_reader()
     two_sessions.write("s1", agent(f"More of the {WORD}.", "2026-03-03T10:01:00Z"))
     two_sessions.read()
     row = next(row for row in two_sessions.ask("list_sessions")["results"] if row["source_id"] == "s1")
@@ -128,18 +130,20 @@ def test_an_exchange_that_is_forgotten_goes_alone_and_what_the_agent_adds_to_it(
     two_sessions.write("s2", agent("And the button is blue.", "2026-03-02T10:02:00Z"))
     two_sessions.write("s2", user("and the menu?", "2026-03-02T11:00:00Z"))
     two_sessions.read()
-    two_sessions.again()
+    two_sessions.restart_reader()
     two_sessions.read()
-    assert two_sessions.found("button") == []
-    assert two_sessions.found("menu")[0]["exchange_count"] == 1
+    assert two_sessions.search("button") == []
+    assert two_sessions.search("menu")[0]["exchange_count"] == 1
 
 
 def test_what_a_session_changed_is_told_no_more_when_one_of_its_exchanges_is_forgotten(two_sessions, data):
     edit = [{"type": "tool_use", "name": "Edit", "input": {"file_path": str(two_sessions.shop / "a.py")}}]
-    two_sessions.write("s4", user("mend the retries"), said("assistant", edit, "2026-03-01T10:02:00Z"))
+    two_sessions.write(
+        "s4", user("mend the retries"), session_line("assistant", edit, "2026-03-01T10:02:00Z")
+    )
     prompt = f"Remember that {WORD} is lazy."
     two_sessions.write(
-        "s4", user(prompt, "2026-03-04T10:00:00Z"), said("assistant", edit, "2026-03-04T10:02:00Z")
+        "s4", user(prompt, "2026-03-04T10:00:00Z"), session_line("assistant", edit, "2026-03-04T10:02:00Z")
     )
     two_sessions.read()
     forget(two_sessions, session(two_sessions, "s1"))
@@ -147,7 +151,7 @@ def test_what_a_session_changed_is_told_no_more_when_one_of_its_exchanges_is_for
     assert len(forget(two_sessions, note["id"])["ids"]) == 2
     two_sessions.worker.close()
     assert traces(data) == []
-    two_sessions.again()
+    two_sessions.restart_reader()
     two_sessions.read()
     assert two_sessions.ask("stats")["node_count"] == 0
 
@@ -156,4 +160,4 @@ def test_what_is_neither_note_nor_session_is_named_and_nothing_is_forgotten(two_
     for wrong in (f"{session(two_sessions)}:77", "0" * 8 + "-0000" * 3 + "-" + "0" * 12, "s1"):
         with pytest.raises(NotFound, match="no note"):
             forget(two_sessions, session(two_sessions), wrong)
-    assert two_sessions.found(WORD)
+    assert two_sessions.search(WORD)

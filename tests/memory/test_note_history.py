@@ -122,4 +122,4 @@ def test_a_character_that_no_text_holds_keeps_no_session_from_being_read(life):
     life.ask("stats")
     life.write("one", user("Why does the \x00build fail?", "2026-03-01T10:00:00Z"))
     life.read()
-    assert life.found("why does the build fail")
+    assert life.search("why does the build fail")

@@ -23,8 +23,8 @@ def test_sessions_of_projects_that_ask_memory_are_read_and_others_are_not(life):
     assert life.read() == 0
     life.ask("stats")
     assert life.read() == 1
-    assert life.found("retries")
-    life.again(sessions="all")
+    assert life.search("retries")
+    life.restart_reader(sessions="all")
     assert life.ask("list_sessions")["total_count"] == 1
 
 
@@ -51,12 +51,12 @@ def test_the_best_exchange_is_told_with_its_words_marked_and_its_place(life):
         ),
     )
     life.read()
-    (row,) = life.found("what about the retries with jitter")
+    (row,) = life.search("what about the retries with jitter")
     assert "**retries**" in row["snippet"]
     assert "**jitter**" in row["snippet"]
     assert (row["exchange"], row["exchange_count"], row["at"]) == (2, 2, "2026-03-02T10:00:00Z")
     assert (row["git_branch"], row["project_path"], row["project"]) == ("main", str(life.shop), life.project)
-    assert life.found("kubernetes clusters") == []
+    assert life.search("kubernetes clusters") == []
 
 
 def test_another_project_does_not_see_them_unless_it_asks(life):
@@ -74,15 +74,15 @@ def test_what_goes_on_is_added_to_its_exchange_also_by_a_new_reader(life):
     life.ask("stats")
     life.write("s1", user("mend the retries"))
     life.read()
-    life.again()
+    life.restart_reader()
     life.write("s1", agent("First I look."))
     life.read()
     life.write("s1", agent("It is mended by jitter."), user("thank you", "2026-03-01T11:00:00Z"))
     assert life.read() == 1
     assert life.read() == 0
-    (row,) = life.found("jitter")
+    (row,) = life.search("jitter")
     assert (row["exchange"], row["exchange_count"]) == (1, 2)
-    assert life.found("mend")[0]["exchange"] == 1
+    assert life.search("mend")[0]["exchange"] == 1
 
 
 def test_a_worker_that_is_away_costs_nothing_but_time(life):
@@ -100,7 +100,7 @@ def test_a_worker_that_is_away_costs_nothing_but_time(life):
         life.read()
     life.follower._call = call
     assert life.read() == 1
-    assert life.found("retries")
+    assert life.search("retries")
 
 
 def test_nothing_that_hooks_wrote_waits_where_sessions_are_not_read(data):
@@ -141,8 +141,8 @@ def test_a_file_that_was_replaced_is_read_anew_and_nothing_is_twice(life):
     life.read()
     row = life.ask("list_sessions")["results"][0]
     assert row["exchange_count"] == 2  # ours outlives theirs
-    assert life.found("another answer")
-    assert not life.found("long enough to be cut")
+    assert life.search("another answer")
+    assert not life.search("long enough to be cut")
 
 
 def test_what_lies_elsewhere_or_is_no_file_is_not_read(life, tmp_path):
@@ -158,7 +158,7 @@ def test_what_lies_elsewhere_or_is_no_file_is_not_read(life, tmp_path):
     (life.folder / "-shop" / "s4.jsonl").write_bytes(b"")
     life.write("s5", user("this is read"))
     assert life.read() == 1
-    assert life.found("secret elsewhere") == []
+    assert life.search("secret elsewhere") == []
     assert [row["source_id"] for row in life.ask("list_sessions")["results"]] == ["s5"]
 
 
@@ -176,7 +176,7 @@ def test_a_clock_that_jumps_takes_no_exchange_and_no_order_from_a_session(life):
         life.read()
     (row,) = life.ask("list_sessions")["results"]
     assert (row["exchange_count"], row["started_at"]) == (5, "1970-01-01T00:00:01Z")
-    assert [life.found(f"number{at}")[0]["exchange"] for at in range(5)] == [1, 2, 3, 4, 5]
+    assert [life.search(f"number{at}")[0]["exchange"] for at in range(5)] == [1, 2, 3, 4, 5]
     assert life.read() == 0
 
 
@@ -205,7 +205,7 @@ def test_ours_stays_when_theirs_is_deleted(life):
     life.read()
     path.unlink()
     life.read()
-    assert life.found("retries")
+    assert life.search("retries")
 
 
 def test_the_same_name_in_two_projects_is_two_sessions(life, tmp_path):
@@ -218,7 +218,7 @@ def test_the_same_name_in_two_projects_is_two_sessions(life, tmp_path):
     path = life.write("s1", user("retries of the other"), anew=True)
     path.rename(life.folder / "-other" / "s1.jsonl")
     life.write("s2", user("no"))
-    life.again(sessions="all")
+    life.restart_reader(sessions="all")
     life.read()
     assert life.ask("search_sessions", project="", query="retries")["total_count"] == 2
 
@@ -233,7 +233,7 @@ def test_a_session_larger_than_a_portion_is_read_to_its_end(life):
     )
     assert (life.folder / "-shop" / "s1.jsonl").stat().st_size > PORTION_BYTES
     assert life.read() >= 3
-    assert life.found("very last jitter")
+    assert life.search("very last jitter")
 
 
 def test_the_index_of_sessions_can_be_deleted_at_any_time(life, data):
@@ -248,7 +248,7 @@ def test_the_index_of_sessions_can_be_deleted_at_any_time(life, data):
     index = life.worker.ready().memory.exchange_index
     index.catch_up()
     index.close()
-    assert life.found("retries")
+    assert life.search("retries")
 
 
 def test_a_session_whose_file_was_moved_is_read_on_in_its_new_place(life):
@@ -261,7 +261,7 @@ def test_a_session_whose_file_was_moved_is_read_on_in_its_new_place(life):
     moved.write_bytes(moved.read_bytes() + json.dumps(more).encode() + b"\n")
     for _ in range(2):
         life.read()
-    (row,) = life.found("limit")
+    (row,) = life.search("limit")
     assert (row["exchange"], row["exchange_count"]) == (2, 2)
 
 
@@ -283,13 +283,13 @@ def test_sessions_of_a_clone_that_was_joined_are_found_with_the_others(life):
     life.read()
     life.ask("store", writes=True, project="other-0123456789abcdef", title="A note of the other")
     life.ask("link", writes=True, other="other-0123456789abcdef")
-    assert life.found("retries")
+    assert life.search("retries")
     assert life.ask("list_sessions", project="other-0123456789abcdef")["total_count"] == 1
 
 
 def test_an_empty_question_is_named(life):
     with pytest.raises(BadQuery, match="query is empty"):
-        life.found("  ")
+        life.search("  ")
 
 
 def test_sessions_are_listed_the_newest_first_page_by_page(life):

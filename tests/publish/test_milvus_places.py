@@ -19,7 +19,7 @@ from cortex.system import files
 from cortex.system.errors import Misconfigured
 from ipc.locks import hold
 from ipc.messages import ExactSearch, OutlineSearch
-from tests.milvus_lite import far, serving
+from tests.milvus_lite import serving, with_milvus
 from tests.publish.test_milvus_publisher import SOURCES, Machine, paths
 
 ELSEWHERE = {"shop/till.py": "def price(thing):\n    return thing.pence\n"}
@@ -102,7 +102,7 @@ def test_a_folder_that_cannot_be_removed_keeps_no_other(tmp_path, monkeypatch):
 
 def test_a_clone_whose_origin_changes_is_another_project(tmp_path):
     (tmp_path / ".git").mkdir()
-    config = far(Config(root=tmp_path), tmp_path / "x.db", project="")
+    config = with_milvus(Config(root=tmp_path), tmp_path / "x.db", project="")
     (tmp_path / ".git" / "config").write_text('[remote "origin"]\n\turl = git@host:one/shop.git\n')
     before = config.index_dir, config.hash()
     assert milvus_place(config).project == "host/one/shop"
@@ -114,5 +114,5 @@ def test_a_clone_whose_origin_changes_is_another_project(tmp_path):
 @pytest.mark.parametrize("name", ["a b", "x" * (PROJECT_BYTES_MAX + 1), "é" * 101, 'p" or "1" == "1'])
 def test_a_name_that_milvus_cannot_hold_is_refused_in_a_sentence(tmp_path, name):
     with pytest.raises(Misconfigured, match=r"bytes of them at most .* set milvus\.project to another"):
-        milvus_place(far(Config(root=tmp_path), tmp_path / "x.db", project=name))
-    assert milvus_place(far(Config(root=tmp_path), tmp_path / "x.db", project="é" * 100)).project
+        milvus_place(with_milvus(Config(root=tmp_path), tmp_path / "x.db", project=name))
+    assert milvus_place(with_milvus(Config(root=tmp_path), tmp_path / "x.db", project="é" * 100)).project

@@ -29,7 +29,7 @@ from cortex.settings.config import Config
 from cortex.settings.milvus import milvus_place
 from cortex.system.errors import Damaged, Misconfigured, NotReady, Occupied
 from ipc.messages import ExactSearch, Fetch, GraphSearch, OutlineSearch, PatternSearch, Show, TextSignals
-from tests.milvus_lite import far
+from tests.milvus_lite import with_milvus
 
 SOURCES = {
     "shop/cart.py": "from shop.money import price\n\n\ndef checkout(cart):\n    return sum(price(one) for one in cart)\n",
@@ -46,7 +46,7 @@ class Machine:
         for name, text in sources.items():
             self.write(name, text)
         folder.mkdir(parents=True, exist_ok=True)
-        config = far(Config(root=folder), milvus)
+        config = with_milvus(Config(root=folder), milvus)
         self.config = dataclasses.replace(config, milvus=dataclasses.replace(config.milvus, project=project))
 
     @property

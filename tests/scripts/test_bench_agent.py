@@ -31,31 +31,31 @@ def test_the_tasks_cover_every_kind_and_twelve_repositories(load):
     records = load("records")
     tasks = records.read_tasks()
     assert len(tasks) >= 60
-    assert len({one.id for one in tasks}) == len(tasks)
-    assert {one.kind for one in tasks} == set(records.KINDS)
-    assert len({one.repo for one in tasks}) >= 12
-    assert {one.repo for one in tasks} == {one.name for one in records.read_repositories()}
-    for one in tasks:
-        assert 1 <= len(one.lines) <= 9, one.id
-        assert all(place.has and place.start <= place.end for place in one.needed), one.id
-        assert records.as_line(one) in (BENCH / "tasks" / "agent.jsonl").read_text().splitlines(), one.id
+    assert len({entry.id for entry in tasks}) == len(tasks)
+    assert {entry.kind for entry in tasks} == set(records.KINDS)
+    assert len({entry.repo for entry in tasks}) >= 12
+    assert {entry.repo for entry in tasks} == {entry.name for entry in records.read_repositories()}
+    for entry in tasks:
+        assert 1 <= len(entry.lines) <= 9, entry.id
+        assert all(place.has and place.start <= place.end for place in entry.needed), entry.id
+        assert records.as_line(entry) in (BENCH / "tasks" / "agent.jsonl").read_text().splitlines(), entry.id
 
 
-def test_each_kind_has_what_its_calls_are_made_of(load):
-    for one in load("records").read_tasks():
+def test_each_kind_of_task_has_the_fields_that_its_calls_need(load):
+    for entry in load("records").read_tasks():
         wanted = {
-            "rename": one.target,
-            "callers": one.target,
-            "tests": one.target and one.path,
-            "module": one.path,
-            "pattern": one.pattern and one.language and one.grep,
-        }.get(one.kind, one.question)
-        assert wanted, one.id
+            "rename": entry.target,
+            "callers": entry.target,
+            "tests": entry.target and entry.path,
+            "module": entry.path,
+            "pattern": entry.pattern and entry.language and entry.grep,
+        }.get(entry.kind, entry.question)
+        assert wanted, entry.id
 
 
 def test_half_of_the_repositories_are_kept_for_judging_whatever_else_is_there(load):
     records = load("records")
-    assert [records.is_kept_for_judging(name) for name in ("click", "zod", "redis", "cobra")] == [
+    assert [records.is_for_judging(name) for name in ("click", "zod", "redis", "cobra")] == [
         True,
         True,
         False,
@@ -85,15 +85,15 @@ CHUNK = {
 
 def test_a_line_counts_when_a_chunk_shows_its_text_within_its_lines(load):
     answers = load("answers")
-    pieces = answers.of_cortex(json.dumps({"results": [{"chunk": CHUNK, "combined_score": 0.5}]}))
+    pieces = answers.read_cortex(json.dumps({"results": [{"chunk": CHUNK, "combined_score": 0.5}]}))
     texts = {
         ("a.py", 11): "        return self.store",
         ("a.py", 90): "return self.store",
         ("b.py", 11): "return self.store",
     }
-    assert answers.found([("a.py", 11)], texts, pieces) == 1
-    assert answers.found([("a.py", 90), ("b.py", 11)], texts, pieces) == 0
-    assert answers.found([("a.py", 11)], {("a.py", 11): "return self.other"}, pieces) == 0
+    assert answers.count_shown([("a.py", 11)], texts, pieces) == 1
+    assert answers.count_shown([("a.py", 90), ("b.py", 11)], texts, pieces) == 0
+    assert answers.count_shown([("a.py", 11)], {("a.py", 11): "return self.other"}, pieces) == 0
 
 
 def test_lines_around_a_call_and_signatures_of_a_map_count(load):
@@ -123,7 +123,9 @@ def test_lines_around_a_call_and_signatures_of_a_map_count(load):
         "results": [{"file": "p.ts", "start_line": 7, "end_line": 7, "column": 9, "text": "throw new Gone()"}]
     }
     pieces = [
-        piece for answer in (graph, outline, tests, shape) for piece in answers.of_cortex(json.dumps(answer))
+        piece
+        for answer in (graph, outline, tests, shape)
+        for piece in answers.read_cortex(json.dumps(answer))
     ]
     texts = {
         ("a.py", 14): "    self.write()",
@@ -134,8 +136,8 @@ def test_lines_around_a_call_and_signatures_of_a_map_count(load):
         ("p.ts", 7): "  if (!it) throw new Gone();",
         ("a.py", 16): "    return 1",
     }
-    shown = [line for line in texts if answers.found([line], texts, pieces)]
-    assert shown == [("a.py", 14), ("a.py", 11), ("b.py", 5), ("t.py", 40), ("p.ts", 7)]
+    visible_lines = [line for line in texts if answers.count_shown([line], texts, pieces)]
+    assert visible_lines == [("a.py", 14), ("a.py", 11), ("b.py", 5), ("t.py", 40), ("p.ts", 7)]
 
 
 def test_the_parts_of_an_answer_add_up_to_its_bytes(load):
@@ -154,16 +156,16 @@ def test_the_parts_of_an_answer_add_up_to_its_bytes(load):
     assert parts["index"] == len('"index":{"generation":3}')
 
 
-def test_what_the_peers_print_is_read(load):
+def test_output_of_the_peers_is_parsed(load):
     answers = load("answers")
     row = {"file_path": "a.py", "start_line": 3, "end_line": 9, "content": "def save():\n    pass"}
     texts = {("a.py", 3): "def save():", ("b.go", 12): "func Save() {", ("b.go", 40): "func Load() {"}
-    assert answers.found([("a.py", 3)], texts, answers.of_semble(json.dumps({"results": [row]}))) == 1
+    assert answers.count_shown([("a.py", 3)], texts, answers.read_semble(json.dumps({"results": [row]}))) == 1
     printed = (
         "- `Load` (b.go:40) — 1 caller\n\n**`b.go`** — Save(function)\n\n```go\n12\tfunc Save() {\n```\n"
     )
-    assert answers.found(list(texts), texts, answers.of_codegraph(printed)) == 2
-    assert answers.of_semble("not ready") == []
+    assert answers.count_shown(list(texts), texts, answers.read_codegraph(printed)) == 2
+    assert answers.read_semble("not ready") == []
 
 
 def test_a_changed_line_is_mapped_to_the_revision_before_other_changes(load):
@@ -217,12 +219,12 @@ def test_a_commit_becomes_a_task_with_the_lines_it_changed_in_the_past(load, tmp
     commit("import os\nimport sys\n" + old.partition("\n")[2], "Import the module of the system too")
     now = commit(source.read_text().replace("'saved'", "'done'"), "Write another word when it is saved (#7)")
     repository = records.Repository("r", "python", "https://github.com/a/r.git", revision)
-    (one,) = load("history").History(tmp_path, repository).propose()
-    assert (one.question, one.commit) == ("Write another word when it is saved", now[:12])
-    assert one.needed == (records.Place("store.py", 6, 6, "write_text"),)
+    (proposed,) = load("history").History(tmp_path, repository).propose()
+    assert (proposed.question, proposed.commit) == ("Write another word when it is saved", now[:12])
+    assert proposed.needed == (records.Place("store.py", 6, 6, "write_text"),)
     folder = load("trees").check_out(tmp_path, repository, tmp_path / "trees" / "r")
     assert (folder / "store.py").read_text() == old
-    assert records.faults([one], folder) == []
+    assert records.faults([proposed], folder) == []
 
 
 def test_names_and_words_are_those_of_the_question(load):
@@ -262,24 +264,24 @@ def test_ripgrep_opens_the_window_with_most_words_and_counts_what_is_printed(loa
     (tmp_path / "other.py").write_text("redirect = None\n")
     done = load("shell").search(task(load, question="How does the client follow a redirect?"), tmp_path)
     assert done.calls == 2 + 1
-    shown = [
+    visible_lines = [
         number
         for number in range(1, 101)
         if any(piece.shows("client.py", number, "") for piece in done.pieces)
     ]
-    assert shown == list(range(70, 101))
+    assert visible_lines == list(range(70, 101))
     assert done.bytes > sum(len(line) + 1 for line in lines[69:])
 
 
-def asked(load, system, tokens, found, **more):
-    one = task(load, places=(("a.py", 1, 4),), **more)
-    return load("figures").Asked(system, one, 1, 4 * tokens, found, 1.0)
+def result_of(load, system, tokens, lines_found, **more):
+    entry = task(load, places=(("a.py", 1, 4),), **more)
+    return load("figures").TaskResult(system, entry, 1, 4 * tokens, lines_found, 1.0)
 
 
 def test_systems_are_compared_task_by_task_and_repository_by_repository(load):
     rows = [
-        asked(load, name, tokens, found, id=f"{repo}-1", repo=repo)
-        for repo, name, tokens, found in [
+        result_of(load, name, tokens, lines_found, id=f"{repo}-1", repo=repo)
+        for repo, name, tokens, lines_found in [
             ("click", "grep", 100, 1),
             ("redis", "grep", 100, 1),
             ("click", "cortex", 400, 3),

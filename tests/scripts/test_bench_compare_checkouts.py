@@ -16,7 +16,7 @@ def against(monkeypatch):
 
 
 def slower(against, this, other):
-    return [one.name for one in against.compare(this, other) if one.slower]
+    return [row.name for row in against.compare(this, other) if row.slower]
 
 
 def test_numbers_are_named_by_where_they_are_and_rows_by_their_case(against):
@@ -65,8 +65,8 @@ def test_times_count_but_those_of_the_slowest_calls_and_of_peers(against, path, 
     result = 1.0
     for name in reversed(path):
         result = {name: result}
-    (one,) = against.compare([result], [result])
-    assert (one.name, one.time, one.counts) == (" / ".join(path), time, counts)
+    (row,) = against.compare([result], [result])
+    assert (row.name, row.time, row.counts) == (" / ".join(path), time, counts)
 
 
 def test_a_median_is_slower_beyond_three_per_cent(against):
@@ -84,8 +84,8 @@ def test_one_step_of_the_last_digit_is_no_difference(against):
 
 def test_figures_that_one_side_or_one_run_lacks_are_left_out(against):
     both = {"x_ms": 1.0}
-    assert [one.name for one in against.compare([both | {"y_ms": 1.0}], [both])] == ["x_ms"]
-    assert [one.name for one in against.compare([both, both | {"y_ms": 1.0}], [both | {"y_ms": 1.0}])] == [
+    assert [row.name for row in against.compare([both | {"y_ms": 1.0}], [both])] == ["x_ms"]
+    assert [row.name for row in against.compare([both, both | {"y_ms": 1.0}], [both | {"y_ms": 1.0}])] == [
         "x_ms"
     ]
 
@@ -99,8 +99,8 @@ def test_the_verdict_names_what_is_slower(against):
 
 
 def test_the_spread_is_that_of_the_checkout_that_differed_more(against):
-    (one,) = against.compare([{"x_ms": 1.0}] * 3, [{"x_ms": value} for value in (9.0, 10.0, 12.0)])
-    assert (one.this, one.other, one.ratio, one.spread) == (1.0, 10.0, 0.1, 0.3)
+    (row,) = against.compare([{"x_ms": 1.0}] * 3, [{"x_ms": value} for value in (9.0, 10.0, 12.0)])
+    assert (row.this, row.other, row.ratio, row.spread) == (1.0, 10.0, 0.1, 0.3)
 
 
 @pytest.fixture

@@ -26,13 +26,13 @@ def paths():
 
 
 def test_two_hundred_questions_are_asked_and_always_the_same(hard, paths):
-    asked = hard.questions(paths)
-    assert len(asked) == len({one.text for one in asked}) == 200
-    assert asked == hard.questions(paths)
+    questions = hard.questions(paths)
+    assert len(questions) == len({question.text for question in questions}) == 200
+    assert questions == hard.questions(paths)
 
 
 def test_every_question_wants_files_that_are_there(hard, paths):
-    gone = {path for one in hard.questions(paths) for path in one.wanted} - set(paths)
+    gone = {path for question in hard.questions(paths) for path in question.wanted} - set(paths)
     assert not gone
 
 
@@ -41,9 +41,9 @@ def test_a_trace_of_each_language_is_read_and_its_innermost_place_is_first(hard)
     for language, (ending, _) in hard.pasted.TRACES.items():
         inner = hard.pasted.Place(place.path.replace(".x", ending), place.line, place.name)
         other = hard.pasted.Place(outer.path.replace(".x", ending), outer.line, outer.name)
-        found = reading.read_question(hard.pasted.trace(language, inner, other))
-        assert found.places[0].path.endswith(f"Cart{ending}"), language
-        assert found.places[0].line == place.line, language
+        understood = reading.read_question(hard.pasted.trace(language, inner, other))
+        assert understood.places[0].path.endswith(f"Cart{ending}"), language
+        assert understood.places[0].line == place.line, language
 
 
 def test_an_issue_says_its_question_once_among_two_thousand_words(hard):
@@ -84,18 +84,20 @@ def test_comments_and_headings_of_files_without_code_ask_for_them_and_are_blank_
         "src/app.py": "# a comment in the middle of the code\n",
         "tests/test_app.py": "# close the server twice in a row\nclose()\n",
     }
-    found = hard.remarks.choose(texts)
-    assert {(one.kind, one.path, one.line, one.query) for one in found} == {
+    remarks = hard.remarks.choose(texts)
+    assert {(remark.kind, remark.path, remark.line, remark.query) for remark in remarks} == {
         ("build", "Makefile", 1, "Generate headers before the C sources are compiled"),
         ("configuration", "conf/app.yml", 1, "how long idle clients are kept open"),
         ("documents", "docs/guide.md", 1, "Writing a new back end"),
         ("tests", "tests/test_app.py", 1, "close the server twice in a row"),
     }
-    assert hard.remarks.blanked(texts["docs/guide.md"], [1]) == "\nsome text\n"
+    assert hard.remarks.blank_lines(texts["docs/guide.md"], [1]) == "\nsome text\n"
 
 
 def test_another_repository_is_asked_without_its_remarks(hard, tmp_path):
     (tmp_path / "Makefile").write_text("# Generate headers before the C sources\nall: headers\n")
-    with hard.elsewhere(tmp_path) as (project, asked):
-        assert [(one.kind, one.wanted) for one in asked] == [("build elsewhere", ("Makefile",))]
+    with hard.copy_other_repository(tmp_path) as (project, questions):
+        assert [(question.kind, question.wanted) for question in questions] == [
+            ("build elsewhere", ("Makefile",))
+        ]
         assert (project / "Makefile").read_text() == "\nall: headers\n"

@@ -22,36 +22,36 @@ def bench(monkeypatch):
 
 def scored(bench, hits, relevant, secondary=(), **more):
     query = {"query": "q", "category": "semantic", "relevant": relevant, "secondary": secondary} | more
-    query = bench[0].exact(query, "", "parents", Path("nowhere"))
+    query = bench[0].resolve_paths(query, "", "parents", Path("nowhere"))
     return bench[0].score(query, [bench[1].Hit(*hit) for hit in hits], REPO, 0.5, "cortex")
 
 
 def test_a_target_counts_at_the_rank_of_the_first_result_that_covers_it(bench):
     hits = [("a.py", 1, 9, 40), ("src/b.py", 1, 9, 80), ("src/b.py", 10, 19, 40)]
-    one = scored(bench, hits, ["src/b.py"])
-    assert (one.ranks, one.first, one.tokens, one.ms) == ([2], 2, 30, 500.0)
-    assert one.ndcg == pytest.approx(0.6309, abs=1e-4)
+    result = scored(bench, hits, ["src/b.py"])
+    assert (result.ranks, result.first, result.tokens, result.ms) == ([2], 2, 30, 500.0)
+    assert result.ndcg == pytest.approx(0.6309, abs=1e-4)
     lines = scored(bench, hits, [{"path": "src/b.py", "start_line": 12, "end_line": 14}])
     assert lines.ranks == [3]
 
 
 def test_secondary_targets_count_and_missing_ones_cost_all_that_was_read(bench):
-    one = scored(bench, [("a.py", 1, 9, 40), ("c.py", 1, 9, 40)], ["a.py"], ["gone.py"])
-    assert one.ranks == [1, 0]
-    assert one.ndcg == pytest.approx(1 / (1 + 0.6309), abs=1e-4)
+    result = scored(bench, [("a.py", 1, 9, 40), ("c.py", 1, 9, 40)], ["a.py"], ["gone.py"])
+    assert result.ranks == [1, 0]
+    assert result.ndcg == pytest.approx(1 / (1 + 0.6309), abs=1e-4)
     assert scored(bench, [("c.py", 1, 9, 40)], ["gone.py"]).tokens == 10
 
 
-def test_means_are_told_over_queries_and_over_repositories(bench):
+def test_means_are_reported_over_queries_and_over_repositories(bench):
     rows = [scored(bench, [("a.py", 1, 9)], ["a.py"]) for _ in range(3)]
-    rows.append(bench[0].Scored("other", "go", "symbol", "q", 0.0, [0], 0, 5, 9.0))
+    rows.append(bench[0].ScoredQuery("other", "go", "symbol", "q", 0.0, [0], 0, 5, 9.0))
     result = bench[0].summary(rows)
     assert (result["ndcg10"], result["ndcg10_repositories"], result["ndcg10_spread"]) == (0.75, 0.5, 0.5)
     assert (result["recall10"], result["mrr"], result["ndcg10_lowest"]) == (0.75, 0.75, 0.0)
     assert result["category"] == {"semantic": 1.0, "symbol": 0.0}
 
 
-def test_what_a_signal_earns_is_what_is_lost_without_it(bench, capsys):
+def test_the_gain_of_a_signal_is_the_loss_without_it(bench, capsys):
     good = bench[0].summary([scored(bench, [("a.py", 1, 9)], ["a.py"])])
     bad = bench[0].summary([scored(bench, [("b.py", 1, 9), ("a.py", 1, 9)], ["a.py"])])
     bench[0].show({"cortex": good, "-path": bad, "rg": bad})
@@ -65,7 +65,7 @@ def test_a_target_has_the_one_path_that_it_has_in_the_project(bench, tmp_path):
     (tmp_path / "src" / "a.py").touch()
 
     def paths(layout, *targets):
-        query = bench[0].exact({"relevant": targets}, "src", layout, tmp_path)
+        query = bench[0].resolve_paths({"relevant": targets}, "src", layout, tmp_path)
         return [target["path"] for target in query["relevant"]]
 
     assert paths("parents", "a.py", "src/a.py") == ["src/a.py", "src/a.py"]
@@ -85,12 +85,12 @@ def test_the_annotated_folder_is_the_project_or_at_its_place(bench, tmp_path):
         assert (project / "a.py").is_file()
 
 
-def test_a_kept_copy_is_taken_again_and_one_that_was_broken_off_is_not(bench, tmp_path):
+def test_a_complete_copy_is_reused_and_a_partial_copy_is_not(bench, tmp_path):
     (tmp_path / "repo").mkdir()
     (tmp_path / "repo" / "a.py").touch()
     (tmp_path / "kept" / "repo.part").mkdir(parents=True)
     for _ in range(2):
-        with bench[1].sparse_copy(tmp_path / "repo", "", kept=tmp_path / "kept") as project:
+        with bench[1].sparse_copy(tmp_path / "repo", "", keep_in=tmp_path / "kept") as project:
             assert sorted(path.name for path in project.iterdir()) == [".cortex", "a.py"]
         (tmp_path / "repo" / "b.py").touch()
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["repo"]
@@ -107,8 +107,8 @@ def project(tmp_path):
 
 def ask(system, question):
     async def inside():
-        async with system as asked:
-            return [(hit.file, hit.start, hit.bytes) for hit in await asked(question)]
+        async with system as ask_system:
+            return [(hit.file, hit.start, hit.bytes) for hit in await ask_system(question)]
 
     return asyncio.run(inside())
 

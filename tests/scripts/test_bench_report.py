@@ -51,10 +51,10 @@ def test_a_table_has_straight_columns(report, capsys):
 
 def test_figures_are_kept_under_day_commit_and_name_with_the_machine(report, tmp_path, capsys):
     path = report.write(report.begin("latency") | {"chunks": 3}, tmp_path / "results")
-    kept = orjson.loads(path.read_bytes())
-    assert list(kept) == ["benchmark", "date", "commit", "machine", "chunks"]
-    assert path.name == f"{kept['date']}-{kept['commit']}-latency.json"
-    assert list(kept["machine"]) == [
+    figures = orjson.loads(path.read_bytes())
+    assert list(figures) == ["benchmark", "date", "commit", "machine", "chunks"]
+    assert path.name == f"{figures['date']}-{figures['commit']}-latency.json"
+    assert list(figures["machine"]) == [
         "processor",
         "cores",
         "memory_gib",
@@ -74,14 +74,14 @@ def of_size(files, searchable_s):
 def test_a_later_run_of_other_sizes_is_kept_beside_the_earlier_of_its_commit(report, tmp_path):
     table = importlib.import_module("speed_table")
     begun = report.begin("speed")
-    table.keep(begun | {"sizes": [of_size(400, 8.0), of_size(2000, 30.0)]}, tmp_path)
-    path = table.keep(begun | {"sizes": [of_size(7000, 90.0), of_size(2000, 20.0)]}, tmp_path)
-    (kept,) = table.read(list(tmp_path.iterdir()))
+    table.save(begun | {"sizes": [of_size(400, 8.0), of_size(2000, 30.0)]}, tmp_path)
+    path = table.save(begun | {"sizes": [of_size(7000, 90.0), of_size(2000, 20.0)]}, tmp_path)
+    (figures,) = table.read_results(list(tmp_path.iterdir()))
     assert path.name == f"{begun['date']}-{begun['commit']}-speed.json"
-    assert [(size["files"], size["searchable_s"]) for size in kept["sizes"]] == [
+    assert [(size["files"], size["searchable_s"]) for size in figures["sizes"]] == [
         (400, 8.0),
         (2000, 20.0),
         (7000, 90.0),
     ]
-    assert kept["exponents"] == table.exponents(kept["sizes"])
-    assert {size["commit"] for size in kept["sizes"]} == {begun["commit"]}
+    assert figures["exponents"] == table.exponents(figures["sizes"])
+    assert {size["commit"] for size in figures["sizes"]} == {begun["commit"]}

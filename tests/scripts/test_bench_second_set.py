@@ -54,45 +54,49 @@ def test_commits_ask_for_one_or_two_changed_files_of_code_that_are_still_there(l
         "\x01d\x02Wait longer for servers that are slow\n\nM\tsrc/a.py\nM\tsrc/b.py\nM\tsrc/pool.py\n"
     )
     present = frozenset(f"src/{name}.py" for name in ("pool", "new", "a", "b"))
-    asked = commits.commit_questions(commits.read_log(log), present)
-    assert [(one.sha, one.files) for one in asked] == [("a", ("src/pool.py",))]
+    questions = commits.commit_questions(commits.read_log(log), present)
+    assert [(question.sha, question.files) for question in questions] == [("a", ("src/pool.py",))]
 
 
 def test_no_file_and_no_repository_has_more_than_its_share_of_commits(load):
     commits = load("commits")
     files = [f"src/{number}.py" for number in range(30)]
-    made = [
+    history = [
         commits.Commit(str(at), f"Change what number {at} does here", (("M", files[at // 5]),))
         for at in range(150)
     ]
-    asked = commits.commit_questions(made, frozenset(files))
-    assert len(asked) == commits.REPOSITORY_MAX
-    assert max(sum(one.files == (path,) for one in asked) for path in files) == commits.FILE_MAX
+    questions = commits.commit_questions(history, frozenset(files))
+    assert len(questions) == commits.REPOSITORY_MAX
+    assert max(sum(question.files == (path,) for question in questions) for path in files) == commits.FILE_MAX
 
 
 def test_a_comment_asks_for_its_definition_and_its_lines_are_named(load):
     doc = load("doc_comments")
-    found = doc.described(*doc.outline_of("a.py", PYTHON.encode()))
-    assert [(one.query, one.start, one.end, one.blank) for one in found] == [
+    questions = doc.described_definitions(*doc.outline_of("a.py", PYTHON.encode()))
+    assert [(question.query, question.start, question.end, question.blank) for question in questions] == [
         ("Keeps tokens of users until they have expired for good", 4, 10, (5,)),
     ]
     commented = PYTHON.replace(
         "    def refresh", "    # Gives a newer token for one that ends\n    def refresh"
     )
-    queries = [one.query for one in doc.described(*doc.outline_of("a.py", commented.encode()))]
+    queries = [
+        question.query for question in doc.described_definitions(*doc.outline_of("a.py", commented.encode()))
+    ]
     assert "Gives a newer token for one that ends" in queries
 
 
 def test_blank_lines_leave_every_other_line_at_its_number(load):
     doc = load("doc_comments")
-    assert doc.blanked(b"a\n# b\n# c\nd\n", (2, 3)) == b"a\n\n\nd\n"
+    assert doc.blank_lines(b"a\n# b\n# c\nd\n", (2, 3)) == b"a\n\n\nd\n"
 
 
 def test_a_sentence_that_another_file_has_too_is_not_asked(load):
     doc = load("doc_comments")
-    one = doc.Described("Gives a newer token for one that ends", "a.py", 1, 3, (1,))
-    assert doc.is_repeated(one, {"a.py": "", "all.py": "x # Gives a newer token for one that ends. y"})
-    assert not doc.is_repeated(one, {"a.py": "# Gives a newer token for one that ends", "b.py": "tokens"})
+    question = doc.DescribedDefinition("Gives a newer token for one that ends", "a.py", 1, 3, (1,))
+    assert doc.is_repeated(question, {"a.py": "", "all.py": "x # Gives a newer token for one that ends. y"})
+    assert not doc.is_repeated(
+        question, {"a.py": "# Gives a newer token for one that ends", "b.py": "tokens"}
+    )
 
 
 def test_the_first_sentence_loses_the_name_of_what_it_describes(load):
@@ -136,26 +140,28 @@ def rows(of, **gains):
     ]
 
 
-def judged(load, before, after):
+def verdict_of(load, before, after):
     paired = load("paired")
     sets = paired.differences(before, after)
-    each = [paired.told(name, repositories) for name, repositories in sets.items()]
-    return paired.verdict(paired.pooled(sets), each)
+    set_differences = [paired.difference_of(name, repositories) for name, repositories in sets.items()]
+    return paired.verdict(paired.pooled(sets), set_differences)
 
 
 def test_a_change_is_accepted_when_its_gain_is_sure_and_no_set_loses(load):
     before = rows("doc", a=0, b=0, c=0, d=0) + rows("commit", a=0, b=0, c=0, d=0)
     good = rows("doc", a=0.02, b=0.03, c=0.02, d=0.03)
-    assert judged(load, before, good + rows("commit", a=0, b=0.01, c=0, d=0)) == "accepted"
-    lost = judged(load, before, good + rows("commit", a=-0.01, b=-0.01, c=-0.02, d=-0.01))
+    assert verdict_of(load, before, good + rows("commit", a=0, b=0.01, c=0, d=0)) == "accepted"
+    lost = verdict_of(load, before, good + rows("commit", a=-0.01, b=-0.01, c=-0.02, d=-0.01))
     assert lost == "refused: commit lose more than 1 standard error"
 
 
 def test_a_gain_that_one_repository_carries_counts_nothing(load):
     before = rows("doc", a=0, b=0, c=0, d=0)
-    assert "not above" in judged(load, before, rows("doc", a=0.2, b=0, c=0, d=0))
+    assert "not above" in verdict_of(load, before, rows("doc", a=0.2, b=0, c=0, d=0))
     after = rows("doc", a=0.021, b=0.02, c=0.0, d=0.025)
-    assert judged(load, before, after) == "refused: without d the pooled gain is not above 2 standard errors"
+    assert (
+        verdict_of(load, before, after) == "refused: without d the pooled gain is not above 2 standard errors"
+    )
 
 
 def test_questions_of_one_side_only_are_an_error(load):
@@ -164,38 +170,42 @@ def test_questions_of_one_side_only_are_an_error(load):
 
 
 def test_a_function_is_shown_when_an_answer_holds_a_line_of_it(load):
-    shown = load("shown_lines")
+    shown_lines = load("shown_lines")
     chunk = {"text": "def a():\n… line 9\n    b()", "metadata": {"file_path": "a.py", "start_line": 4}}
-    assert shown.lines_of({"chunk": chunk}) == {("a.py", 4), ("a.py", 9)}
+    assert shown_lines.lines_of({"chunk": chunk}) == {("a.py", 4), ("a.py", 9)}
 
-    def seen(path, start, end):
+    def is_visible(path, start, end):
         wanted = [{"path": path, "start_line": start, "end_line": end}]
-        return shown.is_shown([{"chunk": chunk}], wanted)
+        return shown_lines.is_shown([{"chunk": chunk}], wanted)
 
-    assert seen("a.py", 8, 12)
-    assert not seen("a.py", 5, 8)
-    assert not seen("b.py", 4, 4)
+    assert is_visible("a.py", 8, 12)
+    assert not is_visible("a.py", 5, 8)
+    assert not is_visible("b.py", 4, 4)
 
 
 def test_shares_of_shown_functions_are_means_over_repositories(load):
-    shown = load("shown_lines")
-    rows = [shown.Seen("r", "doc", "1 limit", found, 100) for found in (True, True, False, False)]
-    table = shown.tabulate([*rows, shown.Seen("s", "doc", "1 limit", shown=True, tokens=200)])
+    shown_lines = load("shown_lines")
+    rows = [
+        shown_lines.Visibility("r", "doc", "1 limit", visible, 100) for visible in (True, True, False, False)
+    ]
+    table = shown_lines.tabulate(
+        [*rows, shown_lines.Visibility("s", "doc", "1 limit", visible=True, tokens=200)]
+    )
     assert table["doc"]["1 limit"] == {"shown": 0.75, "questions": 5, "of_questions": 0.6, "tokens": 120}
 
 
-def test_of_the_questions_that_want_a_function_always_the_same_few_are_asked(load):
-    shown = load("shown_lines")
-    asked = [
+def test_a_sample_of_function_questions_is_always_the_same(load):
+    shown_lines = load("shown_lines")
+    questions = [
         {"query": f"{kind} {number}", "category": kind, "functions": [1] * (number > 2)}
         for kind in ("doc", "commit")
         for number in range(9)
     ]
-    few = shown.sample(asked, 4)
-    assert few == shown.sample(reversed(asked), 4)
-    assert [one["category"] for one in few] == ["commit"] * 4 + ["doc"] * 4
-    assert all(one["functions"] for one in few)
-    assert len(shown.sample(asked, 0)) == 12
+    few = shown_lines.sample(questions, 4)
+    assert few == shown_lines.sample(reversed(questions), 4)
+    assert [question["category"] for question in few] == ["commit"] * 4 + ["doc"] * 4
+    assert all(question["functions"] for question in few)
+    assert len(shown_lines.sample(questions, 0)) == 12
 
 
 def test_a_front_of_a_benchmark_looks_where_the_index_was_made(load, monkeypatch):

@@ -48,26 +48,26 @@ def test_a_row_is_its_vector_its_lanes_and_its_fields(simulate, small):
 
 
 def test_each_kind_of_index_is_as_large_as_a_person_counts(simulate, small):
-    told = {kind: simulate.vector_bytes(kind, small) for kind in simulate.KINDS}
-    assert told["HNSW float32"] == (400 + 100, 0)
-    assert told["HNSW float16"] == (200 + 100, 0)
-    assert told["HNSW int8"] == (100 + 100, 0)
-    assert told["DiskANN"] == (pytest.approx(90), 400 + 224)
-    assert told["IVF_RABITQ + SQ8"] == (pytest.approx(112), 0)
+    bytes_by_kind = {kind: simulate.vector_bytes(kind, small) for kind in simulate.KINDS}
+    assert bytes_by_kind["HNSW float32"] == (400 + 100, 0)
+    assert bytes_by_kind["HNSW float16"] == (200 + 100, 0)
+    assert bytes_by_kind["HNSW int8"] == (100 + 100, 0)
+    assert bytes_by_kind["DiskANN"] == (pytest.approx(90), 400 + 224)
+    assert bytes_by_kind["IVF_RABITQ + SQ8"] == (pytest.approx(112), 0)
 
 
 def test_nodes_hold_all_replicas_in_their_memory_and_on_their_disks(simulate, small):
     sizes = simulate.draw(small)
-    held = simulate.index_of("HNSW int8", small, sizes)
-    assert (held["memory_bytes_a_row"], held["memory_gb"], held["disk_gb"]) == (600, 1, 3)
-    assert (held["nodes"], held["bound_by"]) == (3, "memory")  # 1.2 GB in nodes that load half a GB each
+    index = simulate.index_of("HNSW int8", small, sizes)
+    assert (index["memory_bytes_a_row"], index["memory_gb"], index["disk_gb"]) == (600, 1, 3)
+    assert (index["nodes"], index["bound_by"]) == (3, "memory")  # 1.2 GB in nodes that load half a GB each
     roomy = {**small, "node_memory": 100}
     assert simulate.index_of("HNSW int8", roomy, sizes)["bound_by"] == "disk"
     assert simulate.index_of("HNSW int8", {**roomy, "node_disk": 100}, sizes)["nodes"] == 2  # a replica each
 
 
 def test_questions_take_as_many_cores_as_segments_and_lanes_say(simulate, small):
-    told = simulate.asked(
+    load = simulate.question_load(
         {
             **small,
             "dimensions": 128,
@@ -80,54 +80,56 @@ def test_questions_take_as_many_cores_as_segments_and_lanes_say(simulate, small)
         }
     )
     # 2.5 GB in segments of one: 3; a search of 1 ms and seven by words of .25 ms in each
-    assert (told["a_second"], told["segments"], told["core_ms"], told["cores"]) == (10, 3, 8.2, 1)
+    assert (load["a_second"], load["segments"], load["core_ms"], load["cores"]) == (10, 3, 8.2, 1)
 
 
 def test_a_change_and_another_model_cost_what_they_write(simulate, small):
     values = {**small, "commits": 2, "changed_chunks": 5, "embedding": 3.6, "graph": 3.6, "write": 1}
-    told = simulate.changed(values)
-    assert (told["rows_a_day"], told["kb_a_commit"], told["gb_a_day"]) == (100, 12.0, 0.0)
-    assert told["share_of_rows_a_day"] == 0.0001
-    anew = simulate.embedded_anew({**values, "dimensions": 384})
+    change = simulate.change_load(values)
+    assert (change["rows_a_day"], change["kb_a_commit"], change["gb_a_day"]) == (100, 12.0, 0.0)
+    assert change["share_of_rows_a_day"] == 0.0001
+    anew = simulate.reembedding_load({**values, "dimensions": 384})
     assert (anew["embedding_core_hours"], anew["graph_core_hours"]) == (1.0, 1.0)
     assert anew["writing_hours"] == 1.0  # 3.5 GB at 1 MB/s
 
 
-def test_what_is_drawn_adds_up_and_is_the_same_each_time(simulate):
+def test_drawn_sizes_add_up_and_are_the_same_each_time(simulate):
     values = simulate.values_of()
     sizes = simulate.draw(values)
     assert sizes.sum() == pytest.approx(values["chunks"], rel=1e-4)
     assert np.array_equal(sizes, simulate.draw(values))
     assert len(set(simulate.draw({**values, "spread": 0}).tolist())) == 1
-    told = simulate.placed(values, sizes)
-    assert told["mean_partition"] == pytest.approx(values["chunks"] / values["partitions"], rel=1e-4)
-    assert told["largest_partition"] >= told["largest_repository"]
-    assert told["fits_units"]
+    placement = simulate.placement(values, sizes)
+    assert placement["mean_partition"] == pytest.approx(values["chunks"] / values["partitions"], rel=1e-4)
+    assert placement["largest_partition"] >= placement["largest_repository"]
+    assert placement["fits_units"]
 
 
 def test_twice_the_rows_are_twice_the_index_and_an_unknown_input_is_refused(simulate, small):
-    one = simulate.index_of("HNSW float32", small, simulate.draw(small))
+    single = simulate.index_of("HNSW float32", small, simulate.draw(small))
     twice = {**small, "chunks": 2e6}
-    assert simulate.index_of("HNSW float32", twice, simulate.draw(twice))["memory_gb"] == 2 * one["memory_gb"]
+    assert (
+        simulate.index_of("HNSW float32", twice, simulate.draw(twice))["memory_gb"] == 2 * single["memory_gb"]
+    )
     with pytest.raises(SystemExit, match="no input nodes"):
         simulate.values_of({"nodes": 3})
 
 
 def test_every_input_says_where_it_comes_from_and_the_uncertain_ones_how_far_off_they_may_be(simulate):
-    for name, one in simulate.INPUTS.items():
-        assert one.source, name
-        assert not one.high or one.low <= one.value <= one.high, name
-        assert not one.source.startswith(simulate.ASSUMED) or one.high > one.low, name
+    for name, spec in simulate.INPUTS.items():
+        assert spec.source, name
+        assert not spec.high or spec.low <= spec.value <= spec.high, name
+        assert not spec.source.startswith(simulate.ASSUMED) or spec.high > spec.low, name
 
 
-def test_the_figures_in_the_documents_are_what_the_program_says(simulate):
+def test_the_figures_in_the_documents_match_the_program(simulate):
     newest = max(BENCH.glob("results/*-simulate.json"))
-    kept = orjson.loads(newest.read_bytes())
+    saved = orjson.loads(newest.read_bytes())
     values = simulate.values_of()
-    assert {name: one["value"] for name, one in kept["inputs"].items()} == values
-    told = orjson.loads(orjson.dumps(simulate.simulate(values)))
-    assert {name: kept[name] for name in told} == told
+    assert {name: entry["value"] for name, entry in saved["inputs"].items()} == values
+    figures = orjson.loads(orjson.dumps(simulate.simulate(values)))
+    assert {name: saved[name] for name in figures} == figures
     scale = (BENCH.parents[1] / "docs" / "SCALE.md").read_text()
-    for kind, one in told["indexes"].items():
-        cells = f"| {kind} | {one['memory_bytes_a_row']:,} | {one['memory_gb']:,} | {one['disk_gb']:,} | {one['nodes']} |"
+    for kind, index in figures["indexes"].items():
+        cells = f"| {kind} | {index['memory_bytes_a_row']:,} | {index['memory_gb']:,} | {index['disk_gb']:,} | {index['nodes']} |"
         assert cells.replace(",", " ") in scale

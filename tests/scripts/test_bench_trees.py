@@ -23,9 +23,9 @@ def project(root, *files):
 
 
 def test_a_tree_holds_folders_of_one_name_and_files_of_a_small_folder(trees, tmp_path):
-    one = project(tmp_path / "one", "docs/a.py", "src/b.py")
+    first = project(tmp_path / "one", "docs/a.py", "src/b.py")
     two = project(tmp_path / "two", "docs/c.py")
     flat = project(tmp_path / "flat", "d.py")
     (flat / ".git").mkdir()
-    trees.plant([one, two, flat], tmp_path / "tree", 4)
+    trees.plant([first, two, flat], tmp_path / "tree", 4)
     assert sorted(path.name for path in (tmp_path / "tree").rglob("*.py")) == ["a.py", "b.py", "c.py", "d.py"]

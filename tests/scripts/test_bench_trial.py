@@ -50,7 +50,7 @@ def test_a_look_runs_only_what_the_system_may(trees, tmp_path):
     assert not (tmp_path / "log").exists()
 
 
-def test_tasks_are_told_without_the_lines_that_they_need():
-    told = [json.loads(line) for line in trial("tasks", "--repo", "axios").stdout.splitlines()]
-    assert TASK in [task["id"] for task in told]
-    assert {key for task in told for key in task} == {"id", "repo", "task"}
+def test_tasks_are_printed_without_their_needed_lines():
+    tasks = [json.loads(line) for line in trial("tasks", "--repo", "axios").stdout.splitlines()]
+    assert TASK in [task["id"] for task in tasks]
+    assert {key for task in tasks for key in task} == {"id", "repo", "task"}

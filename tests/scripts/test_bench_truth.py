@@ -60,15 +60,15 @@ def test_sites_are_names_before_parentheses_and_after_new_but_no_definitions(loa
         ("a.java", "abstract class A { int m() { return 1; } }\n", (1, 23), "static"),
     ],
 )
-def test_what_stands_where_a_reference_leads_is_told_by_the_text(load, read, path, text, at, kind):  # noqa: PLR0917
+def test_the_kind_of_a_target_is_read_from_its_text(load, read, path, text, at, kind):  # noqa: PLR0917
     assert load("truth_sites").kind_at(read(path, text), *at) == kind
 
 
-def test_the_beginning_of_a_definition_is_brought_to_its_name(load, read):
+def test_the_start_of_a_definition_maps_to_its_name(load, read):
     file = read(
         "a.php", "<?php\nclass A {\n    /** Says. */\n    public function m() { return $this->m(); }\n}\n"
     )
-    named_at = load("truth_sites").named_at
+    named_at = load("truth_sites").name_position
     assert named_at(file, 3, 4) == named_at(file, 4, 4) == (4, 20)
     assert named_at(file, 4, 20) == (4, 20)
     assert named_at(file, 4, 33) == (4, 33)
@@ -82,22 +82,22 @@ def test_a_go_project_that_is_asked_offline_requires_nothing(load):
 SOURCE = "import os\n\n\nclass A:\n    def __init__(self): ...\n\n\ndef f(g):\n    A()\n    g()\n    os()\n"
 
 
-def judged(load, root, told, ours):
+def compare_with_truth(load, root, reference, ours):
     """The figures over one file, of what a reference told and what we answered."""
     truth = load("graph_truth")
     (root / "a.py").write_text(SOURCE)
     files = list(load("truth_sites").files_of(root, ("python",)))
-    found = truth.Truth(root, truth.load(root, files), told)
+    reference_truth = truth.Truth(root, truth.load(root, files), reference)
     answers = truth.Answers()
     for site, places, confidence in ours:
         answers.add(site, places, confidence)
-    return found, found.compare(answers, 0, "ours")
+    return reference_truth, reference_truth.compare(answers, 0, "ours")
 
 
 def test_right_wrong_missed_and_unsure_calls_are_counted_apart(load, tmp_path):
-    made, value, outside = ("a.py", 9, 4), ("a.py", 10, 4), ("a.py", 11, 4)
-    told = [
-        (made, [("a.py", 5, 8)]),
+    constructed, value, outside = ("a.py", 9, 4), ("a.py", 10, 4), ("a.py", 11, 4)
+    reference = [
+        (constructed, [("a.py", 5, 8)]),
         (value, [("a.py", 8, 6)]),
         (outside, [None]),
         (("a.py", 8, 4), [("a.py", 8, 4)]),  # a definition's own name
@@ -105,13 +105,13 @@ def test_right_wrong_missed_and_unsure_calls_are_counted_apart(load, tmp_path):
         (("a.py", 12, 0), []),
     ]
     ours = [
-        (made, [("a.py", 4)], "exact"),
+        (constructed, [("a.py", 4)], "exact"),
         (outside, [("a.py", 8)], "name"),
         (value, [("a.py", 8), ("a.py", 4)], "name"),
     ]
-    truth, figures = judged(load, tmp_path, told, ours)
-    assert truth.answered == len(told)
-    assert set(truth.of) == {made, value, outside}
+    truth, figures = compare_with_truth(load, tmp_path, reference, ours)
+    assert truth.answered == len(reference)
+    assert set(truth.of) == {constructed, value, outside}
     assert figures["by_confidence"] == {"exact": "1/1", "name": "0/1"}
     assert figures["by_kind"] == {"static": "1/1", "value": "0/1"}
     shares = [figures[name] for name in ("precision", "static recall", "raw recall", "listed")]

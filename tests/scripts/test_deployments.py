@@ -25,49 +25,55 @@ def compose():
     return yaml.safe_load((FOLDER / "compose.yaml").read_text())
 
 
-def test_what_the_composition_names_is_there(compose):
+def test_services_networks_and_volumes_of_the_composition_are_defined(compose):
     services = compose["services"]
-    for name, one in services.items():
-        assert services.keys() >= set(one.get("depends_on", ())), name
-        assert compose["networks"].keys() >= set(one.get("networks", ())), name
-        named = [each.split(":")[0] for each in one.get("volumes", ())]
-        assert compose["volumes"].keys() >= {each for each in named if re.fullmatch(r"\w+", each)}, name
+    for name, service in services.items():
+        assert services.keys() >= set(service.get("depends_on", ())), name
+        assert compose["networks"].keys() >= set(service.get("networks", ())), name
+        volumes = [volume.split(":")[0] for volume in service.get("volumes", ())]
+        assert compose["volumes"].keys() >= {volume for volume in volumes if re.fullmatch(r"\w+", volume)}, (
+            name
+        )
     assert set(compose["volumes"]) == {
-        each.split(":")[0]
-        for one in services.values()
-        for each in one.get("volumes", ())
-        if re.match(r"\w+:", each)
+        volume.split(":")[0]
+        for service in services.values()
+        for volume in service.get("volumes", ())
+        if re.match(r"\w+:", volume)
     }
 
 
 def test_every_image_has_one_version_and_ours_is_built_of_a_file_that_is_there(compose):
-    for name, one in compose["services"].items():
-        if "build" in one:
-            build = one["build"]
+    for name, service in compose["services"].items():
+        if "build" in service:
+            build = service["build"]
             assert (FOLDER / build["context"] / build["dockerfile"]).resolve().is_file(), name
         else:
-            assert PINNED.fullmatch(one["image"]), name
-            assert not one["image"].endswith(":latest"), name
+            assert PINNED.fullmatch(service["image"]), name
+            assert not service["image"].endswith(":latest"), name
 
 
 def test_only_the_server_is_reached_from_this_machine_alone_and_no_password_stands_in_the_file(compose):
     services = compose["services"]
-    assert [name for name, one in services.items() if "ports" in one] == ["serve"]
+    assert [name for name, service in services.items() if "ports" in service] == ["serve"]
     assert all(port.startswith("127.0.0.1:") for port in services["serve"]["ports"])
     assert compose["networks"]["inside"]["internal"]
-    assert [name for name, one in services.items() if "outside" in one.get("networks", ())] == ["serve"]
-    for name, one in services.items():
-        for variable, value in one.get("environment", {}).items():
+    assert [name for name, service in services.items() if "outside" in service.get("networks", ())] == [
+        "serve"
+    ]
+    for name, service in services.items():
+        for variable, value in service.get("environment", {}).items():
             if re.search("PASSWORD|TOKEN|SECRET", variable):
                 assert re.search(r"\$\{\w+(:\?[^}]+)?\}", value), (name, variable)
 
 
 def test_settings_and_commands_of_the_composition_are_ours(compose):
-    known = set(re.findall(r"`(CORTEX_\w+)`", (ROOT / "docs" / "CONFIG.md").read_text())) | {"CORTEX_TOKEN"}
+    settings = set(re.findall(r"`(CORTEX_\w+)`", (ROOT / "docs" / "CONFIG.md").read_text())) | {
+        "CORTEX_TOKEN"
+    }
     for name in ("serve", "index"):
-        one = compose["services"][name]
-        assert one["environment"].keys() <= known
-        command, *arguments = one["command"]
+        service = compose["services"][name]
+        assert service["environment"].keys() <= settings
+        command, *arguments = service["command"]
         assert find(command).parser().read(arguments).project
 
 
@@ -78,15 +84,15 @@ def test_every_key_of_the_values_is_one_of_the_chart(name):
     program, version = chart[""].split()
     assert f"chart {program} {version} of" in text
     assert f"--version {version} " in text
-    known = {f"{top}.{key}" for top, keys in chart.items() if top for key in keys} | set(chart)
+    chart_keys = {f"{top}.{key}" for top, keys in chart.items() if top for key in keys} | set(chart)
     for key in keys_of(yaml.safe_load(text)):
-        assert key in known or FREE.search(key), key
+        assert key in chart_keys or FREE.search(key), key
 
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_values_hold_no_password_and_name_versions_of_images(name):
     values = yaml.safe_load((FOLDER / name).read_text())
-    flat = dict(flattened(values))
+    flat = dict(flatten(values))
     assert not [key for key in flat if re.search(r"(?i)password$|secretkey$|accesskey$", key)]
     assert [value for key, value in flat.items() if key.endswith("tag")]
 
@@ -106,9 +112,9 @@ def keys_of(values, at=""):
             yield from keys_of(value, f"{name}.")
 
 
-def flattened(values, at=""):
+def flatten(values, at=""):
     for key, value in values.items():
         if isinstance(value, dict):
-            yield from flattened(value, f"{at}{key}.")
+            yield from flatten(value, f"{at}{key}.")
         else:
             yield f"{at}{key}", value

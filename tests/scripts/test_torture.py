@@ -30,18 +30,18 @@ def test_a_run_goes_on_from_the_last_line_that_it_printed(capsys):
     record.count("kills", 3)
     record.measure("a call, s", 1.5)
     record.breaks("kills", "every call ends", "it did not")
-    again = Record.load(record.dump())
-    assert again == record
+    resumed = Record.load(record.dump())
+    assert resumed == record
     assert "--seed 7 --only kills --step 0" in capsys.readouterr().err
 
 
 def test_figures_of_two_processes_are_added_and_their_worst_is_kept():
-    one, other = Record(1, steps={"kills": 4}), Record(1, steps={"queries": 9})
-    one.count("broken")
-    one.measure("s", 2)
+    first, other = Record(1, steps={"kills": 4}), Record(1, steps={"queries": 9})
+    first.count("broken")
+    first.measure("s", 2)
     other.count("queries drawn", 5)
     other.measure("s", 3)
-    joined = one.join(other)
+    joined = first.join(other)
     assert dict(joined.counts) == {"broken": 1, "queries drawn": 5}
     assert (joined.worst, joined.steps) == ({"s": 3}, {"kills": 4, "queries": 9})
 
@@ -98,7 +98,7 @@ def test_garbage_is_drawn_with_the_answer_that_it_must_have():
         (lambda _look: 40.0, 0),
     ],
 )
-def test_growth_is_endless_where_it_goes_on_and_not_where_memory_is_taken_once(megabytes, broken):
+def test_steady_growth_is_reported_and_a_single_allocation_is_not(megabytes, broken):
     record = Record(1)
     compare(record, [(250 * look, {"watcher 1": (megabytes(look), 5, 5)}) for look in range(1, 13)])
     assert record.counts["broken"] == broken

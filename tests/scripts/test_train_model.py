@@ -52,11 +52,11 @@ def test_files_are_ranked_by_their_best_chunk() -> None:
 
 
 def test_a_target_at_the_second_rank_gains_less_than_at_the_first() -> None:
-    one, two = windows("a.py", "one")[0], windows("b.py", "two")[0]
+    first, two = windows("a.py", "one")[0], windows("b.py", "two")[0]
     query = {"relevant": ["src/b.py"]}
-    assert gain(query, [two, one], "src") == 1
-    assert gain(query, [one, two], "src") == pytest.approx(0.6309, abs=1e-4)
-    assert gain(query, [one], "src") == 0
+    assert gain(query, [two, first], "src") == 1
+    assert gain(query, [first, two], "src") == pytest.approx(0.6309, abs=1e-4)
+    assert gain(query, [first], "src") == 0
 
 
 def test_evaluation_reports_means_over_queries_and_repositories(model: Path, tmp_path: Path) -> None:
@@ -65,8 +65,8 @@ def test_evaluation_reports_means_over_queries_and_repositories(model: Path, tmp
     (tmp_path / "repos" / "shop" / "b.py").write_text("def route(handler): pass\n")
     (tmp_path / "queries" / "annotations").mkdir(parents=True)
     (tmp_path / "queries" / "repos.json").write_text(json.dumps([{"name": "shop", "language": "python"}]))
-    asked = [{"query": "open the ledger of the shop", "category": "semantic", "relevant": ["a.py"]}]
-    (tmp_path / "queries" / "annotations" / "shop.json").write_text(json.dumps(asked))
+    queries = [{"query": "open the ledger of the shop", "category": "semantic", "relevant": ["a.py"]}]
+    (tmp_path / "queries" / "annotations" / "shop.json").write_text(json.dumps(queries))
     result = evaluate(open_static(model), tmp_path / "repos", tmp_path / "queries", dimensions=8)
     assert (result["queries"], result["dimensions"]) == (1, 8)
     assert result["ndcg10"] == result["ndcg10_repositories"] == result["category"]["semantic"] == 1

@@ -43,7 +43,7 @@ func other() { fmt.Println("nothing that is described here") }
 """
 
 
-def made(path: str, text: str) -> list[Pair]:
+def pairs_of(path: str, text: str) -> list[Pair]:
     return list(pairs.file_pairs(path, text, random.Random(2)))
 
 
@@ -54,8 +54,8 @@ def repository(tmp_path: Path) -> Path:
     work.mkdir()
 
     def git(*arguments: str) -> None:
-        about = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *about, *arguments], cwd=work, check=True, capture_output=True)
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *identity, *arguments], cwd=work, check=True, capture_output=True)
 
     git("init", "-b", "main")
     (work / "LICENSE").write_text(MIT)
@@ -79,27 +79,27 @@ def source(clones: Path) -> sources.Source:
 
 
 def test_a_docstring_is_paired_with_its_definition_without_it() -> None:
-    found = next(pair for pair in made("shop/ledger.py", PYTHON) if pair.kind == "doc")
-    assert found.query == "Open the ledger of one year for reading."
-    assert "buffering=4096" in found.document
-    assert "Open the ledger" not in found.document
+    doc_pair = next(pair for pair in pairs_of("shop/ledger.py", PYTHON) if pair.kind == "doc")
+    assert doc_pair.query == "Open the ledger of one year for reading."
+    assert "buffering=4096" in doc_pair.document
+    assert "Open the ledger" not in doc_pair.document
 
 
 def test_a_name_is_paired_with_a_body_that_does_not_hold_it() -> None:
-    found = next(pair for pair in made("mux.go", GO) if pair.kind == "name")
-    assert found.query == "ServeRoute"
-    assert "ServeRoute" not in found.document
-    assert "r.match(req)" in found.document
+    name_pair = next(pair for pair in pairs_of("mux.go", GO) if pair.kind == "name")
+    assert name_pair.query == "ServeRoute"
+    assert "ServeRoute" not in name_pair.document
+    assert "r.match(req)" in name_pair.document
 
 
 def test_the_head_of_a_file_is_paired_with_its_bodies() -> None:
-    found = next(pair for pair in made("shop/ledger.py", PYTHON) if pair.kind == "head")
-    assert found.query == "Reads and writes ledgers of a small shop."
-    assert "buffering" in found.document
+    head_pair = next(pair for pair in pairs_of("shop/ledger.py", PYTHON) if pair.kind == "head")
+    assert head_pair.query == "Reads and writes ledgers of a small shop."
+    assert "buffering" in head_pair.document
 
 
 def test_legal_text_describes_nothing() -> None:
-    queries = [pair.query for pair in made("mux.go", GO) if pair.kind == "doc"]
+    queries = [pair.query for pair in pairs_of("mux.go", GO) if pair.kind == "doc"]
     assert queries == ["ServeRoute finds the handler of a route and calls it."]
 
 
@@ -116,7 +116,7 @@ def test_legal_text_describes_nothing() -> None:
     ],
 )  # fmt: skip
 def test_comments_of_each_style_are_read(path: str, text: str, query: str) -> None:
-    assert [pair.query for pair in made(path, text) if pair.kind == "doc"] == [query]
+    assert [pair.query for pair in pairs_of(path, text) if pair.kind == "doc"] == [query]
 
 
 def test_the_bodies_sub_words_are_those_of_the_embedder() -> None:
@@ -138,9 +138,9 @@ def test_a_licence_is_known_by_its_words(text: str, name: str) -> None:
 
 
 def test_a_repository_gives_pairs_of_its_files_and_commits(repository: Path) -> None:
-    found = pairs.repository_pairs(source(repository), repository, seed=1)
-    assert {pair.path for pair in found} == {"ledger.py"}  # not those of the tests
-    commit = next(pair for pair in found if pair.query == "Flush a ledger before it is closed")
+    mined = pairs.repository_pairs(source(repository), repository, seed=1)
+    assert {pair.path for pair in mined} == {"ledger.py"}  # not those of the tests
+    commit = next(pair for pair in mined if pair.query == "Flush a ledger before it is closed")
     assert "file.flush()" in commit.document
 
 
@@ -150,8 +150,8 @@ def test_the_same_seed_gives_the_same_pairs(repository: Path) -> None:
 
 
 def test_a_licence_is_read_from_the_revision(repository: Path) -> None:
-    one = source(repository)
-    assert sources.find_licence(one.folder(repository), one.revision) == "MIT"
+    listed_source = source(repository)
+    assert sources.find_licence(listed_source.folder(repository), listed_source.revision) == "MIT"
 
 
 def test_an_excluded_repository_is_refused_before_anything_is_read(tmp_path: Path) -> None:
@@ -165,5 +165,5 @@ def test_an_excluded_repository_is_refused_before_anything_is_read(tmp_path: Pat
 def test_every_listed_repository_has_a_revision_and_an_accepted_licence() -> None:
     accepted = {name for name, _ in sources.LICENCES} - {"refused"}
     listed = sources.read_list(LISTED)
-    assert len({one.name.lower() for one in listed}) == len(listed) >= 250
-    assert all(len(one.revision) == 40 and one.licence in accepted for one in listed)
+    assert len({entry.name.lower() for entry in listed}) == len(listed) >= 250
+    assert all(len(entry.revision) == 40 and entry.licence in accepted for entry in listed)

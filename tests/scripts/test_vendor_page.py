@@ -19,19 +19,19 @@ def test_every_library_is_as_it_was_fetched_and_has_its_licence_and_version(vend
     for folder in {library.folder for library in vendor_page.LIBRARIES}:
         assert vendor_page.faults(folder) == []
         rows = orjson.loads((folder / vendor_page.MANIFEST).read_bytes())
-        own = [one for one in vendor_page.LIBRARIES if one.folder == folder]
+        libraries = [entry for entry in vendor_page.LIBRARIES if entry.folder == folder]
         assert [(row["name"], row["version"], row["licence"]) for row in rows] == [
-            (one.name, one.version, one.spdx) for one in own
+            (entry.name, entry.version, entry.spdx) for entry in libraries
         ]
-        assert all((folder / f"{one.name}.LICENSE").stat().st_size for one in own)
+        assert all((folder / f"{entry.name}.LICENSE").stat().st_size for entry in libraries)
 
 
-def test_a_library_that_was_changed_is_told(vendor_page, tmp_path):
+def test_a_changed_library_is_reported(vendor_page, tmp_path):
     (tmp_path / "a.js").write_bytes(b"1")
     (tmp_path / "b.js").write_bytes(b"2")
     rows = [{"name": "a", "sha256": {"a.js": "0" * 64, "c.js": ""}}]
     (tmp_path / vendor_page.MANIFEST).write_bytes(orjson.dumps(rows))
-    told = " ".join(vendor_page.faults(tmp_path))
-    assert "b.js is in no manifest" in told
-    assert "c.js is missing" in told
-    assert "a.js has another hash" in told
+    messages = " ".join(vendor_page.faults(tmp_path))
+    assert "b.js is in no manifest" in messages
+    assert "c.js is missing" in messages
+    assert "a.js has another hash" in messages

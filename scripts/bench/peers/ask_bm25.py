@@ -29,21 +29,21 @@ def windows(folder: Path):
             continue
         lines = raw.decode("utf-8", "replace").split("\n")
         for start in range(0, len(lines), WINDOW_LINES):
-            part = lines[start : start + WINDOW_LINES]
-            yield path.relative_to(folder).as_posix(), start + 1, start + len(part), "\n".join(part)
+            window = lines[start : start + WINDOW_LINES]
+            yield path.relative_to(folder).as_posix(), start + 1, start + len(window), "\n".join(window)
 
 
 def main() -> None:
-    found = list(windows(Path(sys.argv[1])))
+    chunks = list(windows(Path(sys.argv[1])))
     index = bm25s.BM25()
-    index.index(bm25s.tokenize([text for *_, text in found], show_progress=False), show_progress=False)
+    index.index(bm25s.tokenize([text for *_, text in chunks], show_progress=False), show_progress=False)
     print("ready", flush=True)
     for line in sys.stdin:
         words = bm25s.tokenize(json.loads(line), show_progress=False)
-        places, scores = index.retrieve(words, k=min(WINDOWS, len(found)), show_progress=False)
+        places, scores = index.retrieve(words, k=min(WINDOWS, len(chunks)), show_progress=False)
         best: dict[str, dict[str, object]] = {}
         for at, score in zip(places[0].tolist(), scores[0].tolist(), strict=True):
-            file, start, end, _ = found[at]
+            file, start, end, _ = chunks[at]
             if score > 0:
                 best.setdefault(file, {"file": file, "start": start, "end": end})
         print(json.dumps(list(best.values())[:FILES]), flush=True)

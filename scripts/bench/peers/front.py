@@ -21,7 +21,7 @@ from cortex.ranking.weights import Weights
 LANES = ("model", "words")
 
 
-def leave_out(switch: Path) -> None:
+def drop_signals(switch: Path) -> None:
     """Give the signals that `switch` names the weight 0."""
     weigh, rank = search.weigh, search.rank
 
@@ -30,16 +30,20 @@ def leave_out(switch: Path) -> None:
         weights = weigh(vectors=vectors and "model" not in names, bm25_weight=bm25_weight)
         return dataclasses.replace(weights, **{name: 0.0 for name in names if name not in LANES})
 
-    def rank_less(question, text, vector, *more, **named):
+    def rank_less(question, text, vector, *more, **keywords):
         names = switch.read_text().split()
         return rank(
-            question, None if "words" in names else text, None if "model" in names else vector, *more, **named
+            question,
+            None if "words" in names else text,
+            None if "model" in names else vector,
+            *more,
+            **keywords,
         )
 
     search.weigh, search.rank = weigh_less, rank_less
 
 
-def ask_for(words: int, vectors: int) -> None:
+def set_candidates(words: int, vectors: int) -> None:
     """Let each lane return so many candidates, whatever the limit of the answer."""
     search.TEXT_CANDIDATES, search.VECTOR_CANDIDATES = words, vectors
     search.TEXT_CANDIDATES_PER_HIT = search.VECTOR_CANDIDATES_PER_HIT = 0
@@ -52,10 +56,10 @@ def main() -> int:
     parser.add_argument("--candidates", default="")
     options = parser.parse_args(sys.argv[1:at])
     if options.switch:
-        leave_out(options.switch)
+        drop_signals(options.switch)
     if options.candidates:
         words, vectors = map(int, options.candidates.split(","))
-        ask_for(words, vectors)
+        set_candidates(words, vectors)
     return cortex(sys.argv[at + 1 :])
 
 

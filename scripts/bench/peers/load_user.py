@@ -46,14 +46,14 @@ class Agent(FastHttpUser):
         call = CALLS[self.at % len(CALLS)]
         self.at += 1
         path, body, headers = self._request(call)
-        asked, began = time.time(), time.perf_counter()
+        asked_at, began = time.time(), time.perf_counter()
         with self.client.post(
             path, json=body, headers=TOKEN | headers, name=call["way"], catch_response=True
         ) as reply:
             outcome = _outcome(reply, call["way"])
             took = 1000 * (time.perf_counter() - began)
             reply.success() if outcome == "ok" else reply.failure(outcome)
-        TIMES.append((call["way"], call["tool"], asked, took, outcome))
+        TIMES.append((call["way"], call["tool"], asked_at, took, outcome))
         if outcome == "refused":
             gevent.sleep(float(reply.headers.get("Retry-After") or 1))
 
@@ -68,13 +68,13 @@ class Agent(FastHttpUser):
         return "/mcp", body, BOTH | self.session
 
     def _greet(self) -> None:
-        about = {"name": "load", "version": "1"}
-        params = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": about}
+        client_info = {"name": "load", "version": "1"}
+        params = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": client_info}
         hello = {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params}
         reply = self.client.post("/mcp", json=hello, headers=TOKEN | BOTH)
         self.session = {"Mcp-Session-Id": reply.headers["Mcp-Session-Id"], "Mcp-Protocol-Version": VERSION}
-        told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-        self.client.post("/mcp", json=told, headers=TOKEN | BOTH | self.session)
+        notification = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        self.client.post("/mcp", json=notification, headers=TOKEN | BOTH | self.session)
 
 
 def _outcome(reply: Any, way: str) -> str:
@@ -84,12 +84,12 @@ def _outcome(reply: Any, way: str) -> str:
         return f"{reply.status_code} {(reply.text or '')[:200]}"
     if way != "mcp":
         return "ok"
-    said = [line[6:] for line in reply.text.splitlines() if line.startswith("data: {")]
-    answer = json.loads(said[-1] if said else reply.text)
+    events_lines = [line[6:] for line in reply.text.splitlines() if line.startswith("data: {")]
+    answer = json.loads(events_lines[-1] if events_lines else reply.text)
     result = answer.get("result") or {}
     return "ok" if result and not result.get("isError") else json.dumps(answer)[:200]
 
 
 @events.quitting.add_listener
-def keep(**_: Any) -> None:
+def write_times(**_: Any) -> None:
     Path(os.environ["LOAD_TIMES"]).write_text(json.dumps(TIMES))

@@ -22,10 +22,10 @@ def main() -> None:
     picture, *results = map(Path, sys.argv[1:])
     figure, (above, below) = plt.subplots(1, 2, figsize=(9.5, 3.6), layout="constrained")
     for result in results:
-        found = json.loads(result.read_bytes())
+        figures = json.loads(result.read_bytes())
         for mix, called in CALLED.items():
-            rows = [row for row in found["rows"] if row["mix"] == mix]
-            files = f"{found['files']:,}".replace(",", " ")
+            rows = [row for row in figures["rows"] if row["mix"] == mix]
+            files = f"{figures['files']:,}".replace(",", " ")
             label, at = f"{called}, {files} files", [row["clients"] for row in rows]
             above.plot(at, [row["calls_s"] for row in rows], marker="o", label=label)
             below.plot(at, [row["p95_ms"] for row in rows], marker="o", label=label)
@@ -34,7 +34,7 @@ def main() -> None:
     )
     for axes, title in ((above, "calls a second"), (below, "p95, ms")):
         axes.set_xscale("log", base=2)
-        axes.set_xticks(clients, [str(each) for each in clients])
+        axes.set_xticks(clients, [str(count) for count in clients])
         axes.set_xlabel("clients")
         axes.set_title(title)
         axes.grid(visible=True, alpha=0.3)
@@ -43,9 +43,9 @@ def main() -> None:
     for formatted in (below.yaxis.set_major_formatter, below.yaxis.set_minor_formatter):
         formatted(LogFormatter(minor_thresholds=(2, 0.5)))
     above.legend(fontsize=8)
-    machine = found["machine"]
+    machine = figures["machine"]
     figure.suptitle(
-        f"cortex serve, {machine['cores']} cores that the clients share, load {machine['load']} before, commit {found['commit']}",
+        f"cortex serve, {machine['cores']} cores that the clients share, load {machine['load']} before, commit {figures['commit']}",
         fontsize=9,
     )
     figure.savefig(picture, metadata={"Date": None})

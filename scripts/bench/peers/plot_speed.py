@@ -28,8 +28,8 @@ DRAWN = {
 
 def main() -> None:
     picture, result = map(Path, sys.argv[1:])
-    found = json.loads(result.read_bytes())
-    sizes = sorted(found["sizes"], key=lambda size: size["chunks"])
+    figures = json.loads(result.read_bytes())
+    sizes = sorted(figures["sizes"], key=lambda size: size["chunks"])
     chunks = [size["chunks"] for size in sizes]
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
     for case, (called, style) in DRAWN.items():
@@ -50,9 +50,9 @@ def main() -> None:
         axes.legend(fontsize=7)
         for formatted in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
             formatted(LogFormatter(minor_thresholds=(2, 0.5)))
-    machine = found["machine"]
+    machine = figures["machine"]
     figure.suptitle(
-        f"{machine['cores']} cores, load {machine['load']} before, commit {found['commit']}", fontsize=9
+        f"{machine['cores']} cores, load {machine['load']} before, commit {figures['commit']}", fontsize=9
     )
     figure.savefig(picture, metadata={"Date": None})
 

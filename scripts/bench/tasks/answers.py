@@ -103,14 +103,14 @@ def block(file: str, start: int, end: int, text: str) -> Piece:
     return Piece(file, start, end, frozenset(line.strip() for line in text.split("\n")))
 
 
-def found(
+def count_shown(
     needed: Sequence[tuple[str, int]], texts: dict[tuple[str, int], str], pieces: Sequence[Piece]
 ) -> int:
     """How many of the needed lines are shown."""
     return sum(any(piece.shows(*line, texts[line]) for piece in pieces) for line in needed)
 
 
-def of_cortex(text: str) -> list[Piece]:
+def read_cortex(text: str) -> list[Piece]:
     """Any tool's answer: chunks, graph nodes with the lines around a place, outlines, shapes,
     callers, tests.
     """
@@ -123,15 +123,15 @@ def of_cortex(text: str) -> list[Piece]:
 
 def _pieces(value: Any) -> Iterator[Piece]:
     if isinstance(value, list):
-        for one in value:
-            yield from _pieces(one)
+        for element in value:
+            yield from _pieces(element)
     elif isinstance(value, dict):
-        yield from _own(value)
+        yield from _row_pieces(value)
         for inner in value.values():
             yield from _pieces(inner)
 
 
-def _own(row: dict[str, Any]) -> Iterator[Piece]:
+def _row_pieces(row: dict[str, Any]) -> Iterator[Piece]:
     metadata, file = row.get("metadata"), row.get("file")
     if isinstance(metadata, dict) and "file_path" in metadata and row.get("text"):
         yield block(metadata["file_path"], metadata["start_line"], metadata["end_line"], row["text"])
@@ -143,8 +143,8 @@ def _own(row: dict[str, Any]) -> Iterator[Piece]:
             yield numbered(row["location"]["file"], line["line"])
     if isinstance(at := row.get("at"), str) and row.get("text"):  # of a graph
         place, _, number = at.rpartition(":")
-        shown = re.findall(r"^(\d+): ", row["text"], re.MULTILINE) or [number]
-        yield from (numbered(place, int(one)) for one in shown)
+        line_numbers = re.findall(r"^(\d+): ", row["text"], re.MULTILINE) or [number]
+        yield from (numbered(place, int(line_number)) for line_number in line_numbers)
     if not isinstance(file, str):
         return
     if "column" in row and "end_line" in row:  # a shape: its text may be a part of its first and last line
@@ -178,8 +178,8 @@ def parts_of(text: str) -> Counter[str]:
 
 def _count(value: Any, counts: Counter[str]) -> None:
     if isinstance(value, list):
-        for one in value:
-            _count(one, counts)
+        for element in value:
+            _count(element, counts)
     elif isinstance(value, dict):
         for key, inner in value.items():
             if key in NESTED and _is_nested(inner):
@@ -192,7 +192,7 @@ def _count(value: Any, counts: Counter[str]) -> None:
 
 def _is_nested(value: Any) -> bool:
     return isinstance(value, dict) or (
-        isinstance(value, list) and all(isinstance(one, dict) for one in value)
+        isinstance(value, list) and all(isinstance(element, dict) for element in value)
     )
 
 
@@ -200,7 +200,7 @@ def _dumps(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def of_semble(text: str) -> list[Piece]:
+def read_semble(text: str) -> list[Piece]:
     try:
         rows = json.loads(text).get("results", [])
     except (ValueError, AttributeError):
@@ -212,10 +212,10 @@ def of_semble(text: str) -> list[Piece]:
 
 _HEADING = re.compile(r"^\*\*`([^`]+)`\*\*")
 _NUMBERED = re.compile(r"^(\d+)\t")
-_NAMED = re.compile(r"`?([\w.:#]+)`? \(([^():\s]+):(\d+)\)")
+_NAME_AND_PLACE = re.compile(r"`?([\w.:#]+)`? \(([^():\s]+):(\d+)\)")
 
 
-def of_codegraph(text: str) -> list[Piece]:
+def read_codegraph(text: str) -> list[Piece]:
     """Numbered lines below a file's heading, and names with their places."""
     pieces, file = [], ""
     for line in text.split("\n"):
@@ -224,7 +224,7 @@ def of_codegraph(text: str) -> list[Piece]:
         elif file and (number := _NUMBERED.match(line)):
             pieces.append(numbered(file, int(number[1])))
         else:
-            for name, path, at in _NAMED.findall(line):
+            for name, path, at in _NAME_AND_PLACE.findall(line):
                 last = re.split(r"[.:#]", name)[-1]
                 pieces.append(Piece(path, int(at), int(at) + HEAD_LINES, names=(last,)))
     return pieces
@@ -233,7 +233,7 @@ def of_codegraph(text: str) -> list[Piece]:
 _MATCH = re.compile(r"^([^:\n]+):(\d+):")
 
 
-def of_ripgrep(text: str) -> list[Piece]:
+def read_ripgrep(text: str) -> list[Piece]:
     return [numbered(match[1], int(match[2])) for line in text.split("\n") if (match := _MATCH.match(line))]
 
 

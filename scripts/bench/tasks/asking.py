@@ -22,8 +22,8 @@ from typing import Any
 from mcp import ClientSession, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from systems import CORTEX
-from tasks.answers import Piece, Reader, found, of_codegraph, of_cortex, of_semble, parts_of
-from tasks.figures import Asked
+from tasks.answers import Piece, Reader, count_shown, parts_of, read_codegraph, read_cortex, read_semble
+from tasks.figures import TaskResult
 from tasks.records import Task
 from tasks.shell import search
 
@@ -89,7 +89,7 @@ def ask_twice(task: Task, folder: Path) -> list[Call]:
     return [*ask_explore(task, folder), ("cortex_search", {"query": task.question})]
 
 
-def ask_whole(task: Task, folder: Path) -> list[Call]:
+def ask_full(task: Task, folder: Path) -> list[Call]:
     return ask_cortex(task, folder, detail="full")
 
 
@@ -112,7 +112,7 @@ def all_systems(options: argparse.Namespace) -> list[System]:
         index=(*CORTEX, "index", "--project", "."),
         stop=(*CORTEX, "down", "--project", "."),
         calls=ask_cortex,
-        read=of_cortex,
+        read=read_cortex,
     )
     home = str(options.work / "home")
     semble = System(
@@ -120,7 +120,7 @@ def all_systems(options: argparse.Namespace) -> list[System]:
         "plain",
         serve=tuple(shlex.split(options.semble)),
         calls=ask_semble,
-        read=of_semble,
+        read=read_semble,
         warm_up=("search", {"query": "warm up", "repo": "."}),
         environment={"HOME": home, "XDG_CACHE_HOME": home}
         | (
@@ -133,26 +133,26 @@ def all_systems(options: argparse.Namespace) -> list[System]:
         serve=(*shlex.split(options.codegraph), "serve", "--mcp"),
         index=(*shlex.split(options.codegraph), "init", "."),
         calls=ask_codegraph,
-        read=of_codegraph,
+        read=read_codegraph,
         warm_up=("codegraph_explore", {"query": "warm up"}),
         environment={"DO_NOT_TRACK": "1", "CODEGRAPH_TELEMETRY": "0", "CODEGRAPH_NO_DAEMON": "1"},
     )
     snippets = System(
-        "snippet", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_snippets, read=of_cortex
+        "snippet", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_snippets, read=read_cortex
     )
     explore = System(
-        "explore", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_explore, read=of_cortex
+        "explore", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_explore, read=read_cortex
     )
     twice = System(
-        "explore+", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_twice, read=of_cortex
+        "explore+", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_twice, read=read_cortex
     )
-    whole = System("full", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_whole, read=of_cortex)
-    systems = [System("grep", "plain"), cortex, whole, snippets, explore, twice, semble, codegraph]
-    chosen = [one for one in systems if not options.system or one.name in options.system]
-    return [one for one in chosen if _is_there(one)]
+    full = System("full", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_full, read=read_cortex)
+    systems = [System("grep", "plain"), cortex, full, snippets, explore, twice, semble, codegraph]
+    selected = [system for system in systems if not options.system or system.name in options.system]
+    return [system for system in selected if _is_installed(system)]
 
 
-def _is_there(system: System) -> bool:
+def _is_installed(system: System) -> bool:
     program = system.serve[0] if system.serve else "rg"
     if shutil.which(program):
         return True
@@ -160,7 +160,7 @@ def _is_there(system: System) -> bool:
     return False
 
 
-async def measure(system: System, folder: Path, tasks: Sequence[Task]) -> list[Asked]:
+async def measure(system: System, folder: Path, tasks: Sequence[Task]) -> list[TaskResult]:
     """All tasks of one repository asked of one system."""
     if not system.serve:
         return [_ask_shell(system, folder, task) for task in tasks]
@@ -242,7 +242,7 @@ class _Answer:
     error: str = ""
 
 
-async def _ask(system: System, session: ClientSession, folder: Path, task: Task) -> Asked:
+async def _ask(system: System, session: ClientSession, folder: Path, task: Task) -> TaskResult:
     assert system.calls is not None
     assert system.read is not None
     answer, texts = _Answer(), []
@@ -261,29 +261,31 @@ async def _ask(system: System, session: ClientSession, folder: Path, task: Task)
         answer.bytes += len(text.encode())
         answer.pieces += system.read(text)
         answer.parts += parts_of(text) if system.tree == "cortex" else Counter()
-    return _scored(system, folder, task, answer)
+    return _score(system, folder, task, answer)
 
 
-def _ask_shell(system: System, folder: Path, task: Task) -> Asked:
+def _ask_shell(system: System, folder: Path, task: Task) -> TaskResult:
     started = time.perf_counter()
     shell = search(task, folder)
     ms = 1000 * (time.perf_counter() - started)
-    return _scored(system, folder, task, _Answer(shell.calls, shell.bytes, ms, shell.pieces))
+    return _score(system, folder, task, _Answer(shell.calls, shell.bytes, ms, shell.pieces))
 
 
-def _scored(system: System, folder: Path, task: Task, answer: _Answer) -> Asked:
+def _score(system: System, folder: Path, task: Task, answer: _Answer) -> TaskResult:
     lines = {
         file: (folder / file).read_text(encoding="utf-8", errors="replace").split("\n")
         for file, _ in task.lines
     }
     needed = {(file, number): lines[file][number - 1] for file, number in task.lines}
-    missing = tuple(f"{line[0]}:{line[1]}" for line in needed if not found([line], needed, answer.pieces))
-    return Asked(
+    missing = tuple(
+        f"{line[0]}:{line[1]}" for line in needed if not count_shown([line], needed, answer.pieces)
+    )
+    return TaskResult(
         system=system.name,
         task=task,
         calls=answer.calls,
         bytes=answer.bytes,
-        found=len(needed) - len(missing),
+        lines_found=len(needed) - len(missing),
         ms=answer.ms,
         missing=missing,
         parts=answer.parts,

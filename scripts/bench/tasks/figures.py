@@ -13,21 +13,21 @@ from typing import Any
 
 from report import percentiles, print_table
 from tasks.answers import TOKEN_BYTES
-from tasks.records import Task, is_kept_for_judging
+from tasks.records import Task, is_for_judging
 
 #: characters of a question in the list of what was missed
 QUESTION_CHARS = 70
 
 
 @dataclass(frozen=True)
-class Asked:
+class TaskResult:
     """What one task cost at one system, and what it gave."""
 
     system: str
     task: Task
     calls: int
     bytes: int
-    found: int
+    lines_found: int
     ms: float
     missing: tuple[str, ...] = ()
     parts: Counter[str] = field(default_factory=Counter)
@@ -42,25 +42,25 @@ class Asked:
         return self.bytes // TOKEN_BYTES
 
 
-def summary(rows: Sequence[Asked]) -> dict[str, Any]:
+def summary(rows: Sequence[TaskResult]) -> dict[str, Any]:
     """Counts of some tasks at one system."""
     times = percentiles([row.ms for row in rows], (50, 95)) if rows else {}
-    tokens, got = sum(row.tokens for row in rows), sum(row.found for row in rows)
+    tokens, got = sum(row.tokens for row in rows), sum(row.lines_found for row in rows)
     return {
         "tasks": len(rows),
         "calls": sum(row.calls for row in rows),
         "tokens": tokens,
         "needed": sum(row.needed for row in rows),
         "found": got,
-        "missing": sum(row.needed - row.found for row in rows),
-        "whole": sum(row.found == row.needed for row in rows),
-        "nothing": sum(row.found == 0 for row in rows),
+        "missing": sum(row.needed - row.lines_found for row in rows),
+        "whole": sum(row.lines_found == row.needed for row in rows),
+        "nothing": sum(row.lines_found == 0 for row in rows),
         "per_1000": round(1000 * got / tokens, 2) if tokens else 0.0,
         "errors": sum(bool(row.error) for row in rows),
     } | {f"ms_{name}": value for name, value in times.items()}
 
 
-def paired(rows: Sequence[Asked], system: str, base: str) -> dict[str, float]:
+def paired_differences(rows: Sequence[TaskResult], system: str, base: str) -> dict[str, float]:
     """How much larger the share of needed lines found and the tokens of a task are than those of
     `base`: means over the repositories of the tasks' differences, and their standard errors (of
     tokens as the logarithm to base 2).
@@ -69,7 +69,7 @@ def paired(rows: Sequence[Asked], system: str, base: str) -> dict[str, float]:
     shares, tokens = defaultdict(list), defaultdict(list)
     for (name, task), row in cells.items():
         if name == system and (other := cells.get((base, task))):
-            shares[row.task.repo].append((row.found - other.found) / row.needed)
+            shares[row.task.repo].append((row.lines_found - other.lines_found) / row.needed)
             tokens[row.task.repo].append(math.log2(max(row.tokens, 1) / max(other.tokens, 1)))
     figures = {}
     for key, groups in (("found", shares), ("log2_tokens", tokens)):
@@ -81,30 +81,30 @@ def paired(rows: Sequence[Asked], system: str, base: str) -> dict[str, float]:
     return figures
 
 
-def tabulate(rows: Sequence[Asked], names: Sequence[str]) -> dict[str, Any]:
+def tabulate(rows: Sequence[TaskResult], names: Sequence[str]) -> dict[str, Any]:
     """All figures: in all, by kind, by repository, by half, without the doubtful tasks; parts of
     Cortex's answers.
     """
 
-    def each(chosen: Sequence[Asked]) -> dict[str, Any]:
-        return {name: summary([row for row in chosen if row.system == name]) for name in names}
+    def summarise_systems(selected: Sequence[TaskResult]) -> dict[str, Any]:
+        return {name: summary([row for row in selected if row.system == name]) for name in names}
 
-    def by(key: Callable[[Asked], str]) -> dict[str, Any]:
+    def by(key: Callable[[TaskResult], str]) -> dict[str, Any]:
         groups = defaultdict(list)
         for row in rows:
             groups[key(row)].append(row)
-        return {name: each(group) for name, group in sorted(groups.items())}
+        return {name: summarise_systems(group) for name, group in sorted(groups.items())}
 
     parts: dict[str, dict[str, int]] = {}
     for name in names:
         total: Counter[str] = sum((row.parts for row in rows if row.system == name), Counter())
         if total:
-            parts[name] = {part: count // TOKEN_BYTES for part, count in total.most_common()}
+            parts[name] = {section: count // TOKEN_BYTES for section, count in total.most_common()}
     return {
-        "all": each(rows),
-        "without_doubtful": each([row for row in rows if not row.task.doubt]),
-        "paired": {name: paired(rows, name, names[0]) for name in names[1:]},
-        "half": by(lambda row: "judging" if is_kept_for_judging(row.task.repo) else "open"),
+        "all": summarise_systems(rows),
+        "without_doubtful": summarise_systems([row for row in rows if not row.task.doubt]),
+        "paired": {name: paired_differences(rows, name, names[0]) for name in names[1:]},
+        "half": by(lambda row: "judging" if is_for_judging(row.task.repo) else "open"),
         "kind": by(lambda row: row.task.kind),
         "repository": by(lambda row: row.task.repo),
         "parts": parts,
@@ -116,14 +116,14 @@ def show(table: dict[str, Any], names: Sequence[str]) -> None:
     print_table(["", *names], [[key, *(figures[name][key] for name in names)] for key in figures[names[0]]])
     for key, label in (("found", "share found"), ("log2_tokens", "log2 of tokens")):
         pairs = {name: table["paired"][name] for name in names[1:]}
-        told = [f"{name} {pair[key]:+.2f} ± {pair[key + '_se']:.2f}" for name, pair in pairs.items()]
-        print(f"{label} against {names[0]}: {', '.join(told)}")
+        comparisons = [f"{name} {pair[key]:+.2f} ± {pair[key + '_se']:.2f}" for name, pair in pairs.items()]
+        print(f"{label} against {names[0]}: {', '.join(comparisons)}")
     for group in ("half", "kind", "repository"):
         print()
         header = [
             f"by {group}: found, tokens",
             "needed",
-            *(part for name in names for part in (name, "tokens")),
+            *(column for name in names for column in (name, "tokens")),
         ]
         rows = [
             [
@@ -137,15 +137,15 @@ def show(table: dict[str, Any], names: Sequence[str]) -> None:
     for name, parts in table["parts"].items():
         print()
         total = sum(parts.values()) or 1
-        rows = [[part, tokens, f"{100 * tokens / total:.1f} %"] for part, tokens in parts.items()]
+        rows = [[section, tokens, f"{100 * tokens / total:.1f} %"] for section, tokens in parts.items()]
         print_table([f"tokens of {name} by part", "tokens", "share"], rows)
 
 
-def show_misses(rows: Sequence[Asked]) -> None:
+def show_misses(rows: Sequence[TaskResult]) -> None:
     for row in rows:
         if row.missing or row.error:
             question = row.task.question.replace("\n", " ")[:QUESTION_CHARS]
             print(
-                f"{row.system:10}{row.task.id:40}{row.found}/{row.needed} {row.tokens:>6}  {question}  {row.error}"
+                f"{row.system:10}{row.task.id:40}{row.lines_found}/{row.needed} {row.tokens:>6}  {question}  {row.error}"
             )
             print(f"{'':10}{' '.join(row.missing)}")

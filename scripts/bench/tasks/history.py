@@ -76,20 +76,20 @@ def question_of(subject: str) -> str:
     while (shorter := PREFIX.sub("", text).strip()) != text:
         text = shorter
     words = text.split()
-    named = re.search(r"\w\.(py|js|ts|go|rs|java|kt|rb|php|c|h|cc|cs|ex|lua|swift)\b", text)
-    if not WORDS_MIN <= len(words) <= WORDS_MAX or REFUSED.search(subject) or named:
+    file_name = re.search(r"\w\.(py|js|ts|go|rs|java|kt|rb|php|c|h|cc|cs|ex|lua|swift)\b", text)
+    if not WORDS_MIN <= len(words) <= WORDS_MAX or REFUSED.search(subject) or file_name:
         return ""
     return text
 
 
 def hunks_of(diff: str) -> list[Hunk]:
     """The hunks of one file's `git diff -U0`."""
-    found = []
+    hunks = []
     for line in diff.splitlines():
         if match := HUNK.match(line):
-            start, count, new_start, new_count = (int(part) if part else 1 for part in match.groups())
-            found.append(Hunk(start, count, new_start, new_count))
-    return found
+            start, count, new_start, new_count = (int(group) if group else 1 for group in match.groups())
+            hunks.append(Hunk(start, count, new_start, new_count))
+    return hunks
 
 
 def changed_lines(hunks: list[Hunk]) -> list[int]:
@@ -110,7 +110,7 @@ def mapped_back(line: int, hunks: list[Hunk]) -> int:
     return line + shift
 
 
-def says_something(text: str) -> bool:
+def is_meaningful(text: str) -> bool:
     return len(re.findall(r"\w", text)) >= LINE_LETTERS_MIN and not COMMENT.match(text)
 
 
@@ -170,7 +170,7 @@ class History:
             outline = parse(source, sniff(path, source.lines))
             for line in self._lines(commit, path):
                 inner = _innermost(outline, line)
-                if inner and says_something(source.lines[line - 1]):
+                if inner and is_meaningful(source.lines[line - 1]):
                     functions.setdefault((path, inner), []).append(line)
         return _decisive(functions, lines_of)
 
@@ -206,20 +206,20 @@ def _innermost(outline: Outline, line: int) -> int:
     """
     if any(comment.start <= line <= comment.end for comment in outline.comments):
         return 0
-    around = [
+    enclosing = [
         symbol.start_line
         for symbol in outline.symbols
         if symbol.kind in INNER_KINDS and symbol.start_line <= line <= symbol.end_line
     ]
-    return max(around, default=0)
+    return max(enclosing, default=0)
 
 
 def _decisive(functions: dict[tuple[str, int], list[int]], texts: dict[str, Sequence[str]]) -> list[Place]:
     """The functions with most changed lines, and the first lines of each."""
-    chosen = sorted(functions, key=lambda key: -len(functions[key]))[:FUNCTIONS_MAX]
+    largest = sorted(functions, key=lambda key: -len(functions[key]))[:FUNCTIONS_MAX]
     places: list[Place] = []
     left = LINES_MAX
-    for path, start in chosen:
+    for path, start in largest:
         for line in sorted(functions[path, start])[: min(FUNCTION_LINES_MAX, left)]:
             left -= 1
             last = places[-1] if places else None

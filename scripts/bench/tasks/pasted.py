@@ -159,8 +159,8 @@ class Place:
 def places_of(path: str, text: str) -> Iterator[Place]:
     """The line after each line that begins a function."""
     for number, line in enumerate(text.splitlines(), 1):
-        if found := _DEFINES.search(line):
-            yield Place(path, number + 1, found[1])
+        if match := _DEFINES.search(line):
+            yield Place(path, number + 1, match[1])
 
 
 def mistype(question: str, draw: random.Random) -> str:
@@ -202,12 +202,12 @@ def bury(question: str, draw: random.Random) -> str:
 def trace(language: str, place: Place, outer: Place) -> str:
     """A trace that ends at `place`, with the paths that files have on somebody else's machine."""
     return TRACES[language][1].format(
-        path=_elsewhere(place.path),
+        path=_build_path(place.path),
         file=place.path.rsplit("/", 1)[-1],
         dotted=_dotted(place.path),
         line=place.line,
         name=place.name,
-        outer=_elsewhere(outer.path),
+        outer=_build_path(outer.path),
         outer_file=outer.path.rsplit("/", 1)[-1],
         outer_dotted=_dotted(outer.path),
         outer_line=outer.line,
@@ -215,7 +215,7 @@ def trace(language: str, place: Place, outer: Place) -> str:
     )
 
 
-def _elsewhere(path: str) -> str:
+def _build_path(path: str) -> str:
     return "/build/agent/7/src/" + "/".join(path.split("/")[-2:])
 
 

@@ -108,7 +108,7 @@ def as_line(task: Task) -> str:
     return json.dumps(row, ensure_ascii=False)
 
 
-def is_kept_for_judging(repo: str) -> bool:
+def is_for_judging(repo: str) -> bool:
     """Whether the repository is in the half that nobody tunes on: by its name alone, so that it
     stays there.
     """
@@ -119,14 +119,14 @@ def faults(tasks: Iterable[Task], folder: Path) -> list[str]:
     """What is wrong with tasks of the repository whose tree lies in `folder`: places that are not
     there or not what they were.
     """
-    found = []
+    messages = []
     for task in tasks:
         for place in task.needed:
             file = folder / place.file
             lines = file.read_text(encoding="utf-8", errors="replace").split("\n") if file.is_file() else []
             text = lines[place.start - 1 : place.end]
             if len(text) != place.end - place.start + 1 or place.start < 1:
-                found.append(f"{task.id}: {place.file} has no lines {place.start} to {place.end}")
+                messages.append(f"{task.id}: {place.file} has no lines {place.start} to {place.end}")
             elif place.has not in "\n".join(text):
-                found.append(f"{task.id}: {place.file}:{place.start} does not hold {place.has!r}")
-    return found
+                messages.append(f"{task.id}: {place.file}:{place.start} does not hold {place.has!r}")
+    return messages

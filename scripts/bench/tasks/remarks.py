@@ -71,16 +71,21 @@ def remarks_of(path: str, text: str) -> list[Remark]:
     """The lines of a file that somebody could ask, of a comment the first line alone."""
     kind = kind_of(path)
     words = HEADING_WORDS if kind == "documents" else WORDS
-    found, before = [], False
+    remarks, before = [], False
     for number, line in enumerate(text.split("\n"), 1):
         match = _REMARK.match(line) if kind else None
         if kind == "documents" and not line.startswith("#"):
             match = None
-        said = match[1].rstrip(".:!").replace("`", "") if match and not before else ""
+        sentence = match[1].rstrip(".:!").replace("`", "") if match and not before else ""
         before = match is not None
-        if said and said.isascii() and not _REFUSED.search(said) and len(_WORD.findall(said)) in words:
-            found.append(Remark(kind, said, path, number))
-    return found
+        if (
+            sentence
+            and sentence.isascii()
+            and not _REFUSED.search(sentence)
+            and len(_WORD.findall(sentence)) in words
+        ):
+            remarks.append(Remark(kind, sentence, path, number))
+    return remarks
 
 
 def read(root: Path) -> dict[str, str]:
@@ -100,25 +105,25 @@ def choose(texts: Mapping[str, str]) -> list[Remark]:
     """FILE_MAX of each file and KIND_MAX of each kind: an even choice that is always the same. What
     two files say asks for neither.
     """
-    found = [one for path, text in texts.items() for one in remarks_of(path, text)]
-    said = Counter(begin_of(one.query) for one in found)
-    order = sorted(found, key=lambda one: sha256(f"{one.path}\0{one.query}".encode()).digest())
+    candidates = [remark for path, text in texts.items() for remark in remarks_of(path, text)]
+    begin_counts = Counter(begin_of(remark.query) for remark in candidates)
+    order = sorted(candidates, key=lambda remark: sha256(f"{remark.path}\0{remark.query}".encode()).digest())
     of_file: Counter[str] = Counter()
-    chosen: dict[str, list[Remark]] = defaultdict(list)
-    for one in order:
-        kept = chosen[one.kind]
-        alone = said[begin_of(one.query)] == 1
-        if alone and of_file[one.path] < FILE_MAX and len(kept) < KIND_MAX:
-            of_file[one.path] += 1
-            kept.append(one)
-    return [one for kind in sorted(chosen) for one in chosen[kind]]
+    remarks_by_kind: dict[str, list[Remark]] = defaultdict(list)
+    for remark in order:
+        kind_remarks = remarks_by_kind[remark.kind]
+        alone = begin_counts[begin_of(remark.query)] == 1
+        if alone and of_file[remark.path] < FILE_MAX and len(kind_remarks) < KIND_MAX:
+            of_file[remark.path] += 1
+            kind_remarks.append(remark)
+    return [remark for kind in sorted(remarks_by_kind) for remark in remarks_by_kind[kind]]
 
 
 def begin_of(query: str) -> str:
     return query[:COPIED].lower()
 
 
-def blanked(text: str, lines: Iterable[int]) -> str:
+def blank_lines(text: str, lines: Iterable[int]) -> str:
     """A text whose `lines` are empty; all other lines keep their numbers."""
     parts = text.split("\n")
     for line in lines:

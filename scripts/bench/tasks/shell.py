@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
 
-from tasks.answers import Piece, numbered, of_ripgrep
+from tasks.answers import Piece, numbered, read_ripgrep
 from tasks.records import Task
 
 #: printed lines of one rg, as `| head -50` leaves; columns of each
@@ -96,7 +96,7 @@ class Shell:
     def _printed(self, lines: list[str]) -> list[str]:
         self.calls += 1
         self.bytes += sum(len(line.encode()) + 1 for line in lines)
-        self.pieces += of_ripgrep("\n".join(lines))
+        self.pieces += read_ripgrep("\n".join(lines))
         return lines
 
 
@@ -120,7 +120,7 @@ def _name(task: Task, shell: Shell) -> None:
 
 
 def _patterns(task: Task, shell: Shell) -> None:
-    shell.ripgrep("-n", *(part for pattern in task.grep for part in ("-e", pattern)), ".")
+    shell.ripgrep("-n", *(argument for pattern in task.grep for argument in ("-e", pattern)), ".")
 
 
 def _tests(task: Task, shell: Shell) -> None:
@@ -140,7 +140,9 @@ def _definitions(task: Task, shell: Shell) -> None:
 
 def _message(task: Task, shell: Shell) -> None:
     literals = literals_of(task.question)
-    printed = shell.ripgrep("-n", "-F", *NO_TESTS, *(part for text in literals for part in ("-e", text)), ".")
+    printed = shell.ripgrep(
+        "-n", "-F", *NO_TESTS, *(argument for text in literals for argument in ("-e", text)), "."
+    )
     if not printed:
         _words(task, shell)
     else:
@@ -176,7 +178,7 @@ def _words(task: Task, shell: Shell) -> None:
     printed: list[str] = []
     if names:
         printed = shell.ripgrep(
-            "-n", "-F", *NO_TESTS, *(part for name in names for part in ("-e", name)), "."
+            "-n", "-F", *NO_TESTS, *(argument for name in names for argument in ("-e", name)), "."
         )
     if len(printed) < FEW and len(words) > 1:
         printed += shell.ripgrep("-n", "-i", *NO_TESTS, "-e", _pairs(words), ".")
@@ -218,16 +220,16 @@ def last_name(target: str) -> str:
 
 def names_of(question: str) -> list[str]:
     """Identifiers that the question names; of a dotted one its last name."""
-    found = re.findall(r"`([^`]+)`", question) + re.findall(r"[A-Za-z_][\w.:-]*\w", question)
-    names = [last_name(text.split("<")[0].strip("()")) for text in found if IDENTIFIER.search(text)]
+    mentions = re.findall(r"`([^`]+)`", question) + re.findall(r"[A-Za-z_][\w.:-]*\w", question)
+    names = [last_name(text.split("<")[0].strip("()")) for text in mentions if IDENTIFIER.search(text)]
     return [name for name in dict.fromkeys(names) if len(name) >= LETTERS_MIN and name not in NO_NAMES]
 
 
 def words_of(question: str) -> list[str]:
     """The longest words that say something, without their endings."""
     words = [word.lower() for word in re.findall(r"[A-Za-z]+", question)]
-    told = [stem(word) for word in words if len(word) >= LETTERS_MIN and word not in STOP_WORDS]
-    return sorted(dict.fromkeys(told), key=len, reverse=True)[:WORDS_MAX]
+    stems = [stem(word) for word in words if len(word) >= LETTERS_MIN and word not in STOP_WORDS]
+    return sorted(dict.fromkeys(stems), key=len, reverse=True)[:WORDS_MAX]
 
 
 def stem(word: str) -> str:
