@@ -51,7 +51,7 @@ class Counting:
         self.calls.append((tool.name, dict(arguments or {})))
         if others is not None:
             members = await others(checked.projects, 10.0)
-            return {"members": [(member.name, member.asking, str(member.why or "")) for member in members]}
+            return {"members": [(member.name, member.context, str(member.why or "")) for member in members]}
         if self.holds[0] == self.config.root.name:
             await self.holds[1].wait()
         return {"results": [], "root": self.config.root.name}

@@ -42,12 +42,12 @@ class CountingLink(Twin):
     async def reach(self, until):
         if self.fault is not None:
             raise self.fault
-        return replace(self.served.asking(), until=until)
+        return replace(self.served.context(), until=until)
 
     async def call(self, tool, arguments, caller=None, others=None):
         self.calls.append((tool.name, caller))
         if others is not None:
-            context = self.served.asking()
+            context = self.served.context()
             context = replace(context, others=lambda names: others(names, context.until))
             return await tool.call(context, tool.check(arguments))
         if self.fault is not None:
