@@ -196,11 +196,11 @@ def page(entered):
     """A window of usual size, in the light; at its end nothing was wrong."""
     entered.size(1280)
     entered.dark(on=False)
-    entered.asked()
+    entered.requests()
     entered.faults()
     yield entered
     assert not entered.js("return window.hurt"), "something of the project ran"
     assert entered.faults() == []
-    others = [url for url in entered.asked() if not url.startswith((entered.town.server.url, "data:"))]
+    others = [url for url in entered.requests() if not url.startswith((entered.town.server.url, "data:"))]
     assert others == []
     entered.driver.get("about:blank")
