@@ -334,7 +334,7 @@ def test_many_connects_and_disconnects_leave_nothing_behind(own_server):
     for _ in range(200):
         with socket.create_connection(("127.0.0.1", own_server.port), BOUND_S) as line:
             line.sendall(_question(own_server))
-    own_server.left(before)
+    own_server.wait_released(before)
     assert own_server.status("GET", "/v1/tools") == 200
 
 

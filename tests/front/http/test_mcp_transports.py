@@ -203,7 +203,7 @@ def test_sessions_and_streams_that_their_clients_left_leave_nothing_behind(own_s
             assert line.getresponse().status == 200
             line.close()
         assert own_server.status("DELETE", "/mcp", Mcp_Session_Id=session) == 200
-    own_server.left(before)
+    own_server.wait_released(before)
 
 
 def test_what_is_no_message_of_mcp_is_refused_and_the_next_is_answered(server):
