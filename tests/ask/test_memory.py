@@ -91,7 +91,7 @@ def test_halves_of_surrogate_pairs_do_not_get_in_the_way():
 
 
 def test_arguments_that_are_not_json_are_refused_with_a_sentence():
-    with pytest.raises(BadRequest, match="cannot be told"):
+    with pytest.raises(BadRequest, match="not valid JSON"):
         call(Worker(), arguments={"metadata": {"k": object()}})
 
 
