@@ -1,5 +1,5 @@
-"""`cortex key …`, and what is said of a sealed project: where it lies, where its key is, where its
-bytes are plain.
+"""`cortex key …`, and a report on encryption: the places of sealed data, of its key and of plain
+data.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from cortex.system.errors import (
 )
 from cortex.system.terminal import escape_controls
 
-#: bytes of the note that says whose a folder is
+#: bytes of the note that names a folder's project
 NOTE_BYTES_MAX = 65_536
 
 
 def declare_index(parser: Parser) -> None:
-    """What `cortex index` takes."""
+    """Declare the encryption options of `cortex index`."""
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--encrypt",
@@ -53,8 +53,8 @@ def declare_forget(parser: Parser) -> None:
 
 
 def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
-    """Have the project be sealed from here on, by this process and those that it starts. Raises
-    Misconfigured and Unavailable, and then nothing is changed.
+    """Seal the project from now on, for this process and those that it starts. Raises Misconfigured
+    and Unavailable, with nothing changed.
     """
     config = configuration.load(project, flags | {"security": {"encrypt_index": True}})
     assert config.sealing is not None
@@ -64,8 +64,8 @@ def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
 
 
 def unseal(project: str | Path | None) -> None:
-    """Give up what is sealed of the project, which is plain from here on. Raises Misconfigured
-    where a setting asks for the other, Unavailable while somebody uses it.
+    """Delete the sealed data of the project, which is unencrypted from now on. Raises Misconfigured
+    where a setting asks for encryption, Unavailable while the data is in use.
     """
     config = configuration.load(project)
     if config.sealing is None:
@@ -106,7 +106,7 @@ def declare_rotate(parser: Parser) -> None:
 
 
 def rotate(options: Namespace) -> int:
-    """The exit code: EXIT_UNAVAILABLE where a project could not be sealed anew."""
+    """Replace the master key; return EXIT_UNAVAILABLE where a project could not be sealed again."""
     path = configuration.load_security().key_path
     base = places.sealed_base(cache_base())
     count, others = keys.rotate(base, path)
@@ -143,7 +143,7 @@ def _reseal(path: str) -> int:
 
 
 def _stop_open() -> None:
-    """Stop the sets of the projects that are open."""
+    """Stop the workers of all open projects."""
     for root in _open_projects():
         try:
             attach.stop(configuration.load(root))
@@ -152,7 +152,7 @@ def _stop_open() -> None:
 
 
 def forget(options: Namespace) -> int:
-    """The exit code: EXIT_NOTHING when a person said no."""
+    """Ask, then delete the master key; return EXIT_NOTHING when a person refuses."""
     base, path = places.sealed_base(cache_base()), configuration.load_security().key_path
     stores, others = list(keys.stores(base)), keys.stores_elsewhere(base)
     print(
@@ -182,7 +182,9 @@ def _describe_memory_loss(store: Path, *, is_lost: bool) -> str:
 
 
 def say_sealed(config: Config) -> tuple[str, bool]:
-    """(what there is to be said of where bytes lie, whether something of it is amiss)."""
+    """Return (sentences on the places of sealed and plain data, whether one of them is a
+    warning).
+    """
     place, (memory, is_odd) = config.sealing, _say_memory(config.data)
     if place is None:
         return f"off: what is made of the project lies plain in {config.home}; {memory}", is_odd
@@ -207,7 +209,7 @@ def _kind(place: places.SealedPlace) -> str:
 
 
 def _say_memory(data: DataFolder) -> tuple[str, bool]:
-    """As `say_sealed`, of memory."""
+    """Return as `say_sealed`, for memory."""
     place = data.sealing
     if place is None:
         return f"memory lies plain in {data.root} (`cortex memory encrypt` seals it)", False
@@ -222,7 +224,7 @@ def _say_memory(data: DataFolder) -> tuple[str, bool]:
 
 
 def _open_projects() -> list[str]:
-    """The projects whose plain folders there are."""
+    """Return the projects with an open plain folder."""
     roots = []
     for base in plain_folder.open_folders():
         try:

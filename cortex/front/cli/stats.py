@@ -1,4 +1,6 @@
-"""`cortex stats`: what was asked of a project, what it took, and what it spared."""
+"""`cortex stats`: the calls of a project, their latency and tokens, and the tokens that they
+saved.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from cortex.settings.home import open_home
 from cortex.system.errors import EXIT_OK
 from cortex.system.terminal import escape_controls, escape_in_line
 
-#: questions without a result that are shown, the most frequent first
+#: questions without a result that are listed, the most frequent first
 QUESTIONS = 10
 
 
@@ -41,7 +43,7 @@ def stats(options: Namespace) -> int:
 
 
 def summarise(calls: Sequence[Call]) -> dict[str, Any]:
-    """By tool, the most called first, and over all; milliseconds and tokens."""
+    """Return figures by tool, the most called first, and for all; in milliseconds and tokens."""
     by_tool: dict[str, list[Call]] = defaultdict(list)
     for call in calls:
         by_tool[call.tool].append(call)

@@ -1,4 +1,4 @@
-"""`cortex trust`: shows what of a project's own file needs its user's consent, and asks for it."""
+"""`cortex trust`: the project's settings that need the user's consent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def declare(parser: Parser) -> None:
 
 
 def trust(options: Namespace) -> int:
-    """The exit code: EXIT_NOTHING when a person said no. Raises Misconfigured."""
+    """Show the settings and ask; return EXIT_NOTHING when a person refuses. Raises
+    Misconfigured.
+    """
     root, _ = enclosing_project(find_root(options.project)[0])
     if options.revoke:
         revoked = consent.revoke(root)
@@ -44,7 +46,9 @@ def trust(options: Namespace) -> int:
 
 
 def describe(file: ProjectFile) -> list[str]:
-    """Lines: each setting with its value, as ASCII that no terminal obeys, and what it does."""
+    """Return lines with each setting, its value in ASCII, which no terminal obeys, and its
+    effect.
+    """
     place = ascii(str(project_config(file.root)))[1:-1]
     if not file.consent_items:
         return [f"Nothing in {place} needs your consent."]
