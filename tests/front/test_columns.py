@@ -11,7 +11,7 @@ ROWS = [
     ("cortex_search", "12", "26,884"),
     ("all", "1200", "1,026,884"),
 ]
-TEXT = "off: what is made of the project lies plain in /a/folder/with-a-name/that-is/long"
+TEXT = "off: the index of the project is unencrypted in /a/folder/with-a-name/that-is/long"
 
 
 @pytest.fixture

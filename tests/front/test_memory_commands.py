@@ -71,7 +71,7 @@ def test_a_note_is_stored_found_shown_and_forgotten_by_its_number(shell):
     assert "<note>" not in out
     assert shell("memory_forget", "1")[:2] == (EXIT_OK, "1  Forgotten.\n")
     code, out, error = shell("memory_search", "back-off of retries")
-    assert (code, out, error) == (EXIT_NOTHING, "", "Nothing that was noted is about this.\n")
+    assert (code, out, error) == (EXIT_NOTHING, "", "No note is about this.\n")
     code, out, _ = shell("memory_stats")
     assert out.splitlines()[:2] == ["1 note (1 fact), 1 edge", "besides 1 deleted"]
 
@@ -103,7 +103,7 @@ def test_what_was_written_last_is_taken_back(shell, window):
     window.ask("cortex_store", title="The port is 8080", operation_id="a")
     window.ask("cortex_store", id="1", title="The port is 9090", operation_id="b")
     code, out, _ = shell("memory_undo")
-    assert (code, out) == (EXIT_OK, "Taken back (edit): 1 The port is 8080\n")
+    assert (code, out) == (EXIT_OK, "Undone (edit): 1 The port is 8080\n")
 
 
 def test_a_text_of_others_never_commands_the_terminal(shell, window):
@@ -207,7 +207,7 @@ def test_what_became_of_a_note_is_told_with_the_number_that_takes_it_back(shell,
     assert lines[0] == "1  The port is 9090"
     assert lines[2].strip() == "title: The port is 8080 → The port is 9090"
     assert [line.split()[:2] for line in lines[3:]] == [["b", "edit,"], ["a", "put,"]]
-    assert shell("memory_undo", "b")[1] == "Taken back (edit): 1 The port is 8080\n"
+    assert shell("memory_undo", "b")[1] == "Undone (edit): 1 The port is 8080\n"
 
 
 def test_the_newest_notes_are_listed_page_by_page(shell, window):

@@ -111,7 +111,7 @@ def init(options: Namespace) -> int:
     except FileExistsError:
         print(f"{escape_controls(str(path))} exists and stays as it is.")
     config = configuration.load(folder)
-    print(f"What Cortex makes of the project goes to {escape_controls(str(config.home))}.")
+    print(f"The index of the project goes to {escape_controls(str(config.home))}.")
     print(escape_controls(render.agent_snippets(config.root)))
     return EXIT_OK
 

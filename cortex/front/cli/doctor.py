@@ -187,7 +187,7 @@ def _old_index(config: Config) -> tuple[State, str]:
     names = ", ".join(left)
     return (
         "odd",
-        f"{folder} holds what an earlier version made ({names}): it is not used, and may be deleted.",
+        f"{folder} holds files of an earlier version ({names}): they are unused, and may be deleted.",
     )
 
 

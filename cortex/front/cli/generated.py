@@ -451,7 +451,7 @@ def _read_stdin(argument: str) -> str:
     """
     if sys.stdin.isatty():
         raise BadRequest(
-            f"Pipe in what {_option(argument)} is to read, as in `git diff | cortex explore --diff`."
+            f"Pipe in the text for {_option(argument)}, as in `git diff | cortex explore --diff`."
         )
     read = sys.stdin.buffer.read(STDIN_BYTES_MAX + 1)
     if len(read) > STDIN_BYTES_MAX:

@@ -54,7 +54,7 @@ def program_arguments(data_dir: str | None = None) -> list[str]:
     data = configuration.load_data({"memory": {"data_dir": data_dir}} if data_dir else None)
     if data.settings.sessions == "off":
         raise Misconfigured(
-            "memory.sessions is off, so nothing would be kept of what hooks tell; set it to project or all."
+            "memory.sessions is off, so hooks would record nothing; set it to project or all."
         )
     return [] if data.settings.data_dir == Memory().data_dir else ["--data-dir", str(data.root)]
 
@@ -87,7 +87,7 @@ def read(path: Path) -> dict[str, Any]:
     """Return the settings, {} where there is no file. Raises Misconfigured for an invalid file,
     which must not be overwritten.
     """
-    why = "it holds no settings, or hooks that are no lists by event"
+    why = "it has no settings, or its hooks are no lists by event"
     try:
         settings = json.loads(files.read_plain(path, SETTINGS_BYTES_MAX))
     except FileNotFoundError:
@@ -101,7 +101,7 @@ def read(path: Path) -> dict[str, Any]:
         isinstance(event_entries, list) for event_entries in hooks.values()
     ):
         raise Misconfigured(
-            f"{path} is not what Claude Code reads ({why}); it stays as it is: mend it first."
+            f"{path} is no valid settings file ({why}). It stays as it is; repair it first."
         )
     return dict(settings)
 

@@ -33,7 +33,7 @@ def install(options: Namespace) -> int:
         print("\n".join(columns.table(rows)))
         return EXIT_OK
     if options.user and options.project:
-        raise Misconfigured("--user and --project are two ways; choose one.")
+        raise Misconfigured("--user and --project exclude each other; choose one.")
     selected = _select(options.agents, in_project=bool(options.project))
     root = find_root(options.project)[0] if options.project else _current_project()
     if root is None and options.agents and any(agent.placeless for agent, _ in selected):

@@ -73,9 +73,9 @@ def unseal(project: str | Path | None) -> None:
     if not config.kept_sealed:
         raise Misconfigured(
             f"security.encrypt_index is on for {config.root}: switch it off where it is set (your config.yml, the "
-            "project's, CORTEX_SECURITY_ENCRYPT_INDEX), then say --decrypt again."
+            "project's, CORTEX_SECURITY_ENCRYPT_INDEX), then run --decrypt again."
         )
-    with slow_notice("giving up what is sealed"):
+    with slow_notice("removing the sealed index"):
         attach.stop(config)
         plain_folder.give_up(config.sealing)
 
@@ -110,12 +110,12 @@ def rotate(options: Namespace) -> int:
     path = configuration.load_security().key_path
     base = places.sealed_base(cache_base())
     count, others = keys.rotate(base, path)
-    print(f"The master key is another one; the keys of {count} sealed folders are wrapped by it.")
+    print(f"The master key is replaced; it wraps the keys of {count} sealed folders.")
     for other in others:
         why = (
-            "is damaged, or wrapped by a key that is not there, and stays as it is."
+            "is damaged, or its master key is missing; it stays as it is."
             if Path(other).is_dir()
-            else "is not there, and the old key is kept for it: bring it back and say `cortex key rotate` again, or "
+            else "is missing; the old key stays for it: bring it back and run `cortex key rotate` again, or "
             f"delete {base / keys.ELSEWHERE} if it is gone for good."
         )
         print(escape_controls(f"cortex: {other} {why}"), file=sys.stderr)
@@ -157,7 +157,7 @@ def forget(options: Namespace) -> int:
     stores, others = list(keys.stores(base)), keys.stores_elsewhere(base)
     print(
         escape_controls(
-            f"What is sealed of {len(stores)} projects cannot be read by anybody any more, and is made anew when asked."
+            f"The sealed indexes of {len(stores)} projects become unreadable; the next question builds each again."
         )
     )
     for store in others:
@@ -171,14 +171,14 @@ def forget(options: Namespace) -> int:
         attach.stop(configuration.load_data({"memory": {"data_dir": str(store.parent)}}))
     left = keys.forget_master(base, path, everything=options.memory)
     plain_folder.clear_all(() if options.memory else others)
-    print("The key is forgotten." if not left else escape_controls(f"What it wrapped is gone. {left}"))
+    print("The key is forgotten." if not left else escape_controls(f"Its sealed data is gone. {left}"))
     return EXIT_OK
 
 
 def _describe_memory_loss(store: Path, *, is_lost: bool) -> str:
     if is_lost:
-        return f"MEMORY in {store.parent} is lost for good, with its back-ups: nothing makes it anew."
-    return f"Memory in {store.parent} stays, under another master key; --memory gives it up as well."
+        return f"MEMORY in {store.parent} is lost for good, with its back-ups: nothing can rebuild it."
+    return f"Memory in {store.parent} stays, under another master key; --memory deletes it as well."
 
 
 def say_sealed(config: Config) -> tuple[str, bool]:
@@ -187,7 +187,7 @@ def say_sealed(config: Config) -> tuple[str, bool]:
     """
     place, (memory, is_odd) = config.sealing, _say_memory(config.data)
     if place is None:
-        return f"off: what is made of the project lies plain in {config.home}; {memory}", is_odd
+        return f"off: the index of the project is unencrypted in {config.home}; {memory}", is_odd
     where, name = keys.master_place(place.store.parent)
     swaps = places.swaps()
     sentences = [
@@ -212,11 +212,11 @@ def _say_memory(data: DataFolder) -> tuple[str, bool]:
     """Return as `say_sealed`, for memory."""
     place = data.sealing
     if place is None:
-        return f"memory lies plain in {data.root} (`cortex memory encrypt` seals it)", False
+        return f"memory is unencrypted in {data.root} (`cortex memory encrypt` seals it)", False
     if not data.is_sealed:
-        return f"memory in {data.root} will be sealed when it is asked", False
+        return f"memory in {data.root} will be sealed by its next call", False
     sentence = (
-        f"memory is sealed in {data.root}, and what is made of it plain in {place.base} ({_kind(place)})"
+        f"memory is sealed in {data.root}, and plain while it is served, in {place.base} ({_kind(place)})"
     )
     if not has_recovery(place.store):
         return f"{sentence}; there is no recovery key for it: `cortex key recovery` makes one", True

@@ -25,23 +25,23 @@ Every command takes \\-\\-yes\\-really (the folder may be / or the home folder) 
 _TAIL = """.SH EXIT STATUS
 .TP
 0
-Done; of a question: something was found.
+Success; a question had results.
 .TP
 1
-The answer is empty, or something failed that nobody foresaw.
+The answer is empty, or an unexpected error occurred.
 .TP
 2
 Wrong usage or configuration.
 .TP
 3
-Somebody who is needed does not answer.
+A process that the command needs does not answer.
 .SH ENVIRONMENT
 .TP
 CORTEX_HOME
 The cache folder; ~/.cache/cortex where it is not set.
 .TP
 CORTEX_PAGER, PAGER
-What shows answers that are longer than the terminal; less where none is set, nothing where it is empty or "cat".
+The program that shows answers longer than the terminal; less where none is set, none where it is empty or "cat".
 .TP
 NO_COLOR, FORCE_COLOR
 No colours, or colours also where the output is no terminal."""

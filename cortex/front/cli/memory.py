@@ -56,7 +56,7 @@ def print_rows(answer: dict[str, Any]) -> None:
             parts = (f"{name} {value:.3f}" for name, value in explanation.items() if value)
             _dim(f"      {', '.join(parts)}")
     if not answer["results"]:
-        print("Nothing that was noted is about this.", file=sys.stderr)
+        print("No note is about this.", file=sys.stderr)
 
 
 def print_briefing(answer: dict[str, Any]) -> None:
@@ -110,7 +110,7 @@ def print_place_notes(answer: dict[str, Any]) -> None:
         for line in place["best"]:
             _dim(f"    {line}")
     for decision in answer.get("decisions", ()):
-        _dim(f"#{decision['number']} was decided of {', '.join(decision['files'])}: {decision['title']}")
+        _dim(f"decision #{decision['number']} about {', '.join(decision['files'])}: {decision['title']}")
 
 
 def _say_places(row: Mapping[str, Any]) -> None:
@@ -138,12 +138,12 @@ def print_timeline(answer: dict[str, Any]) -> None:
     if following := answer.get("next_offset"):
         print(f"There are more: --offset {following}.", file=sys.stderr)
     if not answer["items"]:
-        print(escape_controls(answer.get("message", "Nothing was noted then.")), file=sys.stderr)
+        print(escape_controls(answer.get("message", "There are no notes from then.")), file=sys.stderr)
 
 
 def print_undone(answer: dict[str, Any]) -> None:
     titles = ", ".join(f"{node['number']} {node['title']}" for node in answer["nodes"])
-    print(escape_controls(f"Taken back ({answer['what']}): {titles or answer['undone']}"))
+    print(escape_controls(f"Undone ({answer['what']}): {titles or answer['undone']}"))
 
 
 def print_link(answer: dict[str, Any]) -> None:
@@ -170,7 +170,7 @@ def print_imported(answer: dict[str, Any]) -> None:
     others = (
         ("exchanges", f"exchanges of {_count(answer['sessions'], 'session')} are new"),
         ("known", "known already"),
-        ("merged", "joined with one that was there"),
+        ("merged", "merged with an existing note"),
         ("forgotten", "forgotten for good and left out"),
     )
     print(", ".join((new, *(f"{answer[name]} {label}" for name, label in others if answer[name]))) + ".")
@@ -208,8 +208,8 @@ def print_migrated(answer: dict[str, Any]) -> None:
 
 #: the warning when a damaged store does not list its forgotten notes
 UNREAD = (
-    "What was there cannot be read to its end: a note that was forgotten for good after the back-up may be back. "
-    "Look, and forget it again."
+    "The store from before cannot be read to its end: a note forgotten for good after the back-up may be back. "
+    "Check, and forget it again."
 )
 
 
@@ -217,7 +217,7 @@ def print_restored(answer: dict[str, Any]) -> None:
     age = say_ago(answer["written_at"], time.time())
     print(escape_controls(f"{answer['file']}, made {age}, is in place: {_count(answer['notes'], 'note')}."))
     if answer["kept"]:
-        print(escape_controls(f"What was there is kept as {answer['kept']}."))
+        print(escape_controls(f"The store from before is kept as {answer['kept']}."))
     if answer.get("forgotten"):
         print(f"{_count(answer['forgotten'], 'note')} of it stayed out: forgotten for good since.")
     if answer.get("unread"):

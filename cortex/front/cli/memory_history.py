@@ -33,7 +33,7 @@ def print_history(answer: dict[str, Any]) -> None:
         line.append(f"{titles}{more}", "dim")
         out.print(line)
     if not answer["operations"]:
-        print("There is nothing to take back; operations are kept for 7 days.", file=sys.stderr)
+        print("There is nothing to undo; operations are kept for 7 days.", file=sys.stderr)
 
 
 def print_session(answer: dict[str, Any]) -> None:

@@ -87,7 +87,7 @@ def invite(url: str, token: str) -> str:
         raise Unavailable(f"{url} does not answer ({error or type(error).__name__}).") from error
     if reply.status_code != 200:
         why = answer.get("error", {}).get("message", "") if isinstance(answer, dict) else ""
-        raise Unavailable(f"{url} lets nobody in: {why or f'it answered {reply.status_code}'}.")
+        raise Unavailable(f"{url} refuses to open: {why or f'it answered {reply.status_code}'}.")
     return f"{url}{answer['path']}"
 
 

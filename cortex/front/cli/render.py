@@ -207,7 +207,7 @@ def print_status(status: dict[str, Any]) -> None:
     out.print(f"[bold]{project}[/bold]  cortex {status['version']}, configuration {status['config']}")
     if status["part"]:
         out.print(
-            f"part     {escape(escape_in_line(status['part']))} is asked about, and served from the project's index"
+            f"part     {escape(escape_in_line(status['part']))} is a folder served from the project's index"
         )
     summary = (
         f"generation {index['generation']}, {index['chunks']} chunks ({index['without_vector']} without vector) "

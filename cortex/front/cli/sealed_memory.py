@@ -51,7 +51,7 @@ def encrypt(options: Namespace) -> int:
     if not has_recovery(data.root / SEALED):
         _show_recovery(data)
     print(
-        "What lay plain was written over. A file system with a journal or snapshots, and a flash disk, may keep older "
+        "The plain files were overwritten. A file system with a journal or snapshots, and a flash disk, may keep older "
         "bytes until their place is used again. Exports are plain files."
     )
     return EXIT_OK
@@ -65,13 +65,13 @@ def decrypt(options: Namespace) -> int:
     if data.is_sealed and data.seals:
         raise Misconfigured(
             "Your settings ask for a sealed memory (security.encrypt_memory, or security.encrypt_index with it): set "
-            "security.encrypt_memory to off, then say `cortex memory decrypt` again."
+            "security.encrypt_memory to off, then run `cortex memory decrypt` again."
         )
     if data.is_sealed:
         data.make()
         with slow_notice("`cortex memory decrypt`"):
             _run_exclusively(data, unseal_folder)
-    print(escape_controls(f"Memory in {data.root} lies plain."))
+    print(escape_controls(f"Memory in {data.root} is unencrypted."))
     return EXIT_OK
 
 
@@ -93,14 +93,14 @@ def recover_memory(options: Namespace) -> int:
     typed = getpass.getpass("Recovery key: ") if sys.stdin.isatty() else sys.stdin.read(TYPED_MAX)
     path = configuration.load_security().key_path
     recover(data.root / SEALED, typed, sealed_base(cache_base()), path)
-    print(escape_controls(f"Memory in {data.root} opens again, by the master key that there is now."))
+    print(escape_controls(f"Memory in {data.root} opens again, with the present master key."))
     return EXIT_OK
 
 
 def _show_recovery(data: DataFolder) -> None:
     place = data.sealing
     assert place
-    print("Its recovery key, which is shown once and lies nowhere: keep it apart from this machine.")
+    print("Its recovery key is shown once and stored nowhere: keep it away from this machine.")
     print(f"\n    {make_recovery(place.store, open_key(place.base))}\n")
     print("With it `cortex key recover --memory` opens memory when the master key is lost.")
 

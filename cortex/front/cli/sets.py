@@ -21,8 +21,8 @@ from cortex.system.terminal import escape_controls, escape_in_line
 
 #: memory.sessions → its description
 SESSIONS = {
-    "project": "with agents are read of the projects that ask memory (memory.sessions: project)",
-    "all": "with agents are read of all projects (memory.sessions: all)",
+    "project": "with agents are read for projects that use memory (memory.sessions: project)",
+    "all": "with agents are read for all projects (memory.sessions: all)",
     "off": "with agents are not read (memory.sessions: off)",
 }
 

@@ -167,7 +167,7 @@ def _sealed(config: Config) -> list[str]:
     """Return a warning that a sealed index exists while no plain copy is open."""
     if config.sealing is None or config.home.is_dir():
         return []
-    return [f"What is kept of the project is sealed in {config.sealing.store}; the first question opens it."]
+    return [f"The index of the project is sealed in {config.sealing.store}; the first question opens it."]
 
 
 def _ignored(config: Config) -> list[str]:

@@ -35,7 +35,7 @@ def spool_stream(way: Way, arguments: dict[str, Any], data_dir: str | None) -> I
         yield arguments
         return
     if way == "in" and sys.stdin.isatty():
-        raise BadRequest("Pipe in what is to be imported, as in `cortex memory import - <notes.jsonl`.")
+        raise BadRequest("Pipe in the notes to import, as in `cortex memory import - <notes.jsonl`.")
     data = configuration.load_data({"memory": {"data_dir": data_dir}} if data_dir else None)
     data.make()
     files.sweep(data.run_dir)  # left by a killed command
@@ -55,7 +55,7 @@ def spool_stream(way: Way, arguments: dict[str, Any], data_dir: str | None) -> I
     except CortexError as error:
         raise type(error)(str(error).replace(str(path), f"Standard {way}put")) from error
     except OSError as error:
-        raise Unavailable(f"{data.run_dir} cannot keep what passes: {error.strerror or error}.") from error
+        raise Unavailable(f"Cannot write to {data.run_dir}: {error.strerror or error}.") from error
     finally:
         if path is not None:
             with contextlib.suppress(OSError):

@@ -27,7 +27,7 @@ def trust(options: Namespace) -> int:
     root, _ = enclosing_project(find_root(options.project)[0])
     if options.revoke:
         revoked = consent.revoke(root)
-        outcome = "is taken back; `cortex down` ends workers that run by it" if revoked else "was never given"
+        outcome = "is withdrawn; `cortex down` stops workers that use it" if revoked else "was never given"
         print(f"The consent for {root} {outcome}.")
         return EXIT_OK
     file = read_project(root)
@@ -39,8 +39,8 @@ def trust(options: Namespace) -> int:
         return EXIT_NOTHING
     consent.give_consent(file)
     print(
-        "They count from the next start of the project's workers on; `cortex down` ends those that run. "
-        "A change of the file needs consent again."
+        "The settings apply from the next start of the project's workers; `cortex down` stops running ones. "
+        "A changed file needs consent again."
     )
     return EXIT_OK
 
@@ -53,9 +53,9 @@ def describe(file: ProjectFile) -> list[str]:
     if not file.consent_items:
         return [f"Nothing in {place} needs your consent."]
     consent_state = (
-        "you agreed to" if consent.has_consent(file) else "needs your consent, and is ignored without it"
+        "you agreed to" if consent.has_consent(file) else "need your consent, and are ignored without it"
     )
-    lines = [f"{place} (SHA-256 {file.digest}) sets what {consent_state}:"]
+    lines = [f"{place} (SHA-256 {file.digest}) has settings that {consent_state}:"]
     for setting in file.consent_items:
         lines += [f"  {setting.name}: {setting.value!a}", f"      {setting.effect}"]
     return lines
@@ -68,7 +68,7 @@ def _agrees() -> bool:
             "the file."
         )
     try:
-        answer = input("Did this come from somebody whom you trust with it? [y/N] ")
+        answer = input("Do you trust the author of these settings? [y/N] ")
     except EOFError:
         return False
     return answer.strip().lower() in ("y", "yes")
