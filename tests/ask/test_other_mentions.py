@@ -1,4 +1,4 @@
-"""An answer without callers says where else the name stands."""
+"""An answer without callers names other places of the word."""
 
 import asyncio
 

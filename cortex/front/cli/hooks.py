@@ -100,9 +100,7 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(hooks, dict) or not all(
         isinstance(event_entries, list) for event_entries in hooks.values()
     ):
-        raise Misconfigured(
-            f"{path} is no valid settings file ({why}). It stays as it is; repair it first."
-        )
+        raise Misconfigured(f"{path} is no valid settings file ({why}). It stays as it is; repair it first.")
     return dict(settings)
 
 
