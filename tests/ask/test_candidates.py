@@ -1,4 +1,4 @@
-"""What an ambiguous call may mean stands in an answer once."""
+"""The candidates of an ambiguous call, listed once in an answer."""
 
 import asyncio
 

@@ -1,5 +1,5 @@
-"""Numbers of any length, in texts that are read for a place and as arguments: an answer or a
-sentence, never an error of ours.
+"""Numbers of any length, in texts with places and in arguments: an answer or a sentence, never an
+unexpected error.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ def call(sample, tool, **arguments):
 
 
 def sentence_of(sample, tool, **arguments):
-    """What is said about the arguments, if not their answer."""
+    """Return the error about the arguments, or the suggestion of the answer."""
     try:
         return str(call(sample, tool, **arguments).get("suggestion", ""))
     except CortexError as error:

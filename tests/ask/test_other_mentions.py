@@ -1,4 +1,4 @@
-"""An answer without callers says where else the name stands."""
+"""An answer without callers names other places of the word."""
 
 import asyncio
 
@@ -59,7 +59,7 @@ def test_words_that_are_merely_alike_are_not_the_word(served):
 def test_a_name_mentioned_only_in_its_own_file_comes_with_its_lines(served):
     assert suggestion(served, "callers", "own_job").startswith(
         "No call of own_job is resolved, and the word occurs in no other file of the index. "
-        "In its own file it stands on lines 1, 5."
+        "In its own file it is on lines 1, 5."
     )
 
 

@@ -1,4 +1,4 @@
-"""find_related over a small project that is indexed and served in this process."""
+"""find_related over a small project, indexed and served in this process."""
 
 import asyncio
 

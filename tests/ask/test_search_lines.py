@@ -1,4 +1,4 @@
-"""Which lines of a long function cortex_search shows."""
+"""The lines of a long function that cortex_search shows."""
 
 import asyncio
 
