@@ -73,7 +73,7 @@ class EngineWorker:
         tokens = published.generation.tokens
         if published.generation.number and self._token_name not in tokens:
             raise NotReady(
-                f"The index has nothing of the engine {self._token_name}; it is about to be built anew."
+                f"The published index lacks the engine {self._token_name}; it will be rebuilt soon."
             )
         self._was_asked = True
         token = tokens.get(self._token_name, "")
@@ -111,7 +111,7 @@ class EngineWorker:
                 self._damaged.add(number)
                 self._mark(number, "files were changed under a reader")
         if number in self._damaged:
-            raise NotReady("The index was damaged and is being made again; ask again in a second.")
+            raise NotReady("The index was damaged and is being rebuilt; ask again in a second.")
 
     def _mark(self, generation: int, why: str) -> None:
         write_mark(self._run_dir, self._name, generation, why)

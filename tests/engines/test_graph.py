@@ -80,7 +80,7 @@ def test_names_of_ruby_that_end_in_a_mark_are_targets(config):
 
 def test_callers_of_a_type_suggest_the_operation_for_its_users(config):
     worker = serve_graph(config, [("a:Store", "struct", "a.go"), ("a:run", "function", "a.go")])
-    assert "type_usages finds who names it" in ask(worker, "callers", "Store")[0].suggestion
+    assert "type_usages lists its uses" in ask(worker, "callers", "Store")[0].suggestion
     assert "type_usages" not in ask(worker, "callers", "run")[0].suggestion
 
 

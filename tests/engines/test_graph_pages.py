@@ -38,7 +38,7 @@ def test_pages_follow_each_other_and_say_where_the_next_begins(config, operation
 def test_an_offset_behind_the_last_result_says_how_many_there_are(config):
     hits, results = ask(_called_by(config, 3), "callers", "hub", offset=9)
     assert (results, hits.total_found, hits.next_offset) == ([], 3, 0)
-    assert hits.suggestion == "There are 3 results; offset 9 is behind."
+    assert hits.suggestion == "There are 3 results; offset 9 is past the last."
 
 
 def test_an_answer_states_how_many_results_a_level_left_out(worker):

@@ -280,7 +280,7 @@ def test_at_most_three_lines_are_shown_and_those_with_more_terms_are_preferred(t
         ("title:zzyzx", "`zzyzx` in title"),
         ('"RWMutex sync"', "Nothing matches"),
         ("mutex NOT sync", "Excluding `sync` removes everything: without that 1 match."),
-        ("RWMUTEX case:yes", "in this case; in any case one chunk does"),
+        ("RWMUTEX case:yes", "as written; ignoring case, one chunk does"),
         ("/RWMutexes/ foo", "No line of code or documentation matches `RWMutexes` (did you mean `RWMutex`?)"),
         ("/RWMutex/ decorator", "no chunk holds all of them"),
         ("/RWMutex/ zzyzx", "Nothing matches `zzyzx`"),

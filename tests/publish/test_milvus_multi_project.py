@@ -159,7 +159,7 @@ def test_a_missing_project_is_reported_and_the_others_answer(place):
 def test_an_empty_project_is_reported_and_the_others_answer(tmp_path, milvus):
     brought = ProjectGroup(tmp_path, milvus, {"api": SOURCES, "none": {}}).bring()
     assert brought.generations == (1, 0)
-    assert brought.why == ("", "What Milvus has of it holds no text.")
+    assert brought.why == ("", "Its index in Milvus holds no text.")
 
 
 def test_a_project_with_an_unreadable_document_is_reported_and_not_queried(place, monkeypatch):

@@ -41,8 +41,8 @@ NODE_FIELDS = ("id", "kind", "file", "start_line", "end_line")
 
 #: sentence for an operation without results, if syntax alone would have shown some
 _NOTHING = {
-    "implementations": "No type of the project says that it implements, extends or embeds {0}, as far as syntax tells.",
-    "type_usages": "No signature, field or base in the project names {0}, as far as syntax tells.",
+    "implementations": "No type in the project is declared to implement, extend or embed {0}, as far as syntax shows.",
+    "type_usages": "No signature, field or base in the project names {0}, as far as syntax shows.",
     "dependencies": "No edge leads from {0} to anything else in the project.",
     "dependents": "The graph has no edge to {0} from anything else in the project.",
     "callees": "The graph has no calls in {0} of anything that the project defines.",
@@ -213,7 +213,7 @@ class GraphSnapshot:
         if request.operation in _NOTHING:
             return _NOTHING[request.operation].format(name)
         if request.operation == "callers" and self.graph.kind(number) in TYPE_KINDS:
-            return f"The graph has no calls of the type {name}; type_usages finds who names it."
+            return f"The graph has no calls of the type {name}; type_usages lists its uses."
         return (
             f"The graph has no {request.operation} of {name}. Calls through values that syntax cannot follow "
             "(callbacks, reflection, untyped receivers) are not in it; cortex_exact finds every mention of the name."
@@ -274,7 +274,7 @@ def describe_omitted(walk: Walk, limits: WalkLimits) -> str:
     shown_count = len(walk.page(limits))
     if not shown_count:
         last = "is 1 result" if len(walk.steps) == 1 else f"are {len(walk.steps)} results"
-        past = f"There {last}; offset {limits.offset} is behind."
+        past = f"There {last}; offset {limits.offset} is past the last."
         return past if walk.steps else ""
     if following := walk.following(limits):
         return (

@@ -119,7 +119,7 @@ class Targets:
     def _mark_guess(self, target: str, meaning: TargetMatch) -> TargetMatch:
         """The match with a remark that it is a guess."""
         quoted = target if len(target) <= SHOWN_CHARS_MAX else f"{target[:SHOWN_CHARS_MAX]}…"
-        read = f" as {self._graph.names[meaning.nodes[0]]}" if meaning.nodes else " by the end of it"
+        read = f" as {self._graph.names[meaning.nodes[0]]}" if meaning.nodes else " by its last part"
         remark = f"There is no {quoted!r}; read{read}."
         return replace(meaning, suggestion=" ".join(filter(None, (remark, meaning.suggestion))))
 

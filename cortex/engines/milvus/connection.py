@@ -34,7 +34,7 @@ def connect(place: MilvusPlace) -> MilvusClient:
     """
     if not is_installed("pymilvus"):
         raise Misconfigured(
-            f"The index is to be in Milvus, and the package pymilvus is not installed: {how_to_add('milvus')}."
+            f"The index is configured for Milvus, but the package pymilvus is not installed: {how_to_add('milvus')}."
         )
     from pymilvus import MilvusClient
     from pymilvus.client import entity_helper

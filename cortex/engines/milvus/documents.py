@@ -142,7 +142,7 @@ def fetch_all(
 
 def _join_pieces(ref: Ref, pieces: Sequence[str | None]) -> bytes | NotFound | Damaged:
     if ref.size > FILE_BYTES_MAX:
-        return Damaged(f"A file of {ref.size} bytes in Milvus is not one of ours.")
+        return Damaged(f"A file of {ref.size} bytes in Milvus is too large to be part of an index.")
     present = [piece for piece in pieces if piece is not None]
     if len(present) < len(pieces):
         return NotFound("A file of the index in Milvus is gone: another generation took its place.")

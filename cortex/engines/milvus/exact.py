@@ -105,8 +105,8 @@ class ExactSnapshot:
             return matching
         if not all(find_table_query(leaf) for leaf in leaves(node, excluded=True)):
             raise BadRequest(
-                f"The query may match {count} chunks, and where Milvus keeps the index {CHUNKS_MAX} are looked "
-                "through at most: add a word that is rarer, or a path filter."
+                f"The query may match {count} chunks, and in an index in Milvus at most {CHUNKS_MAX} "
+                "are searched: add a rarer word, or a path filter."
             )
         return self._best_rows(node, matching)
 

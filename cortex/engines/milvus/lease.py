@@ -46,8 +46,8 @@ def lease(place: MilvusPlace, settings: Milvus) -> Iterator[Check]:
         yield lambda: None
     else:
         raise Misconfigured(
-            f"Nothing keeps two indexers off {place.project} in Milvus at {place.label}: set milvus.lease to a "
-            "PostgreSQL server, or say --single-writer where one job at a time indexes it."
+            f"No lease keeps a second indexer off {place.project} in Milvus at {place.label}: set milvus.lease to a "
+            "PostgreSQL server, or pass --single-writer if only one job at a time indexes it."
         )
 
 

@@ -59,7 +59,7 @@ UNASKED_S = 30 * 86_400.0
 #: a file written when a project is used: it sets the time of the project's folder
 _STAMP_FILE = "asked"
 #: reason not to search a project with an empty generation
-_EMPTY = "What Milvus has of it holds no text."
+_EMPTY = "Its index in Milvus holds no text."
 #: characters of the name of a project's folder
 _FOLDER_CHARS = 16
 
@@ -233,7 +233,7 @@ class MultiProjectHandler:
         for at in range(0, len(behind), PORTION):
             if at and within_s and time.monotonic() - began >= within_s:
                 for name in behind[at:]:
-                    self._states[name].why = "It is being brought from Milvus; ask again in a few seconds."
+                    self._states[name].why = "It is being downloaded from Milvus; ask again in a few seconds."
                 return
             self._fetch_generations(collection, behind[at : at + PORTION])
 

@@ -78,7 +78,7 @@ def compile_query(node: Node, to: Target) -> Query:
     query = _compile(node, to)
     if query is None:
         raise BadQuery(
-            "The query holds only punctuation (from position 1 on), which words are made without; use match_type substring "
+            "The query holds only punctuation (from position 1 on), which is not indexed; use match_type substring "
             "to search for it."
         )
     return query

@@ -251,7 +251,7 @@ class TextSnapshot:
         ):
             return suggest(context, remainder)
         if any(expression.excluded for expression in expressions):
-            return "What the query excludes leaves nothing; remove a NOT or a minus."
+            return "The exclusions remove every match; drop a NOT or a minus."
         return "Each part of the query matches somewhere, but no chunk holds all of them."
 
     def _explain_no_line(self, context: SuggestionContext, expression: Expression, deadline: float) -> str:
@@ -260,7 +260,7 @@ class TextSnapshot:
             any_case = compile_expression(replace(expression.source, case=False))
             count = len(self._scan([any_case], None, Filters(), deadline).rows)
             if count:
-                return f"{sentence} in this case; in any case {'one chunk does' if count == 1 else f'{count} chunks do'}."
+                return f"{sentence} as written; ignoring case, {'one chunk does' if count == 1 else f'{count} chunks do'}."
         if near := nearest(context, expression.source.pattern):
             return f"{sentence} (did you mean `{near}`?)."
         return f"{sentence}; shorten it, or search for words instead."
@@ -423,6 +423,6 @@ def _page_of(request: ExactSearch) -> tuple[int, int]:
 def _explain_too_wide(node: Node, error: ValueError) -> str:
     places = [leaf.position for leaf in leaves(node) if isinstance(leaf, Wildcard | Fuzzy)]
     return (
-        f"The term at position {min(places, default=0) + 1} of the query cannot be looked for ({error}); write more of "
+        f"The term at position {min(places, default=0) + 1} of the query cannot be searched ({error}); write more of "
         "it, with fewer wildcards."
     )

@@ -56,8 +56,8 @@ def suggest(context: SuggestionContext, node: Node) -> str:
         if joined:
             return f"Every term occurs, but no chunk holds all of them; joined by OR the query has {_format_count(joined)}."
     if isinstance(node, Phrase | Term) and len(tokens.part_words(node.text)) > 1:
-        return f"The words of `{node.text}` do not stand side by side; leave out the quotes, or write them as words."
-    return "What the query excludes leaves nothing; remove a NOT or a minus."
+        return f"The words of `{node.text}` are nowhere side by side; leave out the quotes, or write them as words."
+    return "The exclusions remove every match; drop a NOT or a minus."
 
 
 def _explain_exclusion(context: SuggestionContext, node: Node) -> str:
@@ -72,7 +72,7 @@ def _explain_exclusion(context: SuggestionContext, node: Node) -> str:
         if isinstance(child, Not) and not _count(context, And((*wanted, child))):
             quoted = " or ".join(f"`{_clause_text(clause)}`" for clause in leaves(child.child)[:3])
             return f"Excluding {quoted} removes everything: without that {_format_count(before)}."
-    return f"What the query excludes removes everything: without it {_format_count(before)}."
+    return f"The exclusions remove everything: without them {_format_count(before)}."
 
 
 def _count(context: SuggestionContext, node: Node, *, filters: bool = True) -> int:

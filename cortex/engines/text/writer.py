@@ -70,23 +70,23 @@ class TextWriter:
     def reset(self, published: str) -> None:
         """Reset the writer to the generation folder `published` ("" for empty). Raises Damaged."""
         self._close_writer()
-        home = self._folder / WRITER
-        files.remove_tree(home)
-        files.make_folder(home)
+        writer_folder = self._folder / WRITER
+        files.remove_tree(writer_folder)
+        files.make_folder(writer_folder)
         self._sums = {}
         if published:
             source = self._folder / published
             try:
                 names = _committed_files(source)
                 self._sums = self._checker.check(source)
-                _link_all((*names, META), source, home)
+                _link_all((*names, META), source, writer_folder)
             except FileNotFoundError as error:
                 raise Damaged(f"{source} is not complete: {error}.") from error
             # tantivy deletes only files that it lists as its own
-            files.replace(home / ".managed.json", orjson.dumps([*names, META]))
+            files.replace(writer_folder / ".managed.json", orjson.dumps([*names, META]))
         # Raises Damaged as the first write would. The index is dropped: an open one checks its
         # folder periodically.
-        open_index(home)
+        open_index(writer_folder)
         self._base = published
         self._rested_at = b""
 
@@ -173,16 +173,16 @@ class TextWriter:
         self._writer = None
 
     def _publish(self, name: str) -> None:
-        home, target = self._folder / WRITER, self._folder / name
+        writer_folder, target = self._folder / WRITER, self._folder / name
         temporary = self._folder / f".{name}.tmp"
         files.remove_tree(temporary)
         files.remove_tree(target)
         for _ in range(_LINK_ATTEMPTS):
             files.make_folder(temporary)
             try:
-                meta = files.read_ours(home / META, META_BYTES_MAX)
-                names = _committed_files(home, meta)
-                _link_all(names, home, temporary)
+                meta = files.read_ours(writer_folder / META, META_BYTES_MAX)
+                names = _committed_files(writer_folder, meta)
+                _link_all(names, writer_folder, temporary)
                 self._sums = write_sums(temporary, meta, names, self._sums)
                 files.replace(temporary / META, meta)
                 files.move(temporary, target)
@@ -191,7 +191,7 @@ class TextWriter:
                 continue
             return
         raise Damaged(
-            f"{home} lacks files that its {META} names; delete the folder and it will be built again."
+            f"{writer_folder} lacks files that its {META} names; delete the folder and it will be built again."
         )
 
     def close(self) -> None:
