@@ -251,7 +251,7 @@ def test_a_worker_that_is_started_anew_brings_some_at_once_and_the_rest_for_late
     monkeypatch.setattr("cortex.engines.milvus.multi_project.PORTION", 1)
     monkeypatch.setattr("cortex.engines.milvus.multi_project.OPEN_SHARE", 1e-9)
     anew = make_vector(place.config)
-    with pytest.raises(NotReady, match="being brought"):
+    with pytest.raises(NotReady, match="being downloaded"):
         place.ask(MeaningSearch("price", 5), anew, generations)
     assert {number for number, _ in hit_places(place.ask(MeaningSearch("price", 5), anew, generations))} == {
         0,

@@ -116,8 +116,8 @@ def _is_beside(hit: Hit) -> bool:
 
 
 def _built_lines(body: Body, marked: Marked, kinds: Array) -> Array:
-    """Bool [marked]: lines of built files. None when only built files define a match: then a source
-    folder has such a name.
+    """Bool [marked]: lines of built files. All False when only built files define a match: then
+    their folder holds sources in spite of its name.
     """
     built = np.array([is_built(hit.file) for hit in body.hits], bool)[marked.chunks]
     defines = kinds == NUMBERS["definition"]
