@@ -31,11 +31,11 @@ def served(tmp_path_factory, serve):
 
 
 def ask(served, operation, target, **more):
-    return orjson.loads(orjson.dumps(asyncio.run(graph(served.asking(), Graph(operation, target, **more)))))
+    return orjson.loads(orjson.dumps(asyncio.run(graph(served.context(), Graph(operation, target, **more)))))
 
 
 def draw(served):
-    listed = asyncio.run(names(served.asking(), Names("", "symbol", 10_000)))["values"]
+    listed = asyncio.run(names(served.context(), Names("", "symbol", 10_000)))["values"]
     return random.Random(18).sample(sorted(listed), DRAWN)
 
 

@@ -127,7 +127,7 @@ def shop(tmp_path_factory, serve):
 
 
 def ask(served, query="", **more):
-    return orjson.loads(orjson.dumps(asyncio.run(explore(served.asking(), Explore(query, **more)))))
+    return orjson.loads(orjson.dumps(asyncio.run(explore(served.context(), Explore(query, **more)))))
 
 
 def symbols(answer):
@@ -398,7 +398,7 @@ def test_a_silent_lane_leaves_time_for_the_others(shop):
             return await shop.ask(worker, message, deadline_s)
 
     config = replace(remote(shop.config), server=replace(shop.config.server, deadline_s=2.0))
-    context = replace(shop.asking(config), client=Slow(), until=time.monotonic() + 30.0)
+    context = replace(shop.context(config), client=Slow(), until=time.monotonic() + 30.0)
     answer = asyncio.run(explore(context, Explore(QUESTION)))
     assert answer["functions"]
     assert answer["index"]["degraded"] == ["embed"]

@@ -111,7 +111,7 @@ def test_an_answer_names_its_files_that_were_saved_a_moment_ago_as_pending(sampl
     before, text = path.stat(), path.read_text()
 
     def ask():
-        answer = asyncio.run(tool.call(sample.asking(), tool.check(arguments)))
+        answer = asyncio.run(tool.call(sample.context(), tool.check(arguments)))
         return orjson.loads(orjson.dumps(answer))["index"]
 
     assert (ask()["pending"], ask()["pending_count"]) == ([], 0)

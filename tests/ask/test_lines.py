@@ -14,7 +14,7 @@ QUESTION = "how is a token refreshed before it expires"
 def call(served, name="cortex_search", config=None, **arguments):
     tool = TOOLS[name]
     arguments = {"query": QUESTION} | arguments
-    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(config), tool.check(arguments)))))
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.context(config), tool.check(arguments)))))
 
 
 def files(answer):

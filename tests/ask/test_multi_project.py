@@ -165,7 +165,7 @@ def test_local_projects_have_time_to_answer_while_milvus_is_silent(api, in_milvu
     far, members = in_milvus
     far.workers.silent = {"text"}
     late = [
-        replace(member, context=replace(member.asking, until=time.monotonic() + 1.0)) for member in members
+        replace(member, context=replace(member.context, until=time.monotonic() + 1.0)) for member in members
     ]
     answer = ask([api], away=late, deadline_s=1.0)
     assert {name for name, _ in places(answer)} == {"api"}
@@ -228,7 +228,7 @@ def test_starting_is_raised_while_no_project_can_be_asked_yet(tmp_path, in_milvu
         return "starting"
 
     far = [
-        replace(member, context=replace(member.asking, client=Absent(), standing=standing))
+        replace(member, context=replace(member.context, client=Absent(), standing=standing))
         for member in in_milvus[1]
     ]
     other = Member("other", None, Starting("The workers are still being started."))

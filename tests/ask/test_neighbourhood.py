@@ -130,7 +130,7 @@ def post(tmp_path_factory, serve):
 
 
 def ask(served, query, **more):
-    return orjson.loads(orjson.dumps(asyncio.run(explore(served.asking(), Explore(query, **more)))))
+    return orjson.loads(orjson.dumps(asyncio.run(explore(served.context(), Explore(query, **more)))))
 
 
 def symbols(answer):

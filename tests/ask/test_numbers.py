@@ -16,7 +16,7 @@ HUNK = "--- a/x.py\n+++ b/x.py\n@@ -1,1 +{},1 @@\n+x\n"
 
 
 def call(sample, tool, **arguments):
-    return asyncio.run(TOOLS[tool].call(sample.asking(), TOOLS[tool].check(arguments)))
+    return asyncio.run(TOOLS[tool].call(sample.context(), TOOLS[tool].check(arguments)))
 
 
 def sentence_of(sample, tool, **arguments):
@@ -79,4 +79,4 @@ async def _turn(sample):
     async def make(turn):
         return turn
 
-    return (await sample.asking().attempt(make))[0]
+    return (await sample.context().attempt(make))[0]

@@ -28,7 +28,7 @@ def served(tmp_path_factory, serve):
 
 
 def suggestion(served, operation, target, **more):
-    return asyncio.run(graph(served.asking(), Graph(operation, target, **more)))["suggestion"]
+    return asyncio.run(graph(served.context(), Graph(operation, target, **more)))["suggestion"]
 
 
 @pytest.mark.parametrize("operation", ["callers", "dependents", "impact"])

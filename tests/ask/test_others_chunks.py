@@ -42,7 +42,7 @@ def others(tmp_path_factory, serve):
 def ask(served, name, **arguments):
     tool = TOOLS[name]
     checked = tool.check(locate_arguments(arguments, str(served.config.root)))
-    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(), checked))))
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.context(), checked))))
 
 
 def files(answer):

@@ -18,7 +18,7 @@ CALLER = (
 
 def call(served, name, **arguments):
     tool = TOOLS[name]
-    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(), tool.check(arguments)))))
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.context(), tool.check(arguments)))))
 
 
 @pytest.fixture

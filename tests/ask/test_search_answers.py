@@ -23,13 +23,13 @@ QUESTION = "how is a token refreshed before it expires"
 
 
 def search(served, config=None, **question):
-    answer = asyncio.run(searching.search(served.asking(config), Search(**({"query": QUESTION} | question))))
+    answer = asyncio.run(searching.search(served.context(config), Search(**({"query": QUESTION} | question))))
     return orjson.loads(orjson.dumps(answer))
 
 
 def call(served, name, config=None, **arguments):
     tool = TOOLS[name]
-    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(config), tool.check(arguments)))))
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.context(config), tool.check(arguments)))))
 
 
 def files(answer):

@@ -63,16 +63,16 @@ def twins(undivided, tmp_path_factory, serve):
 
 def search_all(projects, how=search_in_projects, **question):
     async def others(_patterns):
-        return [Member(name, project.asking()) for name, project in projects.items()]
+        return [Member(name, project.context()) for name, project in projects.items()]
 
     kind = Exact if how is exact_in_projects else Search
-    context = replace(next(iter(projects.values())).asking(), others=others)
+    context = replace(next(iter(projects.values())).context(), others=others)
     return orjson.loads(orjson.dumps(asyncio.run(how(context, ("*",), kind(**question)))))
 
 
 def search_single(undivided, query, **more):
     question = Search(query=query, detail="location", limit=RESULTS, **more)
-    return orjson.loads(orjson.dumps(asyncio.run(search(undivided.asking(), question))))
+    return orjson.loads(orjson.dumps(asyncio.run(search(undivided.context(), question))))
 
 
 def files(answer):

@@ -44,7 +44,7 @@ def test_a_lease_excludes_a_second_indexer_of_the_same_project_only(settings):
 
 def test_a_closed_connection_loses_the_lease_and_is_refused_before_it_publishes(server, settings):
     with lease(PLACE, settings) as check:
-        with server.asking() as connection:
+        with server.connection() as connection:
             connection.execute(
                 text("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
             )
@@ -60,7 +60,7 @@ def test_a_hanging_lease_server_is_reported_in_time(server, settings, monkeypatc
     monkeypatch.setattr("cortex.engines.milvus.lease.ANSWER_S", 0.5)
     with lease(PLACE, settings) as check:
         check()
-        with server.asking() as connection:
+        with server.connection() as connection:
             backend_query = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
             (backend,) = connection.execute(text(backend_query)).scalars()
         os.kill(backend, signal.SIGSTOP)

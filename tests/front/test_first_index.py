@@ -126,7 +126,7 @@ def test_what_takes_longer_than_a_moment_says_so_on_a_terminal_and_nowhere_else(
 SHOW = {
     "init", "index", "install", "uninstall", "mcp", "up", "trust", "clean", "version", "upgrade", "manual", "completion",
     "complete", "memory up", "memory encrypt", "memory decrypt", "memory follow", "hook install", "hook uninstall",
-    "serve", "open", "token", "key forget", "key recovery", "key recover", "embed serve",
+    "serve", "open", "token", "help", "key forget", "key recovery", "key recover", "embed serve",
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def config(tmp_path):
 
 def answer_of(served, tool, **arguments):
     called = TOOLS[tool]
-    return asyncio.run(called.call(served.asking(), called.check(arguments)))
+    return asyncio.run(called.call(served.context(), called.check(arguments)))
 
 
 def note(config, *calls):

@@ -61,7 +61,7 @@ class ScriptRoots:
     def json(self, path: str) -> dict[str, Any]:
         """A file of the project as people write JSON there: with comments and commas at ends."""
         if path not in self._parsed:
-            text = read_text(self.root, path)
+            text = read_project_text(self.root, path)
             try:
                 value = orjson.loads(_COMMA.sub(r"\1", _COMMENT.sub(lambda match: match[1] or "", text)))
             except ValueError:
@@ -139,7 +139,7 @@ class ScriptRoots:
         )
 
 
-def read_text(root: str, path: str) -> str:
+def read_project_text(root: str, path: str) -> str:
     """A configuration file's text, "" when it cannot be read."""
     try:
         return files.read_plain(os.path.join(root, path), BYTES_MAX).decode("utf-8", "replace")
