@@ -29,7 +29,7 @@ LineMasker = Callable[[str], list[int]]
 
 _IDENTIFIER = re.compile(r"\w+")
 #: byte of a text in lower case → the same byte if ASCII identifiers contain it, else a space
-_APART = bytes(
+_IDENTIFIER_BYTES = bytes(
     at if chr(at) in f"{string.ascii_lowercase}{string.digits}_" else ord(" ") for at in range(256)
 )
 _WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
@@ -71,7 +71,7 @@ def _identifiers(text: str, wanted: Iterable[str]) -> list[tuple[int, str]]:
     """(place, identifier) of identifiers that may hold a word of `wanted`, by place."""
     if not text.isascii():  # lower case of some letters depends on their neighbours
         return [(match.start(), match[0]) for match in _IDENTIFIER.finditer(text)]
-    letters, out = text.lower().encode().translate(_APART) + b" ", dict[int, str]()
+    letters, out = text.lower().encode().translate(_IDENTIFIER_BYTES) + b" ", dict[int, str]()
     for word in map(str.encode, wanted):
         at = letters.find(word)
         while at >= 0:

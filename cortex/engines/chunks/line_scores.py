@@ -57,7 +57,7 @@ _NAME = re.compile(
     r"|(?<=`)\w+(?=`)"
 )
 #: punctuation around a word of a sentence
-_AROUND = ",;:?!\"'`"
+_PUNCTUATION = ",;:?!\"'`"
 
 
 class _TermSets(dict[str, int]):
@@ -95,7 +95,7 @@ class Question:
     #: pieces of code in the question, as it spells them
     literals: tuple[str, ...] = ()
     #: text → score of its terms; a cache: names and scopes repeat in many places
-    spoken: dict[str, float] = field(default_factory=dict, compare=False)
+    worth_cache: dict[str, float] = field(default_factory=dict, compare=False)
 
     def line_worth(self, terms: frozenset[str], total: float) -> float:
         """The score of a line with these terms, as a share of `total`, the weight of all terms."""
@@ -112,9 +112,9 @@ class Question:
 
     def worth_of(self, text: str) -> float:
         """The weight of all terms in the text."""
-        worth = self.spoken.get(text)
+        worth = self.worth_cache.get(text)
         if worth is None:
-            worth = self.spoken[text] = self.worth(self.terms(text))
+            worth = self.worth_cache[text] = self.worth(self.terms(text))
         return worth
 
 
@@ -192,7 +192,7 @@ def _begins(terms: Iterable[str]) -> tuple[str, ...]:
 
 def _strip_punctuation(piece: str) -> str:
     """The piece without the punctuation of the sentence around it."""
-    piece = piece.strip(_AROUND).rstrip(".")
+    piece = piece.strip(_PUNCTUATION).rstrip(".")
     return piece if piece.count("(") == piece.count(")") else piece.strip("()")
 
 

@@ -190,11 +190,11 @@ def rank_units(
             if cited_place.line and _is_cited(path, cited_place.path)
         )
         inside, hit_bonuses = evidence.hit_bonus(source)
-        spoken, added = evidence.speaking_bonus(source)
+        speaking, added = evidence.speaking_bonus(source)
         cited_units = source.units_holding(lines)
         values = scores.worth.copy()
         values[inside] += hit_bonuses
-        values[spoken] += np.where(scores.worth[spoken] > 0, added, 0.0)
+        values[speaking] += np.where(scores.worth[speaking] > 0, added, 0.0)
         values *= LATER**place * _kind_worth(path, query)
         values[cited_units] += CITED
         is_candidate = scores.worth > 0

@@ -92,7 +92,7 @@ def search_pattern(
         ]
     suggestion = ""
     if looked < len(looked_at):
-        suggestion = f"Searched {looked} of {len(looked_at)} files; narrow the search with paths."
+        suggestion = f"{looked} of {len(looked_at)} files were searched; narrow the search with paths."
     elif large:
         more = f" and {len(large) - 1} more" if len(large) > 1 else ""
         kind = f"files of more than {FILE_CHARS_MAX // 1024} kB are not searched for patterns"
