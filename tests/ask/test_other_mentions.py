@@ -70,4 +70,4 @@ def test_a_name_of_ruby_is_looked_for_with_its_mark(served):
 
 def test_an_offset_behind_the_last_result_is_not_reported_as_no_use(served):
     sentence = suggestion(served, "callers", "used_job", offset=9)
-    assert sentence == "There is 1 result; offset 9 is behind."
+    assert sentence == "There is 1 result; offset 9 is past the last."
