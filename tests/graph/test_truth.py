@@ -1,4 +1,4 @@
-"""Calls, inheritance and implementations in small projects of every language, with traps, written by hand.
+"""Calls, inheritance and implementations in small projects of every language, written by hand.
 
 The test compares all edges of these types: an extra edge fails as a missing one does.
 """

@@ -21,14 +21,15 @@ BLOCKS = frozenset({"java", "kotlin", "scala"})
 #: names of the bindings: bare names in the block are members of the first
 THIS, IT = "this", "it"
 #: links for the receiver and the argument of a function's block parameter: of its last parameter,
-#: or of the parameter whose name or number follows the mark
+#: or of the parameter that the name or number after the mark selects
 BLOCK_RECEIVER, BLOCK_ARGUMENT = "(^)", "(~)"
 BLOCK_MARKS = frozenset("^~")
 #: functions that pass an index to their block before each element
 _INDEXED = re.compile(r"\.(?:forEach|map|filter|flatMap|onEach)Indexed$")
 #: bodies of unnamed classes
 _BODIES = frozenset({"class_body", "template_body"})
-#: functions of Kotlin's library whose block gets the receiver as `this`, as `it`, or each element
+#: functions of Kotlin's library that pass the receiver to their block as `this`, as `it`, or by
+#: element
 _AS_THIS = frozenset({"apply", "run"})
 _AS_IT = frozenset({"let", "also", "takeIf", "takeUnless", "use"})
 _AS_ELEMENT = frozenset(

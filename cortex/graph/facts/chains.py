@@ -60,7 +60,7 @@ _ENDS = re.compile(r"[.\[\]()]")
 _CALLED = re.compile(r"\(_?\d*\)$")
 #: Kotlin's functions that return their receiver
 _SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
-#: nodes whose named children are a call's arguments
+#: nodes with a call's arguments as their named children
 _HOLD_ARGUMENTS = frozenset({"argument_list", "arguments", "value_arguments"})
 #: node places that are a number, not a field
 _NUMBERS = {"": 0, "0": 0, "1": 1, "2": 2, "-1": -1}

@@ -50,7 +50,7 @@ PLATFORM = "platform"
 FREE = "^"
 #: begins the flag that holds the labels of a function's parameters (Swift: labels.py)
 LABELS = "("
-#: flags of generators whose caller gets the one value that they yield
+#: flags of generators that a decorator turns into functions that return the yielded value
 YIELDING = frozenset({"fixture", "contextmanager", "asynccontextmanager"})
 #: ends the type of a parameter with a default; begins the type of a variadic one
 DEFAULT, MANY = " =", "[]"

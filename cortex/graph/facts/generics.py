@@ -13,7 +13,7 @@ from cortex.graph.facts.chains import TYPE_CHARS_MAX, text_of
 from cortex.graph.facts.facts import GENERIC
 from cortex.graph.facts.types import split_top_level
 
-#: languages whose definitions get a flag with the names of their type parameters
+#: languages in which a flag of a definition has the names of its type parameters
 NAMED_PARAMETERS = frozenset({"java", "kotlin", "scala"})
 #: languages in which resolution substitutes type arguments for type parameters
 GENERIC_LANGUAGES = NAMED_PARAMETERS | {"csharp"}

@@ -34,15 +34,15 @@ class Syntax:
     #: bindings in a block are valid from the block's beginning: a comprehension uses its variable
     #: before the `for` that binds it
     hoisted: bool = False
-    #: calls whose node holds receiver and name: node → (receiver, name) fields
+    #: calls with receiver and name in one node: node → (receiver, name) fields
     methods: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     #: functions that make an instance of a type argument → their maximal number of arguments
     makers: Mapping[str, int] = field(default_factory=dict)
     #: functions that make a value of a type argument: "cast" an existing value, "made" a new one;
     #: "first": the type is the first of two arguments
     casters: Mapping[str, str] = field(default_factory=dict)
-    #: functions whose value acts as their first argument, by the last two names; with a leading
-    #: dot, by the last name only
+    #: functions that return a stand-in for their first argument, by the last two names; with a
+    #: leading dot, by the last name only
     passes: frozenset[str] = frozenset()
     #: the language has overloads: a call stores its number of arguments
     counts: bool = False

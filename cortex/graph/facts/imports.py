@@ -14,7 +14,7 @@ from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import OBJECT
 
 #: expressions around a default export that do not change its value
-_COVERS = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression"})
+_WRAPPERS = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression"})
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ def _script_export(node: Node, module: str, imported: Imported) -> None:
         imported.add("", module, "*", exported=True)
     if default:
         value = node.child_by_field_name("value") or node.child_by_field_name("declaration")
-        while value is not None and value.type in _COVERS:
+        while value is not None and value.type in _WRAPPERS:
             value = value.named_child(0)
         if value is not None:
             name_node = value if value.type == "identifier" else value.child_by_field_name("name")

@@ -3,7 +3,7 @@
 * a line end between a class's name and the modifiers of its constructor
 * a line end before a call of `get`, which it takes as a property's getter
 * type arguments of a call with arguments, which it takes as comparisons
-* a type on one line, whose last member needs a separator
+* a type on one line: its last member needs a separator
 
 Pure text; lines and columns of all other code stay the same.
 """

@@ -54,7 +54,7 @@ def branch_chains(node: Node, of: Chain) -> list[str]:
 
 
 def block_result(call: Node, of: Chain) -> str:
-    """Return the chain of a call whose value is its block's value; "" for any other call."""
+    """Return the chain of a call that returns its block's value; "" for any other call."""
     around = call.named_children[-1] if call.named_children else None
     block = around.named_children[0] if around is not None and around.named_children else None
     if around is None or around.type != "annotated_lambda" or block is None:

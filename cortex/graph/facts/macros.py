@@ -99,7 +99,7 @@ _UPPER = f"{string.ascii_uppercase}{string.digits}_"
 
 #: characters before a statement
 _ENDS = (";", "{", "}")
-#: macros whose second argument is a call on their first
+#: macros with a call on their first argument as the second
 _EXPECTS = frozenset((b"EXPECT_CALL", b"ON_CALL"))
 
 

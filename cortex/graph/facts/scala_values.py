@@ -23,7 +23,7 @@ _TYPE_MAX = 400
 _DEPTH_MAX = 24
 #: an unknown expression and a literal, as in chains
 _UNKNOWN, _LITERAL = "?", "#"
-#: functions whose callback gets the result so far and an element → index of the element
+#: functions with a callback for the result so far and an element → index of the element
 _FOLDS = {"foldLeft": 1, "foldRight": 0, "fold": 1, "scanLeft": 1, "scanRight": 0}
 #: interpolators that make strings
 _TEXTS = frozenset({"s", "f", "raw"})

@@ -22,7 +22,7 @@ FUNCTIONS = frozenset(
     "generator_function_declaration anonymous_function".split()
 )
 _NAMELESS = frozenset("arrow_function function_expression generator_function class object".split())
-_COVERS = frozenset("as_expression satisfies_expression parenthesized_expression".split())
+_WRAPPERS = frozenset("as_expression satisfies_expression parenthesized_expression".split())
 #: calls that make their first argument inherit from the second
 _INHERIT = frozenset({b"util.inherits", b"inherits", b"Object.setPrototypeOf"})
 _CREATE = b"Object.create"
@@ -68,7 +68,7 @@ def owner_of_literal(literal: Node) -> Owner:
     `Object.assign`.
     """
     around = literal.parent
-    while around is not None and (around.type in _COVERS or around.type == "ternary_expression"):
+    while around is not None and (around.type in _WRAPPERS or around.type == "ternary_expression"):
         around = around.parent
     if around is None:
         return Owner("")
@@ -111,8 +111,8 @@ def assigned_value(node: Node) -> Node:
     """Return the value of `a = b = value`: for a function or an object its first target, else the
     value.
     """
-    while node.type == "assignment_expression" or node.type in _COVERS:
-        if node.type in _COVERS:
+    while node.type == "assignment_expression" or node.type in _WRAPPERS:
+        if node.type in _WRAPPERS:
             inner = node.named_child(0)
             if inner is None or node.type != "parenthesized_expression":
                 break

@@ -12,7 +12,7 @@ _NAMES = frozenset({"identifier", "self", "super", "crate"})
 _JOINS = frozenset({".", "::"})
 #: characters before a value among tokens
 _BEGINNINGS = frozenset("([,=")
-#: nodes whose tokens are evaluated; those of an attribute (`#[cfg(any(a, b))]`) are not
+#: nodes with tokens that are evaluated; those of an attribute (`#[cfg(any(a, b))]`) are not
 _HOLDERS = frozenset({"macro_invocation", "macro_rule"})
 
 

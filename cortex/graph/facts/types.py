@@ -12,7 +12,7 @@ import re
 
 from cortex.graph.facts.links import module_link
 
-#: generic types whose value acts as their first argument
+#: generic types that act as their first argument
 WRAPPERS = frozenset(
     "Optional Union Annotated Final ClassVar Required NotRequired ReadOnly Awaitable Coroutine "
     "Promise Readonly Partial NonNullable Option Result Box Rc Arc Ref RefCell Mutex RwLock Cow "
@@ -29,9 +29,9 @@ CONTAINERS = frozenset(
     "MutableSet MutableCollection LinkedHashMap LinkedHashSet TreeMap TreeSet ArrayDeque ConcurrentHashMap "
     "stack queue priority_queue unordered_set multimap span initializer_list".split()
 )
-#: begins a chain whose value is meant, in place of a type's name: TypeScript's `typeof x`
+#: begins a chain that means its value, in place of a type's name: TypeScript's `typeof x`
 ITSELF = "="
-#: generic types whose value is of any of their arguments
+#: generic types for a value of any of their arguments
 UNIONS = frozenset({"Union"})
 
 

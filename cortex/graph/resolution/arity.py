@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from cortex.graph.facts.facts import DEFAULT, GENERIC, LATER, MANY, Definition, Parameter
 
 _WORD = re.compile(r"\w+")
-#: languages whose facts mark defaults and variadic parameters
+#: languages with marks of defaults and variadic parameters in the facts
 _WITH_DEFAULTS = frozenset({"java", "kotlin", "csharp", "scala", "swift", "cpp"})
 
 

@@ -55,7 +55,7 @@ class Change:
         self.moved = moved
 
     def affected(self) -> set[str]:
-        """Return the files whose references have to be resolved again."""
+        """Return the files that have to be resolved again."""
         files, changes, touched = self._files, self._changes, set(self._touched)
         owners = self._owners | _types_with_members(files, changes)
         before, after = self._before, _listed_members(files, changes)

@@ -15,7 +15,7 @@ LINQ = frozenset(
 CSHARP_TYPES = frozenset(
     "bool byte char decimal double float int long object sbyte short string uint ulong ushort".split()
 )
-#: members of a container whose call returns an element, and members that return a container of the
+#: methods of a container that return an element, and members that return a container of the
 #: same elements
 ELEMENT_OF = frozenset(
     "get pop popleft popitem setdefault at shift find first last next peek unwrap top front back "

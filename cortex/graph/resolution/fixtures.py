@@ -8,7 +8,7 @@ from cortex.graph.facts.modules import folder_of
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.resolution.project import Project, Ref
 
-#: the file whose fixtures all tests of a folder can use
+#: the file with fixtures for all tests of a folder
 CONFTEST = "conftest.py"
 
 

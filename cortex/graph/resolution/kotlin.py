@@ -29,7 +29,7 @@ _FIRST = re.compile(
 _NAME = re.compile(r"[\w.]+")
 #: begins the names of the functions that destructure a value
 COMPONENT = "component"
-#: languages whose patterns destructure a class by its constructor's parameters
+#: languages with patterns that destructure a class by its constructor's parameters
 _IN_PARTS = frozenset({"kotlin", "scala"})
 #: depth of nested aliases of function types
 ALIASES_MAX = 3

@@ -21,7 +21,7 @@ from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, V
 
 #: languages in which a class method and an instance method may share a name
 _OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
-#: families whose types are in one file: another file's type of the same name is another type, as in
+#: families with each type in one file: another file's type of the same name is another type, as in
 #: copies of a library
 _SINGLE_FILE = frozenset({"c", "go", "jvm", "php"})
 #: tags of values without a type's members

@@ -262,7 +262,7 @@ class Project:
         return self.homes.get(f"go:{key}", [])
 
     def update(self, changes: Mapping[str, Packed | None]) -> set[str]:
-        """Replace facts (None: the file is removed). Return the files whose references have to be
+        """Replace facts (None: the file is removed). Return the files with references to be
         resolved again.
         """
         if not self.packed:

@@ -30,7 +30,7 @@ _SECONDARY_FLAGS = frozenset({"overload", "setter"})
 #: kinds of a script's definitions that are no values
 PURE_TYPES = frozenset({"interface", "type"})
 
-#: files of a package, for different systems or builds, whose bindings of one name are read
+#: files of a package, for different systems or builds, in which bindings of one name are read
 BUILDS_MAX = 4
 
 

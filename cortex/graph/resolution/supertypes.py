@@ -14,7 +14,7 @@ from cortex.graph.resolution.arity import type_parameter_names
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Recursion, Value
 
-#: languages whose types may have several parts, each with bases of the whole type
+#: languages with types in several parts, each with bases of the whole type
 _IN_PARTS = frozenset({"ruby", "csharp"})
 
 
@@ -57,14 +57,14 @@ class Supertypes:
         self._numbers: dict[tuple[tuple[Ref, ...], tuple[Value, ...], frozenset[Ref]], int] = {}
         self._count = itertools.count(1)  # never reused: other caches have it as a key
         #: (package, qualified name) → parts of that type with bases
-        self._telling: dict[tuple[str, str], tuple[Ref, ...]] = {}
+        self._parts_with_bases: dict[tuple[str, str], tuple[Ref, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
         """Clear caches that have more than `memo_max` entries."""
         if max(len(self._memo), len(self._written)) > memo_max:
             self._memo.clear()
             self._written.clear()
-            self._telling.clear()
+            self._parts_with_bases.clear()
             self._lines.clear()
             self._numbers.clear()
 
@@ -98,7 +98,7 @@ class Supertypes:
         return result
 
     def _received_types(self, owner: Ref) -> set[Ref]:
-        """Return the types whose members a script's class has: all except those it only
+        """Return the types that give a script's class their members: all except those it only
         implements.
         """
         received = [owner]
@@ -209,11 +209,11 @@ class Supertypes:
         if self._project.language(owner[0]) not in _IN_PARTS:
             return ()
         key = self._project.home(owner[0]), self._project.definition(owner).qualified
-        if key not in self._telling:
+        if key not in self._parts_with_bases:
             parts = self._project.types_named(*key)
-            self._telling[key] = tuple(ref for ref in parts if self._project.definition(ref).bases)
+            self._parts_with_bases[key] = tuple(ref for ref in parts if self._project.definition(ref).bases)
         count = len(type_parameter_names(self._project.definition(owner)))
-        parts = (ref for ref in self._telling[key] if ref != owner)
+        parts = (ref for ref in self._parts_with_bases[key] if ref != owner)
         return tuple(
             ref for ref in parts if len(type_parameter_names(self._project.definition(ref))) == count
         )

@@ -81,16 +81,16 @@ class Recursion:
         #: depth of nested evaluations
         self.depth = 0
         #: active search → number of searches that were active before it
-        self._under_way: dict[object, int] = {}
-        #: least number, in `_under_way`, of the searches at which the current one stopped
+        self._active: dict[object, int] = {}
+        #: least number, in `_active`, of the searches at which the current one stopped
         self._outermost = _NONE
         #: searches since none was active, and how often one of these was repeated
-        self._begun: set[object] = set()
+        self._searched: set[object] = set()
         self._repeated = 0
         #: partial results, with the number of the search at which each stopped; and the keys to
         #: drop when the search of a number ends
-        self._halfway: dict[object, tuple[int, Any]] = {}
-        self._until: dict[int, list[object]] = {}
+        self._partial: dict[object, tuple[int, Any]] = {}
+        self._dropped_at_end: dict[int, list[object]] = {}
 
     def enter(self, key: object, *, allowed: bool = True) -> int | None:
         """Begin a search for `key`. Return the state for `leave`, or None if it must not begin.
@@ -98,37 +98,37 @@ class Recursion:
         None if it is active, has a partial result, or is not `allowed`: the current search stops
         there, and `answer` returns the partial result.
         """
-        place = self._under_way.get(key, _NONE) if allowed else -1
-        if place == _NONE and key in self._halfway:
-            place = self._halfway[key][0]
+        place = self._active.get(key, _NONE) if allowed else -1
+        if place == _NONE and key in self._partial:
+            place = self._partial[key][0]
         if place != _NONE:
             self._outermost = min(self._outermost, place)
             return None
-        if key in self._begun:
+        if key in self._searched:
             self._repeated += 1
         else:
-            self._begun.add(key)
-        self._under_way[key] = len(self._under_way)
+            self._searched.add(key)
+        self._active[key] = len(self._active)
         return self.begin()
 
     def answer(self, key: object, nothing: T) -> T:
         """Return the partial result for `key`, else `nothing`, after `enter` returned None."""
-        known_answer: T = self._halfway[key][1] if key in self._halfway else nothing
+        known_answer: T = self._partial[key][1] if key in self._partial else nothing
         return known_answer
 
     def leave(self, key: object, before: int, answer: object) -> bool:
         """End a search. Return True if its result is complete and may be cached."""
-        place = self._under_way.pop(key)
-        for other in self._until.pop(place, ()):
-            del self._halfway[other]
+        place = self._active.pop(key)
+        for other in self._dropped_at_end.pop(place, ()):
+            del self._partial[other]
         outermost = self._outermost
         complete = self.end(before) or self.depth == 0
         if not place:
-            self._begun.clear()
+            self._searched.clear()
             self._repeated = 0
         elif not complete and self._repeated > AGAIN_MAX:
-            self._halfway[key] = outermost, answer
-            self._until.setdefault(max(0, outermost), []).append(key)
+            self._partial[key] = outermost, answer
+            self._dropped_at_end.setdefault(max(0, outermost), []).append(key)
         return complete
 
     def begin(self) -> int:
@@ -138,6 +138,6 @@ class Recursion:
 
     def end(self, before: int) -> bool:
         """Return True if the result since `begin` is complete."""
-        complete = self._outermost >= len(self._under_way)
+        complete = self._outermost >= len(self._active)
         self._outermost = before if complete else min(before, self._outermost)
         return complete

@@ -226,7 +226,7 @@ _FLAGS: Mapping[str, Callable[[Node, _DefinitionSite], tuple[str, ...]]] = {
     "kotlin": _flags_of_kotlin,
     "scala": lambda node, _: (*scala_flags(node), *parameters_flag(node)),
 }
-#: language → node type of classes whose head declares constructor parameters, and its reader
+#: language → node type of classes with constructor parameters in the head, and their reader
 _PARAMETERS: Mapping[str, tuple[str, Callable[[Node], Iterable[Parameter]]]] = {
     "kotlin": ("class_declaration", parameters_of_class),
     "scala": ("class_definition", parameters_of_scala),

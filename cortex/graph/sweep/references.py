@@ -29,8 +29,8 @@ from cortex.graph.sweep import script
 from cortex.graph.sweep.sweep import Sweep
 
 #: Scala's nodes that call a type, even if a function has the same name
-_MAKE_ONE = frozenset({"instance_expression", "case_class_pattern", "extends_clause"})
-_COVERS = frozenset({"parenthesized_expression", "await_expression"})
+_CONSTRUCTIONS = frozenset({"instance_expression", "case_class_pattern", "extends_clause"})
+_WRAPPERS = frozenset({"parenthesized_expression", "await_expression"})
 #: ends the chain of a call's result or an element
 _RESULT_END = re.compile(r"(?:[\])]|\)<[^<>]*>)$")
 #: suffix of C# attributes, left out where they are used
@@ -59,14 +59,14 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         return
     if module_of(chain) and (behind := node.child_by_field_name("arguments")) is not None:
         member = behind  # of `require("x")()`: the name's position belongs to the inner call
-    if chain.startswith(":") or kind in _COVERS or _RESULT_END.search(chain):
+    if chain.startswith(":") or kind in _WRAPPERS or _RESULT_END.search(chain):
         return
     if sweep.language == "cpp" and (mock := mocked_chain(node, syntax)):
         chain = f"{mock}.{chain}"
     if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
     arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads)
-    if written in _MAKE_ONE:
+    if written in _CONSTRUCTIONS:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)
     sweep.add_reference("call", chain, member, arguments)
 

@@ -53,7 +53,7 @@ def _mark_holder(sweep: Sweep, owner: str, *, constructor: bool) -> None:
 
 
 def _enter_literal(sweep: Sweep, node: Node) -> None:
-    """Enter an object literal whose members are found by its name."""
+    """Enter an object literal: its members are found by its name."""
     frame = sweep.stack[-1]
     if scripts.is_returned(node):
         _enter_returned(sweep, node, frame)
