@@ -1,4 +1,4 @@
-"""Small projects that are held in memory, and the calls that the graph finds in them."""
+"""Small in-memory projects, and the calls that the graph finds in them."""
 
 from __future__ import annotations
 

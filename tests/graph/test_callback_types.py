@@ -1,6 +1,5 @@
-"""What a name is that no declaration of its own says: a parameter of a function that is passed on,
-a part of what a function gives, what an object literal that is returned holds; and which of
-several imports of one name holds.
+"""Values without a declaration: parameters of passed functions, destructured results, members of
+returned object literals; and the choice among several imports of one name.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ _SHOP = (
     "export declare function app(): App;\n"
 )
 
-#: what is shown → (path → text, lines of the last file and the targets of its calls and references)
+#: subject → (path → text, lines of the last file and the targets of its calls and references)
 CASES = {
-    "functions passed to what says what it passes them, in TypeScript": (
+    "functions passed where their parameter types are declared, in TypeScript": (
         {
             "shop.ts": _SHOP,
             "a.ts": (
@@ -47,7 +46,7 @@ CASES = {
             (9, "shop:Disk.save | shop:Tape.save"),
         },
     ),
-    "what a returned object holds, in JavaScript": (
+    "members of a returned object, in JavaScript": (
         {
             "made.js": (
                 "function make() {\n  function begin() {}\n  items.map(function () { return { lost() {} } })\n"
@@ -59,7 +58,7 @@ CASES = {
         },
         {(2, "made:make"), (3, "made:make.begin"), (4, "made:make.end"), (5, "made:make.begin")},
     ),
-    "a script and the file of declarations beside it, on an unknown receiver": (
+    "a script and its declaration file, on an unknown receiver": (
         {
             "disk.d.ts": "export interface Disk {\n  spinUp(fast: boolean): void;\n}\n",
             "disk.js": "class Platter {\n  spinUp() {}\n}\n",
@@ -67,7 +66,7 @@ CASES = {
         },
         {(2, "disk.d:Disk.spinUp"), (2, "disk:Platter.spinUp")},
     ),
-    "parts of what a function gives, in Rust": (
+    "parts of a function's result, in Rust": (
         {
             "a.rs": (
                 "struct Disk; impl Disk { fn save(&self) {} }\nstruct Tape; impl Tape { fn save(&self) {} }\n"
@@ -77,7 +76,7 @@ CASES = {
         },
         {(5, "a:both"), (6, "a:Disk.save"), (7, "a:Tape.save"), (9, "a:Disk.save")},
     ),
-    "parts of what a function gives, in Python": (
+    "parts of a function's result, in Python": (
         {
             "a.py": (
                 "class Disk:\n    def save(self): ...\nclass Tape:\n    def save(self): ...\n"
@@ -128,7 +127,7 @@ CASES = {
 }
 
 
-#: what is edited → (path → text, the file, what is replaced in it and by what)
+#: subject of the edit → (path → text, the file, the replaced text and its replacement)
 EDITS = {
     "a type between a function that is passed on and a constructor": (
         {
@@ -140,7 +139,7 @@ EDITS = {
         },
         ("item.ts", "= Disk", "= Tape"),
     ),
-    "another name of what a block is called on": (
+    "an alias of a block's receiver": (
         {
             "shop.kt": "package a\nclass Disk {\n fun save() {}\n}\nclass Tape {\n fun save() {}\n}\n",
             "item.kt": "package a\ntypealias Item = Disk\n",
@@ -178,7 +177,7 @@ def test_an_edit_of_a_names_type_reaches_the_files_that_use_the_name(edit):
     assert last in affected
 
 
-#: lines of Kotlin → the definitions that are called, by the lines on which they stand
+#: lines of Kotlin → the lines of the definitions that they call
 CALLED = {
     'fun f(a: Int, b: String) {}\nfun f(a: String, b: Int) {}\nfun g() { f(a = 1, "x") }\n': {"a:f"},
     "class A {\n fun x() {}\n}\nclass B {\n fun x() {}\n}\nfun f(a: Int): A = A()\nfun f(a: Int, b: Int): B = B()\n"

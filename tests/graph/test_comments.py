@@ -1,4 +1,4 @@
-"""What PHP's functions give without saying so, and what comments say that a class has."""
+"""Results of PHP functions without a declared type, and members of a class from comments."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
 from tests.graph.small_graphs import calls_in
 
-#: two classes that every case has below its own line 1
+#: two classes that precede line 1 of each case
 _DISKS = (
     "<?php class Disk { function save() { return $this; } function size() {} }"
     " class Fast extends Disk { function quick() {} }\n"
 )
-#: what is shown → (what follows the classes, lines and the targets of their calls)
+#: subject → (text after the classes, lines and the targets of their calls)
 CASES = {
     "a result that no type is written of": (
         "function made() { return new Disk(); }\nmade()->size();\n",
@@ -24,7 +24,7 @@ CASES = {
         "function made() { each(function () { return new Disk(); }); return new Fast(); }\nmade()->quick();\n",
         {(2, "a:Disk"), (2, "a:Fast"), (3, "a:made"), (3, "a:Fast.quick")},
     ),
-    "a method that gives back what it is called on": (
+    "a method that returns its receiver": (
         "function go(Fast $fast) { $fast->save()->quick(); }\n",
         {(2, "a:Disk.save"), (2, "a:Fast.quick")},
     ),
@@ -57,7 +57,7 @@ CASES = {
         ),
         {(5, "a:Disk.size"), (9, "a:Fast.quick"), (11, "a:Box.same"), (11, "a:Fast.quick")},
     ),
-    "one of the class that a function is told": (
+    "an instance of the class in a function's argument": (
         (
             "class Store {\n  /** @template T\n   * @param class-string<T> $class\n   * @return T|null */\n"
             "  function get(string $class) {}\n  function find(string $class): Disk {}\n}\n"

@@ -1,6 +1,6 @@
-"""What is taken out of C and C++ before it is parsed. Conditions of the preprocessor: those between
-whole things stay, those in the middle of something go with all but one branch. Annotations: no line
-moves, and what is called like one stays.
+"""Preprocessor conditions and annotations of C and C++ before the parser. Conditions between whole
+constructs stay, those inside a construct go with all but one branch. Annotations go without moving
+a line; calls that look like them stay.
 """
 
 from __future__ import annotations

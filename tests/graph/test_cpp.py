@@ -1,5 +1,5 @@
-"""What calls of C++ lead to where a name stands in several files, several times, or in none that is
-read: small projects in which a guess would be wrong.
+"""Targets of C++ calls if several files, or one file several times, or no included file defines the
+name: small projects in which a guess would be wrong.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ BODIES = (
     "namespace shop {\nvoid Disk::save(int n) { twice(n); }\nvoid Disk::save(char const* text, int count) {}\n"
     "void dump(Disk const& disk) {}\n}\n"
 )
-#: a library in one file beside its sources
+#: a single-header library and its sources
 TWICE = {
     "extras/all.hpp": DISK,
     "extras/all.cpp": '#include "all.hpp"\n' + BODIES,
     "src/shop/disk.hpp": DISK,
     "src/shop/disk.cpp": "#include <shop/disk.hpp>\n" + BODIES,
 }
-#: what is shown → (files, lines and targets of the calls in `a.cpp`)
+#: subject → (files, lines and targets of the calls in `a.cpp`)
 CASES = {
     "what is written in no file that one reads is not meant": (
         {
@@ -84,7 +84,7 @@ CASES = {
             (15, "a:shop.wrap"),
         },
     ),
-    "functions beside the type of what is passed": (
+    "functions in the name space of an argument's type": (
         {
             "a.cpp": (
                 "namespace shop {\nstruct Disk { struct Slot {}; };\nvoid wipe(Disk& disk) {}\nvoid wipe_slot(Disk::Slot slot) {}\n}\n"
@@ -168,7 +168,7 @@ CASES = {
         },
         {(3, "a:Disk.save"), (6, "a:Disk.save")},
     ),
-    "a header of structs is of C++ by what stands in it": (
+    "a header of structs is C++ by its content": (
         {
             "disk.h": "#include <string>\nstruct Disk {\n  Disk(int size) : size_(size) {}\n"
             "  int size() const { return size_; }\n  int size_;\n};\n",
@@ -204,7 +204,7 @@ CASES = {
         },
         {(3, "store:Save")},
     ),
-    "a function of the file hides none of what it reads": (
+    "a function of the file hides none of an included file": (
         {
             "path.h": "void tidy(char* path, int* bits);\n",
             "path.cpp": '#include "path.h"\nvoid tidy(char* path, int* bits) {}\n',

@@ -1,5 +1,5 @@
-"""What calls of C# lead to where a name stands several times, and where conditions of the
-preprocessor or other namespaces surround it: small projects in which a guess would be wrong.
+"""Targets of C# calls of a name with several definitions, some in preprocessor conditions or other
+namespaces: small projects in which a guess would be wrong.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ import pytest
 
 from tests.graph.small_graphs import calls_in, project_of
 
-#: what is shown → (files, lines and targets of the calls in `A.cs`)
+#: subject → (files, lines and targets of the calls in `A.cs`)
 CASES = {
-    "what only an interface is called by is not what has the name itself": (
+    "an explicit interface member is not the method of the name": (
         {
             "A.cs": (
                 "namespace K;\npublic class Row : IRow, IRows {\n  public int Next() { return 1; }\n"
@@ -47,7 +47,7 @@ CASES = {
         },
         {(2, "Guard:Guard.Holds")},
     ),
-    "an array for what may be many, or none": (
+    "an array for a variadic parameter": (
         {
             "A.cs": (
                 "namespace K;\nclass Log {\n  void Put<T>(string text, T one) { }\n  void Put(string text, params object?[]? all) { }\n"

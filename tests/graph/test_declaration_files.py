@@ -1,4 +1,4 @@
-"""JavaScript whose types are declared in a file beside it, as packages ship them."""
+"""JavaScript with a declaration file for its types, as packages ship them."""
 
 import json
 
@@ -11,7 +11,7 @@ from cortex.indexer.syntax.source import decode, digest
 
 
 def calls(root, files, path):
-    """(line, target) of the calls in one file of a project of these."""
+    """Return (line, target) of the calls in one file of a project."""
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)

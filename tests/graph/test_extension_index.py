@@ -1,4 +1,4 @@
-"""Extensions of one name, however many there are, cost a call those of its receiver alone."""
+"""A call costs only the extensions of its receiver, however many have its name."""
 
 from __future__ import annotations
 

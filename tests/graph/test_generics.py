@@ -1,5 +1,5 @@
-"""What stands for a type parameter where a call is made on it, in small projects with two types
-that have a method of one name: a guess by the name would be wrong.
+"""Type arguments of a receiver, in small projects in which two types have a method of one name: a
+guess by name would be wrong.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SELF_TYPED = (
     "class Own extends Tape<Disk, Own> { void save() {} }\n"
     "class A {\n  void f(Own x) {\n    x.size(1).size(2).save();\n    x.size(1).make().save();\n  }\n}\n"
 )
-#: what is shown → (path, its text, line → what `save` is called there of)
+#: subject → (path, its text, line → the receiver's type in a call of `save`)
 CASES = {
     "declared types in Java": (
         "A.java",
@@ -111,7 +111,7 @@ CASES = {
 
 
 def calls_of(path: str, text: str) -> dict[int, str]:
-    """Line → the type whose `save` is called there, several as candidates."""
+    """Return line → the type whose `save` is called there, or several candidates."""
     raw = text.encode()
     project = Project()
     project.update({path: facts_of(decode(path, raw), digest(raw))})
@@ -128,7 +128,7 @@ def test_the_receivers_type_decides_its_type_parameters(case):
     assert calls_of(path, text) == wanted
 
 
-#: what is shown → (path, its text): here nobody knows what `save` is called on
+#: subject → (path, its text), with an unknown receiver of `save`
 UNKNOWN = {
     "a function's own type parameter of the name of its class's": (
         "A.java",
@@ -147,7 +147,7 @@ def test_an_unknown_type_parameter_gives_no_edge(case):
     assert calls_of(*UNKNOWN[case]) == {}
 
 
-#: a type that gives a larger one of itself each time, and one that is its own type argument
+#: a type with a method that returns a deeper instance of it, and a type that is its type argument
 ENDLESS = {
     "A.java": "class Box<T> {\n  Box<Box<T>> more() { return null; }\n  T get() { return null; }\n}\n"
     "class Disk { void save() {} }\nclass A {\n  void f(Box<Disk> x) {\n    x"

@@ -1,5 +1,5 @@
-"""What calls of Go lead to where a folder holds files for several builds, tests of two kinds, or a
-long chain: small projects in which one definition alone can be meant.
+"""Targets of Go calls in folders with files for several builds, with two kinds of tests, and in
+long chains: small projects in which only one definition can be meant.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RUN = "package log\n\nfunc run() {\n\tenc.Append(1)\n}\n"
 OPEN = "package log\n\nfunc open(name {}) {{}}\n"
 CALL = "package log\n\nfunc run() {\n\topen(1)\n}\n"
 
-#: what is shown → (files, the file that is looked at, lines and targets of its calls)
+#: subject → (files, the calling file, lines and targets of its calls)
 CASES = {
     "a switch of the project's own is off": (
         {**ENCODERS, "run.go": RUN},
@@ -36,7 +36,7 @@ CASES = {
         "run.go",
         {(6, "cbor/cbor:Encoder.Append")},
     ),
-    "a file for one system means what that system has": (
+    "a file for one system means that system's definitions": (
         {
             "open_linux.go": OPEN.format("int"),
             "open_windows.go": OPEN.format("string"),
@@ -45,7 +45,7 @@ CASES = {
         "run_windows_amd64.go",
         {(4, "open_windows:open")},
     ),
-    "what only another system has is not chosen before what all but that have": (
+    "a definition for one other system does not precede that for the rest": (
         {
             "open_windows.go": OPEN.format("string"),
             "open_other.go": "//go:build !windows\n\n" + OPEN.format("int"),

@@ -1,5 +1,5 @@
-"""Texts that nobody writes by hand, and that programs do: they are read and resolved
-in a number of steps that ends, and no file loses its graph to its size.
+"""Texts that only programs write: the graph reads and resolves them in a bounded number of steps,
+and no file loses its graph because of its size.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cortex.graph.resolution.targets import TWINS_MAX
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import Source
 
-#: what is in the file → its name and its text; a search that goes back takes minutes for each
+#: content of the file → its name and its text; a pattern that backtracks takes minutes for each
 LONG = {
     "blanks before a constructor": ("a.kt", " " * 40_000 + "constructorx"),
     "annotations before a constructor": ("a.kt", "@a(b) " * 8_000 + "constructor x"),
     "blanks behind a class's name": ("a.kt", "class a" + " " * 40_000 + "x\nconstructor("),
-    "escaped quotes in what macros are given": ("a.cpp", 'A(bool,"\n' + 'A(bool,\\"\n' * 20_000),
+    "escaped quotes in a macro's arguments": ("a.cpp", 'A(bool,"\n' + 'A(bool,\\"\n' * 20_000),
     "a long word of an annotation": ("a.cpp", "int a LOCK_" + "LOCK_" * 4_000),
     "conditions inside one another": ("a.c", "#if A\n" * 6_000 + "int x;\n" + "#endif\n" * 6_000),
     "conditions that go on over lines": ("a.c", "#if a \\\n" * 20_000 + "\n" + "#endif\n" * 20_000),
@@ -31,8 +31,8 @@ LONG = {
         "class D {\n fun s() {}\n}\nfun f(x: D) {\n" + "x.apply { " * 60 + "s()" + " }" * 60 + "\n}\n",
     ),
     "calls behind one another in a block": ("a.kt", "fun f() {\n" + "s(1)\n" * 30_000 + "}\n"),
-    "calls on what calls give": ("a.js", "x" + ".s(1)" * 4_000 + "\n"),
-    "imports of all of what other imports may bring": (
+    "calls on results of calls": ("a.js", "x" + ".s(1)" * 4_000 + "\n"),
+    "star imports from star imports": (
         "a.scala",
         "package p\n" + "".join(f"import x{n}.y{n}._\n" for n in range(30)) + "class D { def f = s() }\n",
     ),

@@ -1,4 +1,4 @@
-"""What comments of JavaScript say of types, and types of TypeScript by the module that has them."""
+"""Types in JavaScript comments, and TypeScript's types with the module that defines them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DISK = {
         "export declare class Fast { save(): Fast }\n"
     )
 }
-#: what is shown → (path → text, lines of the last file and the targets of its calls)
+#: subject → (path → text, lines of the last file and the targets of its calls)
 CASES = {
     "parameters and results": (
         {
@@ -35,7 +35,7 @@ CASES = {
             (15, "a:Own.save", "receiver"),
         },
     ),
-    "fields, and elements of what they hold": (
+    "fields, and their elements": (
         {
             "a.js": (
                 "class Own { save() {} }\nclass Other { save() {} }\nclass Held {\n"
@@ -68,7 +68,7 @@ CASES = {
         },
         {(7, "a:Own.saveIt", "name")},
     ),
-    "names of types, but for what the file has a name of": (
+    "names of types, except names that the file defines": (
         {
             **_DISK,
             "a.js": (
@@ -84,7 +84,7 @@ CASES = {
         {"a.js": "class Own { saveIt() {} }\n/** @type {Own */\nconst own = make();\nown.saveIt();\n"},
         {(4, "a:Own.saveIt", "name")},
     ),
-    "what an object has that a comment types, and what the type says of it": (
+    "members of an object with a type in a comment, and of that type": (
         {
             **_DISK,
             "a.js": (
@@ -98,7 +98,7 @@ CASES = {
             (5, "disk.d:Slot.open", "receiver"),
         },
     ),
-    "what an object has that is declared, and what the type says of it": (
+    "members of an object with a declared type, and of that type": (
         {
             **_DISK,
             "a.ts": (

@@ -1,5 +1,5 @@
-"""What Kotlin's calls are on behind operators, tests and other extensions, in one small project
-with two types that have a method of one name.
+"""Targets of Kotlin calls after operators, type tests and other extensions, in one small project in
+which two types have a method of one name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TYPES = (
     "class Disk {\n  fun save() {}\n}\nclass Tape {\n  fun save() {}\n}\noperator fun Disk.plus(x: Int): Tape = Tape()\n"
     "fun make(): Disk = Disk()\nfun ok(): Boolean = true\nfun Char.twice() {}\n"
 )
-#: what a function of `class A(val box: Any, val own: Disk)` holds → what it calls
+#: body of a function in `class A(val box: Any, val own: Disk)` → its calls
 LINES = {
     "if (!ok()) return": ["ok"],
     "if (!check()) return": ["A.check"],
@@ -34,7 +34,7 @@ LINES = {
     "if (x !is Tape) return; x.save()": ["Tape.save"],
     "if (x is Disk) ok() else x.save()": [],
 }
-#: calls that are not shown
+#: calls that the results leave out
 _UNCOMPARED = {"Disk", "Tape", "make"}
 
 

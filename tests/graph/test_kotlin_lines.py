@@ -1,4 +1,4 @@
-"""Kotlin whose line ends the grammar misreads has its definitions where they stand."""
+"""Definitions of Kotlin in files with line ends that the grammar misreads."""
 
 from cortex.graph.facts.kotlin_lines import join_broken_lines
 from cortex.graph.resolution.project import Project, Roots

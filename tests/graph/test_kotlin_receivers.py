@@ -1,5 +1,5 @@
-"""Kotlin's calls of what takes functions with named parameters, and of extensions of companions,
-objects and bounds from outside the project.
+"""Kotlin's calls of functions with named function parameters, and of extensions of companions,
+objects and external bounds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ fun Parser.Companion.quick(): Parser = TODO()
 fun Tape.wind() {}
 private fun <A : Appendable> A.tell(x: String): A = this
 """
-#: what stands in a function → what it calls
+#: body of a function → its calls
 LINES = {
     "d.put(1) { x, y -> x }": ["Disk.put"],
     "d.put(1, { x: Int, y: Int -> x })": ["Disk.put"],

@@ -1,5 +1,5 @@
-"""Kotlin that is written for several systems: which source sets see one another, and what the
-other name of a type means; what a property is that hides a parameter; what is called on a text.
+"""Multiplatform Kotlin: visibility between source sets, type aliases, properties that hide a
+parameter, calls on strings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FILES = {
 
 
 def edges(files: dict[str, str], path: str) -> list[tuple[int, str]]:
-    """(line, target) of the calls of a file."""
+    """Return (line, target) of the calls of a file."""
     project = Project()
     project.update(
         {file: facts_of(decode(file, text.encode()), digest(text.encode())) for file, text in files.items()}
@@ -178,7 +178,7 @@ class Tape {
 fun StringBuilder.more(x: Int) {}
 fun String.two(): Disk = Disk()
 """
-#: a line of NAMES → what it calls
+#: a line of NAMES → its calls
 CALLED = {
     10: {"m/Disk:Disk.make", "m/Disk:Disk.save"},
     11: {"n/Use:socket"},

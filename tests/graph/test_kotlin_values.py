@@ -1,5 +1,5 @@
-"""What Kotlin's values are that others give: branches, blocks, getters, parts, functions; and what
-a class has by delegation and by its companion's name. Two types have a method of one name.
+"""Kotlin values from branches, blocks, getters, destructuring and functions; members by delegation
+and by a companion's name. Two types have a method of one name.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Row {
 }
 fun make(): Disk = Disk()
 """
-#: what a function of a class holds → the one method that its last line calls
+#: body of a class's function → the only method that its last line calls
 LINES = {
     "held.put()": "Store.put",
     "Maker.Own.of().save()": "Disk.save",
@@ -112,7 +112,7 @@ open class Parser {
 }
 class Json(x: Int) : Parser()
 """
-#: a call → the line above of what it means
+#: a call → the line above its target
 CALLS = {
     'x.parse<Any>("a")': 11,
     "x.parse<Map<String, Int>>(1)": 12,

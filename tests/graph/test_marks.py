@@ -1,4 +1,4 @@
-"""Marks that C++'s grammar does not know are looked for where one may be."""
+"""The search for marks that C++'s grammar does not know."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cortex.graph.facts import macros
 
-#: what marks are made of, and what stands around them
+#: parts of marks and of the text around them
 PARTS = (
     "class|struct|final|SHOP_API|_API|A_|FOO(|(x)|ABSL_FLAG(bool, a, true)|;|{|}|:|inline|static|int f(|X GUARDED_BY(mu)"
     "|Disk<T>::|~Disk(|operator==(|const|: x(1)|__PRINTF(1, 2)|x_UNUSED|UNUSED|LOCKS_EXCLUDED(m)|NOEXCEPT|=|override|Disk|std::x<y>|>|#define|if|//|\u00e9| |\n|\t| \n "

@@ -1,4 +1,4 @@
-"""A call on what comes from outside is none of the only method of its name in the project."""
+"""A call on an external receiver does not mean the project's only method of its name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
 from tests.graph.small_graphs import calls_in
 
-#: file → its text; in each `weighIt` is a method of the project's
+#: file → its text; in each the project has a method `weighIt`
 CASES = {
     "app.js": "class Scale {\n  weighIt() {}\n}\nfunction run(thing) {\n  console.weighIt();\n  Reflect.weighIt();\n  thing.weighIt();\n}\n",
     "app.py": "class Scale:\n    def weighIt(self): ...\ndef run(thing):\n    str.weighIt()\n    memoryview.weighIt()\n    thing.weighIt()\n",
@@ -45,7 +45,7 @@ def test_methods_of_streams_and_sockets_are_not_guessed_in_a_script():
         assert sites == {(7, "name"), (8, "exact"), (8, "receiver")}
 
 
-#: file → its text: `weigh` has a method of that name beside it, and calls what is none
+#: file → its text: `weigh`, besides a method of that name, calls an external function
 BARE = {
     "app.py": "class Scale:\n    def floor(self): ...\n    def weigh(self):\n        floor(1)\n",
     "app.ts": "class Scale {\n  floor() {}\n  weigh() { const f = () => floor(1); }\n}\n",
@@ -63,7 +63,7 @@ def test_a_bare_call_is_no_method_where_methods_need_a_receiver(path):
     assert calls_in(project, path) == []
 
 
-#: call sites in a Java class beside `Scale`, and the ones that may be Scale's by the name alone
+#: call sites in a Java class besides `Scale`, and those that may call Scale's method by name
 GUESSES = [
     ("thing.weighIt(1)", True),
     ("thing.weighIt(1, 2)", False),

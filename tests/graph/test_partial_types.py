@@ -1,4 +1,6 @@
-"""Types in several parts inherit what any part says; a package's variable may be of any build."""
+"""Types in several parts have the bases of each part; a package's variable may come from any
+build.
+"""
 
 from __future__ import annotations
 

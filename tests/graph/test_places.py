@@ -1,4 +1,4 @@
-"""The place of a call is that of the name that is called, in every language."""
+"""The location of a call is that of the called name, in every language."""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""What a value of Python is, by what it is passed through, declared as, or inherited from."""
+"""Types of Python values: through functions that return their argument, declarations,
+inheritance.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from cortex.indexer.syntax.source import decode, digest
 from tests.graph.small_graphs import calls_in, project_of
 
 _DISK = "class Disk:\n    def flush(self): ...\n"
-#: what is shown → (the file, lines and the targets of their calls)
+#: subject → (the file, lines and the targets of their calls)
 CASES = {
     "a cast": (
         _DISK + "def go(x):\n    cast(Disk, x).flush()\n    y = typing.cast('Disk', x)\n    y.flush()\n",
         {(4, "a:Disk.flush"), (6, "a:Disk.flush")},
     ),
-    "what gives back what it is passed": (
+    "a function that returns its argument": (
         _DISK + "async def make() -> Disk: ...\ndef go(loop):\n    copy.copy(Disk()).flush()\n"
         "    with closing(Disk()) as disk:\n        disk.flush()\n"
         "    loop.run_until_complete(make()).flush()\n    asyncio.run(make()).flush()\n",

@@ -1,4 +1,4 @@
-"""Which meanings of a name hold at a place."""
+"""Bindings of a name that reach a place."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a call is on where the text says it in an unusual way: casts, companions, what a class hands
-on, and variables that have a method's name; small projects in which a guess would be wrong.
+"""Receivers in unusual forms: casts, companions, delegation in a class, variables with a method's
+name; small projects in which a guess would be wrong.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cortex.graph.resolution.resolve import edges_of
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
 
-#: what is shown → (path, its text, lines and targets of all calls and references to methods)
+#: subject → (path, its text, lines and targets of all calls and references to methods)
 CASES = {
     "casts in Java": (
         "A.java",
@@ -70,7 +70,7 @@ CASES = {
         ),
         {(20, "a:Store.save"), (26, "a:Store.save"), (27, "a:Store.drop")},
     ),
-    "what a Ruby class hands on to what its method gives": (
+    "methods that a Ruby class delegates to its method's result": (
         "a.rb",
         (
             "class Store\n  def save(x)\n  end\nend\nclass Other\n  def save(x)\n  end\nend\n"
@@ -271,7 +271,7 @@ CASES = {
             (7, "a:Disk.save"),
         },
     ),
-    "tests of a field in Python, and of what ends otherwise": (
+    "tests of a field in Python, and of a name with an early exit": (
         "a.py",
         (
             "class Disk:\n    def save(self): ...\nclass Tape:\n    def save(self): ...\nclass User:\n"
@@ -293,7 +293,7 @@ CASES = {
             (16, "a:Disk.save"),
         },
     ),
-    "tests of a field in TypeScript, and of what ends otherwise": (
+    "tests of a field in TypeScript, and of a name with an early exit": (
         "a.ts",
         (
             "class Disk { save() {} }\nclass Tape { save() {} }\nclass User {\n  one: any;\n  run(x, y) {\n"
@@ -428,7 +428,7 @@ CASES = {
         "class JSON final {\npublic:\n  void save() {}\n};\nvoid run(JSON& x) {\n  x.save();\n}\n",
         {(6, "a:JSON.save")},
     ),
-    "a function that is called at once, and what it makes, in JavaScript": (
+    "a function that is called at once, and its result, in JavaScript": (
         "a.js",
         "const kind = (cache => x => cache[x])({});\nconst old = outside.wrap(1);\nfunction run() {\n  kind(1);\n  old(2);\n}\n",
         {(4, "a:kind"), (5, "a:old")},
@@ -531,7 +531,7 @@ CASES = {
 }
 
 
-#: types that calls make; what they are called on is the question
+#: types that calls construct; the tests are about the receivers of other calls
 _CONSTRUCTED = {"a:Repo", "a:Store"}
 
 

@@ -1,5 +1,5 @@
-"""Which file a module's name means: tsconfig.json files that extend one another, packages' own
-names and entries; Python's packages and roots.
+"""Module names → files: tsconfig.json files that extend one another, names and entries of packages;
+Python's packages and roots.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ PYTHON = {
 }
 
 
-#: what the folder that is the project holds, with `from where, which module, which file`
+#: content of the project's folder, with `importing file, module, expected file`
 INSIDE = {
     "a module by its whole name": (["__init__.py", "b.py", "sub/a.py"], ("sub/a.py", "shop.b", "b.py")),
     "the package itself": (["__init__.py", "a.py"], ("a.py", "shop", "__init__.py")),
@@ -200,7 +200,7 @@ def test_python_imports_resolve_to_the_right_files(case, tmp_path):
     assert project(tmp_path, texts).find_module(module, importer) == expected
 
 
-#: what nobody can read, and a parser may fail on in other ways
+#: files that are unreadable, or on which a parser may fail in other ways
 BROKEN = ("[package\n", "a = " + "[" * 5000, "a = " + "1" * 5000)
 
 

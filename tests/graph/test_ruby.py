@@ -1,4 +1,4 @@
-"""Ruby's calls on what blocks keep outside of all classes, and of what modules hand to classes."""
+"""Ruby's calls on instance variables outside of all classes, and on members from modules."""
 
 from __future__ import annotations
 

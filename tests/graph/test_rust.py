@@ -1,6 +1,4 @@
-"""What calls of Rust lead to: variants of enums that are imported, other names of types, and fields
-that a pattern takes out.
-"""
+"""Targets of Rust calls: imported enum variants, type aliases, and fields from patterns."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ DISK = (
     "impl Disk { pub fn open() {} }\npub enum Side { Left(u8), Right(u8) }\npub fn both() {}\n"
 )
 LIB = "mod disk;\npub mod app;\npub use disk::Side;\npub use disk::*;\n"
-#: what is shown → (src/app.rs, lines and targets of its calls and of its references to functions)
+#: subject → (src/app.rs, lines and targets of its calls and of its references to functions)
 CASES = {
     "variants of an enum that the root gives on": (
         "use crate::Side::*;\nfn run(side: Side) {\n  match side {\n    Left(n) => Right(n),\n    Right(n) => Left(n),\n  };\n}\n",

@@ -1,5 +1,5 @@
-"""What Scala's calls of types and of their instances mean: `apply`, constructors, and types that
-share their name with a function.
+"""Scala's calls of types and of their instances: `apply`, constructors, and types with a function's
+name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cortex.indexer.syntax.source import decode, digest
 
 
 def calls_of(**texts: str) -> set[tuple[int, str]]:
-    """Line → target of the calls in the last file."""
+    """Return line → target of the calls in the last file."""
     project = Project()
     project.update(
         {
@@ -45,7 +45,7 @@ def test_new_and_patterns_mean_a_type_and_no_function_of_its_name():
     )
     lines = calls_of(a=text)
     assert {line for line, _ in lines} == {3, 5}
-    assert len({target for _, target in lines}) == 2  # the class, and the function beside it
+    assert len({target for _, target in lines}) == 2  # the class, and the function of its name
 
 
 def test_a_file_sees_the_names_of_enclosing_packages():

@@ -1,4 +1,4 @@
-"""TypeScript's signatures without semicolons are read where they stand."""
+"""TypeScript's signatures without semicolons keep their places."""
 
 import pytest
 

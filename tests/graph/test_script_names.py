@@ -1,5 +1,5 @@
-"""What names of scripts mean in the functions without a name that tests consist of, what objects
-hold that a function keeps, and what stands in a file of declarations beside a script.
+"""Names of scripts in unnamed functions, as tests use them; objects that a function stores; and
+declaration files of scripts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.syntax.source import decode, digest
 from tests.graph.small_graphs import calls_in, project_of
 
-#: what is shown → (path → text, lines of the last file and the targets of its calls)
+#: subject → (path → text, lines of the last file and the targets of its calls)
 CASES = {
     "one name in two tests": (
         {
@@ -166,7 +166,7 @@ CASES = {
             (3, "all.d:all~2"),
         },
     ),
-    "a method that gives back what it is called on, and what a function inside it gives": (
+    "a method that returns its receiver, and the result of a function inside it": (
         {
             "a.ts": (
                 "class Disk {\n  save(): this { return this }\n  each() {\n    all.map((x) => { return new Tape(); });\n"
@@ -212,7 +212,7 @@ CASES = {
         },
         {(4, "a:put"), (4, "a:keep")},
     ),
-    "a class's own method before what is put in its place": (
+    "a class's method before its replacement": (
         {
             "a.ts": (
                 "class Disk {\n  async flush() {}\n  close() {\n    this.flush = async () => {};\n  }\n}\n"
@@ -229,7 +229,7 @@ CASES = {
         {"a.ts": "type Error = { code: string };\nfunction go() { throw new Error('a'); }\n"},
         set(),
     ),
-    "a field that is declared to be what another value is": (
+    "a field with the declared type of another value": (
         {
             "make.ts": "export function match<T>(this: T, path: string): T { return this }\n",
             "a.ts": (

@@ -1,5 +1,5 @@
-"""What TypeScript's types say of a value that is called: parts of a type, members by whatever name,
-what a file of declarations or an export by default gives, and what a macro is told.
+"""TypeScript types of called values: members of types, index signatures, declaration files, default
+exports, and type arguments of a macro.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PARSER = {
     ),
 }
 
-#: what is shown → (path → text, lines of the last file and the targets of its calls)
+#: subject → (path → text, lines of the last file and the targets of its calls)
 CASES = {
     "parts of an intersection": (
         {
@@ -59,7 +59,7 @@ CASES = {
             (6, "shop:Shop.all"),
         },
     ),
-    "members by whatever name, but for what every object has": (
+    "members by index signature, except those of every object": (
         {
             **_SHOP,
             "a.ts": (
@@ -83,7 +83,7 @@ CASES = {
         },
         set(),
     ),
-    "what a class only implements, and what the interface of its name has": (
+    "members of an implemented interface, and of the interface of a class's name": (
         {
             "duplex.ts": (
                 "import { Duplex } from 'node:stream';\ninterface Events { weigh(): void; tip(): void }\n"

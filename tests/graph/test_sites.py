@@ -1,9 +1,9 @@
-"""Calls of the small projects, as compilers and type checkers resolve them: no expectation here was
-written from our own output.
+"""Calls of the small projects, as compilers and type checkers resolve them: no expectation is our
+own output.
 
 `graph_truth.py --sample 0 --keep tests/golden/sites REFERENCE=COPY` wrote the files, over copies of
-tests/golden/graph (of Go one with a go.mod): path, line, column and kind of a site, and the places
-that it may lead to; none, it leads outside.
+tests/golden/graph (of Go one with a go.mod): path, line, column and kind of a site, and its
+possible targets; none for an external target.
 """
 
 import importlib
@@ -33,7 +33,7 @@ DIFFERENT = {
 
 
 def _read(place):
-    """Site → (kind, places)."""
+    """Return site → (kind, targets)."""
     sites = {}
     for line in place.read_text().splitlines():
         path, row, column, kind, *places = line.split(" ")

@@ -1,4 +1,4 @@
-"""What Swift's extensions and the bounds of its type parameters add to types."""
+"""Members that Swift's extensions and the bounds of its type parameters add to types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ protocol Sized { func sized() }
 
 
 def _calls(text: str) -> set[tuple[str, str]]:
-    """(text of the line from `/*` on, what is called there)"""
+    """Return (text of the line from `/*` on, target of its call)."""
     source = _TYPES + text
     edges = calls_in(project_of({"a.swift": source}), "a.swift")
     lines = source.split("\n")

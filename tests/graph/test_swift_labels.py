@@ -1,4 +1,4 @@
-"""Swift's functions of one name are told apart by the labels of what they are passed."""
+"""Argument labels choose among Swift functions of one name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TYPES = """class Disk {
   func save(when ready: Bool, then: () -> Void) {}
 }
 """
-#: a call → the line of the one function that it means, 0 for none
+#: a call → the line of its only target, 0 for none
 CALLS = {
     'd.save(to: "a")': 2,
     'd.save(from: "a")': 3,

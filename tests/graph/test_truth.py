@@ -1,7 +1,6 @@
-"""What calls, inherits and implements what in small projects of every language, with traps, written
-down by hand.
+"""Calls, inheritance and implementations in small projects of every language, written by hand.
 
-Compared are all edges of these types: one too many fails as one too few does.
+The test compares all edges of these types: an extra edge fails as a missing one does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Declared types are read whatever they hold: a type that says nothing never ends an index."""
+"""Declared types of any text: a type without information never ends an index run."""
 
 import pytest
 from hypothesis import given

@@ -1,5 +1,5 @@
-"""An edited project's graph is the one that a fresh reading gives, whatever is edited; damage and
-moves are survived.
+"""The graph of an edited project equals that of a fresh read; it survives damaged and moved
+files.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def entries(root):
 
 
 def graph(config):
-    """Nodes and edges as one set of lines."""
+    """Return nodes and edges as one set of lines."""
     lines = set()
     for path in config.graph_dir.glob("code-graph*.json.zst"):
         data = orjson.loads(read(path))

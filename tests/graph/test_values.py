@@ -1,4 +1,6 @@
-"""Functions as values: whoever is passed, assigned or stored is referred to, in every language."""
+"""Functions as values: each function that is passed, assigned or stored has a reference, in every
+language.
+"""
 
 from __future__ import annotations
 
@@ -168,8 +170,8 @@ def test_a_function_that_is_passed_assigned_or_stored_is_referred_to(language):
     assert references(files) == wanted
 
 
-#: language → (file, text in which a function is a value in a place that is easily passed over, the
-#: lines of the references to it)
+#: language → (file, text with a function as a value in an inconspicuous place, the lines of the
+#: references to it)
 PLACES = {
     "python": (
         "app.py",

@@ -1,4 +1,4 @@
-"""How much is looked for: by counts of walks and questions, which say the same on any machine."""
+"""The amount of search, by counts of walks and lookups, which are equal on any machine."""
 
 import gc
 from collections import Counter
@@ -23,7 +23,7 @@ from cortex.indexer.store.graph_tasks import ResolveTask, make_rounds
 from cortex.indexer.syntax.source import Source, decode, digest
 
 FUNCTIONS = 40
-#: fields of which each holds the next: fewer than evaluations may be inside one another
+#: fields that form a circle of types: fewer than the maximal depth of evaluations
 CIRCLE = 6
 
 
@@ -44,7 +44,7 @@ def read_all(texts: dict[str, str]) -> Project:
 
 @pytest.fixture
 def walks(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Name → how often it was looked for through the scopes around a place."""
+    """Name → how often the scopes around a place were searched for it."""
     counted: Counter[str] = Counter()
     walk = Scopes._search_scopes
 
@@ -58,7 +58,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many searches were begun, or cut short at once."""
+    """Number of searches that began, or stopped at once."""
     counted, enter = [0], Recursion.enter
 
     def counting(self: Recursion, key: object, *, allowed: bool = True) -> int | None:
@@ -101,7 +101,7 @@ def test_names_that_no_file_defines_are_not_searched(walks):
     edges = edges_of(project, Evaluator(project), "a.py")
     assert [edge.target for edge in edges if edge.type == "calls"] == ["a:save"] * 2
     assert not walks.keys() & {"Missing", "foreign", "disk"}
-    assert walks["made"]  # a variable, behind which there may be anything
+    assert walks["made"]  # a variable, which may hold any value
 
 
 def test_types_that_inherit_the_same_share_one_search(monkeypatch):
@@ -129,7 +129,7 @@ def test_types_that_inherit_the_same_share_one_search(monkeypatch):
 
 
 def opened(copies: int) -> Project:
-    """Copies of a library of Ruby, each file of which opens its name space."""
+    """Return copies of a Ruby library, each file of which opens its name space."""
     parts = 4
     texts = {
         f"copy{copy}/part{at}.rb": f"module Shop\n  extend Shop::Part{(at + 1) % parts}\n  module Part{at}\n"
@@ -154,7 +154,7 @@ def test_searches_grow_linearly_with_copies_of_a_library(begun):
 
 def test_searches_do_not_double_with_each_copy_of_a_circular_type(begun):
     counted = []
-    for copies in (8, 16):  # 2.4 seconds without what is found halfway, and hours
+    for copies in (8, 16):  # 2.4 seconds with stored partial results, hours without
         texts = {}
         for at in range(copies):
             texts[f"copy{at}/caching.rb"] = (
@@ -246,12 +246,12 @@ def test_files_with_common_dependencies_are_resolved_while_those_are_unpacked(mo
         return FileIndex(packed)
 
     monkeypatch.setattr(projects, "FileIndex", counting)
-    monkeypatch.setattr(projects, "UNPACKED_MAX", 20 * size)  # far fewer than there are
-    for path in texts:  # a folder holds a file of each package
+    monkeypatch.setattr(projects, "UNPACKED_MAX", 20 * size)  # far fewer than the files
+    for path in texts:  # a folder has a file of each package
         project._forget(path)
     bodies = Bodies(Tools(project), None, {})
     first, _ = make_rounds(project, State(shards=8), None, range(8), run="", folder="")
-    for task in first:  # that a process may get one after the other
+    for task in first:  # tasks that one process may get in sequence
         assert isinstance(task, ResolveTask)
         bodies.resolve_ahead(task.paths)
     assert bodies.ahead.keys() == texts.keys()

@@ -1,1 +1,1 @@
-"""What one file says: definitions, references, imports, read from its syntax tree."""
+"""Facts of one file, read from its syntax tree: definitions, references, bindings, imports."""

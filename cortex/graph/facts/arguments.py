@@ -1,5 +1,6 @@
-"""What a call passes, as far as the text shows it: `#String` for a literal, `:Disk` for a cast,
-else a chain. For languages whose functions may share a name and differ by their parameters' types.
+"""Arguments of a call, as far as the text shows them, for languages with overloads.
+
+`#String` is a literal, `:Disk` a cast, anything else a chain.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.labels import passed_labels
 from cortex.graph.facts.scala_values import argument_of_scala, is_later
 
-#: arguments that are looked at, and nodes inside one another
+#: arguments that are read, and the depth of nested nodes
 ARGUMENTS_MAX, DEPTH_MAX = 10, 4
 _LITERALS = {
     "string_literal": "String",
@@ -54,16 +55,16 @@ _REALS = frozenset(
 _NAMED_TYPES = {"String": "string", "boolean": "bool", "char": "char"}
 _TRUTHS = frozenset("== != < > <= >= && ||".split())
 _POINTERS = frozenset({"pointer_declarator", "array_declarator"})
-#: stands behind C++'s parameters where a function takes anything more
+#: follows C++'s parameters where a function takes further arguments
 ANYTHING_MORE = "..."
-#: between the name of a parameter and what is passed for it
+#: between the name of a parameter and its argument
 NAME_MARK = "="
-#: numbers, the narrower first
+#: number types, the narrower first
 WIDENING = ("byte", "short", "char", "int", "long", "float", "double")
 
 
 class CallArguments(NamedTuple):
-    """What a reference says of a call's arguments: facts.Reference."""
+    """A call's arguments, as the fields of facts.Reference have them."""
 
     arguments: int = -1
     passed: tuple[str, ...] = ()
@@ -71,7 +72,10 @@ class CallArguments(NamedTuple):
 
 
 def read_arguments(call: Node, callee: Node, syntax: Syntax, *, overloads: bool) -> CallArguments:
-    """`overloads`: functions of the language may differ by the types of their parameters."""
+    """Return the arguments of a call; with `overloads` also a description of each.
+
+    `overloads`: the language has functions that differ only by their parameters' types.
+    """
     arguments, closures = arguments_of(call)
     count = len(arguments) + closures if arguments is not None else closures or -1
     if "swift" in syntax.queries and count >= 0:
@@ -84,8 +88,8 @@ def read_arguments(call: Node, callee: Node, syntax: Syntax, *, overloads: bool)
 
 
 def describe_arguments(arguments: Sequence[Node], closures: int, syntax: Syntax) -> tuple[str, ...]:
-    """What each argument of a call is, with the blocks behind its parentheses; () for none, and for
-    too many.
+    """Return a description of each argument, trailing blocks included; () for none, and for too
+    many.
     """
     if len(arguments) > ARGUMENTS_MAX:
         return ()
@@ -96,7 +100,7 @@ def _describe_argument(node: Node, syntax: Syntax, depth: int) -> str:
     kind = node.type
     if depth > DEPTH_MAX:
         return UNKNOWN
-    if kind in syntax.names:  # most are
+    if kind in syntax.names:  # the usual case
         return name_of(node)
     if kind == "lambda_expression" and "csharp" in syntax.queries:
         return f"#fn{_parameter_count(node)}"
@@ -142,7 +146,7 @@ def _describe_argument(node: Node, syntax: Syntax, depth: int) -> str:
 
 
 def _number_type(text: str) -> str:
-    """The type of C++'s literal."""
+    """Return the type of C++'s literal."""
     if "." in text or ("e" in text and not text.startswith("0x")):
         return "float" if text.endswith("f") else "double"
     ending = text[-3:].lstrip("0123456789abcdefx'")
@@ -152,7 +156,7 @@ def _number_type(text: str) -> str:
 
 
 def _parameter_count(function: Node) -> int:
-    """How many parameters C#'s function without a name has."""
+    """Return the number of parameters of C#'s unnamed function."""
     parameters = function.child_by_field_name("parameters")
     if parameters is None or parameters.type != "parameter_list":
         return 1
@@ -160,13 +164,13 @@ def _parameter_count(function: Node) -> int:
 
 
 def literal_type(value: Node) -> str:
-    """The type of a literal as C# calls it; "" for anything else."""
+    """Return the C# type of a literal; "" for other nodes."""
     type_name = "int" if value.type in _INTEGERS else "double" if value.type in _REALS else ""
     return type_name or _NAMED_TYPES.get(_LITERALS.get(value.type, ""), "")
 
 
 def _type_argument_count(callee: Node) -> int:
-    """How many type arguments are written behind the name that is called (C#)."""
+    """Return the number of type arguments written after the callee's name (C#)."""
     while callee.type in (
         "member_access_expression",
         "conditional_access_expression",
@@ -180,7 +184,9 @@ def _type_argument_count(callee: Node) -> int:
 
 
 def _argument_name(node: Node) -> str:
-    """Kotlin's `f(x = 1)` and C#'s `f(x: 1)`; "" for an argument without a name."""
+    """Return the name in Kotlin's `f(x = 1)` and C#'s `f(x: 1)`; "" for an argument without a
+    name.
+    """
     if node.type == "argument":
         name = node.child_by_field_name("name")
         return text_of(name) if name is not None else ""
@@ -189,7 +195,7 @@ def _argument_name(node: Node) -> str:
 
 
 def declared_type(name: Node, declared: str, language: str) -> str:
-    """A parameter's type with what says that it has a default, or stands for many."""
+    """Return a parameter's type, with the marks of a default and of a variadic parameter."""
     parameter = name.parent
     if language == "cpp":
         return _declared_type_cpp(name, declared)
@@ -215,7 +221,7 @@ def declared_type(name: Node, declared: str, language: str) -> str:
 
 
 def _declared_type_cpp(name: Node, declared: str) -> str:
-    """With its stars, as stand in the declarator; `()` for a function."""
+    """Return the type with the pointers of the declarator as stars; `()` for a function."""
     node, stars = name, ""
     while node.parent is not None and "parameter" not in node.type:
         stars += "*" * (node.type in _POINTERS) or "()" * (node.type == "function_declarator")
@@ -227,7 +233,7 @@ def _declared_type_cpp(name: Node, declared: str) -> str:
 
 
 def _operator_type(node: Node, syntax: Syntax, depth: int) -> str:
-    """`a + b`: a text with one on either side, else the wider of two numbers."""
+    """Return the type of `a + b`: a text if either side is one, else the wider of two numbers."""
     operator = node.child_by_field_name("operator")
     if operator is not None and text_of(operator) in _TRUTHS:
         return "#boolean"

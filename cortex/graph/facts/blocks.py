@@ -1,6 +1,8 @@
-"""What blocks know without saying it: what `this` and `it` are in Kotlin's `disk.apply { save() }`,
-`disks.forEach { it.save() }`, in the block that a function of the project is given, and in the body
-of a class without a name (Java, Kotlin, Scala).
+"""Implicit names in blocks: `this` and `it`.
+
+They stand for the receiver or argument in Kotlin's `disk.apply { save() }` and `disks.forEach {
+it.save() }`, in the block passed to a function of the project, and in the body of an unnamed class
+(Java, Kotlin, Scala).
 """
 
 from __future__ import annotations
@@ -14,19 +16,20 @@ from cortex.graph.facts.chains import LITERAL, UNKNOWN, arguments_of, chain_of, 
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.types import alternatives
 
-#: languages that have them
+#: languages with such blocks
 BLOCKS = frozenset({"java", "kotlin", "scala"})
-#: a binding of what bare names in a block are members of
+#: names of the bindings: bare names in the block are members of the first
 THIS, IT = "this", "it"
-#: links for what a function's block is called on, and for what it is given: of its last parameter,
-#: or of that whose name or number stands behind the mark
+#: links for the receiver and the argument of a function's block parameter: of its last parameter,
+#: or of the parameter that the name or number after the mark selects
 BLOCK_RECEIVER, BLOCK_ARGUMENT = "(^)", "(~)"
 BLOCK_MARKS = frozenset("^~")
-#: functions whose block is given a number before each element
+#: functions that pass an index to their block before each element
 _INDEXED = re.compile(r"\.(?:forEach|map|filter|flatMap|onEach)Indexed$")
-#: bodies of classes without a name
+#: bodies of unnamed classes
 _BODIES = frozenset({"class_body", "template_body"})
-#: functions of Kotlin's own whose block has its receiver as `this`, as `it`, or each element of it
+#: functions of Kotlin's library that pass the receiver to their block as `this`, as `it`, or by
+#: element
 _AS_THIS = frozenset({"apply", "run"})
 _AS_IT = frozenset({"let", "also", "takeIf", "takeUnless", "use"})
 _AS_ELEMENT = frozenset(
@@ -38,7 +41,7 @@ _AS_ELEMENT = frozenset(
 
 
 def implicit_names(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
-    """(name, chain) of what a block's own names are: THIS and IT."""
+    """Yield (name, chain) for the implicit names of a block: THIS and IT."""
     if block.type in _BODIES:
         if (base_chain := _base_chain(block)) not in (UNKNOWN, LITERAL):
             yield THIS, base_chain
@@ -72,7 +75,7 @@ def implicit_names(block: Node, syntax: Syntax) -> Iterator[tuple[str, str]]:
 
 
 def _base_chain(body: Node) -> str:
-    """What a class without a name is made from: `new Disk() { … }`, `object : Disk() { … }`."""
+    """Return the chain of an unnamed class's base: `new Disk() { … }`, `object : Disk() { … }`."""
     creation = body.parent
     if creation is None:
         return UNKNOWN
@@ -83,14 +86,16 @@ def _base_chain(body: Node) -> str:
         names = alternatives(text_of(base).partition("(")[0]) if base is not None else ()
     else:
         first = creation.child_by_field_name("type") or creation.named_child(0)
-        # Scala's `new Disk with Named { … }` is of the first.
+        # Scala's `new Disk with Named { … }`: the first type.
         kind = first.child_by_field_name("base") or first if first is not None else None
         names = alternatives(text_of(kind)) if kind is not None else ()
     return f"{names[0]}()" if len(names) == 1 and "*" not in names[0] else UNKNOWN
 
 
 def block_parameter(name: Node, syntax: Syntax) -> str:
-    """What the first parameter of a block is, `disks.forEach { disk -> … }`; `?` for any other."""
+    """Return the chain of a block's first parameter, `disks.forEach { disk -> … }`; `?` for
+    others.
+    """
     around = name.parent.parent if name.parent is not None else None
     if around is None or around.type != "lambda_parameters" or around.parent is None:
         return UNKNOWN
@@ -107,7 +112,7 @@ def block_parameter(name: Node, syntax: Syntax) -> str:
 
 
 def component_of(name: Node, chain: str) -> str:
-    """What one of several names gets that a value is taken apart into."""
+    """Return the chain for a name in a destructuring declaration."""
     around = name.parent.parent if name.parent is not None else None
     if around is None or chain in (UNKNOWN, LITERAL):
         return UNKNOWN
@@ -115,13 +120,14 @@ def component_of(name: Node, chain: str) -> str:
 
 
 def has_parameters(block: Node) -> bool:
-    """Whether a block says what it is given."""
+    """Return True if a block declares its parameters."""
     return any(child.type == "lambda_parameters" for child in block.named_children)
 
 
 def _enclosing_call(block: Node) -> tuple[Node | None, str]:
-    """The call that a block is passed to, and which of what is passed it is: "" for the one behind
-    the parentheses, else its name or its number.
+    """Return the call that a block is passed to, and the block's position among the arguments.
+
+    The position is "" for a trailing block, else the argument's name or number.
     """
     around = block.parent
     argument = ""

@@ -1,5 +1,5 @@
-"""For which builds a file of Go is: what `//go:build` or `// +build` says above its package, and
-the system and processor in its name. As one expression; which files go together is resolution's.
+"""Build constraints of Go files, from `//go:build` or `// +build` above the package and from the
+system and processor in the file name, as one expression. Resolution compares them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import re
 
 from tree_sitter import Node
 
-#: systems and processors that a file's name and constraints may name (go/build's lists)
+#: systems and processors in file names and constraints (go/build's lists)
 SYSTEMS = frozenset(
     "aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris "
     "wasip1 windows zos".split()
@@ -17,9 +17,9 @@ PROCESSORS = frozenset(
     "386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 "
     "mips64p32le ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm".split()
 )
-#: ends the names of files that only tests are built with
+#: ends the names of files that only test builds contain
 TESTS = "_test.go"
-#: characters of a constraint that is looked at: it is read by a parser that goes down
+#: characters of the longest constraint that is read: the parser is recursive
 CONSTRAINT_CHARS_MAX = 300
 
 _GO_BUILD = re.compile(r"//go:build\s+(.*)")
@@ -27,7 +27,9 @@ _PLUS_BUILD = re.compile(r"//\s*\+build\s+(.*)")
 
 
 def builds_of(root: Node, path: str) -> str:
-    """The condition under which a file of Go is built, `(linux || darwin) && !cgo`; "" for none."""
+    """Return the condition under which a Go file is built, `(linux || darwin) && !cgo`; "" for
+    none.
+    """
     above: list[str] = []
     for node in root.children:
         if node.type != "comment":
@@ -43,12 +45,14 @@ def builds_of(root: Node, path: str) -> str:
 
 
 def _plus_build_expression(constraint: str) -> str:
-    """`linux,amd64 darwin` as an expression."""
+    """Return `linux,amd64 darwin` as an expression."""
     return " || ".join("(" + " && ".join(option.split(",")) + ")" for option in constraint.split())
 
 
 def _conditions_of_name(path: str) -> list[str]:
-    """What `store_linux_amd64.go` says; nothing where a name is that of a system alone."""
+    """Return the conditions in the name `store_linux_amd64.go`; none if the name is only a
+    system's.
+    """
     name = path.rpartition("/")[2].removesuffix(TESTS).removesuffix(".go")
     words = name.split("_")[1:]
     if len(words) > 1 and words[-2] in SYSTEMS and words[-1] in PROCESSORS:

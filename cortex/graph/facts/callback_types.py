@@ -1,5 +1,7 @@
-"""What the parameter of a script's unnamed function is: by what the function is passed to,
-`app.get("/", (context) => …)`, or by the type that it is declared to have. The link that says so.
+"""Types of the parameters of a script's unnamed functions, as links of a chain.
+
+They come from the function that gets the unnamed one as an argument, `app.get("/", (context) =>
+…)`, or from its declared type.
 """
 
 from __future__ import annotations
@@ -11,17 +13,19 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of, type_text
 from cortex.graph.facts.grammars import Syntax
 
-#: begins such a value, and stands between its parts
+#: begins such a value, and separates its fields
 CONTEXT_MARK, _SEPARATOR = "^", "\x07"
-#: objects inside one another in which a function may stand
+#: depth of nested objects in which a function is found
 KEYS_MAX = 3
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "method_definition"})
 
 
 class Context(NamedTuple):
-    """Parameter `number` of the function at `keys` of what is passed as `argument` to `source`, or
-    of what `source` declares, `:Handler`. `before` is the value that is passed `distance` arguments
-    before it, "" for none.
+    """Parameter `number` of a function that is passed as `argument` to `source`.
+
+    `keys` lead to the function within an object that is passed. A `source` that begins with `:` is
+    the declared type of the function, `:Handler`. `before` is the value passed `distance` arguments
+    earlier in the call, "" for none.
     """
 
     number: int
@@ -50,7 +54,7 @@ def decode_context(value: str) -> Context:
 
 
 def callback_parameter(name: Node, syntax: Syntax) -> str:
-    """The value of a parameter without a type; UNKNOWN where nobody says what it is."""
+    """Return the value of a parameter without a type; UNKNOWN if nothing gives its type."""
     around = name.parent
     if around is not None and around.type == "required_parameter":
         name, around = around, around.parent

@@ -1,6 +1,4 @@
-"""Expression nodes → chains (facts.py): `self.store.get()` of a syntax tree as text that says what
-is called on what.
-"""
+"""Expression nodes → chains (facts.py): `self.store.get()` in the syntax tree as text."""
 
 from __future__ import annotations
 
@@ -16,37 +14,37 @@ from cortex.graph.facts.links import HIDDEN, MODULE, UNHIDDEN, module_link
 from cortex.graph.facts.scala_values import BLOCK_KINDS, wildcard_chain
 from cortex.graph.facts.types import ITSELF, alternatives
 
-#: what an expression makes that is a type as a value
+#: expressions that have a type as their value → the chain of that value
 _CLASS_OBJECTS = {"class_literal": "Class()", "typeof_expression": "Type()"}
-#: links of a chain that are kept; a longer one says nothing
+#: links of the longest chain; a longer expression is unknown
 LINKS_MAX = 48
 UNKNOWN, LITERAL = "?", "#"
-#: characters of a declared type that are kept: TypeScript's types of functions are long
+#: stored characters of a declared type: TypeScript's function types are long
 TYPE_CHARS_MAX = 400
-#: types of which another is made that are kept
+#: stored members of a union or intersection type
 PARTS_MAX = 32
-#: begins a link that is one of several values, as `a or b` is: their chains follow, HIDDEN, between
-#: these
+#: begins a link for a value with alternatives, such as `a or b`: their chains follow, encoded by
+#: HIDDEN, with OR between them
 EITHER, OR = "~", "\x06"
-#: operators that give one of their sides, and those that give the right one or nothing
+#: operators that return either side, and those that return the right side or nothing
 _ONE_OF = frozenset((b"or", b"||", b"??", b"?:"))
 _RIGHT = frozenset((b"and", b"&&"))
 #: Kotlin's operators, and the functions that they call
 _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "div", "%": "rem", "?:": ""}
-#: values of which one is meant that are kept
+#: stored alternatives of a value
 EITHER_MAX = 3
-#: characters of a name with its path that may be one of what passes its argument on
+#: characters of the longest function name, with its path, that is compared with `passes`
 PASSES_MAX = 60
-#: ends the chain of what C++'s iterator or pointer leads to, `*i`
+#: ends the chain of the target of C++'s iterator or pointer, `*i`
 POINTED = "[*]"
-#: begins a name that is looked for from the outermost name space on, whatever is around it:
-#: C++'s `::save`, PHP's `\\save`
+#: begins a name that is looked up from the outermost name space, whatever encloses it: C++'s
+#: `::save`, PHP's `\\save`
 ROOT_MARK = "\\"
-#: types that say nothing of a value
+#: types that carry no information about a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _SEVERAL_TYPES = frozenset({"intersection_type", "union_type"})
 _NAMED_TYPES = frozenset("type_identifier generic_type nested_type_identifier type_query".split())
-#: C#'s literals as arguments call their types
+#: C#'s literals → the names of their types, as arguments have them
 _TEXTS_AND_NUMBERS = {
     **dict.fromkeys("string_literal verbatim_string_literal raw_string_literal".split(), "String"),
     "interpolated_string_expression": "String",
@@ -58,30 +56,31 @@ _TEXTS_AND_NUMBERS = {
 _SWIFT_TEXTS = frozenset({"line_string_literal", "multi_line_string_literal"})
 _LAST_WORD = re.compile(rb"\w+$")
 _ENDS = re.compile(r"[.\[\]()]")
-#: ends the chain of what a call gives
+#: ends the chain of a call's result
 _CALLED = re.compile(r"\(_?\d*\)$")
-#: Kotlin's functions that give back what they are called on
+#: Kotlin's functions that return their receiver
 _SAME = re.compile(r"(?:^|([.]))(?:apply|also|takeIf|takeUnless|onEach)$")
-#: nodes whose named children are what a call passes
+#: nodes with a call's arguments as their named children
 _HOLD_ARGUMENTS = frozenset({"argument_list", "arguments", "value_arguments"})
-#: places that are no field
+#: node places that are a number, not a field
 _NUMBERS = {"": 0, "0": 0, "1": 1, "2": 2, "-1": -1}
 
 
 def text_of(node: Node) -> str:
-    text = node.text  # cut out of the file with each look
+    text = node.text  # each access copies the bytes out of the file
     return text.decode("utf-8", "replace") if text else ""
 
 
 def type_text(node: Node) -> str:
-    """A declared type, on one line."""
+    """Return a declared type on one line."""
     text = text_of(node).lstrip(": ")
     return (" ".join(text.split()) if "\n" in text else text)[:TYPE_CHARS_MAX]
 
 
 def combined_types(kind: Node) -> list[Node]:
-    """The types with names of which TypeScript makes another, `A & B`, `A | B`. `A & B & C` is
-    `(A & B) & C`: no deeper than there are names, which may be thousands.
+    """Return the named types in TypeScript's `A & B`, `A | B`.
+
+    `A & B & C` is `(A & B) & C`; the depth is at most the number of names, which may be thousands.
     """
     types: list[Node] = []
     pending = [kind] if kind.type in _SEVERAL_TYPES else []
@@ -95,7 +94,7 @@ def combined_types(kind: Node) -> list[Node]:
 
 
 def child_of(node: Node, place: str) -> Node | None:
-    """A child by its field, or by its number among the named ones; "" is the first."""
+    """Return a child by its field, or by its number among the named children; "" is the first."""
     number = _NUMBERS.get(place)
     if number is None:
         return node.child_by_field_name(place)
@@ -103,7 +102,7 @@ def child_of(node: Node, place: str) -> Node | None:
 
 
 def name_of(node: Node) -> str:
-    r"""A name as chains have it: Ruby's `@x` is `self.x`, PHP's `A\\B` is `A.B`."""
+    r"""Return a name as chains have it: Ruby's `@x` is `self.x`, PHP's `A\B` is `A.B`."""
     text = text_of(node)
     if text[:1] == "@" and node.type == "instance_variable":
         return f"self.{text[1:]}"
@@ -111,13 +110,13 @@ def name_of(node: Node) -> str:
 
 
 def dotted_name(text: str) -> str:
-    r"""PHP's name with its path, `\A\B`, as chains have it."""
+    r"""Return PHP's name with its path, `\A\B`, as chains have it."""
     prefix = ROOT_MARK * text.startswith("\\")
     return prefix + text.replace("\\", ".").strip(".")
 
 
 def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
-    """The chain of an expression; `?` when it is of no known shape."""
+    """Return the chain of an expression; `?` for an unsupported shape."""
     if node is None or depth > 2 * LINKS_MAX:
         return UNKNOWN
     kind = node.type
@@ -178,10 +177,10 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         if callee_node is not None and callee_node.type == "call_expression" and _has_block(node):
             return chain_of(callee_node, syntax, depth + 1)  # Kotlin's `f(1) { … }` is one call
         callee = chain_of(callee_node, syntax, depth + 1)
-        return UNKNOWN if callee == LITERAL else f"{callee}{mark}"  # (x => …)(1): nobody knows
+        return UNKNOWN if callee == LITERAL else f"{callee}{mark}"  # (x => …)(1) has no known target
     if kind in syntax.news:
         if depth and node.named_children and node.named_children[-1].type == "class_body":
-            return UNKNOWN  # Java: what is called on `new Disk() {…}` is, mostly, what is written there
+            return UNKNOWN  # Java: a call on `new Disk() {…}` mostly means a member of that body
         return _instance_chain(child_of(node, syntax.news[kind]), syntax, depth)
     if kind in syntax.elements:
         return f"{chain_of(child_of(node, syntax.elements[kind]), syntax, depth + 1)}[]"
@@ -204,7 +203,7 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if kind == "object_literal" and (object_chain := object_base(node)) not in (UNKNOWN, LITERAL):
         return object_chain
     if depth and kind in KOTLIN_TEXTS and syntax.counts and "kotlin" in syntax.queries:
-        return "String()"  # extensions are called on it
+        return "String()"  # extensions can be called on it
     if depth and kind in _SWIFT_TEXTS and "swift" in syntax.queries:
         return "String()"
     if depth and kind == "character_literal" and "kotlin" in syntax.queries:
@@ -215,7 +214,7 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
 
 
 def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:
-    """Scala's `disk save item` is `disk.save(item)`."""
+    """Return the chain of Scala's `disk save item`, which is `disk.save(item)`."""
     left, operator = node.child_by_field_name("left"), node.child_by_field_name("operator")
     if left is None or operator is None or operator.type != "identifier":
         return UNKNOWN
@@ -223,8 +222,9 @@ def infix_of(node: Node, syntax: Syntax, depth: int = 0) -> str:
 
 
 def _operator_chain(node: Node, syntax: Syntax, depth: int) -> str:
-    """Kotlin's `base / name` is `base.div(name)`; `a ?: b` is `a`, or `b` where
-    nobody knows that.
+    """Return the chain of a Kotlin operator expression: `base / name` is `base.div(name)`.
+
+    `a ?: b` is `a`, or `b` if `a` is unknown.
     """
     operator = text_of(node.children[1]) if node.child_count == 3 else ""
     left = chain_of(node.children[0], syntax, depth + 1) if operator in _OPERATORS else UNKNOWN
@@ -235,7 +235,7 @@ def _operator_chain(node: Node, syntax: Syntax, depth: int) -> str:
 
 
 def object_base(node: Node) -> str:
-    """What Kotlin's `object : Disk() { … }` is one of, where it says one type."""
+    """Return the chain of Kotlin's `object : Disk() { … }` if it has a single base."""
     bases = [
         child
         for child in node.named_children
@@ -248,19 +248,19 @@ def object_base(node: Node) -> str:
 
 
 def strip_call(chain: str) -> str:
-    """A chain without the call that it ends with."""
+    """Return a chain without a call at its end."""
     return _CALLED.sub("", chain)
 
 
 def unwrap_node(node: Node, syntax: Syntax) -> Node:
-    """What a node is a transparent cover of, as Swift's `.save` is of the name."""
+    """Return the node under transparent wrappers: the name in Swift's `.save`."""
     while node.type in syntax.wraps and (inner := child_of(node, syntax.wraps[node.type])) is not None:
         node = inner
     return node
 
 
 def last_name(member: Node, syntax: Syntax) -> Node:
-    """The last name of a member that is several, `shop::Disk::save` behind `app::` in C++."""
+    """Return the last name of a member with a path: `shop::Disk::save` after `app::` in C++."""
     member = unwrap_node(member, syntax)
     while member.type == "qualified_identifier" and (inner := member.child_by_field_name("name")) is not None:
         member = unwrap_node(inner, syntax)
@@ -268,7 +268,7 @@ def last_name(member: Node, syntax: Syntax) -> Node:
 
 
 def _call_mark(node: Node, syntax: Syntax) -> str:
-    """`()`; with the number of arguments, `(_2)`, where that tells functions apart."""
+    """Return `()`, or with the number of arguments, `(_2)`, in languages with overloads."""
     if not syntax.counts:
         return (
             f"()<{class_name}>" if "php" in syntax.queries and (class_name := _class_argument(node)) else "()"
@@ -276,7 +276,7 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
     argument_list = node.child_by_field_name("arguments") or node.child(node.child_count - 1)
     if (
         argument_list is not None and argument_list.type in _HOLD_ARGUMENTS
-    ):  # most; a chain asks for each of its calls
+    ):  # the usual case; each call of a chain gets here
         outer = node.parent
         count = (
             sum(not child.is_extra for child in argument_list.named_children)
@@ -293,7 +293,9 @@ def _call_mark(node: Node, syntax: Syntax) -> str:
 
 
 def _class_argument(call: Node) -> str:
-    """The class that PHP's call is told first, `make(Disk::class)`: its result may be one."""
+    """Return the class in the first argument of PHP's `make(Disk::class)`: the result may be of
+    it.
+    """
     arguments = call.child_by_field_name("arguments")
     if arguments is None or not arguments.named_child_count:
         return ""
@@ -310,12 +312,12 @@ def _class_argument(call: Node) -> str:
 
 
 def _has_block(call: Node) -> bool:
-    """Whether Kotlin's block stands behind a call."""
+    """Return True if a Kotlin call has a trailing block."""
     return call.child_count > 1 and call.children[-1].type == "annotated_lambda"
 
 
 def _union_chain(node: Node, syntax: Syntax, depth: int) -> str:
-    """`a or b`, `x ? a : b`: both where both say something."""
+    """Return the chain of `a or b`, `x ? a : b`, with both alternatives if both are known."""
     places = syntax.either[node.type]
     operator = node.child_by_field_name("operator")
     if operator is not None and (text := operator.text) not in _ONE_OF:
@@ -327,7 +329,7 @@ def _union_chain(node: Node, syntax: Syntax, depth: int) -> str:
 
 
 def union_link(chains: Sequence[str]) -> str:
-    """One link for a value that is one of several; `?` for none, or for too many."""
+    """Return one link for a value with alternatives; `?` for none, or for too many."""
     parts = dict.fromkeys(branch for chain in chains for branch in union_chains(chain) or (chain,))
     if len(parts) < 2:
         return next(iter(parts), UNKNOWN)
@@ -337,19 +339,19 @@ def union_link(chains: Sequence[str]) -> str:
 
 
 def union_chains(link: str) -> list[str]:
-    """The chains that a link stands for; none when it is another link, or more than one."""
+    """Return the chains that a link stands for; none for another link, and for a chain of links."""
     if not link.startswith(EITHER) or _ENDS.search(link):
         return []
     return [branch.translate(UNHIDDEN) for branch in link[1:].split(OR)]
 
 
 def narrowed_name(chain: str) -> str:
-    """The name that bindings have of a receiver's field, `self.x`, where a test says more of it."""
+    """Return the name in bindings of a receiver's field, `self.x`, whose type a test narrows."""
     return chain.translate(HIDDEN)
 
 
 def required_module(call: Node) -> str:
-    """The module of `require("x")` and `import("x")`; "" for any other call."""
+    """Return the module of `require("x")` and `import("x")`; "" for any other call."""
     callee = call.child_by_field_name("function")
     kind = callee.type if callee is not None else ""
     if callee is None or (kind != "import" and (kind != "identifier" or callee.text != b"require")):
@@ -363,12 +365,16 @@ def required_module(call: Node) -> str:
 
 @functools.lru_cache(maxsize=16)
 def _last_words(passes: frozenset[str]) -> frozenset[bytes]:
-    """The last words of names: few calls end with one, and their chains alone are looked at."""
+    """Return the last words of function names: few calls end with one, so only their chains are
+    built.
+    """
     return frozenset(name.rpartition(".")[2].encode() for name in passes)
 
 
 def _forwarded_argument(call: Node, syntax: Syntax) -> Node | None:
-    """What a function is given that its value acts as: `Arc::new(x)`, `std::move(x)`."""
+    """Return the argument of a function whose result acts like it: `Arc::new(x)`,
+    `std::move(x)`.
+    """
     arguments = call.child_by_field_name("arguments")
     count = arguments.named_child_count if arguments is not None else 0
     if arguments is None or not (count == 1 or (count and "python" in syntax.queries)):
@@ -383,7 +389,7 @@ def _forwarded_argument(call: Node, syntax: Syntax) -> Node | None:
 
 
 def _type_argument(call: Node, syntax: Syntax) -> Node | None:
-    """The type of which a call makes one: Go's `new(T)`, `make([]T, n)`."""
+    """Return the type in a call that makes an instance of it: Go's `new(T)`, `make([]T, n)`."""
     callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if callee is None or arguments is None or callee.type not in syntax.names:
         return None
@@ -395,8 +401,8 @@ def _type_argument(call: Node, syntax: Syntax) -> Node | None:
 
 
 def _cast_call(call: Node, syntax: Syntax, depth: int) -> str:
-    """C++'s `static_cast<Disk*>(x)`, `std::make_unique<Disk>()`, Python's `cast(Disk, x)`; "" for
-    any other call.
+    """Return the chain of C++'s `static_cast<Disk*>(x)`, `std::make_unique<Disk>()`, Python's
+    `cast(Disk, x)`; "" for any other call.
     """
     callee = call.child_by_field_name("function")
     if "python" in syntax.queries:
@@ -415,7 +421,9 @@ def _cast_call(call: Node, syntax: Syntax, depth: int) -> str:
 
 
 def _typed_result(node: Node, syntax: Syntax, depth: int) -> str:
-    """What a function gives that is told a type and makes a value of that; "" for any other."""
+    """Return the result of a function with a type argument that makes a value of it; "" for
+    others.
+    """
     name = node.child_by_field_name("name") or node.child_by_field_name("function")
     means = syntax.casters.get(text_of(name).rpartition(".")[2]) if name is not None else None
     arguments = node.child_by_field_name("arguments") or node.child_by_field_name("type_arguments")
@@ -426,8 +434,8 @@ def _typed_result(node: Node, syntax: Syntax, depth: int) -> str:
 
 
 def _cast_chain(target: Node | None, depth: int) -> str:
-    """`x as Foo` alone is of the declared type; with more behind it, `(x as Foo).bar`, it is what a
-    Foo would be.
+    """Return the declared type of `x as Foo`; in a longer chain, `(x as Foo).bar`, an instance of
+    Foo.
     """
     if target is not None and target.type == "type_arguments":  # TypeScript's <Foo>x
         target = target.named_child(0)
@@ -444,7 +452,7 @@ def _cast_chain(target: Node | None, depth: int) -> str:
 
 
 def _instance_chain(node: Node | None, syntax: Syntax, depth: int) -> str:
-    """`new Foo<T>()`, `Foo{}`: a call of the type's chain."""
+    """Return the chain of `new Foo<T>()`, `Foo{}`: a call of the type's chain."""
     if node is None:
         return UNKNOWN
     if node.type in syntax.members or node.type in syntax.names:
@@ -462,8 +470,10 @@ def _instance_chain(node: Node | None, syntax: Syntax, depth: int) -> str:
 
 
 def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
-    """What a call passes, without comments, None when that cannot be told; how many closures stand
-    behind the parentheses (Swift).
+    """Return (arguments of a call without comments, number of trailing closures in Swift and
+    Kotlin).
+
+    The arguments are None if they cannot be read.
     """
     argument_list, closures = call.child_by_field_name("arguments"), 0
     if argument_list is None:
@@ -480,7 +490,7 @@ def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
             call.parent is not None and call.parent.child(0) == call and _has_block(call.parent)
         ):
             closures += 1
-    if argument_list is not None and argument_list.type in BLOCK_KINDS:  # Scala's `f { … }` passes one thing
+    if argument_list is not None and argument_list.type in BLOCK_KINDS:  # Scala's `f { … }`: one argument
         return [argument_list], closures
     return None if argument_list is None else [
         child for child in argument_list.named_children if not child.is_extra
@@ -488,6 +498,6 @@ def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
 
 
 def split_chain(chain: str) -> tuple[str, str]:
-    """(receiver, member) of a callee's chain; the receiver is "" for a bare name."""
+    """Return (receiver, member) of a callee's chain; the receiver is "" for a bare name."""
     left, dot, right = chain.rpartition(".")
     return (left, right) if dot else ("", chain)

@@ -1,5 +1,5 @@
-"""PHP: the types that comments say of properties, variables, parameters and results:
-`/** @var Route[] $all */`, `@param`, `@return`, `@property`.
+"""PHP doc comments with types of properties, variables, parameters and results: `/** @var Route[]
+$all */`, `@param`, `@return`, `@property`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from tree_sitter import Node
 
 from cortex.graph.facts.chains import text_of
 
-#: a type: with spaces only between `<` and `>`, which stand so far from each other at most that a
-#: comment full of what is never closed costs no seconds
+#: a type: spaces only between `<` and `>`, with a bounded distance, so that a comment full of
+#: unclosed brackets takes no seconds
 _TYPE = r"((?:<[^>]{0,400}>|[^\s<{*])+)"
-#: a type, and the variable that it is of
+#: a type, and its variable
 _VAR = re.compile(rf"@(?:phpstan-|psalm-)?var\s+{_TYPE}(?:\s+(\$\w+))?")
 _PARAM = re.compile(rf"@(?:phpstan-|psalm-)?param\s+{_TYPE}\s+(?:&|\.\.\.)*(\$\w+)")
 _PROPERTY = re.compile(rf"@(?:phpstan-|psalm-)?property(?:-read|-write)?\s+{_TYPE}\s+(\$\w+)")
 _RETURN = re.compile(rf"@(?:phpstan-|psalm-)?return\s+{_TYPE}")
-#: a type parameter, and what it has to be
+#: a type parameter, and its bound
 _TYPE_PARAMETER = re.compile(
     r"@(?:phpstan-|psalm-)?template(?:-covariant|-contravariant)?\s+(\w+)(?:[ \t]+(?:of|as)[ \t]+([\w\\\\]+))?"
 )
@@ -29,31 +29,35 @@ _TYPE_PARAMETER = re.compile(
 _CLASS = re.compile(r"class-string<(\w+)>")
 #: a method that a class has by `__call`: its result and its name
 _METHOD = re.compile(rf"@(?:phpstan-|psalm-)?method\s+(?:static\s+)?(?:{_TYPE}\s+)?(\w+)\s*\(")
-#: a class whose methods another one passes calls on to
+#: a class that receives the calls which another class passes on
 _MIXIN = re.compile(r"@(?:phpstan-|psalm-)?mixin\s+([\w\\\\]+)")
-#: a type parameter by its usual name, which says nothing of a value
+#: a type parameter by its usual name, without information about a value
 _TEMPLATE = re.compile(r"T(?:[A-Z]\w*)?")
-#: types of PHP's own of which a comment may say more
+#: PHP's types that a comment may refine
 _VAGUE = frozenset("array iterable mixed object null ?array ?iterable ?object".split())
 
 
 class Comments:
-    """What the comment that was read last says."""
+    """The types in the last comment read."""
 
     def __init__(self) -> None:
         self._types: dict[str, str] = {}
         self._row = -1
 
     def read(self, comment: Node) -> dict[str, str]:
-        """Variable → type; what the line below is of, if it names none, under ""."""
+        """Return variable → type; the type for the line below, without a variable name, under
+        "".
+        """
         types = {name: _strip_vague(text) for text, name in _VAR.findall(text_of(comment))}
         self._types = {name: text for name, text in types.items() if text}
         self._row = comment.end_point[0]
         return self._types
 
     def type_of(self, node: Node, value: str) -> str:
-        """What is bound to a name: the type that the comment says, if it stands on its line or on
-        the one above, and the code says none; else `value`.
+        """Return the type of a bound name: the comment's, or `value`.
+
+        The comment's type applies if the comment is on the same line or the line above, and the
+        code declares no type.
         """
         if not self._types or node.start_point[0] - self._row not in (0, 1):
             return value
@@ -64,7 +68,9 @@ class Comments:
 
 
 class DocEntry(NamedTuple):
-    """Something with a name: the type that it gives, and lines below the comment's first."""
+    """A method or mixin in a doc comment: name, type, and line number from the comment's first
+    line.
+    """
 
     name: str
     type: str
@@ -73,25 +79,27 @@ class DocEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DocComment:
-    """What the comment above a definition says: `parameters` and `properties` by their `$name`,
-    `bounds` of type parameters ("" for none).
+    """The doc comment above a definition.
+
+    `parameters` and `properties` are by `$name`; `bounds` are those of type parameters, "" without
+    a bound.
     """
 
     parameters: Mapping[str, str]
     properties: Mapping[str, str]
     returns: str = ""
     bounds: Mapping[str, str] = field(default_factory=dict)
-    #: whether it gives one of the class that it is told
+    #: the result is an instance of the class in the argument
     makes: bool = False
     methods: Sequence[DocEntry] = ()
     mixins: Sequence[DocEntry] = ()
 
     def parameter(self, name: str, declared: str) -> str:
-        """The type of a parameter: the comment's, where the code says none or a vague one."""
+        """Return a parameter's type: the comment's if the code declares none or a vague one."""
         return declared if _strip_vague(declared) else self.parameters.get(name, declared)
 
     def result(self, declared: str) -> str:
-        """The type of what a function gives, in the same way."""
+        """Return the result's type, by the same rule."""
         return declared if _strip_vague(declared) else self.returns or declared
 
 
@@ -99,7 +107,9 @@ NO_DOC = DocComment({}, {})
 
 
 def read_doc(definition: Node, outer: Mapping[str, str] = NO_DOC.bounds) -> DocComment:
-    """`outer`: the bounds of the type parameters of what is around."""
+    """Return the doc comment of a definition. `outer`: bounds of the enclosing type's
+    parameters.
+    """
     text = text_of(above) if (above := comment_above(definition)) is not None else ""
     if not text.startswith("/**") or "@" not in text:
         return DocComment({}, {}, bounds=outer) if outer else NO_DOC
@@ -135,7 +145,7 @@ def _types_by_name(pairs: list[tuple[str, str]], bounds: Mapping[str, str]) -> d
 
 
 def _concrete_type(text: str, bounds: Mapping[str, str]) -> str:
-    """A type without what is vague, of a type parameter what it has to be."""
+    """Return a type without vague alternatives, and with bounds in place of type parameters."""
     for name, bound in bounds.items():
         if name in text:
             text = re.sub(rf"(?<![\w\\]){name}(?!\w)", bound.replace("\\", "\\\\") or "mixed", text)
@@ -143,7 +153,7 @@ def _concrete_type(text: str, bounds: Mapping[str, str]) -> str:
 
 
 def _strip_vague(text: str) -> str:
-    """`Route[]|array` → `Route[]`; "" when nothing is left."""
+    """Return `Route[]` for `Route[]|array`; "" if nothing is left."""
     if "<" in text:
         return text
     parts = (alternative for alternative in text.split("|") if alternative and alternative not in _VAGUE)

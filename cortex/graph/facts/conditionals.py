@@ -1,6 +1,8 @@
-"""Preprocessor conditions of C, C++ and C# that stand in the middle of something: `#if` between the
-parts of an expression, around half of a block. To the grammar the rest of the file is then in
-pieces; with the first branch alone, and without the directives, it reads. Pure text.
+"""Preprocessor conditions of C, C++ and C# inside another construct: between the parts of an
+expression, or around half of a block.
+
+The grammar fails on the rest of such a file. It parses with the first branch only and without the
+directives. Pure text.
 """
 
 from __future__ import annotations
@@ -12,15 +14,15 @@ from dataclasses import dataclass
 from cortex.terms.headers import NO_CODE
 
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|else|endif)\b(.*)")
-#: a directive with the lines on which it goes on
+#: a directive with its continuation lines
 _WHOLE_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
-#: the end of a line after which something is to follow
+#: the end of a line that needs a continuation
 _OPEN_END = re.compile(r"(?:[,(&|+=?<]|\)\s*:|^\s*:|\b(?:namespace|constexpr|static|inline|extern))$")
-#: begins what goes on with what is before it in C#: a body that is one expression, a link of calls
+#: begins a C# line that continues the line above: an expression body, a link of calls
 _OPEN_BEGIN = re.compile(r"\s*(?:=>|\.\w|\?|:|&&|\|\|)")
-#: conditions inside one another that are looked at: each reads all of its lines
+#: depth of nested conditions that are checked: each reads all of its lines
 DEPTH_MAX = 32
-#: lines before a condition among which code is looked for
+#: lines before a condition that are searched for code
 LINES_BACK = 8
 #: a condition that is never true
 _NEVER = re.compile(r"\s*0\s*$")
@@ -28,7 +30,7 @@ _NEVER = re.compile(r"\s*0\s*$")
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """The lines of its directives, `#if` first and `#endif` last."""
+    """A condition: the lines of its directives, `#if` first and `#endif` last."""
 
     at: tuple[int, ...]
 
@@ -38,8 +40,9 @@ class _Condition:
 
 
 def drop_inner_conditionals(lines: Sequence[str], *, csharp: bool = False) -> list[str]:
-    """`lines` without the directives of conditions inside of something, and without all but one of
-    their branches. As many lines as before.
+    """Return `lines` without the conditions that split a construct, except for one branch of each.
+
+    The number of lines stays the same.
     """
     output = list(lines)
     for condition in _conditions(lines):
@@ -58,14 +61,12 @@ def drop_inner_conditionals(lines: Sequence[str], *, csharp: bool = False) -> li
 
 
 def _directive_end(lines: Sequence[str], at: int) -> int:
-    """The line after a directive, which may go on over several."""
+    """Return the line after a directive, continuation lines included."""
     return next((end + 1 for end in range(at, len(lines)) if not lines[end].endswith("\\")), at + 1)
 
 
 def _conditions(lines: Sequence[str]) -> list[_Condition]:
-    """Those without an end are left out, and those too deep; what is inside another one comes
-    first.
-    """
+    """Return the complete conditions up to the maximal depth; inner ones come first."""
     opened: list[list[int]] = []
     conditions: list[_Condition] = []
     for at, line in enumerate(lines):
@@ -99,14 +100,14 @@ def _splits_construct(condition: _Condition, lines: Sequence[str], *, csharp: bo
 
 
 def _code_lines(lines: Sequence[str]) -> list[str]:
-    """The lines that hold any, without remarks and what stands in texts; "#" for a directive."""
+    """Return the lines with code, without comments and contents of strings; "#" for a directive."""
     text = NO_CODE.sub(lambda match: "" if match[0].startswith("/") else "0", "\n".join(lines))
     text = _WHOLE_DIRECTIVE.sub("#", text)
     return [line.rstrip() for line in text.split("\n") if line.strip()]
 
 
 def _last_code_line(lines: Sequence[str], at: int) -> str:
-    """The last line of code before a directive that is none itself."""
+    """Return the last code line before a directive; "" if that is a directive too."""
     code = _code_lines(lines[max(0, at - LINES_BACK) : at])
-    last = code[-1].rpartition("*/")[2] if code else ""  # of a remark that began further above
+    last = code[-1].rpartition("*/")[2] if code else ""  # of a comment that began further above
     return "" if last == "#" else last

@@ -1,4 +1,4 @@
-"""What Ruby calls the methods that a class hands on to something that it holds."""
+"""Names of the methods that a Ruby class delegates to another object."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from tree_sitter import Node
 
 from cortex.graph.facts.chains import text_of
 
-#: those that hand on one method, by another name where a third argument says one
+#: delegators of one method; a third argument gives it another name
 _SINGLE_DELEGATORS = frozenset({"def_delegator", "def_instance_delegator"})
 _NAMES = frozenset({"simple_symbol", "string"})
 
 
 def delegate_name(node: Node, holder: str) -> str:
-    """By what name a class has a method that `node` says is of its `holder`; "" where it has none,
-    or only what runs can tell.
+    """Return the name under which a class delegates method `node` to its `holder`.
+
+    "" if it delegates none, or if only the running program can tell the name.
     """
     arguments = node.parent
     call = arguments.parent if arguments is not None else None
@@ -40,6 +41,6 @@ def delegate_name(node: Node, holder: str) -> str:
 
 
 def _literal_name(node: Node) -> str:
-    """A name that a symbol or a text says."""
+    """Return the name in a symbol or string."""
     text = text_of(node).strip("'\":") if node.type in _NAMES else ""
     return text if text.rstrip("?!=").isidentifier() else ""

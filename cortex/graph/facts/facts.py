@@ -1,11 +1,10 @@
-"""What one file says: definitions, references, bindings and imports, before anything is resolved.
-No behaviour.
+"""The facts of one file before resolution: definitions, references, bindings, imports. Data only.
 
-Expressions are kept as chains: `self.store.get()[].name` — names joined by dots, `()` for a call,
-`[]` for an element, `[*]` for what C++'s `*i` is; `(_2)` is a call with two arguments, where
-functions of one name may differ by that, `(1)` the second of its results, `()<Disk>` one that is
-told a class first (PHP); `?` is an expression that says nothing, `#` a literal. A chain after `:`
-is a type as it is declared (`types.py`).
+Expressions are stored as chains: `self.store.get()[].name`. Names are joined by dots, `()` is a
+call, `[]` an element, `[*]` the target of C++'s `*i`. `(_2)` is a call with two arguments, in
+languages with overloads; `(1)` is the second result of a call; `()<Disk>` is a call whose first
+argument is a class (PHP). `?` is an expression without meaning for the graph, `#` a literal. A
+chain after `:` is a type as declared (`types.py`).
 """
 
 from __future__ import annotations
@@ -14,71 +13,72 @@ import msgspec
 
 from cortex.terms.kinds import TYPE_KINDS
 
-#: raised when the facts of an unchanged file would differ: they are then extracted anew
+#: raised when the facts of an unchanged file would differ: all files are then extracted again
 FACTS_VERSION = 53
 
 
-#: what a file exports by default when that is an object literal: its members are then looked up in
-#: the file itself
+#: a file's default export that is an object literal: its members are then looked up in the file
 OBJECT = "{}"
 
-#: flags of what has members without being a type: a function that makes instances, a script's
-#: constant or function that methods were given to
+#: flags of definitions that have members without being a type: a function that makes instances; a
+#: constant or function of a script that gets methods by assignment
 CONSTRUCTOR, HOLDER = "constructor", "holder"
-#: flag of a function that only others know by its name: `exports.x = function () {}`
+#: flag of a function that only other files call by its name: `exports.x = function () {}`
 EXPORTED = "exported"
-#: flag of an object that may stand beside a class of its name and share its members' name (Scala)
+#: flag of an object that can accompany a class of the same name (Scala)
 COMPANION = "object"
-#: flag of what C++ has beside the template of its name for some types: `struct Disk<int> {…}`
+#: flag of a C++ template specialization: `struct Disk<int> {…}`
 SPECIALIZED = "specialized"
-#: flag of what a macro of C++ defines that nobody calls by its name: `TEST(Store, Saves) {…}`
+#: flag of a test that a C++ macro defines and no code calls by name: `TEST(Store, Saves) {…}`
 TESTED = "test"
 #: relation of another name for a type to that type
 ALIAS = "alias"
-#: name and flag of what is called where an instance of a type is, by TypeScript's call signatures
+#: name and flag of TypeScript's call signatures: the function that a call of an instance means
 CALLED = "call"
-#: flag of a definition of Python in a branch of a condition: another may have one of its name
+#: flag of a Python definition in a branch of a condition: another branch may define the same name
 BRANCH = "branch"
-#: flag of a function of PHP that makes one of the class that it is told: `class-string<T>`
+#: flag of a PHP function that makes an instance of the class in its argument: `class-string<T>`
 MAKER = "class-string"
 #: begins the flag that holds the chain of the outermost decorator
 DECORATED = "@"
-#: begins the flag of Kotlin's extension of a type parameter, which holds what that has to be, and
-#: of one of a type that holds others, `List<Disk>`, whose own name it holds
+#: begin flags of Kotlin extensions: the bound of a type parameter as receiver; the name of a
+#: generic receiver type, `List` of `List<Disk>`
 BOUND, OUTER = ":", ">"
-#: flag of what Kotlin expects of each system, and of what one of them has
+#: flag of Kotlin's `expect` and `actual` definitions
 PLATFORM = "platform"
-#: begins the flag that holds the name of a type parameter of Kotlin's, where that is a longer one
+#: begins the flag that holds the name of a long type parameter (Kotlin)
 FREE = "^"
 #: begins the flag that holds the labels of a function's parameters (Swift: labels.py)
 LABELS = "("
-#: flags of generators whose one item others are given
+#: flags of generators that a decorator turns into functions that return the yielded value
 YIELDING = frozenset({"fixture", "contextmanager", "asynccontextmanager"})
-#: ends a parameter's type where it has a default; begins that of one that stands for many
+#: ends the type of a parameter with a default; begins the type of a variadic one
 DEFAULT, MANY = " =", "[]"
-#: ends the type of a parameter of Scala that a call's first arguments are not for: `(a: A)(b: B)`
+#: ends the type of a parameter in a later parameter list (Scala): `b` of `(a: A)(b: B)`
 LATER = " )("
-#: flags of Scala's classes that others take apart and copy, and of what is applied unasked
+#: flags of Scala's case classes and implicit definitions
 CASE, IMPLICIT = "case", "implicit"
-#: begins the flag that holds the type of what Scala's `extension (x: Disk) def …` is called on
+#: begins the flag that holds the receiver's type of Scala's `extension (x: Disk) def …`
 RECEIVER = "."
-#: flag of C#'s method that is called through its interface alone: `void IDisposable.Dispose()`
+#: flag of a C# method that is only callable through its interface: `void IDisposable.Dispose()`
 EXPLICIT = "explicit"
-#: the name of a package's own object in Scala, whose members are the package's
+#: name of Scala's package object: its members belong to the package
 PACKAGE = "package"
 #: begins the flag that holds the names of a definition's type parameters (C#, Java, Kotlin, Scala)
 GENERIC = "<"
-#: of a reference's type arguments: it makes one of a type, or takes one apart
+#: `types` of a reference that can only mean a type: it makes or matches an instance
 TYPE_ONLY = -1
-#: the member of an object that holds what it takes in whole: `{ ...other }`
+#: the member of an object literal that holds a spread: `{ ...other }`
 SPREAD = "*"
-#: the member of a script's type that stands for every name: `{ [name: string]: Disk }`
+#: the member of a script's type that stands for any name: `{ [name: string]: Disk }`
 ANY_NAME = "[]"
 
 
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A supertype as written. `relation` is extends, implements, embeds, or ALIAS; `arguments` are
-    its type arguments, `<Disk>`, where resolution asks for them (generics.py).
+    """A supertype as written.
+
+    `relation` is extends, implements, embeds, or ALIAS. `arguments` are its type arguments,
+    `<Disk>`, in languages where resolution uses them (generics.py).
     """
 
     relation: str
@@ -89,18 +89,21 @@ class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Parameter(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`type` is the declared type's text, "" for none."""
+    """`type` is the declared type's text, "" without one."""
 
     name: str
     type: str = ""
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True):
-    """`parent` is the index of the enclosing definition, -1 for the file; `scope` its qualified
-    name; a method whose type is only named (Go, Rust, C++) has `parent` -1 and the type's name as
-    `scope`. `returns` is a declared type after `:`, or the chain of what is returned, "" for
-    unknown. `flags` are decorators and modifiers. `since` and `until` are the bytes between which a
-    script's name holds that stands in a function without a name, 0 for no such bounds.
+    """A definition: a type, function, method, constant or module with a name.
+
+    `parent` is the index of the enclosing definition, -1 for the file; `scope` is its qualified
+    name. A method that only names its type (Go, Rust, C++) has `parent` -1 and the type's name as
+    `scope`. `returns` is a declared type after `:`, or the chain of the returned value, "" if
+    unknown. `flags` are decorators and modifiers. `since` and `until` are byte offsets: the range
+    in which the name is valid, for a script's definition in an unnamed function; 0 and 0 without
+    such bounds.
     """
 
     name: str
@@ -126,7 +129,7 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def is_constructor(self) -> bool:
-        """Whether it has its type's name: no member of a type that inherits from that."""
+        """True for a constructor that has its type's name: subtypes do not inherit it."""
         return self.kind == "method" and self.name == self.scope.rpartition(".")[2]
 
     @property
@@ -139,10 +142,13 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`kind` is call, type or value: a name that may be a function, and is not called. `passed` is
-    what each argument is, where functions may differ by that alone (arguments.py); `scope` the
-    index of the enclosing definition, -1 for the file; `at` a byte offset; `types` how many type
-    arguments are written (C#), MADE where only a type can be meant (Scala's `new`, patterns).
+    """A use of a name.
+
+    `kind` is call, type or value; a value is a name that may be a function and is not called.
+    `scope` is the index of the enclosing definition, -1 for the file; `at` a byte offset.
+    `arguments` is the number of arguments, -1 if unknown. `passed` describes each argument, in
+    languages with overloads (arguments.py). `types` is the number of written type arguments (C#),
+    or TYPE_ONLY.
     """
 
     kind: str
@@ -157,8 +163,9 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Binding(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`name` (or `self.name`) gets `value` (a chain, or a declared type after `:`) at byte `at`;
-    holds until `until`.
+    """A name that gets a value from byte `at` to byte `until` (0: to the end of the scope).
+
+    `name` is a name or `self.x`; `value` is a chain, or a declared type after `:`.
     """
 
     name: str
@@ -169,12 +176,12 @@ class Binding(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`name` stands for `member` of `module` (no member: the module itself; `*`: every member, and
-    `name` is "").
+    """An import: `name` stands for `member` of `module`.
 
-    `module` is as written (`.pkg`, `./file`, `a/b`, `crate::a`). `exported`: others may import the
-    name from here. `inside`: the module within the file in which it holds (Rust), "" for all of it;
-    `rare`: only where a build is told so, `#[cfg(own_switch)]`.
+    `member` is "" for the module itself, and `*` for every member; `name` is then "". `module` is
+    as written (`.pkg`, `./file`, `a/b`, `crate::a`). `exported`: other files may import the name
+    from here. `inside`: the module within the file to which the import belongs (Rust), "" for the
+    file. `rare`: only in builds with a special switch, `#[cfg(own_switch)]`.
     """
 
     name: str
@@ -189,7 +196,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A supertype that is given to a type outside of its definition: Rust's `impl Trait for Type`,
+    """A supertype that code outside of the type's definition adds: Rust's `impl Trait for Type`,
     Swift's extension.
     """
 
@@ -198,8 +205,10 @@ class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
-    """One file. `exports` maps an exported name to the local one where they differ; `builds` says
-    for which builds it is (Go), "" for any.
+    """The facts of one file.
+
+    `exports` maps an exported name to the local name where they differ. `builds` is the condition
+    of the builds that contain the file (Go), "" for all.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""The decorators and modifiers of a definition that resolution looks at."""
+"""Decorators and modifiers of definitions that resolution reads."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from cortex.graph.facts.facts import (
 from cortex.graph.facts.grammars import SYNTAX
 from cortex.graph.facts.labels import labels_flag
 
-#: modifiers of a definition that resolution looks at
+#: modifiers that resolution reads
 FLAGS = frozenset(
     {"staticmethod", "classmethod", "property", "cached_property", "overload", "abstractmethod", "static"}
     | YIELDING
 )
-#: a script's functions without a body: signatures of what stands behind them
+#: a script's functions without a body: overload signatures of the implementation that follows
 _SIGNATURES = frozenset({"function_signature", "method_signature", "abstract_method_signature"})
-#: methods of a script, and what Python calls those that are read and assigned as fields are
+#: methods of a script, and the flags of accessors, as Python names them
 _METHODS = frozenset({"method_definition", "method_signature", "abstract_method_signature"})
 _ACCESSORS = {"get": "property", "set": "setter"}
-#: letters of type parameters' names that need not be told
+#: letters of type parameters' names that need no flag
 TYPE_LETTERS_MAX = 2
-#: what Python's definitions stand in of which a condition takes one
+#: Python's branches of conditions, in which definitions may be alternatives
 _BRANCHES = frozenset("if_statement elif_clause else_clause try_statement except_clause".split())
 
 
@@ -83,28 +83,28 @@ def flags_of(node: Node) -> tuple[str, ...]:
 
 
 def _branch_flag(node: Node) -> tuple[str, ...]:
-    """BRANCH of what stands in a branch of a condition itself, in Python."""
+    """Return BRANCH for a Python definition directly in a branch of a condition."""
     block = node.parent
     around = block.parent if block is not None and block.type == "block" else None
     return (BRANCH,) if around is not None and around.type in _BRANCHES else ()
 
 
 def _is_singleton(node: Node) -> bool:
-    """Whether a Ruby method is one of the class itself: `def self.x`, `class << self`."""
+    """Return True for a Ruby method of the class itself: `def self.x`, `class << self`."""
     body = node.parent if node.type == "method" else None
     around = body.parent if body is not None else None
     return node.type == "singleton_method" or (around is not None and around.type == "singleton_class")
 
 
 def _is_in_companion(node: Node) -> bool:
-    """Whether Kotlin's function belongs to its class and not to its instances."""
+    """Return True for a Kotlin function that belongs to its class and not to its instances."""
     body = node.parent if node.type == "function_declaration" else None
     around = body.parent if body is not None else None
     return around is not None and around.type == "companion_object"
 
 
 def platform_flags(node: Node) -> tuple[str, ...]:
-    """Whether Kotlin's definition is that of one system, or of all of them."""
+    """Return the flag of Kotlin's `expect` and `actual` definitions."""
     modifiers = next((child for child in node.children if child.type == "modifiers"), None)
     kinds = (
         [modifier for modifier in modifiers.children if modifier.type == "platform_modifier"]
@@ -115,8 +115,10 @@ def platform_flags(node: Node) -> tuple[str, ...]:
 
 
 def kotlin_flags(function: Node, receiver: Node | None, scope: str) -> tuple[str, ...]:
-    """What the receiver of Kotlin's extension is, where `scope`, the name of it, does not say it: a
-    type parameter, or a type that holds others; and the longer names of type parameters.
+    """Return the flags of a Kotlin function: its extension receiver and its type parameters.
+
+    The receiver needs a flag if `scope`, its name, does not describe it: a type parameter, or a
+    generic type. Only long names of type parameters need one.
     """
     flags = platform_flags(function)
     type_parameters = next((node for node in function.children if node.type == "type_parameters"), None)
@@ -140,9 +142,7 @@ def kotlin_flags(function: Node, receiver: Node | None, scope: str) -> tuple[str
 
 
 def fixture_name(node: Node) -> str:
-    """The name that a fixture of pytest is asked for by, where it is told one of its own:
-    `@pytest.fixture(name="disk")`.
-    """
+    """Return the name of a pytest fixture set by its decorator: `@pytest.fixture(name="disk")`."""
     for decorator in node.parent.named_children if node.parent is not None else ():
         call = decorator.named_child(0) if decorator.type == "decorator" else None
         arguments = call.child_by_field_name("arguments") if call is not None else None
@@ -154,7 +154,7 @@ def fixture_name(node: Node) -> str:
 
 
 def _decorator_chains(node: Node) -> list[str]:
-    """The chains of a Python definition's decorators that say something, the outermost first."""
+    """Return the known chains of a Python definition's decorators, the outermost first."""
     chains = [
         chain_of(child.named_child(0), SYNTAX["python"])
         for child in node.children

@@ -1,8 +1,8 @@
-"""Functions as values: names that are passed, assigned, returned or stored where an expression
-stands, as references of the kind `value`. Of one file; what they mean, resolution finds out.
+"""Functions as values: names that are passed, assigned, returned or stored, as references of the
+kind `value`. Of one file; resolution finds their targets.
 
-Most names in such places are a function's own variables. They are left out here, and so is what
-cannot be a function by its shape: the facts would double otherwise.
+Most names in such places are a function's local variables. They are left out here, and so are
+expressions that cannot be a function: the facts would double otherwise.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ from cortex.graph.facts.facts import TYPE_ONLY, Facts, Reference
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.tokens import is_passed, path_before
 
-#: links of a chain that may be a function: `app.views.index`
+#: links of the longest chain that may be a function: `app.views.index`
 LINKS_MAX = 3
-#: a text that names a function: `save`, `App\save`, `App\Disk::save`
+#: a string that names a function: `save`, `App\save`, `App\Disk::save`
 _CALLABLE = re.compile(r"\\?([A-Za-z_][\w\\]*)(?:::(\w+))?")
 
 
 def value_references(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iterator[Reference]:
-    """The references of kind `value` in a file, in the order of the text. `spans`: the bytes of
-    each definition without its decorators.
+    """Yield the references of kind `value` of a file in text order.
+
+    `spans`: the bytes of each definition without its decorators.
     """
     syntax = SYNTAX[facts.language]
     if syntax.values_hold and syntax.values_hold not in (tree.root_node.text or b""):
-        return  # a walk over the tree costs a tenth of all
+        return  # a walk over the tree costs a tenth of the extraction
     query = query_of(tree.language, syntax.values or syntax.queries, "values")
     cursor = QueryCursor(query, match_limit=MATCHES_MAX)
     captures = cursor.captures(tree.root_node)
     nodes = captures.get("value", [])
     tokens = [token for token in captures.get("token", ()) if is_passed(token)]
-    among_tokens = {token.start_byte for token in tokens}  # to ask each node what is around it takes long
+    among_tokens = {token.start_byte for token in tokens}  # reading a node's surroundings is slow
     if not (nodes := [*nodes, *tokens]):
         return
     file, scopes, last_start = _FileNames(facts), _Scopes(spans), -1
     for node in sorted(nodes, key=lambda candidate: (candidate.start_byte, -candidate.end_byte)):
         if node.start_byte == last_start:
-            continue  # two patterns found it, or this is the beginning of it
+            continue  # two patterns matched it, or it begins the last one
         last_start = node.start_byte
         if last_start in among_tokens:
             chain, at = _plain_chain(path_before(node)), node
@@ -58,9 +59,9 @@ def value_references(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]])
 
 
 def _mentioned_chain(node: Node, language: str) -> tuple[str, Node]:
-    """What is mentioned, and the node of its last name; "" when it can be no function."""
+    """Return (chain of a possible function, node of its last name); the chain is "" for others."""
     kind = node.type
-    if kind == "identifier":  # most are
+    if kind == "identifier":  # the usual case
         text = text_of(node)
         return (text if text.isidentifier() else _plain_chain(text)), node
     if kind == "simple_symbol":  # Ruby: `before_action :load`
@@ -92,12 +93,12 @@ def _mentioned_chain(node: Node, language: str) -> tuple[str, Node]:
 
 
 def _is_constructor(node: Node) -> bool:
-    """Whether this is Java's `Disk::new`."""
+    """Return True for Java's `Disk::new`."""
     return node.type == "method_reference" and node.children[-1].type == "new"
 
 
 def _callable_chain(text: str) -> str:
-    """The chain of a function that PHP knows by a text, with its whole name space."""
+    """Return the chain of a function that a PHP string names, with its full name space."""
     match = _CALLABLE.fullmatch(text.strip("'\"").replace("\\\\", "\\"))
     return "\\" + ".".join((*match[1].split("\\"), *match.groups("")[1:])).rstrip(".") if match else ""
 
@@ -107,7 +108,7 @@ def _plain_chain(chain: str) -> str:
 
 
 class _FileNames:
-    """What one file says of names."""
+    """The names that one file defines and binds."""
 
     def __init__(self, facts: Facts) -> None:
         definitions, bindings, imports = facts.definitions, facts.bindings, facts.imports
@@ -125,7 +126,7 @@ class _FileNames:
         self._methods = {definition.name for definition in definitions if definition.kind == "method"}
 
     def may_mean(self, chain: str) -> bool:
-        """Whether a chain may lead to a function, as far as the file alone says."""
+        """Return True if a chain may lead to a function, as far as the file itself shows."""
         root, dot, tail = chain.partition(".")
         if dot:
             last = tail.rpartition(".")[2]
@@ -135,7 +136,7 @@ class _FileNames:
         return root in self._names or self._star or bool(self._rules.shared)
 
     def is_local(self, name: str, scope: int) -> bool:
-        """Whether a function around binds `name`: a parameter or a variable of its own."""
+        """Return True if a function around binds `name`: a parameter or a local variable."""
         while scope >= 0:
             if (scope, name) in self._bound:
                 return True
@@ -144,7 +145,7 @@ class _FileNames:
 
 
 class _Scopes:
-    """The definition around each place, for places in the order of the text."""
+    """The definition around each place; ask for places in text order."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
         self._spans = spans

@@ -1,5 +1,5 @@
-"""Type parameters and type arguments as they are written: `class Box<T : Disk>`, `Box<Disk>`,
-Scala's `Box[Disk]`. Of no project.
+"""Type parameters and type arguments as written: `class Box<T : Disk>`, `Box<Disk>`, Scala's
+`Box[Disk]`. Of no project.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from cortex.graph.facts.chains import TYPE_CHARS_MAX, text_of
 from cortex.graph.facts.facts import GENERIC
 from cortex.graph.facts.types import split_top_level
 
-#: languages of which it is kept what a definition's type parameters are called
+#: languages in which a flag of a definition has the names of its type parameters
 NAMED_PARAMETERS = frozenset({"java", "kotlin", "scala"})
-#: languages of which it is known what stands for a type parameter
+#: languages in which resolution substitutes type arguments for type parameters
 GENERIC_LANGUAGES = NAMED_PARAMETERS | {"csharp"}
-#: a parameter's own name behind its annotations and what says how it varies
+#: a parameter's name after its annotations and variance
 _PARAMETER = re.compile(r"\s*(?:@[\w.]+(?:\([^)]*\))?\s+|(?:in|out|reified)\s+|[+-]\s*)*([\w$]+)")
-#: what stands before a type argument and says nothing of what it is
+#: annotations and variance before a type argument
 _VARIANCE = re.compile(r"(?:@[\w.]+\s+|(?:in|out)\s+|\?\s*(?:extends|super)\s+)+")
-#: functions of Kotlin's own that make what holds others
+#: functions of Kotlin's library that make a container
 _HOLDERS = {
     **dict.fromkeys("listOf emptyList mutableListOf arrayListOf listOfNotNull buildList".split(), "List"),
     **dict.fromkeys("setOf emptySet mutableSetOf hashSetOf linkedSetOf linkedMapOf".split(), "Set"),
@@ -32,7 +32,7 @@ _ANYTHING = frozenset({"?", "*", "_", ""})
 
 
 def parameters_flag(definition: Node) -> tuple[str, ...]:
-    """The flag that holds the names of a definition's type parameters; none where it has none."""
+    """Return the flag that holds the names of a definition's type parameters; () without any."""
     for child in definition.children:
         if child.type == "type_parameters":
             matches = [
@@ -44,7 +44,7 @@ def parameters_flag(definition: Node) -> tuple[str, ...]:
 
 
 def arguments_text(base: Node) -> str:
-    """The type arguments of a supertype, with their brackets; "" for none."""
+    """Return the type arguments of a supertype, with their brackets; "" for none."""
     text = text_of(base)
     at = min((at for at in (text.find("<"), text.find("[")) if at >= 0), default=-1)
     return text[at:] if at > 0 and len(text) <= TYPE_CHARS_MAX else ""
@@ -52,11 +52,11 @@ def arguments_text(base: Node) -> str:
 
 @functools.lru_cache(maxsize=20_000)
 def split_generic(text: str) -> tuple[str, tuple[str, ...]]:
-    """(a type's name, its type arguments as written); "" for an argument that may be anything."""
+    """Return (a type's name, its type arguments as written); "" for an argument of any type."""
     text = text.strip().rstrip("?! ")
     at = min((at for at in (text.find("<"), text.find("[")) if at >= 0), default=len(text))
     name, tail = text[:at].strip(), text[at:]
-    if len(tail) < 3 or not name:  # `Box<>` leaves them to the compiler
+    if len(tail) < 3 or not name:  # the compiler infers the arguments of `Box<>`
         return name, ()
     inside = tail[1 : max(tail.rfind(">"), tail.rfind("]"))]
     arguments = (_VARIANCE.sub("", argument).strip() for argument in split_top_level(inside, ","))
@@ -64,8 +64,9 @@ def split_generic(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def constructed_type(value: Node) -> str:
-    """The type that an expression makes one of, where its arguments are written: `new Box<Disk>()`,
-    Kotlin's `Box<Disk>()`, Scala's `new Box[Disk]`; "" for any other.
+    """Return the type of a constructor call with type arguments; "" for other expressions.
+
+    Such calls are `new Box<Disk>()`, Kotlin's `Box<Disk>()`, Scala's `new Box[Disk]`.
     """
     type_node = value.child_by_field_name("type") or value.child_by_field_name("function")
     if value.type == "instance_expression":

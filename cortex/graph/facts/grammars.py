@@ -1,5 +1,4 @@
-"""What the graph has to know of each language's syntax tree beside its query file: one row for
-each. No logic.
+"""Tables about the syntax tree of each language, one row each, beside its query file. No logic.
 
 A language of the indexer without a row here has no graph (docs/GRAPH.md lists them).
 """
@@ -13,11 +12,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """Node types of expressions: `names` are identifiers, `members` map a member access to its
-    (object, member) fields, `calls`, `news` and `elements` a node to the field of what is called,
-    made or indexed; `wraps` a node to the field that it is a transparent cover of ("" for its first
-    named child); `literals` have a type of no interest. A field that is a number is that named
-    child.
+    """Node types of expressions.
+
+    `names` are identifiers; `members` map a member access to its (object, member) fields; `calls`,
+    `news` and `elements` map a node to the field of the callee, the type or the container; `wraps`
+    maps a transparent wrapper to the field of its content ("" for its first named child);
+    `literals` have a type without definitions. A field that is a number is that named child.
     """
 
     queries: tuple[str, ...]
@@ -28,40 +28,42 @@ class Syntax:
     elements: Mapping[str, str] = field(default_factory=dict)
     wraps: Mapping[str, str] = field(default_factory=dict)
     casts: Mapping[str, str] = field(default_factory=dict)
-    #: nodes whose value is that of one of these fields: `a or b`, `x ? a : b`
+    #: nodes with the value of one of these fields: `a or b`, `x ? a : b`
     either: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     literals: frozenset[str] = frozenset()
-    #: what a block binds holds from the block's beginning, not from where it stands: a
-    #: comprehension names its variable before the `for` that binds it
+    #: bindings in a block are valid from the block's beginning: a comprehension uses its variable
+    #: before the `for` that binds it
     hoisted: bool = False
-    #: calls whose node holds receiver and name: node → (receiver, name) fields
+    #: calls with receiver and name in one node: node → (receiver, name) fields
     methods: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    #: functions that are given a type and make one of it → arguments that they take at most
+    #: functions that make an instance of a type argument → their maximal number of arguments
     makers: Mapping[str, int] = field(default_factory=dict)
-    #: functions that are told a type and make a value of it: "cast" one that is there, "made" anew;
+    #: functions that make a value of a type argument: "cast" an existing value, "made" a new one;
     #: "first": the type is the first of two arguments
     casters: Mapping[str, str] = field(default_factory=dict)
-    #: functions whose value acts as the first thing that they are given, by the last two names;
-    #: with a dot before it by the last name alone
+    #: functions that return a stand-in for their first argument, by the last two names; with a
+    #: leading dot, by the last name only
     passes: frozenset[str] = frozenset()
-    #: functions of one name may differ by what they take: a call says how many arguments it has
+    #: the language has overloads: a call stores its number of arguments
     counts: bool = False
-    #: joins the types of a value that is of all of them, where that is not `+`
+    #: separates the types of a value that has all of them, if that is not `+`
     all_of: str = ""
     #: `require("x")` is a module
     requires: bool = False
-    #: the queries for functions as values where they are not those of `queries`
+    #: the queries for functions as values, if they differ from `queries`
     values: tuple[str, ...] = ()
-    #: what the text of a file holds that has functions as values; "" where that says nothing
+    #: bytes in every file that has functions as values; "" for no such test
     values_hold: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How names behave. `self_names`: the receiver's name inside a method ("" where the first
-    parameter is it); `implicit_self`: a bare name may be a member; `family`: languages that can
-    call one another; `shared`: names at the top of a file are seen by "folder", "package" or
-    "project" without an import, else "" ; `suffix`: dropped from ids.
+    """Name rules of a language.
+
+    `self_names`: the receiver's name in a method ("" if that is the first parameter);
+    `implicit_self`: a bare name may be a member; `family`: languages that can call one another;
+    `shared`: names at the top of a file are visible in the "folder", "package" or "project" without
+    an import, "" for no such names; `suffixes`: dropped from ids.
     """
 
     family: str
@@ -74,7 +76,7 @@ class Rules:
     type_names: frozenset[str] = frozenset()
     #: members of a type may be written in other files than the type
     open_types: bool = False
-    #: functions of one name may differ by the types of their parameters (overloads.py reads them)
+    #: functions of one name may differ by the types of their parameters (overloads.py)
     overloads: bool = False
 
 
@@ -297,7 +299,7 @@ SYNTAX: dict[str, Syntax] = {
         members={"navigation_expression": ("0", "-1")},
         calls={"call_expression": "0"},
         elements={"index_expression": "0"},
-        # Of `!f()` and `x!!.f()` the grammar takes `!f` and `x!!` for what is called, or called on.
+        # The grammar takes `!f` as the callee of `!f()`, and `x!!` as the receiver of `x!!.f()`.
         wraps={"parenthesized_expression": "", "user_type": "", "unary_expression": ""},
         casts={"as_expression": ""},
         literals=frozenset(
@@ -433,7 +435,7 @@ RULES: dict[str, Rules] = {
         implicit_self=True,
         shared="project",
     ),
-    # Named only: their definitions are nodes, and nothing is resolved.
+    # Definitions only: they are nodes, and nothing is resolved.
     **{
         name: Rules(name, (suffix,), self_names=frozenset(), super_names=frozenset())
         for name, suffix in (

@@ -1,5 +1,5 @@
-"""Import statements → what they bind: one function for each language, of one node. Resolves
-nothing.
+"""Import statements → the names that they bind: one function for each language, from one node. It
+resolves nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import OBJECT
 
-#: what stands around what is exported by default and says nothing of it
-_COVERS = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression"})
+#: expressions around a default export that do not change its value
+_WRAPPERS = frozenset({"as_expression", "satisfies_expression", "parenthesized_expression"})
 
 
 @dataclass(slots=True)
 class Imported:
-    """(name, module, member, exported) of each name; `exports` as in Facts."""
+    """The names of an import: (name, module, member, exported) each; `exports` as in Facts."""
 
     names: list[tuple[str, str, str, bool]] = field(default_factory=list)
     exports: dict[str, str] = field(default_factory=dict)
@@ -65,9 +65,7 @@ def read_go(node: Node, imported: Imported) -> None:
 
 
 def _go_package_name(module: str) -> str:
-    """The name that an import path's package is likely to have: what comes before a version or a
-    dot.
-    """
+    """Return the likely package name of an import path: the last part before a version or a dot."""
     parts = module.split("/")
     if len(parts) > 1 and re.fullmatch(r"v\d+", parts[-1]):
         parts.pop()
@@ -75,7 +73,7 @@ def _go_package_name(module: str) -> str:
 
 
 def read_script(node: Node, imported: Imported) -> None:
-    """Import and export statements of TypeScript and JavaScript."""
+    """Read import and export statements of TypeScript and JavaScript."""
     source = node.child_by_field_name("source")
     module = text_of(source).strip("'\"`") if source is not None else ""
     if node.type == "import_statement":
@@ -111,7 +109,7 @@ def _script_export(node: Node, module: str, imported: Imported) -> None:
         imported.add("", module, "*", exported=True)
     if default:
         value = node.child_by_field_name("value") or node.child_by_field_name("declaration")
-        while value is not None and value.type in _COVERS:
+        while value is not None and value.type in _WRAPPERS:
             value = value.named_child(0)
         if value is not None:
             name_node = value if value.type == "identifier" else value.child_by_field_name("name")
@@ -135,7 +133,7 @@ def _specifiers(node: Node) -> list[tuple[str, str]]:
 
 
 def read_dotted(node: Node, imported: Imported) -> None:
-    """Java, Kotlin, Scala: names of packages. `import a.b.C`, `.*`, `as`, Scala's `{D, E => F}`."""
+    """Read imports of Java, Kotlin, Scala: `import a.b.C`, `.*`, `as`, Scala's `{D, E => F}`."""
     text = " ".join(text_of(node).removeprefix("import").strip().rstrip(";").split())
     text = text.removeprefix("static ").replace("`", "")
     module, brace, names = text.partition("{")
@@ -185,7 +183,7 @@ def read_rust(node: Node, imported: Imported) -> None:
 
 
 def _read_use(tree: str, prefix: str, imported: Imported, *, exported: bool) -> None:
-    """One branch of a use tree; `@` stands for `as`."""
+    """Read one branch of a use tree; `@` replaces `as`."""
     head, brace, tail = tree.partition("{")
     if brace:
         depth, start, inside = 0, 0, tail.removesuffix("}")
@@ -211,7 +209,7 @@ def _read_use(tree: str, prefix: str, imported: Imported, *, exported: bool) -> 
 
 
 def enclosing_module(node: Node) -> str:
-    """The modules inside a Rust file in which `node` stands, `sync.tests`."""
+    """Return the modules inside a Rust file that enclose `node`, as `sync.tests`."""
     names: list[str] = []
     around = node.parent
     while around is not None:
@@ -222,7 +220,9 @@ def enclosing_module(node: Node) -> str:
 
 
 def has_more_types_outside(space: Node) -> bool:
-    """Whether a file of C# holds more types outside of a namespace with braces than in it."""
+    """Return True if a C# file has more type text outside a namespace with braces than inside
+    it.
+    """
     around = space.parent
     if space.type != "namespace_declaration" or around is None:
         return False
@@ -232,17 +232,17 @@ def has_more_types_outside(space: Node) -> bool:
     )
 
 
-#: C#'s types, which may stand outside of namespaces
+#: C#'s types, which may be outside of namespaces
 _TYPES = frozenset(
     f"{kind}_declaration" for kind in ("class", "struct", "record", "interface", "enum", "delegate")
 )
-#: what a build of Rust knows without being told so by a switch of its own
+#: conditions of Rust builds that are no switch of the crate
 _USUAL = frozenset("test unix windows debug_assertions miri doc doctest".split())
 _SWITCH = re.compile(r"#\[cfg\((\w+)\)\]")
 
 
 def is_rare(node: Node) -> bool:
-    """Whether a Rust item is only there where a build is told so: `#[cfg(own_switch)]`."""
+    """Return True for a Rust item that needs a switch of the crate: `#[cfg(own_switch)]`."""
     before = node.prev_named_sibling
     while before is not None and before.type == "attribute_item":
         if (switch := _SWITCH.fullmatch(text_of(before))) and switch[1] not in _USUAL:
@@ -252,7 +252,7 @@ def is_rare(node: Node) -> bool:
 
 
 def path_from_file(module: str, inside: str) -> str:
-    """A path that is written in a module inside a file, as the file itself would write it."""
+    """Return a path written in a module inside a file, relative to the file itself."""
     outer, parts = inside.split("."), module.split(".")
     if parts[0] not in ("self", "super"):
         return module
@@ -263,8 +263,10 @@ def path_from_file(module: str, inside: str) -> str:
 
 
 def read_c(node: Node, imported: Imported) -> None:
-    """`#include "x.h"`: what is at the top of a file is known to the whole project, so this names
-    the file only. Of `#include <x.h>` those alone that are in a folder: `<string.h>` is C's own.
+    """Read `#include "x.h"`, name space aliases and `using`.
+
+    An include only names the file: the whole project shares the names at its top. `#include <x.h>`
+    counts with a folder only: `<string.h>` is C's own.
     """
     path = node.child_by_field_name("path")
     if path is not None and path.type == "string_literal":
@@ -286,7 +288,9 @@ def read_c(node: Node, imported: Imported) -> None:
 
 
 def read_ruby(node: Node, imported: Imported) -> None:
-    """`require_relative "x"`: names the file only; constants are known to the whole project."""
+    """Read `require_relative "x"`: it only names the file; constants belong to the whole
+    project.
+    """
     arguments = node.child_by_field_name("arguments")
     method = node.child_by_field_name("method")
     if arguments is not None and method is not None and arguments.named_child_count == 1:
@@ -295,7 +299,9 @@ def read_ruby(node: Node, imported: Imported) -> None:
 
 
 def read_swift(node: Node, imported: Imported) -> None:
-    """Modules of other projects; files of one module see one another."""
+    """Read nothing: Swift imports other projects' modules; files of one module share their
+    names.
+    """
 
 
 READERS: dict[str, Callable[[Node, Imported], None]] = {

@@ -1,6 +1,6 @@
-"""JavaScript: the types that comments say of variables, fields, parameters and results:
-`/** @type {Disk} */`, `@param {Disk} disk`, `@returns {Disk}`, and names that they give to types:
-`@typedef {import("./disk").Disk} Disk`.
+"""JavaScript doc comments with types of variables, fields, parameters and results: `/** @type
+{Disk} */`, `@param {Disk} disk`, `@returns {Disk}`, and with names for types: `@typedef
+{import("./disk").Disk} Disk`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from cortex.graph.facts.chains import TYPE_CHARS_MAX, text_of
 from cortex.graph.facts.comments import NO_DOC, DocComment, comment_above
 from cortex.graph.facts.types import ITSELF, alternatives
 
-#: begins a type, which ends with the brace of this one
+#: begins a type, which ends with the matching brace
 _TYPE, _PARAM = re.compile(r"@type\s*\{"), re.compile(r"@(?:param|arg|argument)\s*\{")
 _TYPEDEF = re.compile(r"@typedef\s*\{")
 _RETURNS = re.compile(r"@returns?\s*\{")
-#: the parameter that a type is of, `[disk]` and `[disk = make()]` where it may be left out
+#: the parameter of a type, optional as `[disk]` and `[disk = make()]`
 _NAME = re.compile(r"\s*\[?\s*([A-Za-z_$][\w$]*)(?![\w$.\[])")
-#: what begins where the definition in it does
+#: nodes that begin where the definition in them begins
 _AROUND = frozenset(
     "variable_declarator lexical_declaration variable_declaration export_statement "
     "expression_statement assignment_expression field_definition".split()
@@ -27,13 +27,13 @@ _AROUND = frozenset(
 
 
 def type_above(binding: Node) -> str:
-    """What the comment above says of the type of what is bound; "" for nothing."""
+    """Return the type in the comment above a binding; "" for none."""
     text = _comment_text(binding)
     return _read_type(text, match) if (match := _TYPE.search(text)) else ""
 
 
 def doc_above(definition: Node) -> DocComment:
-    """What the comment above a function says of its parameters and result."""
+    """Return the types of parameters and result in the comment above a function."""
     text = _comment_text(definition)
     if "@" not in text:
         return NO_DOC
@@ -48,7 +48,7 @@ def doc_above(definition: Node) -> DocComment:
 
 
 def read_typedefs(source: str) -> dict[str, str]:
-    """The names that comments of a file give to types, and the chains of these."""
+    """Return name → chain for the types that comments of a file define."""
     typedefs: dict[str, str] = {}
     for before in source.split("*/") if "@typedef" in source else ():
         comment = before.partition("/**")[2]
@@ -61,7 +61,7 @@ def read_typedefs(source: str) -> dict[str, str]:
 
 
 def _comment_text(node: Node) -> str:
-    """The comment above a statement, where that begins with `node`."""
+    """Return the comment above the statement that begins with `node`; "" for none."""
     while (parent := node.parent) is not None and parent.type in _AROUND:
         if parent.type != "export_statement" and parent.named_children[:1] != [node]:
             break
@@ -72,7 +72,7 @@ def _comment_text(node: Node) -> str:
 
 
 def _braced_text(text: str, match: re.Match[str]) -> str:
-    """What stands between braces; "" where they are not closed soon."""
+    """Return the text between braces; "" if the closing brace is missing or far away."""
     depth = 1
     for at in range(match.end(), min(len(text), match.end() + TYPE_CHARS_MAX)):
         depth += (text[at] == "{") - (text[at] == "}")
@@ -82,6 +82,6 @@ def _braced_text(text: str, match: re.Match[str]) -> str:
 
 
 def _read_type(text: str, match: re.Match[str]) -> str:
-    """A type as TypeScript writes it: without `!`, `?` and `=`."""
+    """Return a type in TypeScript's form: without `!`, `?` and `=`."""
     type_text = re.sub(r"\n[ \t]*\*?", " ", _braced_text(text, match))
     return " ".join(type_text.split()).lstrip("!?").rstrip("=")

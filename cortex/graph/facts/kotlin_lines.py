@@ -1,8 +1,11 @@
-"""Line ends that Kotlin's grammar misreads, so that a whole class is in pieces: behind a class's
-name before the modifiers of its constructor, and before a call of `get`, taken for a property's
-getter. Types that a call with arguments is told, which it takes for comparisons. Types whose body
-is on one line, of whose last member it wants the end said. Pure text; lines and columns of
-everything else stay.
+"""Repairs of Kotlin lines that the grammar misreads, so that a whole class falls into pieces.
+
+* a line end between a class's name and the modifiers of its constructor
+* a line end before a call of `get`, which it takes as a property's getter
+* type arguments of a call with arguments, which it takes as comparisons
+* a type on one line: its last member needs a separator
+
+Pure text; lines and columns of all other code stay the same.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-#: nothing of these is given back once it is read: a line may be long, and anything
+#: possessive quantifiers: a line may be long and of any content, so the patterns never backtrack
 _CLASS = re.compile(r"\bclass\s++\w++\s*+(?:<[^(){}]*>)?\s*+$")
 _MARKS = r"\s*+(?:@[\w.:]++(?:\([^()]*+\))?+\s*+)*+"
 _ONLY_MARKS = re.compile(rf"{_MARKS}$")
@@ -18,25 +21,25 @@ _CONSTRUCTOR = re.compile(
     rf"{_MARKS}(?:(?:private|protected|internal|public|actual|expect)\s++)*+{_MARKS}constructor\s*+\("
 )
 _TYPE = r"[A-Z][\w.]*+(?:<[\w.?*, ]*+>)?+\??+"
-#: a call that is told types, `save<Disk>(x)`: to the grammar `(save < Disk) > (x)`
+#: a call with type arguments, `save<Disk>(x)`: the grammar reads `(save < Disk) > (x)`
 _TYPED_CALL = re.compile(
     rf"((?:(?<![\w.])|(?<=\.))[a-z]\w*+|(?:[=(.]|return|->)\s*+[A-Z]\w*+)(<{_TYPE}(?:,\s*+{_TYPE})*+>)(?=\([^)])",
     re.ASCII,
 )
 _CALLED_GET = re.compile(r"\s*+get\s*+\((?!\s*+\))")
-#: what braces may be in or behind without being ones; and they, and the ends of statements
+#: strings and comments, in which braces do not count; braces and the ends of statements
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*+"|\'(?:[^\'\\]|\\.)*+\'|/\*.*?\*/|//.*|[{};]')
 _TYPE_OPENS = re.compile(r"(?<!::)\b(?:class|interface|object)\b")
-#: what is to follow is on the next line
+#: a line that continues on the next one
 _GOES_ON = re.compile(r"\b(?:else|do|return|throw)$|\b(?:if|while|for|when)\s*+\(.*\)$")
-#: lines with annotations alone between a class's name and its constructor
+#: lines with annotations only between a class's name and its constructor
 MARKS_MAX = 6
-#: characters of a line that is looked at
+#: characters of the longest line that is read
 LINE_CHARS_MAX = 1_000
 
 
 def join_broken_lines(lines: Sequence[str]) -> list[str]:
-    """`lines` as the grammar reads them; as many as before."""
+    """Return the repaired lines; their number stays the same."""
     output = list(lines)
     for at, written in enumerate(lines):
         if len(written) > LINE_CHARS_MAX:
@@ -61,7 +64,7 @@ def join_broken_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _close_last_member(line: str) -> str:
-    """`class A { val x = 2 }` with a semicolon in the blank behind its last member."""
+    """Return `class A { val x = 2 }` with a semicolon in the blank after its last member."""
     opened: list[bool] = []
     begins, last, ends = 0, "", []
     for token in _PARTS.finditer(line):
@@ -90,7 +93,7 @@ def _class_above(lines: Sequence[str], at: int) -> int | None:
 
 
 def _ends_statement(line: str) -> bool:
-    """Not a comment, nor something that goes on."""
+    """Return True if a line ends a statement: it is no comment and has no continuation."""
     line = line.rstrip()
     last = line[-1:]
     if "//" in line or len(line) > LINE_CHARS_MAX or _GOES_ON.search(line):

@@ -1,6 +1,7 @@
-"""What Kotlin's expressions give that are made of others: `if`, `when` and `try`, getters, `lazy`,
-and functions that give what their block gives. Of a block that holds one expression alone: what
-stands before the last one may bind the names in it.
+"""Values of compound expressions in Kotlin: `if`, `when`, `try`, getters, `lazy`, and functions
+that return their block's value.
+
+A block counts only if it holds a single expression: earlier statements could bind its names.
 """
 
 from __future__ import annotations
@@ -15,22 +16,24 @@ from cortex.graph.facts.types import alternatives
 
 _UNKNOWN, _LITERAL = "?", "#"  # as chains have them
 KOTLIN_TEXTS = frozenset({"string_literal", "multiline_string_literal"})
-#: nodes that are such values
+#: nodes of such expressions
 VALUES = frozenset({"if_expression", "when_expression", "try_expression", "getter", "property_delegate"})
-#: functions that give what their block gives: those that are called on what it is given, and others
+#: functions that return their block's value: called on the block's argument, or on no receiver
 _OF_RECEIVER, _ALONE = frozenset({"let", "use"}), frozenset({"run", "synchronized", "lazy"})
-#: what gives nothing that one could go on with
+#: branches without a value
 _LEAVES = frozenset({"return_expression", "throw_expression", "null"})
 _FIRST = re.compile(r"\w+")
-#: `if` and `else` as a value: the condition, and both
+#: children of an `if` with `else`: the condition, and both branches
 _IF_PARTS = 3
-#: characters of a type that are kept
+#: stored characters of a type
 TYPE_MAX = 400
 Chain = Callable[[Node], str]
 
 
 def branch_chains(node: Node, of: Chain) -> list[str]:
-    """The chains of which one is what `node` gives; none where one of them is not known."""
+    """Return the chains of the branches, one of which is the value of `node`; [] if one is
+    unknown.
+    """
     if node.type == "property_delegate":
         call = node.named_children[0] if node.named_children else None
         lazy_chain = (
@@ -51,7 +54,7 @@ def branch_chains(node: Node, of: Chain) -> list[str]:
 
 
 def block_result(call: Node, of: Chain) -> str:
-    """The chain of what a call gives that gives what its block does; "" for any other call."""
+    """Return the chain of a call that returns its block's value; "" for any other call."""
     around = call.named_children[-1] if call.named_children else None
     block = around.named_children[0] if around is not None and around.named_children else None
     if around is None or around.type != "annotated_lambda" or block is None:
@@ -73,7 +76,9 @@ def block_result(call: Node, of: Chain) -> str:
 
 
 def parameters_of_class(node: Node) -> list[Parameter]:
-    """Those of a class's constructor; of several one that stands for anything."""
+    """Return the parameters of a class's constructor; a variadic one if it has several
+    constructors.
+    """
     children = {child.type: child for child in node.named_children}
     body, primary = children.get("class_body"), children.get("primary_constructor")
     if body is not None and any(member.type == "secondary_constructor" for member in body.named_children):
@@ -83,7 +88,9 @@ def parameters_of_class(node: Node) -> list[Parameter]:
 
 
 def replace_root(chain: str, name: str, declared: str) -> str:
-    """A chain with one of the type `declared` (a binding's value) for `name` at its beginning."""
+    """Return a chain with an instance of `declared` (a binding's value) in place of `name` at its
+    start.
+    """
     if chain == name:
         return declared
     if not chain.startswith((f"{name}.", f"{name}[")):
@@ -102,7 +109,7 @@ def _parameter(node: Node) -> Parameter:
 
 
 def _callee_names(call: Node) -> tuple[str, str]:
-    """(what a function is called on, its name); "" for nothing."""
+    """Return (receiver of a call, name of the function); "" for none."""
     callee = call.children[0] if call.child_count else call
     if callee.type == "call_expression":  # `synchronized(x) { … }`
         callee = callee.children[0]
@@ -132,7 +139,7 @@ def _branches(node: Node) -> list[Node]:
 
 
 def _single_expression(branch: Node) -> Node | None:
-    """The one expression of a branch or block."""
+    """Return the single expression of a branch or block, None for more."""
     if branch.type not in ("block", "lambda_literal"):
         return branch
     expressions = [

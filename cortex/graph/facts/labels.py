@@ -1,5 +1,5 @@
-"""Swift's argument labels, which tell functions of one name apart: `save(to:)` and `save(from:)`.
-Of no project.
+"""Argument labels of Swift, by which overloads differ: `save(to:)` and `save(from:)`. Of no
+project.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from cortex.graph.facts.chains import LITERAL, text_of
 from cortex.graph.facts.facts import LABELS
 
 _DEFINE = frozenset({"function_declaration", "protocol_function_declaration", "init_declaration"})
-#: behind the label of a parameter that may be left out, and of one that stands for many
+#: follow the label of a parameter with a default, and of a variadic one
 _OPTIONAL, _MANY = "=", "*"
-#: a parameter's label, or an argument's, that is none
+#: the label of a parameter or an argument without one
 _NONE = "_"
-#: what an argument of a name is told as, its own value left out; and one without
+#: marks of arguments, without their values: labelled, unlabelled, trailing closure
 LABELLED, BARE, BLOCK = f"={LITERAL}", LITERAL, f"{LITERAL}fn"
 
 
 def labels_flag(function: Node) -> tuple[str, ...]:
-    """The flag that holds the labels of a function of Swift; none for anything else."""
+    """Return the flag with the labels of a Swift function; () for other nodes."""
     if function.type not in _DEFINE or not any(child.type in ("func", "init") for child in function.children):
         return ()
     labels = []
@@ -40,7 +40,7 @@ def labels_flag(function: Node) -> tuple[str, ...]:
 
 
 def passed_labels(arguments: Sequence[Node], closures: int) -> tuple[str, ...]:
-    """What a call of Swift passes, by its labels."""
+    """Return the labels of a Swift call's arguments."""
     labels = []
     for argument in arguments:
         label = next(
@@ -51,7 +51,9 @@ def passed_labels(arguments: Sequence[Node], closures: int) -> tuple[str, ...]:
 
 
 def accepts(flag: str, passed: Sequence[str]) -> bool:
-    """Whether a function with those labels takes what is passed, in order."""
+    """Return True if a function with the labels in `flag` takes the arguments in `passed`, in
+    order.
+    """
     wanted = [entry for entry in flag.removeprefix(LABELS).split(",") if entry]
     at, many = 0, False
     for argument in passed:

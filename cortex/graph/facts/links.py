@@ -1,20 +1,20 @@
-"""Links of a chain (facts.py) that are no plain name: a whole module. Pure."""
+"""Links of a chain (facts.py) for whole modules. Pure."""
 
 from __future__ import annotations
 
-#: begins a link that is a whole module, as `require("./x")` is: its path follows, HIDDEN
+#: begins a link for a whole module, such as `require("./x")`: its path follows, encoded by HIDDEN
 MODULE = "@"
-#: what would end a link, and what stands for it in the path of a module
+#: characters that would end a link, and their replacements in a module's path
 BETWEEN = "\x01"
 HIDDEN = str.maketrans(".[]()", f"{BETWEEN}\x02\x03\x04\x05")
 UNHIDDEN = {value: key for key, value in HIDDEN.items()}
 
 
 def module_link(module: str) -> str:
-    """A whole module as one link of a chain."""
+    """Return a whole module as one link of a chain."""
     return MODULE + module.translate(HIDDEN)
 
 
 def module_of(link: str) -> str:
-    """The module that a link is; "" when it is another link."""
+    """Return the module of a link; "" for other links."""
     return link[1:].translate(UNHIDDEN) if link.startswith(MODULE) else ""

@@ -1,9 +1,11 @@
-"""What a grammar leaves as text: items inside the braces of a Rust macro, `cfg_rt! { mod task; }`,
-as if the macro were not around them; calls in the text of a C macro; and what it trips over, macros
-before C++'s names, `class SHOP_API Disk {`. Pure text.
+"""Macros that hide code from the grammar, as pure text.
 
-To a grammar the inside of a Rust macro is a list of tokens; where it reads as items it nearly
-always is, and whole modules are declared so.
+* items inside the braces of a Rust macro, `cfg_rt! { mod task; }`: read as if outside of it
+* calls in the text of a C macro
+* macros before names in C++, `class SHOP_API Disk {`: replaced by blanks
+
+The grammar sees the inside of a Rust macro as a list of tokens. If it parses as items it nearly
+always is a list of items, and some crates declare whole modules like this.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import chain_of
 from cortex.graph.facts.grammars import Syntax
 
-#: how often each line of a file is read again, of macros inside macros
+#: how often a line of a file is parsed again, for nested macros
 READ_AGAIN_MAX = 8
 
 _OPEN = re.compile(r"([ \t]*)[a-z_]\w*(?:::\w+)*![ \t]*\{[ \t]*")
@@ -26,7 +28,7 @@ _ITEM = re.compile(
     r"[ \t]*(?:#!?\[|//|/\*|pub\b|mod\b|use\b|impl\b|fn\b|async\b|unsafe\b|const\b|static\b|struct\b|enum\b|trait\b|type\b|extern\b"
     r"|\w+!)"
 )
-#: in the text of a C macro: what is no call, or a name before a parenthesis
+#: in the text of a C macro: text that is no call, or a name before a parenthesis
 _CALL = re.compile(
     r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//[^\n]*|(?:\.|->|\#)\s*\w+'
     r"|((?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*)\s*\(",
@@ -40,23 +42,23 @@ _NO_CALLS = frozenset(
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NO_NEWLINE = re.compile(r"[^\n]")
 
-#: a macro as C++ projects name them, and several, with what they are given
+#: a macro as C++ projects name them, and several, with arguments
 _MACRO = r"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
 _MARK = r"(?:[A-Z][A-Z0-9_]+(?:\([^()\n]*\))?[ \t]+)"
-#: what thread-safety analysis and compilers are told behind a name or behind parameters: words
-#: that may as well name a thing or call a macro, which are given something, and those that are none
+#: annotations of thread-safety analysis and of compilers after a name or parameters: words that may
+#: also name a function and so need arguments, and words that need none
 _ANNOTATION = (
     r"(?:\b(?=[A-Z0-9_]{1,64}\b)(?:[A-Z_]*(?:GUARDED_BY|LOCKS?_[A-Z_]+|LOCK_FUNCTION|TRYLOCK_FUNCTION|(?:LOCKS_|_)REQUIRED|EXCLUDES|LOCKS_EXCLUDED"
     r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|FORMAT|PRINTF)(?:_[A-Z0-9_]+)?\([^()\n]*\)"
     r"|[A-Z_]*(?:GUARDED_VAR|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED|ATTRIBUTE|LIFETIME_BOUND)"
     r"(?:_[A-Z0-9_]+)?\b(?:\([^()\n]*\))?))"
 )
-#: how a line ends behind whose code such a word is a call or a value: a directive, a remark, a
-#: statement that goes on
+#: ends of a line after which such a word is a call or a value: a directive, a comment, an
+#: unfinished statement
 _GOES_ON = re.compile(
     r"(?m)^\s*#|//|(?:^|[;{}])\s*(?:for\b[^{}]*|(?:else|if|while|do|return|case|goto|throw)\b[^;{}]*)$"
 )
-#: what a macro that defines a variable is given, `ABSL_FLAG(bool, fast, true, "…");`: a type first
+#: arguments of a macro that defines a variable, `ABSL_FLAG(bool, fast, true, "…");`: a type first
 _VARIABLE_ARGUMENTS = (
     r"(?:(?:std::)?(?:bool|int|long|short|char|float|double|unsigned|size_t|string|u?int\d+(?:_t)?)\s*,)"
     r"(?:[^()\"]|\"(?:\\.|[^\"\\\n])*\")*"
@@ -65,12 +67,12 @@ _VARIABLE_ARGUMENTS = (
 _BEGINS = (
     r"(?:inline|static|virtual|explicit|constexpr|consteval|template|const|void|auto|bool|friend|operator)\b"
 )
-#: the names of the types that a function is of, and its own: `Disk<T>::`, `~Disk(`
+#: the types that own a function, and its name: `Disk<T>::`, `~Disk(`
 _OF_TYPE = r"[A-Za-z_]\w*(?:<[^;()\n]*>)?::"
 _FUNCTION_NAME = r"~?(?:operator[^\w\s(]{1,3}|[A-Za-z_]\w*)[ \t]*\("
-#: marks between the word that begins a type and its name; before a word that begins a declaration;
-#: before a type and the name of a function; before a name with its types'; alone on a line; what a
-#: macro is given at the top; before a block, `SHOP_TRY {`
+#: positions of marks: between `class` and the type's name; before a word that begins a declaration;
+#: before a type and a function's name; before a name with its types; alone on a line; a macro's
+#: arguments at the top; before a block, `SHOP_TRY {`
 _MARKS = re.compile(
     rf"(?m)\b(?:class|struct|union)[ \t]+(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACRO}[ \t]+)(?={_BEGINS})"
@@ -82,9 +84,8 @@ _MARKS = re.compile(
     rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*){{1,8}})(?=[;{{=]|:[^:]|override\b|final\b)"
 )
 
-#: what is found quickly, by its first character, where each of these may be: `type`; the line of
-#: `first`, `alone` and `given`; `before`, `held` and `block`; and what the words of `after` hold,
-#: one of these each
+#: fast searches, by first characters, for the places of marks: `type`; the line of `first`, `alone`
+#: and `given`; `before`, `held` and `block`; one word of each annotation in `after`
 _TYPES = re.compile(r"(?:class|struct|union)[ \t]+[A-Z]")
 _LINES = re.compile(
     r"(?m)\n(?:[ \t]*[A-Z][A-Z0-9]*+_[A-Z0-9_]*+(?:[ \t]+[A-Za-z_]|[ \t]*$)|[A-Z][A-Z0-9_]*+\()"
@@ -96,14 +97,14 @@ _ANNOTATING = (
 ).split()
 _UPPER = f"{string.ascii_uppercase}{string.digits}_"
 
-#: what a statement begins behind
+#: characters before a statement
 _ENDS = (";", "{", "}")
-#: macros of which the second argument is a call of what the first one is
+#: macros with a call on their first argument as the second
 _EXPECTS = frozenset((b"EXPECT_CALL", b"ON_CALL"))
 
 
 def unmark(text: str) -> str:
-    """C++ without the marks that its grammar does not know: as many characters, as many lines."""
+    """Return C++ without the marks unknown to its grammar, with as many characters and lines."""
     parts: list[str] = []
     done = 0
     for at in sorted(set(_mark_starts(text))):
@@ -114,8 +115,9 @@ def unmark(text: str) -> str:
 
 
 def _mark_starts(text: str) -> Iterator[int]:
-    """Where a mark may begin. To try it at each character of a file takes as long as its parser;
-    what each mark holds is found in a tenth of that.
+    """Yield the places where a mark may begin.
+
+    A trial at each character of a file takes as long as its parser; these searches take a tenth.
     """
     yield 0
     for match in _TYPES.finditer(text):
@@ -128,25 +130,25 @@ def _mark_starts(text: str) -> Iterator[int]:
     for word in _ANNOTATING:
         at, last = text.find(word), 0
         while at >= 0:
-            first = _scan_back(text, at, _UPPER, last)  # not over the same name again and again
+            first = _scan_back(text, at, _UPPER, last)  # do not scan the same name repeatedly
             yield _scan_back(text, first, string.whitespace)
             at, last = text.find(word, at + 1), at
 
 
 def _scan_back(text: str, at: int, over: str, until: int = 0) -> int:
-    """The first of the characters before `at` that are all among `over`."""
+    """Return the first position of the characters before `at` that are all in `over`."""
     while at > until and text[at - 1] in over:
         at -= 1
     return at
 
 
 def _blank_mark(match: re.Match[str]) -> str:
-    """What a mark was found in, with blanks in its place."""
+    """Return the matched text with blanks in place of the mark."""
     text, kind = match.string, match.lastgroup or ""
     first, last = match.span(kind)
     begin = text.rfind("\n", 0, first) + 1
     if text[begin:first].lstrip().startswith("#"):
-        return match[0]  # where the macro is defined
+        return match[0]  # the macro's own definition
     start = match.start()
     if kind == "block" and text[:first].rstrip()[-1:] not in _ENDS:
         return match[0]
@@ -156,9 +158,7 @@ def _blank_mark(match: re.Match[str]) -> str:
 
 
 def read_test_macro(node: Node, name: str) -> tuple[str, str] | None:
-    """The fixture and the name of what a macro defines, `TEST_F(StoreTest, Saves) {…}`; None
-    for any other function.
-    """
+    """Return (fixture, name) of a test macro, `TEST_F(StoreTest, Saves) {…}`; None for others."""
     if not name.isupper() or node.type != "function_definition" or node.child_by_field_name("type"):
         return None
     declarator = node.child_by_field_name("declarator")
@@ -173,8 +173,9 @@ def read_test_macro(node: Node, name: str) -> tuple[str, str] | None:
 
 
 def macro_calls(text: str) -> Iterator[tuple[str, int, int]]:
-    """(chain, line, column) of each plain call in a C macro's text; lines count from 0, columns in
-    characters from the line's beginning.
+    """Yield (chain, line, column) of each plain call in a C macro's text.
+
+    Lines count from 0, columns in characters from the line's beginning.
     """
     for match in _CALL.finditer(text):
         if match[1] and match[1] not in _NO_CALLS:
@@ -184,11 +185,10 @@ def macro_calls(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def uncover_macros(lines: Sequence[str], reads: Callable[[Sequence[str]], bool]) -> list[str]:
-    """`lines` with the macros' own lines blanked whose inside `reads` (as items, without an error).
-    As many lines as before.
+    """Return `lines` with the lines of macros blanked; their number stays the same.
 
-    A macro is one that begins and ends on lines of its own with the same indentation, as rustfmt
-    writes them.
+    `reads` tells whether lines parse as items without an error. A macro begins and ends on its own
+    lines with the same indentation, as rustfmt writes them.
     """
     output = list(lines)
     closing: dict[str, list[int]] = {}
@@ -210,8 +210,8 @@ def uncover_macros(lines: Sequence[str], reads: Callable[[Sequence[str]], bool])
 
 
 def mocked_chain(call: Node, syntax: Syntax) -> str:
-    """The chain of what Google Mock's `EXPECT_CALL(disk, Save(1))` expects a call on; "" for any
-    other call.
+    """Return the chain of the object in Google Mock's `EXPECT_CALL(disk, Save(1))`; "" for other
+    calls.
     """
     argument_list = call.parent
     outer = (

@@ -1,7 +1,6 @@
-"""Which file an import means: one class for each way of naming modules. Works on the project's list
-of paths alone.
+"""Module names → files: one class for each system of names. Works only on the list of paths.
 
-A module's key is its file's path; for Go, and for a Python package without `__init__.py`, the
+A module's key is its file's path; for Go, and for a Python package without `__init__.py`, it is the
 folder with a slash at its end.
 """
 
@@ -15,17 +14,17 @@ from dataclasses import dataclass, field
 #: endings that JavaScript's and TypeScript's resolution tries, in order
 SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs")
 
-#: ending of a file that only declares, and endings of what it may declare
+#: ending of a declaration file, and endings of the scripts that it can declare
 DECLARATIONS, _PLAIN_ENDINGS = ".d.ts", (".js", ".mjs", ".cjs", ".jsx")
 
-#: endings of what is built of a script, under whose name it may be asked for
+#: endings of build products of a script, which an import may name instead
 _BUILT_ENDINGS = (".d.ts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
 
 #: the files that make a folder a package of Python
 PACKAGE_FILES = ("__init__.py", "__init__.pyi")
-#: folders of a project that its modules are found in, beside its root
+#: folders of a project that hold its modules, besides its root
 SOURCE_FOLDERS = ("src", "lib", "python")
-#: modules of Python itself: no file below a folder of the project is meant by their names
+#: Python's standard modules: they never mean a file below a folder of the project
 STANDARD = sys.stdlib_module_names
 
 
@@ -34,7 +33,7 @@ def folder_of(path: str) -> str:
 
 
 def _nearest(folders: Container[str], path: str) -> str | None:
-    """The innermost of `folders` that `path` is in."""
+    """Return the innermost of `folders` that `path` is in."""
     folder = folder_of(path)
     while folder and folder not in folders:
         folder = folder_of(folder)
@@ -42,8 +41,8 @@ def _nearest(folders: Container[str], path: str) -> str | None:
 
 
 def _nearest_path(paths: Iterable[str], importer: str) -> str:
-    """The path that shares the longest beginning with the importer's; the first by name of
-    several.
+    """Return the path with the longest prefix in common with the importer; of several the first by
+    name.
     """
     parts = importer.split("/")
 
@@ -59,19 +58,21 @@ def _nearest_path(paths: Iterable[str], importer: str) -> str:
 
 
 def _module_path(path: str) -> str:
-    """A Python file's path as its module's name has it, with slashes."""
+    """Return a Python file's path in the form of its module name, with slashes."""
     bare = path.rpartition(".")[0]
     return folder_of(bare) if bare.rpartition("/")[2] == "__init__" else bare
 
 
 class PythonModules:
-    """Dotted names below the roots of an importer: the folder of its package, and every folder
-    around it with its SOURCE_FOLDERS; then below the roots of other packages; then
-    behind the name of the project's own folder, where that is a package itself.
+    """Dotted names of Python modules.
+
+    Searched in this order: the roots of the importer (the folder of its package, and each folder
+    around it, with their SOURCE_FOLDERS); the roots of other packages; the name of the project's
+    folder if that is a package.
     """
 
     def __init__(self, paths: Iterable[str], package: str = "") -> None:
-        """`package`: the name of the project's folder, "" where it is no package."""
+        """`package`: the name of the project's folder, "" if it is no package."""
         self._package = package
         self.files = {path for path in paths if path.endswith((".py", ".pyi"))}
         self.folders = {folder_of(path) for path in self.files}
@@ -89,7 +90,9 @@ class PythonModules:
         return any(f"{folder}/{name}".lstrip("/") in self.files for name in PACKAGE_FILES)
 
     def find(self, module: str, importer: str) -> str:
-        """The key of `module` as `importer` writes it; "" when it is outside the project."""
+        """Return the key of `module` as `importer` writes it; "" for a module outside the
+        project.
+        """
         level = len(module) - len(module.lstrip("."))
         if level:
             folder = folder_of(importer)
@@ -105,18 +108,19 @@ class PythonModules:
         return self._in_other_roots(place, importer) or self._below_package_name(place)
 
     def stub(self, path: str) -> str:
-        """The file beside a module that says what it has: `x.pyi` of `x.py`; "" for none."""
+        """Return the stub of a module, `x.pyi` of `x.py`; "" without one."""
         other = f"{path}i"
         return other if other in self.files else ""
 
     def _below_package_name(self, place: str) -> str:
-        """Behind the name of the project's own folder."""
+        """Return the key of a module below the name of the project's folder."""
         _, name, inside = f"/{place}/".partition(f"/{self._package}/")
         return self._file_at(inside.rstrip("/")) if name and self._package else ""
 
     def _roots(self, importer: str, *, nested: bool) -> Iterator[str]:
-        """The folders that `importer` finds modules in, nearest first. `own`: also those of the
-        project's folders, not only its root: a standard module is what they would hide.
+        """Yield the folders in which `importer` finds modules, nearest first.
+
+        `nested`: also folders below the project's root; they must not hide a standard module.
         """
         folder = folder_of(importer)
         while folder and nested:
@@ -138,8 +142,8 @@ class PythonModules:
         return folder
 
     def _in_other_roots(self, place: str, importer: str) -> str:
-        """Below a folder that is no package and in which the module is at the top, or that is named
-        as SOURCE_FOLDERS are.
+        """Return a module below another root: a SOURCE_FOLDERS name, or no package with the module
+        on top.
         """
         matches = []
         for path in self._by_name.get(place.rpartition("/")[2], ()):
@@ -158,7 +162,7 @@ class PythonModules:
         return f"{place}/" if place in self.folders else ""
 
     def child(self, key: str, name: str) -> str:
-        """The submodule `name` of a package."""
+        """Return the key of the submodule `name` of a package."""
         if key.endswith("/"):
             return self._file_at(f"{key}{name}")
         return (
@@ -169,8 +173,8 @@ class PythonModules:
 
 
 class GoModules:
-    """Import paths, by the module names of go.mod files; without one, by the longest folder that
-    ends the path.
+    """Import paths of Go, by the module names in go.mod files; without one, by the longest folder
+    that ends the path.
     """
 
     def __init__(self, paths: Iterable[str], modules: Mapping[str, str]) -> None:
@@ -194,8 +198,9 @@ class GoModules:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package.json: its name, and what `exports` and `imports` say: entry (`.`, `./x`, `./*`,
-    `#x`) → places of its source, which may have a `*` too.
+    """A package.json: its name, and the entries of `exports` and `imports`.
+
+    They map an entry (`.`, `./x`, `./*`, `#x`) to places of its source, which may have a `*` too.
     """
 
     name: str
@@ -235,7 +240,7 @@ class ScriptModules:
         return self._in_package(module)
 
     def counterpart(self, path: str) -> str:
-        """The file of declarations beside a script, the script beside such a file; "" for none."""
+        """Return the declaration file of a script, or the script of such a file; "" without one."""
         stem = path.removesuffix(DECLARATIONS)
         if stem != path:
             return next(
@@ -251,8 +256,9 @@ class ScriptModules:
         return other if f"{dot}{ending}" in _PLAIN_ENDINGS and other in self.files else ""
 
     def _entry(self, entries: Mapping[str, tuple[str, ...]], module: str, importer: str) -> str:
-        """The file of the entry that fits best: the whole name, else the longest beginning.
-        `importer`: where an entry may lead to another package.
+        """Return the file of the best entry: the whole name, else the longest prefix; "" for none.
+
+        With `importer`, an entry may lead to another package.
         """
         best, middle = "", ""
         for pattern in entries:
@@ -309,12 +315,12 @@ _CRATES = frozenset({"tests", "examples", "benches"})
 
 
 class RustModules:
-    """Paths of `use`: from the crate's root (the folder of lib.rs or main.rs), from here, or from a
-    crate beside this one.
+    """Paths of `use`: from the crate's root (the folder of lib.rs or main.rs), from the module
+    itself, or from another crate of the project.
     """
 
     def __init__(self, paths: Iterable[str], crates: Mapping[str, tuple[str, str]] | None = None) -> None:
-        """`crates`: folder → name and file of a package's library, by its Cargo.toml."""
+        """`crates`: folder → name and file of a package's library, from its Cargo.toml."""
         self.files = {path for path in paths if path.endswith(".rs")}
         #: name → folder and file
         self._crates: dict[str, tuple[str, str]] = {}
@@ -331,9 +337,7 @@ class RustModules:
                 self._crates.setdefault(name, (folder_of(path), path))
 
     def find(self, module: str, importer: str) -> str:
-        """`path.rs`, or `path.rs|inner` for a module that is written inside a file; "" for another
-        crate.
-        """
+        """Return `path.rs`, or `path.rs|inner` for a module inside a file; "" for another crate."""
         parts = module.split(".")
         if parts[0] == "crate":
             root_file = importer if self._is_root(importer) else ""
@@ -351,18 +355,18 @@ class RustModules:
         key = self._resolve_path(self._module_folder(importer), parts)
         if key and not (parts[0] in self._crates and "|" in key):
             return key
-        if parts[0] in self._crates:  # rather than a module inside a file, of which nothing is known here
+        if parts[0] in self._crates:  # before a module inside a file, which may not exist
             folder, file = self._crates[parts[0]]
             return self._resolve_path(folder, parts[1:], file)
         return ""
 
     def child(self, key: str, name: str) -> str:
-        """The file of the module `name` that a file declares."""
+        """Return the file of the module `name` that a file declares."""
         place = self._module_folder(key)
         return self._file(f"{place}/{name}" if place else name)
 
     def root(self, importer: str) -> str:
-        """The folder of the crate that a file belongs to."""
+        """Return the folder of the crate that a file belongs to."""
         folder = folder_of(importer)
         while folder:
             if f"{folder}/lib.rs" in self.files or f"{folder}/main.rs" in self.files:
@@ -371,13 +375,15 @@ class RustModules:
         return folder
 
     def _module_folder(self, path: str) -> str:
-        """The folder of a file's submodules."""
+        """Return the folder of a file's submodules."""
         if path.rpartition("/")[2] in ("mod.rs", "lib.rs", "main.rs") or self._is_root(path):
             return folder_of(path)
         return path.removesuffix(".rs")
 
     def _is_root(self, path: str) -> bool:
-        """Whether a file is a crate of its own: a library, a program, a test, an example."""
+        """Return True if a file is the root of a crate: a library, a program, a test, an
+        example.
+        """
         if path in self._libraries or path.endswith(("src/lib.rs", "src/main.rs")):
             return True
         around, _, last = folder_of(path).rpartition("/")
@@ -408,7 +414,9 @@ class RustModules:
 
 
 class IncludedFiles:
-    """`#include` and `require`: beside the file, else the file whose path ends so."""
+    """Files of `#include` and `require`: relative to the includer, else the file whose path has the
+    same end.
+    """
 
     def __init__(self, paths: Iterable[str], endings: tuple[str, ...], added: str = "") -> None:
         self._added = added

@@ -1,5 +1,5 @@
-"""What others can see of one file's facts: what the resolution of other files may depend on, and by
-which names they speak of it.
+"""The part of a file's facts that is visible to other files: their resolution may depend on it,
+under the names listed here.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 
 def derived_names(facts: Facts) -> Iterator[tuple[str, str]]:
-    """(word, name): a name of `facts` that others can see, and a word that its value speaks of."""
+    """Yield (word, name): a public name of `facts`, and a word in its value."""
     reads_parameters = RULES[facts.language].family == "script" or facts.language == "kotlin"
     for definition in facts.definitions:
         if definition.kind in CALLABLE_KINDS:
             texts = [definition.returns, *(flag for flag in definition.flags if flag.startswith(DECORATED))]
-            if (
-                reads_parameters
-            ):  # what a function is told that is passed to this one; whose extension this is
+            if reads_parameters:  # types of callbacks passed to it; the receiver of an extension
                 texts += [
                     *(parameter.type for parameter in definition.parameters),
                     definition.scope if definition.parent < 0 else "",
@@ -29,9 +27,9 @@ def derived_names(facts: Facts) -> Iterator[tuple[str, str]]:
                 yield word, definition.name
                 if (
                     definition.name == "constructor" or CALLED in definition.flags
-                ):  # others say its type's name
+                ):  # other files use its type's name
                     yield word, definition.scope.rpartition(".")[2]
-        elif definition.returns:  # another name of a function's type
+        elif definition.returns:  # an alias of a function type
             yield from ((word, definition.name) for word in WORD.findall(definition.returns))
         for base in definition.bases:
             yield from ((word, definition.name) for word in WORD.findall(base.chain))
@@ -48,7 +46,9 @@ def derived_names(facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def public_surface(facts: Facts | None) -> dict[str, object]:
-    """What other files can see of one: for each definition what their resolution may depend on."""
+    """Return the public part of a file's facts: key of a definition, binding, import → its
+    signature.
+    """
     if facts is None:
         return {}
     entries: dict[str, object] = {}
@@ -83,8 +83,8 @@ def public_surface(facts: Facts | None) -> dict[str, object]:
 
 
 def _public_name(facts: Facts, binding: Binding) -> str:
-    """The name by which others speak of what is bound; of what a type holds by whatever name, the
-    type's.
+    """Return the name by which other files use a binding; for an index signature the type's
+    name.
     """
     owner, _, name = binding.name.rpartition(".")
     if name != ANY_NAME:

@@ -1,5 +1,6 @@
-"""Which of the meanings that a name gets in one scope hold at a place there. A test's file gives
-one name hundreds of them, each in a block of its own.
+"""The bindings, imports and definitions of a name that reach a place in its scope.
+
+A test file may bind one name hundreds of times, each in a separate block.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ from typing import NamedTuple
 
 from cortex.graph.facts.facts import Binding, Definition, Import
 
-#: what gives a name its meaning: a binding, an import, or the number of a definition
+#: a binding, an import, or the index of a definition
 BindingSite = Binding | Import | int
 
-#: a place in a file after everything that is bound in it
+#: a place in a file after all of its bindings
 ANYWHERE = 1 << 60
-#: where the meaning of what a block does not bound ends
+#: end of the range of a site outside of blocks
 _NEVER = 1 << 62
 
 
 class ReachingSites(NamedTuple):
-    """`number` is the same wherever the same `places` hold, the last that was bound last."""
+    """Sites that reach a place, the latest last. `number` is equal for equal `places`."""
 
     number: int
     places: tuple[BindingSite, ...]
@@ -30,14 +31,14 @@ _NOWHERE = ReachingSites(-1, ())
 
 
 class Meanings:
-    """Of one name in one scope; `held` in the order of FileIndex.places. Never changed."""
+    """The sites of one name in one scope, in the order of FileIndex.places. Never changed."""
 
     __slots__ = ("_around", "_by_stretch", "_marks", "_numbers", "_only", "_since", "_spans")
 
     def __init__(self, places: Sequence[BindingSite], definitions: Sequence[Definition]) -> None:
         self._spans = [_span(site, definitions) for site in places]
         self._since = [definitions[site].since if isinstance(site, int) else 0 for site in places]
-        self._only = ReachingSites(0, tuple(places)) if len(places) == 1 else None  # as of most names
+        self._only = ReachingSites(0, tuple(places)) if len(places) == 1 else None  # the usual case
         self._marks: list[int] = []
         if self._only is None:
             marks = {begin for begin, _, _ in self._spans} | {until for _, until, _ in self._spans}
@@ -50,7 +51,7 @@ class Meanings:
     def at(self, at: int) -> ReachingSites:
         if self._only is not None:
             begin, until, site = self._spans[0]
-            if isinstance(site, int):  # known before it stands there, and where nobody says a place
+            if isinstance(site, int):  # valid before its place, and everywhere without a place
                 begin, until = self._since[0], until if at < ANYWHERE else _NEVER
             return self._only if begin <= at < until else _NOWHERE
         stretch = bisect.bisect_right(self._marks, at)
@@ -65,15 +66,16 @@ class Meanings:
             if begin <= at < until:
                 order.append((begin, number))
             elif isinstance(site, int) and self._since[number] <= at < until:
-                # known before it stands there, as what is least in its scope
+                # valid before its place, with the least rank in its scope
                 order.append((self._since[number] or -1, number))
         if at >= ANYWHERE and not order:
             order = [(0, n) for n, (_, _, site) in enumerate(self._spans) if isinstance(site, int)]
         return self._numbered_sites(order)
 
     def around(self, at: int) -> ReachingSites:
-        """What holds in a function that is defined at `at`, which may be called at any time: all
-        that the scope has, and of the blocks in it those around `at`, whose meanings come last.
+        """Return the sites that reach a function defined at `at`, which may be called at any time.
+
+        These are all sites of the scope outside of blocks, then those in blocks around `at`.
         """
         if self._only is not None and self._spans[0][1] == _NEVER:
             return self._only

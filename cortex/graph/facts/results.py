@@ -1,5 +1,5 @@
-"""Go: what a function gives, without the names of its results. Go, Rust, Python: which of several
-values a name gets.
+"""Results and destructuring: result types of Go without their names; in Go, Rust and Python the
+value of each name on the left.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of
 from cortex.graph.facts.grammars import Syntax
 
-#: patterns of Rust's own that hold one value, and how many parts those have
+#: Rust's patterns that hold one value, and the number of their children
 _HOLDERS, _HOLDER_PARTS = frozenset({"Some", "Ok"}), 2
 
 
 def types_of(results: Node) -> str:
-    """The types of a result list: `(int, error)` for `(n int, err error)`, `T` for `(t T)`."""
+    """Return the types of a result list: `(int, error)` for `(n int, err error)`, `T` for `(t
+    T)`.
+    """
     if results.type != "parameter_list":
         return text_of(results)
     types: list[str] = []
@@ -28,7 +30,7 @@ def types_of(results: Node) -> str:
 
 
 def value_of(name: Node, syntax: Syntax) -> str:
-    """The chain of what one of several names on the left gets; `f(1)` is the second result of
+    """Return the chain for one of several names on the left; `f(1)` is the second result of
     `f()`.
     """
     names = name.parent
@@ -56,7 +58,7 @@ def value_of(name: Node, syntax: Syntax) -> str:
 
 
 def _tuple_place(name: Node) -> tuple[int, int, Node | None]:
-    """For a name in `let (a, b) = value`: its number, how many there are, and the value."""
+    """Return (index of a name in `let (a, b) = value`, number of names, node of the value)."""
     names = name.parent
     around = names.parent if names is not None else None
     if names is None or around is None or names.type not in ("tuple_pattern", "pattern_list"):
@@ -71,7 +73,9 @@ def _tuple_place(name: Node) -> tuple[int, int, Node | None]:
 
 
 def _chain_of_part(name: Node, syntax: Syntax, first: str) -> str:
-    """`first`: what stands behind a call of which the first result is meant."""
+    """Return the chain of a destructured value. `first` follows a call whose first result is
+    meant.
+    """
     at, count, value = _tuple_place(name)
     if value is None or at < 0:
         return UNKNOWN
@@ -106,7 +110,7 @@ def _rust_value(name: Node, syntax: Syntax) -> str:
 
 
 def _chain_of_place(pattern: Node, name: Node, syntax: Syntax) -> str:
-    """`Side.Left.0` for `x` in `Side::Left(x)`."""
+    """Return `Side.Left.0` for `x` in `Side::Left(x)`."""
     before = [child.type for child in pattern.children if child.end_byte <= name.start_byte]
     chain = chain_of(pattern.named_children[0], syntax)
     if chain in (UNKNOWN, LITERAL) or "remaining_field_pattern" in before:
@@ -115,7 +119,7 @@ def _chain_of_place(pattern: Node, name: Node, syntax: Syntax) -> str:
 
 
 def _matched_value(pattern: Node) -> Node | None:
-    """The value that a pattern of Rust is of."""
+    """Return the value that a Rust pattern matches."""
     around = pattern.parent
     if around is not None and around.type == "match_pattern":  # its arm, the block, the match
         around = around.parent and around.parent.parent and around.parent.parent.parent
@@ -123,7 +127,9 @@ def _matched_value(pattern: Node) -> Node | None:
 
 
 def _chain_of_field(pattern: Node, syntax: Syntax) -> str:
-    """`self.slot` for `slot` in `let Disk { slot, .. } = self`, in a condition and in a match."""
+    """Return `self.slot` for `slot` in `let Disk { slot, .. } = self`, in a condition and in a
+    match.
+    """
     value = _matched_value(pattern.parent) if pattern.parent is not None else None
     field = pattern.child_by_field_name("name")
     chain = chain_of(value, syntax) if value is not None else UNKNOWN
@@ -134,7 +140,7 @@ def _python_value(name: Node, syntax: Syntax) -> str:
     return _chain_of_part(name, syntax, "[]")
 
 
-#: by language, what takes one value apart into several names
+#: language → function that returns the chain of a destructured name
 DESTRUCTURERS: Mapping[str, Callable[[Node, Syntax], str]] = {
     "go": value_of,
     "rust": _rust_value,

@@ -1,5 +1,5 @@
-"""What Scala's syntax tree says in its own way of values and parameters: what functions without a
-name are given, also those of `_`, lists of parameters behind the first, what is applied unasked.
+"""Values and parameters in Scala's syntax tree: arguments of unnamed functions and of `_`, later
+parameter lists, implicit definitions.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from tree_sitter import Node
 
 from cortex.graph.facts.facts import CASE, DEFAULT, IMPLICIT, LATER, MANY, RECEIVER, Parameter
 
-#: what stands for a call's one argument instead of parentheses
+#: nodes that are a call's only argument, in place of parentheses
 BLOCK_KINDS = frozenset({"block", "case_block"})
-#: what is one function with the `_` in it: calls, infix calls and their parts
+#: nodes that form one function with the `_` inside: calls, infix calls and their parts
 _AROUND = frozenset(
     "field_expression call_expression infix_expression generic_function prefix_expression "
     "ascription_expression parenthesized_expression".split()
 )
-#: characters of a type that are kept
+#: stored characters of a type
 _TYPE_MAX = 400
-#: nodes inside one another that are looked at
+#: depth of nested nodes
 _DEPTH_MAX = 24
-#: stands for an expression that says nothing, as in chains
+#: an unknown expression and a literal, as in chains
 _UNKNOWN, _LITERAL = "?", "#"
-#: functions that are given what was made so far, and an element: the number of that
+#: functions with a callback for the result so far and an element → index of the element
 _FOLDS = {"foldLeft": 1, "foldRight": 0, "fold": 1, "scanLeft": 1, "scanRight": 0}
-#: interpolations that make texts
+#: interpolators that make strings
 _TEXTS = frozenset({"s", "f", "raw"})
 
 Chain = Callable[[Node | None], str]
@@ -36,7 +36,7 @@ def _text(node: Node | None) -> str:
 
 
 def scala_flags(node: Node) -> list[str]:
-    """CASE, IMPLICIT, and what the functions of an `extension` are called on."""
+    """Return CASE, IMPLICIT, and the receiver's type for functions of an `extension`."""
     flags = [CASE] if any(child.type == "case" for child in node.children) else []
     modifiers = next((child for child in node.children if child.type == "modifiers"), None)
     if modifiers is not None and "implicit" in _text(modifiers).split():
@@ -52,7 +52,7 @@ def scala_flags(node: Node) -> list[str]:
 
 
 def parameters_of_scala(node: Node) -> list[Parameter]:
-    """Those of a class's constructor."""
+    """Return the parameters of a class's constructor."""
     lists = [child for child in node.children if child.type == "class_parameters"]
     return [
         _parameter(parameter)
@@ -72,7 +72,7 @@ def _parameter(node: Node) -> Parameter:
 
 
 def is_later(parameter: Node) -> bool:
-    """Whether a parameter is in a list behind the first, or in one that is passed unasked."""
+    """Return True for a parameter in a later list, or in one that the compiler fills."""
     listed = parameter.parent
     if listed is None:
         return False
@@ -85,7 +85,7 @@ def is_later(parameter: Node) -> bool:
 
 
 def argument_of_scala(node: Node) -> str | None:
-    """What an argument is that is of no other language's shape; None for any other."""
+    """Return the description of an argument that only Scala has; None for other nodes."""
     kind = node.type
     if kind == "ascription_expression":
         type_text = _text(node.child_by_field_name("type") or node.named_children[-1])
@@ -105,7 +105,7 @@ def argument_of_scala(node: Node) -> str | None:
 
 
 def _begins_with_wildcard(node: Node) -> bool:
-    """Whether an expression is a function of the `_` that it begins with, `_.name`, `_ + 1`."""
+    """Return True if an expression is a function of the `_` at its beginning: `_.name`, `_ + 1`."""
     first: Node | None = node
     for _ in range(_DEPTH_MAX):
         if first is None or first.type == "wildcard":
@@ -117,7 +117,7 @@ def _begins_with_wildcard(node: Node) -> bool:
 
 
 def wildcard_chain(node: Node, chain: Chain) -> str:
-    """What `_` is in `disks.map(_.save())`: `disks.map(~0_0)`."""
+    """Return the chain of `_` in `disks.map(_.save())`: `disks.map(~0_0)`."""
     inner = node
     for _ in range(_DEPTH_MAX):
         around = inner.parent
@@ -133,8 +133,9 @@ def wildcard_chain(node: Node, chain: Chain) -> str:
 
 
 def lambda_parameter_chain(name: Node, chain: Chain) -> str:
-    """What a parameter of a function without a name is, `disks.map(disk => …)`, also where that is
-    taken apart at once, `{ case disk => … }`; `?` where nobody says it.
+    """Return the chain of an unnamed function's parameter, `disks.map(disk => …)`.
+
+    A parameter that is matched at once counts too, `{ case disk => … }`; `?` if unknown.
     """
     number, holder = 0, name.parent
     if holder is not None and holder.type == "binding":
@@ -156,7 +157,7 @@ def lambda_parameter_chain(name: Node, chain: Chain) -> str:
 
 
 def _argument_place(expression: Node, around: Node) -> tuple[Node, int] | None:
-    """The call that an expression is passed to, and as which argument."""
+    """Return the call that an expression is passed to, and its argument index."""
     if around.type == "arguments" and around.parent is not None and around.parent.type == "call_expression":
         listed = [child.start_byte for child in around.named_children if not child.is_extra]
         return around.parent, listed.index(expression.start_byte) if expression.start_byte in listed else 0
@@ -171,7 +172,7 @@ def _argument_place(expression: Node, around: Node) -> tuple[Node, int] | None:
 
 
 def _argument_chain(call: Node, argument: int, number: int, chain: Chain) -> str:
-    """The chain of what a function is given that is passed to a call."""
+    """Return the chain of parameter `number` of a function passed to a call as `argument`."""
     if call.type == "infix_expression":
         operator = call.child_by_field_name("operator")
         if operator is None or operator.type != "identifier":
@@ -198,7 +199,7 @@ def _link(callee: str, argument: int, number: int) -> str:
 
 
 def _wildcards_before(function: Node, node: Node) -> int:
-    """How many other `_` stand before one in the function that they make."""
+    """Return the number of other `_` before `node` in the function that they form."""
     count, pending = 0, [function]
     while pending:
         current = pending.pop()
@@ -210,12 +211,12 @@ def _wildcards_before(function: Node, node: Node) -> int:
 
 
 def for_element_chain(value: str) -> str:
-    """What `disk` is in `for (disk <- disks)`."""
+    """Return the chain of `disk` in `for (disk <- disks)`."""
     return _link(f"{value}.foreach", 0, 0)
 
 
 def pattern_component(name: Node, type_node: Node) -> str:
-    """What a name gets where an instance of a class is taken apart, `case Disk(label, size)`."""
+    """Return the chain of a name in a pattern for a class, `case Disk(label, size)`."""
     around = name.parent
     parts = (
         [child.start_byte for child in around.named_children if child.start_byte != type_node.start_byte]
@@ -228,7 +229,7 @@ def pattern_component(name: Node, type_node: Node) -> str:
 
 
 def is_constant_pattern(name: Node) -> bool:
-    """Whether a name in a pattern is that of a value that is there, `case Full =>`."""
+    """Return True if a name in a pattern refers to an existing value, `case Full =>`."""
     around = name.parent
     in_pattern = around is not None and (around.type.endswith("_pattern") or around.type == "case_clause")
     return in_pattern and _text(name)[:1].isupper()

@@ -1,6 +1,7 @@
-"""Line ends that TypeScript's grammar misreads, so that a whole file is in pieces: before a
-signature that begins with its type parameters, `<T>(x: T): T`, taken for arguments of the type
-above it. Pure text; lines and columns of everything else stay.
+"""Repairs of TypeScript lines that the grammar misreads, so that a whole file falls into pieces.
+
+It takes the type parameters at the beginning of a signature, `<T>(x: T): T`, as type arguments of
+the line above. Pure text; lines and columns of all other code stay the same.
 """
 
 from __future__ import annotations
@@ -9,17 +10,17 @@ import re
 from collections.abc import Sequence
 
 _OPENS = re.compile(r"\s+<(?:\s*$|(?:const\s+)?[A-Za-z_$])")
-#: what lines end with that go on
+#: ends of lines that continue
 _GOES_ON = re.compile(r"(?:[{(\[<;,:=|&?.]|=>|\b(?:extends|implements|keyof|typeof|infer|is|new))$")
 _COMMENT = re.compile(r"\s*(?://|/?\*)|.*\*/$")
-#: characters of a line that is looked at
+#: characters of the longest line that is read
 LINE_CHARS_MAX = 1_000
 #: lines of comments between two signatures
 COMMENTS_MAX = 80
 
 
 def end_signatures(lines: Sequence[str]) -> list[str]:
-    """`lines` with a semicolon in the blanks before each such signature; as many as before."""
+    """Return `lines` with a semicolon before each such signature; their number stays the same."""
     output = list(lines)
     for at, line in enumerate(lines):
         if "<" not in line or len(line) > LINE_CHARS_MAX or not _OPENS.match(line):

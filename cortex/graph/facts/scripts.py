@@ -1,5 +1,5 @@
-"""What assignments and object literals of JavaScript and TypeScript define: exports in CommonJS's
-way, members of prototypes, of constants and of `this`. Pure functions of nodes.
+"""Definitions by assignments and object literals of JavaScript and TypeScript: CommonJS exports,
+members of prototypes, of constants and of `this`. Pure functions of nodes.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from tree_sitter import Node
 from cortex.graph.facts.chains import text_of
 from cortex.graph.facts.facts import SPREAD
 
-#: the name that stands for what a file exports
+#: the owner's name of a file's exports
 EXPORTS = "exports"
-#: what a file exports as a whole
+#: the export of a whole file
 MODULE_EXPORTS = "module.exports"
 
 FUNCTIONS = frozenset(
@@ -22,14 +22,14 @@ FUNCTIONS = frozenset(
     "generator_function_declaration anonymous_function".split()
 )
 _NAMELESS = frozenset("arrow_function function_expression generator_function class object".split())
-_COVERS = frozenset("as_expression satisfies_expression parenthesized_expression".split())
+_WRAPPERS = frozenset("as_expression satisfies_expression parenthesized_expression".split())
 #: calls that make their first argument inherit from the second
 _INHERIT = frozenset({b"util.inherits", b"inherits", b"Object.setPrototypeOf"})
 _CREATE = b"Object.create"
-#: calls that give their first argument the members of the others, and how these are named
+#: calls that copy members of the other arguments to the first; node types of these arguments
 _MIX = frozenset({b"Object.assign", b"_.extend", b"_.assign", b"$.extend", b"jQuery.extend", b"extend"})
 _NAME_NODES = frozenset({"identifier", "member_expression", "call_expression"})
-#: of what is exported by default, what has a name from that or of its own
+#: default exports that have a name from the export or from themselves
 _NAMED_BY_DEFAULT = FUNCTIONS | {"class", "object", "identifier"}
 _TYPE_PARTS = frozenset({"object_type", "parenthesized_type", "intersection_type"})
 #: bytes of the longest of those callees
@@ -37,8 +37,10 @@ _CALLEE_BYTES_MAX = max(map(len, (*_INHERIT, *_MIX, _CREATE)))
 
 
 class Owner(NamedTuple):
-    """Whose members something says: `name` of an object or a constructor, "this", EXPORTS, "" for
-    nobody that we follow; `prototype`: by way of its prototype.
+    """The owner of members: an object or a constructor.
+
+    `name` is its name, "this", EXPORTS, or "" for an owner that is not followed. `prototype`: the
+    members belong to its prototype.
     """
 
     name: str
@@ -46,7 +48,7 @@ class Owner(NamedTuple):
 
 
 def owner_of(node: Node | None) -> Owner:
-    """Of `x`, `this`, `exports`, `module.exports`, `X.prototype`."""
+    """Return the owner for `x`, `this`, `exports`, `module.exports`, `X.prototype`."""
     if node is None:
         return Owner("")
     if node.type in ("identifier", "this"):
@@ -62,9 +64,11 @@ def owner_of(node: Node | None) -> Owner:
 
 
 def owner_of_literal(literal: Node) -> Owner:
-    """Of what an object literal is the value of, or is assigned to by `Object.assign`."""
+    """Return the owner of an object literal's members, by its declaration, assignment or
+    `Object.assign`.
+    """
     around = literal.parent
-    while around is not None and (around.type in _COVERS or around.type == "ternary_expression"):
+    while around is not None and (around.type in _WRAPPERS or around.type == "ternary_expression"):
         around = around.parent
     if around is None:
         return Owner("")
@@ -81,7 +85,7 @@ def owner_of_literal(literal: Node) -> Owner:
 
 
 def is_returned(literal: Node) -> bool:
-    """Whether an object literal is what a function gives."""
+    """Return True if a function returns an object literal."""
     around = literal.parent
     if around is not None and around.type == "parenthesized_expression" and around.parent is not None:
         return around.parent.type == "arrow_function"
@@ -89,7 +93,9 @@ def is_returned(literal: Node) -> bool:
 
 
 def is_in_function(node: Node, definition: Node) -> bool:
-    """Whether the innermost function around `node` is a definition's, `const f = () => …` too."""
+    """Return True if the innermost function around `node` is the definition, also in `const f = ()
+    => …`.
+    """
     around = node.parent
     while around is not None and around.type not in FUNCTIONS:
         around = around.parent
@@ -102,11 +108,11 @@ def _field_text(node: Node, name: str) -> str:
 
 
 def assigned_value(node: Node) -> Node:
-    """What `a = b = value` gives in the end: the value; for a function or an object, which has its
-    name from where it was put, the place before it.
+    """Return the value of `a = b = value`: for a function or an object its first target, else the
+    value.
     """
-    while node.type == "assignment_expression" or node.type in _COVERS:
-        if node.type in _COVERS:
+    while node.type == "assignment_expression" or node.type in _WRAPPERS:
+        if node.type in _WRAPPERS:
             inner = node.named_child(0)
             if inner is None or node.type != "parenthesized_expression":
                 break
@@ -120,7 +126,7 @@ def assigned_value(node: Node) -> Node:
 
 
 def members_of(literal: Node) -> Iterator[tuple[str, Node]]:
-    """(name, value) of what an object literal holds by name."""
+    """Yield (name, value) for the named members of an object literal."""
     for child in literal.named_children:
         if child.type == "shorthand_property_identifier":
             yield text_of(child), child
@@ -133,7 +139,7 @@ def members_of(literal: Node) -> Iterator[tuple[str, Node]]:
 
 
 def has_functions(literal: Node) -> bool:
-    """Whether an object literal holds functions by name."""
+    """Return True if an object literal holds functions by name."""
     for child in literal.named_children:
         value = child.child_by_field_name("value") if child.type == "pair" else child
         if value is not None and value.type in FUNCTIONS:
@@ -142,7 +148,7 @@ def has_functions(literal: Node) -> bool:
 
 
 def is_destructured(node: Node) -> bool:
-    """Whether a name stands in `{ a, b: name, c = 1 }`."""
+    """Return True for a name in `{ a, b: name, c = 1 }`."""
     around = node.parent
     return around is not None and around.type in (
         "object_pattern",
@@ -152,9 +158,7 @@ def is_destructured(node: Node) -> bool:
 
 
 def destructured_member(node: Node) -> tuple[str, Node | None]:
-    """For a name in `const { a, b: name } = value`: the member that it is of, and the value; "" and
-    None anywhere else.
-    """
+    """Return (member, value) for a name in `const { a, b: name } = value`; ("", None) elsewhere."""
     pattern, member = node.parent, text_of(node)
     if pattern is not None and pattern.type == "pair_pattern":
         member, pattern = _field_text(pattern, "key"), pattern.parent
@@ -167,7 +171,7 @@ def destructured_member(node: Node) -> tuple[str, Node | None]:
 
 
 def read_mixins(call: Node) -> Iterator[tuple[Owner, Node]]:
-    """(who, what it takes in whole) of `Object.assign(P.prototype, methods, …)`."""
+    """Yield (owner, mixin) for each mixin of `Object.assign(P.prototype, methods, …)`."""
     callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if callee is None or arguments is None or callee.end_byte - callee.start_byte > _CALLEE_BYTES_MAX:
         return
@@ -180,8 +184,9 @@ def read_mixins(call: Node) -> Iterator[tuple[Owner, Node]]:
 
 
 def read_inheritance(call: Node) -> tuple[Owner, Node] | None:
-    """(who, its base) where a call makes one inherit from another: `util.inherits(P, Base)`,
-    `P.prototype = Object.create(Base.prototype)`.
+    """Return (owner, base) for a call that sets up inheritance, None for others.
+
+    Such calls are `util.inherits(P, Base)`, `P.prototype = Object.create(Base.prototype)`.
     """
     callee = call.child_by_field_name("function")
     if callee is None or callee.end_byte - callee.start_byte > _CALLEE_BYTES_MAX:
@@ -204,14 +209,16 @@ def read_inheritance(call: Node) -> tuple[Owner, Node] | None:
 
 
 def is_exported(declarator: Node) -> bool:
-    """Whether `x = 1` stands in `export let x = 1`."""
+    """Return True for `x = 1` in `export let x = 1`."""
     listed = declarator.parent
     around = listed.parent if listed is not None and declarator.type == "variable_declarator" else None
     return around is not None and around.type == "export_statement"
 
 
 def is_type_part(member: Node) -> bool:
-    """Whether a member or a signature is of a part of the type that has the name, `A & { … }`."""
+    """Return True if a member or signature is in an object type within a type alias, `A & { …
+    }`.
+    """
     around = member.parent
     while around is not None and around.type in _TYPE_PARTS:
         around = around.parent
@@ -219,7 +226,7 @@ def is_type_part(member: Node) -> bool:
 
 
 def record_value_type(base: Node) -> Node | None:
-    """`Disk` of `Record<string, Disk>`."""
+    """Return `Disk` of `Record<string, Disk>`."""
     if base.type != "generic_type" or _field_text(base, "name") != "Record":
         return None
     arguments = base.child_by_field_name("type_arguments")
@@ -227,7 +234,7 @@ def record_value_type(base: Node) -> Node | None:
 
 
 def default_export_value(export: Node) -> Node | None:
-    """What `export default make()` gives that has no name."""
+    """Return the value of `export default make()` if it has no name."""
     if export.type != "export_statement" or not any(child.type == "default" for child in export.children):
         return None
     value = export.child_by_field_name("value")

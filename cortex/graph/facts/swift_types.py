@@ -1,4 +1,4 @@
-"""Swift's own types that a file extends, and what shows that a value is of one. Of no project."""
+"""Swift's library types that a file extends. Of no project."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _SHORT = {"array_type": "Array", "dictionary_type": "Dictionary"}
 
 
 def extended_type(name: Node) -> str:
-    """The name of the container that an extension is of, as in `extension [Disk]`; "" where it is
-    of anything else.
+    """Return the name of the container in an extension such as `extension [Disk]`; "" for
+    others.
     """
     if name.type in _SHORT:
         return _SHORT[name.type]

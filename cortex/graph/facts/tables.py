@@ -1,9 +1,8 @@
-"""One file's facts as they are kept, packed, and unpacked with the look-ups that resolution needs.
-Of no other file.
+"""Facts of one file in packed form, and an index over them with the look-ups of resolution.
 
-A project of 50 000 files cannot be kept as Python objects. What is needed of every file all the
-time are its name and the words that it speaks of; the rest is encoded, and the references and local
-bindings, which only the file's own resolution reads, are compressed as well.
+A project of 50 000 files does not fit into memory as Python objects. Resolution always needs the
+path of each file and the words that it mentions; the rest is encoded. References and local bindings
+are compressed as well: only the resolution of the file itself reads them.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from cortex.graph.facts.links import BETWEEN
 from cortex.graph.facts.reaching_bindings import BindingSite, Meanings
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: a definition: its file and its number there
+#: a definition: the path of its file and its index there
 Ref = tuple[str, int]
 
-#: zlib's; higher ones take several times as long for a tenth less
+#: level of zlib; higher ones take several times as long for a tenth less
 COMPRESSION = 1
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*")
@@ -45,8 +44,10 @@ _INNER = msgspec.msgpack.Decoder(_Inner)
 
 
 class Packed(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`words` are the names that the file speaks of, each between line feeds; `head` is Facts
-    without references and local bindings, which `inner` holds.
+    """The encoded facts of a file.
+
+    `words` are the names that the file mentions, with a line feed before and after each; `head` is
+    Facts without references and local bindings; `inner` holds these two, compressed.
     """
 
     path: str
@@ -78,12 +79,12 @@ def pack(facts: Facts) -> Packed:
 
 
 def head_of(packed: Packed) -> Facts:
-    """The facts without references and local bindings."""
+    """Return the facts without references and local bindings."""
     return _HEAD.decode(packed.head)
 
 
 class FileIndex:
-    """One file's facts with look-ups, each made when it is first asked for. Never changed."""
+    """Look-ups over one file's facts, each built on first use. The facts never change."""
 
     __slots__ = (
         "_bindings",
@@ -111,7 +112,7 @@ class FileIndex:
     def __init__(self, packed: Packed) -> None:
         self._packed = packed
         self.facts = head_of(packed)
-        #: the definitions' ids; the project gives them
+        #: ids of the definitions, set by the project
         self.ids: list[str] = []
         self._inner_imports: dict[str, list[Import]] = {}
         self._bindings: dict[tuple[int, str], list[Binding]] | None = None
@@ -133,7 +134,9 @@ class FileIndex:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """Not kept: only the file's own resolution reads them, once, and they are half of it."""
+        """The references; not cached, because only the file's own resolution reads them, once, and
+        they are half of its memory.
+        """
         references, local = self._unpack()
         if self._local is None:
             self._local = local
@@ -141,7 +144,7 @@ class FileIndex:
 
     @property
     def local_bindings(self) -> tuple[Binding, ...]:
-        """The bindings inside of functions."""
+        """The bindings inside functions."""
         if self._local is None:
             self._local = self._unpack()[1]
         return self._local
@@ -151,8 +154,9 @@ class FileIndex:
         return inner
 
     def places(self, scope: int, name: str) -> Sequence[BindingSite]:
-        """The bindings, then the imports, then the definitions of `name` in one scope that is not a
-        type's.
+        """Return the bindings, imports and definitions, in this order, of `name` in a scope.
+
+        The scope is no type.
         """
         if scope >= 0:
             if self._places is None:
@@ -164,7 +168,7 @@ class FileIndex:
         return self._top_places.get((scope, name), ())
 
     def meanings(self, scope: int, name: str) -> Meanings:
-        """Which of these places hold where."""
+        """Return the same places with the byte range in which each is valid."""
         meanings = self._meanings.get((scope, name))
         if meanings is None:
             meanings = Meanings(self.places(scope, name), self.facts.definitions)
@@ -172,9 +176,10 @@ class FileIndex:
         return meanings
 
     def holder(self, scope: int, name: str, places: Sequence[BindingSite]) -> int:
-        """The number of a script's constant that has members, unless a type is declared for it
-        before, or a block inside binds the name again; of those in blocks the one among `places`;
-        -1 for none.
+        """Return the index of a script's constant `name` that has members, -1 for none.
+
+        -1 as well if a type is declared for the constant earlier, or if the last of `places` binds
+        the name again in an inner block. Of constants in blocks, the one among `places`.
         """
         number = self._holders.get((scope, name))
         if number is None:
@@ -198,7 +203,7 @@ class FileIndex:
         return -1
 
     def _holds(self, at: int) -> bool:
-        """Whether a definition is a constant that has members."""
+        """True for a constant that has members."""
         return self.facts.definitions[at].kind == "constant" and HOLDER in self.facts.definitions[at].flags
 
     @property
@@ -209,8 +214,8 @@ class FileIndex:
         return self._names
 
     def outer(self, at: int) -> int:
-        """The number of the definition around one; of Kotlin's extension that is written in a type
-        that type's.
+        """Return the index of the definition around another, -1 for none; for a Kotlin extension
+        that is written in a type, the index of that type.
         """
         definition = self.facts.definitions[at]
         if definition.parent >= 0 or not definition.scope or self.facts.language != "kotlin":
@@ -227,14 +232,14 @@ class FileIndex:
 
     @property
     def narrowed_fields(self) -> set[str]:
-        """The fields of which a test in a function says more, as bindings name them."""
+        """The fields that a test in a function narrows, as bindings name them."""
         if self._narrowed is None:
             self._narrowed = {binding.name for binding in self.local_bindings if BETWEEN in binding.name}
         return self._narrowed
 
     @property
     def first_parameters(self) -> set[str]:
-        """What methods call their first parameter."""
+        """The names of the first parameters of methods."""
         if self._firsts is None:
             methods = (
                 definition
@@ -245,8 +250,8 @@ class FileIndex:
         return self._firsts
 
     def may_bind(self, name: str) -> bool:
-        """False when `name` has no place in this file; True also while that is not worth finding
-        out.
+        """Return False if nothing in this file binds `name`; True also while the local bindings are
+        not unpacked.
         """
         if self._local is None:
             return True
@@ -259,11 +264,11 @@ class FileIndex:
         return name in self._known_names
 
     def may_rename(self, name: str) -> bool:
-        """Whether a variable of that name, or an import of something by another name, may stand for
-        what is called otherwise. Asked while references are read.
+        """True if `name` may be a variable or a renamed import, so that its target has another
+        name. Call it while references are read.
         """
         if self._renamed is None:
-            python = self.facts.language == "python"  # whose parameters may be fixtures
+            python = self.facts.language == "python"  # pytest passes fixtures by parameter name
             bindings = (binding for group in (self.facts.bindings, self.local_bindings) for binding in group)
             self._renamed = {binding.name for binding in bindings if python or has_value(binding)}
             self._renamed.update(
@@ -272,7 +277,7 @@ class FileIndex:
         return name in self._renamed
 
     def declares(self, name: str) -> bool:
-        """Whether `name` is one of a definition or an import of this file, wherever it stands."""
+        """True if a definition or an import of this file has the name `name`, in any scope."""
         return name in self.names or any(statement.name == name for statement in self.facts.imports)
 
     def _group_places(
@@ -294,8 +299,8 @@ class FileIndex:
         return places
 
     def _is_member(self, definition: Definition) -> bool:
-        """Whether a definition makes no name where it stands: `this.x = function () {}`,
-        `exports.x = function () {}`.
+        """True if a definition binds no name in its scope: `this.x = function () {}`, `exports.x =
+        function () {}`.
         """
         return EXPORTED in definition.flags or (
             definition.kind == "method"
@@ -313,7 +318,7 @@ class FileIndex:
 
     @property
     def fields(self) -> dict[str, dict[str, list[Binding]]]:
-        """Qualified type → name → what its field may hold."""
+        """Qualified type → field name → bindings of its values."""
         if self._fields is None:
             self._sort_bindings()
         assert self._fields is not None
@@ -328,7 +333,7 @@ class FileIndex:
                 owner = _self_type(self.facts, binding.scope, root)
                 if owner < 0:
                     root = "" if self.facts.language == "ruby" else root  # `@x` outside of all classes
-                    # A member of what has this name.
+                    # a member of the constant or function `root`
                     if not root or RULES[self.facts.language].family == "script":
                         self._fields.setdefault(root, {}).setdefault(name, []).append(binding)
                     continue
@@ -365,13 +370,13 @@ class FileIndex:
 
     @property
     def inner_imports(self) -> dict[str, list[Import]]:
-        """Those of modules inside the file (Rust), by the module."""
+        """Imports of modules inside the file (Rust), by module."""
         self._sorted_imports()
         return self._inner_imports
 
     @property
     def children(self) -> dict[tuple[int, str], list[int]]:
-        """(enclosing definition, name) → numbers of definitions."""
+        """(enclosing definition, name) → indices of definitions."""
         if self._children is None:
             self._children = {}
             for at, definition in enumerate(self.facts.definitions):
@@ -392,26 +397,28 @@ class FileIndex:
 
 
 def has_value(binding: Binding) -> bool:
-    """Whether something is known of what is bound."""
+    """True if the bound value is known."""
     return binding.value not in {"?", "#"}
 
 
 def is_visible_outside(facts: Facts, binding: Binding) -> bool:
-    """Whether others can see what is bound: at the top of a file, or a field."""
+    """True if other files can see the bound name: at the top of a file, or a field."""
     if binding.scope < 0 or "." in binding.name:
         return True
     if binding.until and facts.language in BLOCKS:
-        return False  # in a block of what a field is given: `val disk = Disk().apply { … }`
+        return False  # in a block within a field's value: `val disk = Disk().apply { … }`
     return facts.definitions[binding.scope].kind in TYPE_KINDS
 
 
 def is_hidden(definition: Definition, last: BindingSite | None) -> bool:
-    """Whether `last`, what a name is bound to, is of a block that the definition is not in."""
+    """True if `last`, the last binding of the name, is in a block that does not hold the
+    definition.
+    """
     return isinstance(last, Binding) and last.until > 0 and not last.at <= definition.end <= last.until
 
 
 def _self_type(facts: Facts, scope: int, root: str) -> int:
-    """The number of the type whose member `self.x` is, -1 when `root` is not the receiver."""
+    """Return the index of the type that has `self.x`, -1 if `root` is not the receiver."""
     rules = RULES[facts.language]
     at = scope
     while at >= 0:
@@ -440,14 +447,14 @@ def _self_type(facts: Facts, scope: int, root: str) -> int:
 
 
 def takes_fixtures(language: str, definition: Definition) -> bool:
-    """Whether pytest gives a function's parameters by their names: a test's, a fixture's."""
+    """True if pytest passes arguments by parameter name: to tests and fixtures."""
     if language != "python" or definition.kind not in CALLABLE_KINDS:
         return False
     return definition.name.startswith("test") or "fixture" in definition.flags
 
 
 def _mentioned_texts(facts: Facts) -> Iterator[str]:
-    """All that may speak of a name."""
+    """Yield all texts that may mention a name."""
     for reference in facts.references:
         yield reference.chain
         yield from reference.passed

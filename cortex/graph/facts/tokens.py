@@ -1,6 +1,5 @@
-"""Calls, and functions that are passed, among the tokens of a Rust macro's arguments:
-`assert_eq!(self.store.total(), 3)`, `vec![save, load]`. To the grammar they are names and groups in
-a row.
+"""Calls and passed functions among the tokens of a Rust macro's arguments:
+`assert_eq!(self.store.total(), 3)`, `vec![save, load]`. The grammar only sees names and groups.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ from cortex.graph.facts.chains import LINKS_MAX, UNKNOWN, text_of
 
 _NAMES = frozenset({"identifier", "self", "super", "crate"})
 _JOINS = frozenset({".", "::"})
-#: what stands before a value among tokens
+#: characters before a value among tokens
 _BEGINNINGS = frozenset("([,=")
-#: what holds tokens that are evaluated; those of an attribute (`#[cfg(any(a, b))]`) are not
+#: nodes with tokens that are evaluated; those of an attribute (`#[cfg(any(a, b))]`) are not
 _HOLDERS = frozenset({"macro_invocation", "macro_rule"})
 
 
 def _link(node: Node | None) -> str:
-    """A name before a join, of a macro's own crate (`$crate::save()`) as of any; "" for others."""
+    """Return the name before a join; "crate" for a macro's `$crate`; "" for other tokens."""
     if node is None or node.type not in _NAMES:
         return "crate" if node is not None and node.text == b"$crate" else ""
     return text_of(node)
@@ -30,8 +29,9 @@ def _is_call(group: Node) -> bool:
 
 
 def is_passed(name: Node) -> bool:
-    """Whether a name that stands before a comma or an end among tokens is a value by itself, with
-    the modules before it.
+    """Return True if a name, with the modules before it, is a whole value among tokens.
+
+    The name is followed by a comma or the end.
     """
     before = name.prev_sibling
     while before is not None and before.type == "::":
@@ -41,7 +41,7 @@ def is_passed(name: Node) -> bool:
 
 
 def path_before(name: Node) -> str:
-    """A name among tokens with the modules before it: `store.save` of `store::save`."""
+    """Return a name among tokens with the modules before it: `store.save` of `store::save`."""
     links, before = [text_of(name)], name.prev_sibling
     while before is not None and before.type == "::" and (link := before.prev_sibling) is not None:
         links.append(_link(link))
@@ -50,7 +50,7 @@ def path_before(name: Node) -> str:
 
 
 def _is_evaluated(node: Node) -> bool:
-    """Whether tokens are those of a macro's arguments, and not of an attribute."""
+    """Return True if tokens are a macro's arguments, and not an attribute's."""
     holder = node.parent
     while holder is not None and holder.type == "token_tree":
         holder = holder.parent
@@ -58,7 +58,7 @@ def _is_evaluated(node: Node) -> bool:
 
 
 def chain_of_tokens(name: Node, group: Node) -> str:
-    """The chain of what is called where `group` follows `name`; `?` when that is no call."""
+    """Return the chain of the callee in `name` followed by `group`; `?` if that is no call."""
     if name.end_byte != group.start_byte or not _is_call(group):
         return UNKNOWN
     before = name.prev_sibling

@@ -1,5 +1,5 @@
-"""Declared types as text → the named types a value may be of. Wrappers are looked through,
-containers say so with `*`.
+"""Declared types as text → the named types of a value. Wrappers are replaced by their content;
+containers are marked by `*`.
 
 `Optional[Foo]`, `*pkg.Foo`, `Box<dyn Foo>` → `Foo`; `list[Foo]`, `[]Foo`, `Map<K, Foo>` → `Foo*`:
 elements are Foo.
@@ -12,7 +12,7 @@ import re
 
 from cortex.graph.facts.links import module_link
 
-#: generic types whose value acts as their first argument
+#: generic types that act as their first argument
 WRAPPERS = frozenset(
     "Optional Union Annotated Final ClassVar Required NotRequired ReadOnly Awaitable Coroutine "
     "Promise Readonly Partial NonNullable Option Result Box Rc Arc Ref RefCell Mutex RwLock Cow "
@@ -29,9 +29,9 @@ CONTAINERS = frozenset(
     "MutableSet MutableCollection LinkedHashMap LinkedHashSet TreeMap TreeSet ArrayDeque ConcurrentHashMap "
     "stack queue priority_queue unordered_set multimap span initializer_list".split()
 )
-#: begins what is no type's name but a chain, whose value itself is meant: TypeScript's `typeof x`
+#: begins a chain that means its value, in place of a type's name: TypeScript's `typeof x`
 ITSELF = "="
-#: generic types whose value is of any of their arguments
+#: generic types for a value of any of their arguments
 UNIONS = frozenset({"Union"})
 
 
@@ -43,14 +43,14 @@ def _instance_of(name: str) -> list[str]:
     return [name.removeprefix(ITSELF)] if name.startswith(ITSELF) else []
 
 
-#: TypeScript's types that are made of what a value is: `ReturnType<typeof make>`
+#: TypeScript's types derived from a value: `ReturnType<typeof make>`
 _OF_FUNCTIONS = {"ReturnType": _result_of, "InstanceType": _instance_of}
 _WORDS = re.compile(
     r"\b(?:const|mut|dyn|impl|ref|readonly|final|volatile|struct|class|enum|typename|inout|out|unique|keyof)\b"
 )
 _LIFETIME = re.compile(r"'[a-z_]\w*\b(?!')")
 _NAME = re.compile(r"[A-Za-z_$\\][\w$\\]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
-#: names in types that are never a project's
+#: names in types that never belong to a project
 _NO_TYPES = frozenset(
     "None str int float bool bytes object list dict set tuple Any Optional Union string error byte "
     "rune int64 int32 uint64 float64 uint8 const struct class".split()
@@ -61,16 +61,17 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
 _OUTER = re.compile(r"<[^<>]*>(?=::)")
 #: TypeScript's type of one member, `Disk["save"]`
 _MEMBER_OF = re.compile(r"""\[\s*["']([a-z_$][\w$]*)["']\s*\]$""")
-#: TypeScript's type of what holds values by names, `{ [name: string]: Disk }`
+#: TypeScript's type with an index signature, `{ [name: string]: Disk }`
 _BY_NAME = re.compile(r"\{\s*\[[^\]]{1,80}\]\s*\??:\s*([^;{}]{1,200})[;,]?\s*\}")
-#: a type of another module by its whole name, `import("./disk").Disk`
+#: a type of another module by its full name, `import("./disk").Disk`
 _OF_MODULE = re.compile(r"""(typeof\s+)?import\(\s*["']([^"']{1,200})["']\s*\)\s*\.\s*""")
 _OPEN, _CLOSE = "[<(", "]>)"
 
 
 def result_type(text: str, number: int) -> str:
-    """One of the types that a function gives, `(int, error)`, `Result<(Disk, u8), Error>`,
-    `tuple[Disk, int]`; "" when there are not so many.
+    """Return the type of result `number` of a function, or "".
+
+    Examples: `(int, error)`, `Result<(Disk, u8), Error>`, `tuple[Disk, int]`.
     """
     text = text.strip()
     while wrapped := _WRAPPED.fullmatch(text):
@@ -83,8 +84,9 @@ def result_type(text: str, number: int) -> str:
 
 @functools.lru_cache(maxsize=20_000)
 def alternatives(text: str) -> tuple[str, ...]:
-    """The chains that a declared type stands for, `*` at the end for each level of container,
-    ITSELF before one that is a value; () when it says nothing.
+    """Return the chains of a declared type; () for a type without information.
+
+    Each ends with a `*` for each level of container and begins with ITSELF if it is a value.
     """
     if text.startswith("keyof "):
         return ()
@@ -157,7 +159,7 @@ def _alternatives_of(text: str) -> list[str]:
         if last in ("type", "Type"):
             return []
         if last in _OF_FUNCTIONS:
-            first_arguments = arguments[:1]  # none of what was cut off
+            first_arguments = arguments[:1]  # none if the text was cut off
             return [
                 derived
                 for text in first_arguments
@@ -179,8 +181,9 @@ def _alternatives_of(text: str) -> list[str]:
 
 @functools.lru_cache(maxsize=20_000)
 def generic_names(text: str) -> tuple[str, ...]:
-    """The names of WRAPPERS and CONTAINERS that a declared type gives arguments to: a project may
-    have a type of such a name itself.
+    """Return the names of WRAPPERS and CONTAINERS with arguments in a declared type.
+
+    A project may define a type of the same name.
     """
     names = []
     for alternative in split_top_level(text.strip("\"' "), "|"):
@@ -194,9 +197,7 @@ def generic_names(text: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=20_000)
 def parameter_type(text: str, number: int) -> str:
-    """The declared type of one parameter of a script's type of functions, `(a: A, b?: B) => C`; ""
-    where it is no such type.
-    """
+    """Return the type of one parameter in a script's function type, `(a: A, b?: B) => C`, or ""."""
     for member in split_top_level(text, "|"):
         function_type = member
         while (
@@ -226,8 +227,8 @@ def _mark_elements(names: list[str]) -> list[str]:
 
 
 def _closing_position(text: str, at: int) -> int:
-    """The position of the bracket that closes the one at `at`; the text's end when there is
-    none.
+    """Return the position of the bracket that closes the one at `at`; the text's end if none
+    does.
     """
     depth = 0
     for position in range(at, len(text)):
@@ -241,7 +242,7 @@ def _closing_position(text: str, at: int) -> int:
 
 
 def split_top_level(text: str, separator: str) -> list[str]:
-    """The parts of a type between separators that stand in no brackets."""
+    """Return the parts of a type between separators outside of brackets."""
     parts, depth, start = [], 0, 0
     for position, character in enumerate(text):
         if character in _OPEN:
@@ -256,5 +257,5 @@ def split_top_level(text: str, separator: str) -> list[str]:
 
 
 def names_in(text: str) -> list[str]:
-    """Every name that a declared type speaks of, without those that are never a project's."""
+    """Return every name in a declared type, except names that never belong to a project."""
     return [name.replace("::", ".") for name in _DOTTED.findall(text) if name not in _NO_TYPES]

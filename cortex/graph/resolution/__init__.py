@@ -1,1 +1,1 @@
-"""What the names of a project mean: facts of all files → nodes and edges."""
+"""Resolution of a project's names: facts of all files → nodes and edges."""

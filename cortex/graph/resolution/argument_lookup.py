@@ -1,4 +1,4 @@
-"""What C++ finds by the types of what a call passes: functions beside these, in their name spaces.
+"""Argument-dependent lookup of C++: functions in the name spaces of a call's argument types.
 Pure.
 """
 
@@ -15,7 +15,7 @@ from cortex.graph.resolution.values import Value
 def associated_functions(
     project: Project, evaluator: Evaluator, path: str, reference: Reference
 ) -> tuple[Value, ...]:
-    """The functions that `save(disk)` may mean where nothing around the place has the name."""
+    """Return the functions that `save(disk)` may mean if no scope around the call has the name."""
     values: dict[Value, None] = {}
     for chain in reference.passed:
         if chain[:1] in "#?":
@@ -28,7 +28,7 @@ def associated_functions(
 
 
 def _space_of(project: Project, scope: str) -> str:
-    """The name space around a scope that may be a type's."""
+    """Return the name space of a scope, which may be a type's."""
     while scope and any(project.types_named(C_HOME, scope)):
         scope = scope.rpartition(".")[0]
     return scope

@@ -1,5 +1,5 @@
-"""How many arguments a definition takes: parameters with a default may be left out, one may stand
-for many. Pure.
+"""Numbers of arguments that a definition takes: parameters may have a default or be variadic.
+Pure.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from cortex.graph.facts.facts import DEFAULT, GENERIC, LATER, MANY, Definition, Parameter
 
 _WORD = re.compile(r"\w+")
-#: languages whose facts say which parameters have a default and which stand for many
+#: languages with marks of defaults and variadic parameters in the facts
 _WITH_DEFAULTS = frozenset({"java", "kotlin", "csharp", "scala", "swift", "cpp"})
 
 
 def accepts_count(definition: Definition, language: str, count: int) -> bool:
-    """Whether a call of `one` may have `count` arguments."""
+    """Return True if a call of `definition` may have `count` arguments."""
     if language not in _WITH_DEFAULTS:
         return len(definition.parameters) == count
     parameters = leading_parameters(definition)
@@ -27,20 +27,21 @@ def accepts_count(definition: Definition, language: str, count: int) -> bool:
 
 
 def leading_parameters(definition: Definition) -> Sequence[Parameter]:
-    """The parameters that a call's first arguments are for: not those of Scala's later lists."""
+    """Return the parameters of the first parameter list: without Scala's later lists."""
     if definition.parameters and definition.parameters[-1].type.endswith(LATER):
         return [parameter for parameter in definition.parameters if not parameter.type.endswith(LATER)]
     return definition.parameters
 
 
 def type_parameter_names(definition: Definition) -> list[str]:
-    """The names of C#'s type parameters."""
+    """Return the names of C#'s type parameters."""
     return next((flag[1:].split(",") for flag in definition.flags if flag.startswith(GENERIC)), [])
 
 
 def is_inferred(definition: Definition) -> bool:
-    """Whether C#'s call need not write the type arguments: a type has none, each of a function's
-    stands in the type of a parameter.
+    """Return True if C#'s call may omit the type arguments.
+
+    That holds if the definition has no type parameters, or each of them is in a parameter's type.
     """
     names = type_parameter_names(definition)
     words = (
@@ -62,8 +63,9 @@ def is_required(parameter: Parameter) -> bool:
 def match_parameters(
     parameters: Sequence[Parameter], arguments: Sequence[str], names: Sequence[str]
 ) -> list[Parameter] | None:
-    """The parameter that each argument is for, by its place (the one after a named one's) or its
-    name; None when they do not fit.
+    """Return the parameter of each argument, by position or name; None if they do not match.
+
+    An argument after a named one takes the parameter after that one.
     """
     matched: list[Parameter] = []
     at = 0
@@ -73,7 +75,7 @@ def match_parameters(
             parameter = None if place is None else parameters[place]
             at = at if place is None else place + 1
         elif argument == "fn" and number == len(arguments) - 1 and parameters and "->" in parameters[-1].type:
-            parameter = parameters[-1]  # Kotlin's block behind the parentheses is for the last
+            parameter = parameters[-1]  # Kotlin's trailing block belongs to the last parameter
         else:
             parameter = parameters[at] if at < len(parameters) else None
             at += parameter is not None and not is_many(parameter)

@@ -1,5 +1,5 @@
-"""Which files of Go are built together: of several definitions of one name, each for another
-system or switch, a file means those that are there whenever it is.
+"""Build constraints of Go: of several definitions of one name, for different systems or switches, a
+file means those that are built whenever it is.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from cortex.graph.facts.builds import PROCESSORS, SYSTEMS, TESTS
 from cortex.graph.facts.modules import folder_of
 from cortex.graph.resolution.project import Project, Ref
 
-#: switches of a project's own that two files name: with more nothing is said
+#: a project's switches in two constraints; above that every pair counts as built together
 SWITCHES_MAX = 6
-#: pairs of conditions whose answer is remembered
+#: pairs of conditions in the cache
 PAIRS_MAX = 4096
-#: systems that stand for all that are not named, one like Unix and one that is not
+#: systems in place of all that are not named, one like Unix and one that is not
 _LIKE_UNIX, _UNLIKE_UNIX = "", "-"
 _UNIX = frozenset(
     "aix android darwin dragonfly freebsd hurd illumos ios linux netbsd openbsd solaris".split()
 ) | {_LIKE_UNIX}
-#: a system of which another is one, too
+#: a system → another that it counts as, too
 _ALSO = {"android": "linux", "ios": "darwin", "illumos": "solaris"}
 _VERSION = re.compile(r"go1\.\d+$")
 _TOKEN = re.compile(r"[\w.]+|&&|\|\||[!()]")
-#: what joins conditions, and when the whole of them holds; the one that binds closest last
+#: operators, with the truth of their operands; the one that binds closest last
 _JOINTS: tuple[tuple[str, Callable[[Iterable[bool]], bool]], ...] = (("||", any), ("&&", all))
 
 
 class _World(NamedTuple):
-    """What one build is for; `on`: the switches with which it is made."""
+    """The target of one build; `on`: the switches that are set."""
 
     system: str
     processor: str
@@ -50,15 +50,16 @@ class _World(NamedTuple):
 
 
 def built_with(project: Project, refs: list[Ref], path: str) -> list[Ref]:
-    """Of definitions of one name those that are built together with `path`; all where none is."""
+    """Return the definitions that are built together with `path`; all of them if none is."""
     if len({ref[0] for ref in refs}) < 2:
         return refs
     return [ref for ref in refs if _is_built_with(project, ref[0], path)] or refs
 
 
 def of_package(project: Project, paths: list[str], path: str) -> list[str]:
-    """Of the files of a folder those that `path` shares its names with: a folder may hold a
-    package, its tests from outside and programs that are run alone.
+    """Return the files of a folder that share their names with `path`.
+
+    A folder may hold a package, its external tests, and programs that are run alone.
     """
     if not path:
         return [other for other in paths if not other.endswith(TESTS)] or paths
@@ -76,8 +77,9 @@ def _is_built_with(project: Project, other: str, path: str) -> bool:
 
 @functools.lru_cache(PAIRS_MAX)
 def are_built_together(condition: str, other: str) -> bool:
-    """Whether a build that takes in a file under the condition `one` may take in one under
-    `other`. A project's own switches are off, but for the fewest that `one` needs.
+    """Return True if a build with a file under `condition` may contain a file under `other`.
+
+    A project's switches are off, except for the fewest that `condition` needs.
     """
     tags = {tag for tag in _TOKEN.findall(f"{condition} {other}") if tag[0].isalnum() or tag[0] == "_"}
     switches = sorted(tag for tag in tags if not _is_predefined(tag))
@@ -91,7 +93,7 @@ def are_built_together(condition: str, other: str) -> bool:
 
 
 def _is_predefined(tag: str) -> bool:
-    """Whether a tag is no switch that somebody has to set."""
+    """Return True if a tag is no switch that a user has to set."""
     is_listed = tag in SYSTEMS or tag in PROCESSORS or tag in ("unix", "cgo", "gc")
     return is_listed or bool(_VERSION.match(tag))
 
@@ -105,13 +107,13 @@ def _worlds(tags: set[str], switches: list[str], count: int) -> Iterator[_World]
 
 
 def _is_true(condition: str, world: _World) -> bool:
-    """Whether a condition holds; one that cannot be read does."""
-    tokens = _TOKEN.findall(condition)[::-1]  # the next one last
+    """Return True if a condition holds, or cannot be read."""
+    tokens = _TOKEN.findall(condition)[::-1]  # the next token is the last
     return not tokens or _evaluate_level(tokens, world)
 
 
 def _evaluate_level(tokens: list[str], world: _World, level: int = 0) -> bool:
-    """Conditions between which the words of that level, or of one that binds closer, stand."""
+    """Evaluate conditions with the operators of one level, or of levels that bind closer."""
     if level == len(_JOINTS):
         return _evaluate_term(tokens, world)
     word, holds = _JOINTS[level]

@@ -1,5 +1,5 @@
-"""What the parameters of a script's unnamed functions are, by the types of those that the functions
-are passed to (facts/contexts.py).
+"""Parameter types of a script's unnamed functions, from the type of the function that they are
+passed to (facts/callback_types.py).
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: signatures of one function that are looked at
+#: signatures of one function that are read
 SIGNATURES_MAX = 24
 #: number of the last parameter
 LAST = -1
-#: stands before the type of what takes all further arguments
+#: precedes the type of a rest parameter
 REST_MARK = "..."
-#: what a part of a tuple is called, `[run: Worker]`
+#: the label of a tuple's element, `[run: Worker]`
 _LABEL = re.compile(r"[\w$]+\??:\s*")
 
 
 class Contexts:
-    """Of a project that does not change while this lives."""
+    """Evaluator of such parameters. Valid while the project does not change."""
 
     def __init__(self, project: Project, meanings: ChainEvaluator, commonjs: CommonJs) -> None:
         self._project = project
@@ -37,13 +37,13 @@ class Contexts:
         self._commonjs = commonjs
 
     def values_of(self, value: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
-        """What a parameter may be; the first answer of several signatures."""
+        """Return the values of a parameter; of several signatures the first with an answer."""
         context = decode_context(value)
         if context.source.startswith(":"):
             return self._first(self._parameter_values((context.source[1:], path, scope), context))
         callees = self._meanings.evaluate(context.source, path, scope, at)
         refs = [ref for callee in callees for ref in self._signatures(callee)]
-        # Of a signature that was not read, its like: what takes a function takes it last.
+        # If that signature is not readable: functions usually take a callback last.
         values = self._first(
             candidates
             for number in (context.argument, LAST)
@@ -61,7 +61,7 @@ class Contexts:
     def _declared(
         self, chain: str, path: str, scope: int, at: int, hops: int = 0
     ) -> Iterator[tuple[str, str, int]]:
-        """The types that a value is declared with, as they are written: text, file, scope."""
+        """Yield the declared types of a value as (text, file, scope)."""
         if hops > HOPS_MAX or RULES[self._project.language(path)].family != "script":
             return
         if chain.endswith("()"):
@@ -88,7 +88,10 @@ class Contexts:
     def _parameter_values(
         self, declaration: tuple[str, str, int], context: Context
     ) -> Iterator[tuple[Value, ...]]:
-        """What parameter `one.number` is of a function of the type `said`: text, file, scope."""
+        """Yield the values of parameter `context.number` for a function of the declared type.
+
+        `declaration` is (text of the type, file, scope).
+        """
         text, path, scope = declaration
         if not context.keys and (inner := parameter_type(text, context.number)):
             yield self._meanings.evaluate(f":{inner}", path, scope)
@@ -102,7 +105,7 @@ class Contexts:
                     yield self._meanings.evaluate(f":{inner}", *ref)
 
     def _signatures(self, value: Value) -> list[Ref]:
-        """All definitions of what a call of a value calls."""
+        """Return all definitions that a call of a value may mean."""
         signatures: list[Ref] = []
         for callee in self._commonjs.unwrap_module(value):
             name = CALLED if callee.tag == "inst" else "constructor"
@@ -119,14 +122,14 @@ class Contexts:
         return signatures[:SIGNATURES_MAX]
 
     def _overloads_of(self, ref: Ref) -> list[Ref]:
-        """The signatures of a function, and itself."""
+        """Return the signatures of a function, and itself."""
         definition = self._project.definition(ref)
         index = self._project.index(ref[0])
         refs = index.members.get(definition.scope, {}).get(definition.name, [])
         return [other for other in refs if self._project.definition(other).kind == definition.kind]
 
     def _type_of(self, ref: Ref, number: int) -> str:
-        """The declared type of a parameter, of the last one where that takes the rest."""
+        """Return the declared type of a parameter; of a rest parameter the type of its elements."""
         types = [parameter.type for parameter in self._project.definition(ref).parameters]
         number = len(types) - 1 if number == LAST else number
         if 0 <= number < len(types) and not types[number].startswith(REST_MARK):
@@ -144,7 +147,9 @@ class Contexts:
 
 
 def _tuple_part(text: str, number: int) -> str:
-    """A part of the one tuple among a type's arguments: `Worker` of `Macro<[Worker, string]>`."""
+    """Return an element of the only tuple in type arguments: `Worker` of `Macro<[Worker,
+    string]>`.
+    """
     tuples = [
         argument for argument in split_generic(text)[1] if argument.startswith("[") and argument.endswith("]")
     ]

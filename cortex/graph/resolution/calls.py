@@ -1,5 +1,5 @@
-"""What a call means: a name in its scopes, a member of what it is called on, an extension, or the
-only method of its name. Reads one file.
+"""Edges of calls: a name in its scopes, a member of the receiver, an extension, or the only method
+of its name. Reads one file.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from cortex.graph.resolution.unknown_receivers import plausible_methods
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: families in which a type has several methods of one name
+#: families in which a type can have overloads
 _OVERLOADING = frozenset({"jvm", "csharp", "c", "swift"})
 _ROOT = re.compile(r"[^.\[\]():]+")
-#: what is an instance, or a name that is known
+#: tags of instances, and of definitions
 _TYPED = frozenset({"inst", "def"})
 
 
@@ -64,12 +64,12 @@ class Calls:
         )
 
     def _bare_call(self, reference: Reference, name: str) -> Iterator[Edge]:
-        """`save()`."""
+        """Yield the edges of `save()`."""
         evaluator, place = self._evaluator, (self._path, reference.scope)
         receiver = evaluator.owners.receiver(name, *place)  # Python's `cls()`
         values, how = evaluator.scopes.lookup(name, *place, reference.at)
         confidence: str = how
-        if any(value.tag == "inst" for value in values):  # one that can be called
+        if any(value.tag == "inst" for value in values):  # an instance that can be called
             confidence = "receiver"
         if not values and self._language == "ruby":
             yield from self._targets.edges_of_call(
@@ -123,8 +123,10 @@ class Calls:
     def _in_other_files(
         self, reference: Reference, name: str, values: tuple[Value, ...]
     ) -> tuple[Value, ...]:
-        """`values`, or what other files define beside them of C++, where none of this file's takes
-        so many arguments: they hide nothing of the same scope.
+        """Return `values`, or C++ definitions of the same scope in other files that take the
+        arguments.
+
+        Those count if no definition of this file takes as many arguments: it does not hide them.
         """
         refs = [value.ref for value in values if value.tag == "def"]
         definitions = [self._project.definition(ref) for ref in refs]
@@ -150,8 +152,10 @@ class Calls:
         return tuple(Value("def", *ref) for ref in fitting) or values
 
     def _scala_apply(self, reference: Reference, values: tuple[Value, ...]) -> list[Ref]:
-        """The one `apply` that a call of an object means, or the class beside it, the object itself
-        where that cannot be told; none where the type is meant.
+        """Return the `apply` that a call of an object means, as a list with one definition.
+
+        The list has the companion object itself if several remain, and is empty if the type is
+        meant.
         """
         if reference.types == TYPE_ONLY or reference.chain == "this":
             return []
@@ -164,7 +168,7 @@ class Calls:
     def _object_call(
         self, reference: Reference, callee: Value, refs: list[Ref], confidence: str
     ) -> Iterator[Edge]:
-        """A call of an object's `apply`, which names the object as well."""
+        """Yield the edges of a call of an object's `apply`, which also refers to the object."""
         yield self._edges.call(reference, refs[0], confidence)
         if refs[0] not in (callee.ref, other := object_of(self._project, callee).ref):
             edge = self._edges.call(reference, other, confidence)
@@ -173,7 +177,9 @@ class Calls:
     def _implicit_call(
         self, reference: Reference, name: str, values: tuple[Value, ...], confidence: str
     ) -> tuple[tuple[Value, ...], str]:
-        """Kotlin's `values`, or an extension of what is around the call."""
+        """Return Kotlin's `values`, or an extension on an implicit receiver, with the
+        confidence.
+        """
         kotlin, call = self._evaluator.kotlin, f"(_{max(0, reference.arguments)})"
         values, around = kotlin.implicit_call(name, call, (self._path, reference.scope, reference.at), values)
         if around:
@@ -182,7 +188,7 @@ class Calls:
         return kotlin.invoked(values, reference), confidence
 
     def _member_call(self, reference: Reference, receiver: str, name: str) -> Iterator[Edge]:
-        """`disk.save()`."""
+        """Yield the edges of `disk.save()`."""
         evaluator, targets = self._evaluator, self._targets
         owners = evaluator.drop_pure_types(
             evaluator.evaluate(receiver, self._path, reference.scope, reference.at)
@@ -228,8 +234,9 @@ class Calls:
             yield from targets.edges_of_call(reference, refs, "import" if spaces else "receiver")
 
     def _function_method_call(self, reference: Reference, receiver: str, refs: list[Ref]) -> Iterator[Edge]:
-        """A script's function's own methods, `save.call(disk)`: its own name is the place, right
-        before the method's.
+        """Yield the edges of a function's `call` or `apply`, `save.call(disk)`.
+
+        The location is the name before the method's name.
         """
         home = self._project.home
         same = all(home(ref[0]) == home(self._path) for ref in refs)
@@ -238,9 +245,9 @@ class Calls:
         return self._targets.edges_of_call(moved, refs, "exact" if same else "import")
 
     def _on_unknown_receiver(self, reference: Reference, name: str, extended: list[Ref]) -> Iterator[Edge]:
-        """A call on what nobody knows."""
+        """Yield the edges of a call on an unknown receiver."""
         values = self._evaluator.evaluate(reference.chain, self._path, reference.scope, reference.at)
-        if values and "()" not in reference.chain:  # a function by its whole name
+        if values and "()" not in reference.chain:  # a function by its full name
             return self._targets.edges_of_call(
                 reference, self._targets.callable_refs(values, reference.arguments), "import"
             )
@@ -249,8 +256,9 @@ class Calls:
         return self._call_by_name(reference, name)
 
     def _is_member_called(self, values: tuple[Value, ...], reference: Reference) -> bool:
-        """Whether one of `values` is called: in C# an extension is, where what a type has by the
-        name does not take what is passed.
+        """Return True if a member is called, and no extension.
+
+        C# calls an extension if no member of the name takes the arguments.
         """
         refs = self._targets.callable_refs(values, -1)
         if self._language == "kotlin":
@@ -264,7 +272,9 @@ class Calls:
         return self._targets.overloads.may_take(taking, reference)
 
     def _mixin_methods(self, name: str, scope: int) -> list[Ref]:
-        """The methods of that name of Ruby's modules, where whoever is around may include them."""
+        """Return the methods of Ruby modules with that name, if the type around may include
+        them.
+        """
         around = self._evaluator.owners.type_around(self._path, scope)
         definition = self._project.definition(around) if around else None
         if name in COMMON or (definition is not None and definition.kind != "trait" and not definition.bases):
@@ -272,13 +282,15 @@ class Calls:
         return [*self._evaluator.mixin_methods(name)]
 
     def _is_below(self, values: tuple[Value, ...]) -> bool:
-        r"""Whether PHP's `new A\B` names a type of a name space that has a class's name."""
+        r"""Return True if PHP's `new A\B` names a type in a name space that shares its name with a
+        class.
+        """
         types = (v.tag == "def" and self._project.definition(v.ref).kind in TYPE_KINDS for v in values)
         return self._rules.family == "php" and bool(values) and all(types)
 
     def _is_no_function(self, reference: Reference, name: str) -> bool:
-        """Whether a variable of that name cannot be what is called: any in Java, in Kotlin one that
-        is declared with a type of no function.
+        """Return True if a variable of that name is not callable: any in Java; in Kotlin a variable
+        with a declared type that is no function type.
         """
         if self._language != "kotlin":
             return self._language == "java"
@@ -288,7 +300,9 @@ class Calls:
         return any(binding.value.startswith(":") and "->" not in binding.value for binding in bindings[-1:])
 
     def _methods_past_locals(self, name: str, scope: int) -> tuple[Value, ...]:
-        """The methods of that name of the types around a place: no variable hides them."""
+        """Return the methods of that name in the types around a place: variables do not hide
+        them.
+        """
         while scope >= 0:
             definition = self._definitions[scope]
             values = (
@@ -300,8 +314,8 @@ class Calls:
         return ()
 
     def _inherited_overloads(self, values: tuple[Value, ...], reference: Reference) -> tuple[Value, ...]:
-        """`values`, or what the type's supertypes have by that name where none of them takes so
-        many arguments, or none what is passed.
+        """Return `values`, or inherited overloads if those of the type do not take the
+        arguments.
         """
         methods = [value.ref for value in values if value.tag == "def"]
         methods = [ref for ref in methods if self._project.definition(ref).kind in CALLABLE_KINDS]
@@ -309,12 +323,12 @@ class Calls:
             return values
         taking = [ref for ref in methods if self._targets.takes(ref, reference.arguments)]
         if taking and (not reference.passed or self._rules.family in ("c", "swift")):
-            return values  # in C++ a type's own hide its bases'
+            return values  # in C++ members hide those of base classes
         owner = self._evaluator.owners.of(*methods[0])
         name = self._project.definition(methods[0]).name
         more = self._evaluator.member(owner, name, past=True) if owner else ()
         fitting = [v for v in more if v.tag == "def" and self._targets.takes(v.ref, reference.arguments)]
-        if self._language == "kotlin" and taking:  # not what these override
+        if self._language == "kotlin" and taking:  # not overridden ones
             signatures = {self._parameter_names(ref) for ref in taking}
             fitting = [v for v in fitting if self._parameter_names(v.ref) not in signatures]
         if not fitting or not taking:
@@ -330,8 +344,8 @@ class Calls:
         return tuple(parameter.name for parameter in self._project.definition(ref).parameters)
 
     def _super_call(self, reference: Reference) -> Iterator[Edge]:
-        """Ruby's bare `super`: what the supertypes have by the name of the method that it stands
-        in.
+        """Yield the edges of Ruby's bare `super`: the inherited method with the name of the one
+        around it.
         """
         if self._language != "ruby" or reference.scope < 0:
             return
@@ -343,8 +357,10 @@ class Calls:
             )
 
     def _is_outside(self, chain: str) -> bool:
-        """Whether a chain that leads nowhere begins outside of the project: with a global that the
-        file does not bind (`console`, `JSON`), or with a type that nothing here declares (`Math`).
+        """Return True if an unresolved chain begins outside of the project.
+
+        It begins with a global that the file does not bind (`console`, `JSON`), or with a type that
+        the project does not define (`Math`).
         """
         root = _ROOT.match(chain)
         name = root[0] if root else "?"
@@ -375,14 +391,14 @@ class Calls:
             refs = of_arity(self._project, refs, reference.types)
         if self._rules.family == "c":
             refs = reachable_definitions(self._project, [*refs], self._path)
-        if self._rules.family == "rust":  # those of this crate, where it has some
+        if self._rules.family == "rust":  # prefer those of this crate
             root = self._project.rust.root
             refs = [ref for ref in refs if root(ref[0]) == root(self._path)] or refs
         script = self._rules.family == "script"
-        alike = script or self._language == "swift"  # a protocol's own, and its default
+        alike = script or self._language == "swift"  # a protocol's method, and its default
         if len(refs) == 1 or (alike and self._targets.are_twins(refs)):
             if reference.scope >= 0 and refs[0] == (self._path, reference.scope):
-                return  # a wrapper of something else by the same name, more likely than recursion
+                return  # rather a wrapper of another function of that name than recursion
             for ref in refs:
                 yield self._edges.call(reference, ref, "name")
         elif 1 < len(refs) <= CANDIDATES_MAX:

@@ -1,5 +1,5 @@
-"""Whom a change concerns: the names that may mean something else afterwards, and the files that
-speak of these.
+"""Files affected by a change: the names that may mean something else afterwards, and the files that
+mention them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from cortex.graph.facts.public_names import derived_names, public_surface
 from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, head_of
 from cortex.graph.resolution.includes import C_HOME, Includes
 
-#: words that are each searched for; for more of them the files' words are taken apart
+#: words that are searched one by one; above that each file's words are split
 WORDS_SEARCHED_MAX = 12
 
 
 class Files(Protocol):
-    """What is asked about the files of a project."""
+    """The files of a project, as a change reads them."""
 
     @property
     def packed(self) -> Mapping[str, Packed]: ...
@@ -41,7 +41,9 @@ class Files(Protocol):
 
 
 class Change:
-    """Made before facts come and go, asked afterwards."""
+    """A change of files. Create it before the facts are replaced, and call `affected`
+    afterwards.
+    """
 
     def __init__(self, files: Files, changes: Mapping[str, Packed | None]) -> None:
         self._files = files
@@ -49,18 +51,18 @@ class Change:
         self._touched, moved = _touched_names(files, changes)
         self._owners, self._before = _types_with_members(files, changes), _listed_members(files, changes)
         self._read = _includes_before(files, changes)
-        #: whether files come or go
+        #: whether files are added or removed
         self.moved = moved
 
     def affected(self) -> set[str]:
-        """The files whose references have to be resolved again."""
+        """Return the files that have to be resolved again."""
         files, changes, touched = self._files, self._changes, set(self._touched)
         owners = self._owners | _types_with_members(files, changes)
         before, after = self._before, _listed_members(files, changes)
         for type_key in before.keys() | after.keys():
             if before.get(type_key) != after.get(type_key):
                 owners |= {ref[0] for ref in files.types_named(*type_key)}
-        if self._read:  # what may be named there is other files' now
+        if self._read:  # they now see other files' names
             readers = files.includes.changed_since(self._read, files.homes.get(C_HOME, ()))
             owners |= readers
             present_paths = (path for path in readers if path in files.packed)
@@ -74,13 +76,13 @@ class Change:
                 if set(WORD.findall(key.partition(" ")[2])) & touched:
                     touched |= _member_names(files, path, key)
         if any(path.endswith(("/lib.rs", "/main.rs", "/mod.rs")) for path in changes) and self.moved:
-            touched |= {"crate", "super", "self", "mod"}  # what these words mean may have changed
+            touched |= {"crate", "super", "self", "mod"}  # the targets of these words may have changed
         affected = _files_mentioning(files, _spread_names(files, touched)) | owners | changes.keys()
         return {path for path in affected if path in files.packed}
 
 
 def _touched_names(files: Files, changes: Mapping[str, Packed | None]) -> tuple[set[str], bool]:
-    """The names that may mean something else now, and whether files came or went."""
+    """Return (names that may mean something else now, whether files were added or removed)."""
     touched: set[str] = set()
     moved = False
     for path, packed in changes.items():
@@ -88,8 +90,8 @@ def _touched_names(files: Files, changes: Mapping[str, Packed | None]) -> tuple[
         before, after = public_surface(old), public_surface(head_of(packed) if packed is not None else None)
         for key in before.keys() | after.keys():
             if before.get(key) != after.get(key):
-                touched |= set(WORD.findall(key.partition(" ")[2]))  # without what kind it is
-                if key in before and key in after:  # what a type inherits may have changed
+                touched |= set(WORD.findall(key.partition(" ")[2]))  # without its kind
+                if key in before and key in after:  # inherited members may have changed
                     touched |= _member_names(files, path, key)
         if (old is None) != (packed is None):
             moved = True
@@ -99,7 +101,9 @@ def _touched_names(files: Files, changes: Mapping[str, Packed | None]) -> tuple[
 
 
 def _includes_before(files: Files, changes: Mapping[str, Packed | None]) -> dict[str, tuple[str, ...]]:
-    """What each file of C and C++ reads itself; nothing where the changes leave that as it is."""
+    """Return the direct includes of all C and C++ files; {} if the changes leave them as they
+    are.
+    """
     for path, packed in changes.items():
         old = files.index(path).facts if path in files.packed else None
         new = head_of(packed) if packed is not None else None
@@ -112,14 +116,12 @@ def _includes_before(files: Files, changes: Mapping[str, Packed | None]) -> dict
 
 
 def _types_with_members(files: Files, paths: Iterable[str]) -> set[str]:
-    """The files of types whose members are written in one of `paths`: a type's node lists
-    them.
-    """
+    """Return the files of types that have members in one of `paths`: a type's node lists them."""
     owners: set[str] = set()
     for path in paths:
         if path in files.packed and files.home(path) != path:
             definitions = files.index(path).facts.definitions
-            parts = files.language(path) == "csharp"  # whose types are written in several files
+            parts = files.language(path) == "csharp"  # its types may be in several files
             scopes = {
                 definition.scope
                 for definition in definitions
@@ -130,8 +132,8 @@ def _types_with_members(files: Files, paths: Iterable[str]) -> set[str]:
 
 
 def _listed_members(files: Files, paths: Iterable[str]) -> dict[tuple[str, str], list[object]]:
-    """(home, type) → what the type's parts in other files tell of it from `paths`: its methods,
-    which their nodes list, and what it inherits.
+    """Return (package, type) → the parts of the type in `paths`: methods, listed by nodes, and
+    bases.
     """
     listed: dict[tuple[str, str], list[object]] = {}
     for path in paths:
@@ -146,9 +148,9 @@ def _listed_members(files: Files, paths: Iterable[str]) -> dict[tuple[str, str],
 
 
 def _member_names(files: Files, path: str, key: str) -> set[str]:
-    """The names of a type's own members: what calls on it, and on types that inherit from it,
-    may say. `key` is one of `surface`: "type", a space, the qualified name; nothing for any
-    other kind.
+    """Return the names of a type's members: calls on it, and on its subtypes, may use them.
+
+    `key` is a key of `public_surface`; the result is empty for all kinds but "type".
     """
     kind, _, qualified = key.partition(" ")
     if kind != "type" or path not in files.packed:
@@ -157,7 +159,7 @@ def _member_names(files: Files, path: str, key: str) -> set[str]:
 
 
 def _files_mentioning(files: Files, words: set[str]) -> set[str]:
-    """The files that speak of one of `words`."""
+    """Return the files that mention one of `words`."""
     if not words:
         return set()
     wanted = [f"\n{word}\n".encode("utf-8", "surrogatepass") for word in words]
@@ -172,8 +174,9 @@ def _files_mentioning(files: Files, words: set[str]) -> set[str]:
 
 
 def _spread_names(files: Files, words: set[str]) -> set[str]:
-    """With the names whose value is made from one of these: `def make(): return factory()`
-    carries `factory` on.
+    """Return `words` with the names whose values mention one of them, repeatedly.
+
+    `def make(): return factory()` adds `make` to `factory`.
     """
     spread, fresh = set(words), set(words)
     names_by_path: dict[str, dict[str, set[str]]] = {}

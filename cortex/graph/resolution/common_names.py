@@ -1,8 +1,8 @@
-"""Names that methods of the languages' own types have, and what those give. Tables alone."""
+"""Names of methods in the languages' libraries, and the kinds of their results. Tables only."""
 
 from __future__ import annotations
 
-#: C#'s extensions of whatever can be gone through
+#: C#'s extensions of everything enumerable
 LINQ = frozenset(
     "Aggregate All Any Append AsEnumerable Average Cast Chunk Concat Contains Count DefaultIfEmpty Distinct "
     "DistinctBy ElementAt ElementAtOrDefault Except ExceptBy First FirstOrDefault GroupBy GroupJoin Intersect "
@@ -11,12 +11,12 @@ LINQ = frozenset(
     "TakeWhile ThenBy ThenByDescending ToArray ToDictionary ToHashSet ToList ToLookup Union UnionBy Where "
     "Zip".split()
 )
-#: C#'s names of its own types
+#: C#'s names of its built-in types
 CSHARP_TYPES = frozenset(
     "bool byte char decimal double float int long object sbyte short string uint ulong ushort".split()
 )
-#: members of a container that are one of its elements when called, and those that are the container
-#: again
+#: methods of a container that return an element, and members that return a container of the
+#: same elements
 ELEMENT_OF = frozenset(
     "get pop popleft popitem setdefault at shift find first last next peek unwrap top front back "
     "firstOrNull lastOrNull single singleOrNull getOrNull elementAt getValue getOrPut getOrElse removeAt "
@@ -28,21 +28,20 @@ SAME_AS = frozenset(
     "dropWhile dropLast toList toMutableList toSet toMutableSet asSequence onEach orEmpty subList plus "
     "asReversed shuffled".split()
 )
-#: what gives an iterator over a container of C++, and the field of a map's pairs that holds what is
-#: kept for a key: such a pair is held as that
+#: members of C++ containers that return an iterator, and the field with the value of a map's pair:
+#: such a pair is treated as its value
 ITERATORS = frozenset("begin end cbegin cend rbegin rend crbegin crend find lower_bound upper_bound".split())
 SECOND = "second"
-#: of Rust's Option, Result, Rc and the like, which types.py looks through
+#: methods of Rust's Option, Result, Rc and similar types, which types.py replaces by their content
 _UNWRAPS = frozenset(
     {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
 )
-#: the trait of Rust's types that act as another one
+#: the trait of Rust's types that act as another type
 DEREF = "Deref"
-#: members that give back what they are called on, or as good as that
+#: language → members that return their receiver, or a value of the same type
 SAME = {"rust": _UNWRAPS, "ruby": frozenset("freeze dup clone tap itself".split())}
 
-#: methods of the languages' own types: a call of one on an unknown receiver says nothing about the
-#: project
+#: methods of library types: a call of one on an unknown receiver says nothing about the project
 COMMON = frozenset(
     name
     for kind in (str, bytes, list, dict, set, frozenset, tuple, int, float, type, object)
@@ -68,7 +67,7 @@ COMMON = frozenset(
     "after expect".split()
 )
 
-#: methods of Rust's own containers, texts, pointers, iterators and locks
+#: methods of Rust's containers, strings, pointers, iterators and locks
 RUST = frozenset(
     (
         "abs add add_extension addr align align_offset align_to align_to_mut all alternate ancestors "
@@ -149,7 +148,7 @@ RUST = frozenset(
     ).split()
 )
 
-#: methods of Ruby's own objects, containers, texts, files and modules
+#: methods of Ruby's objects, containers, strings, files and modules
 RUBY = frozenset(
     (
         "abort abort_on_exception abs abs2 absolute_path absolute_path? add_trace_func advise "
@@ -231,8 +230,8 @@ RUBY = frozenset(
     ).split()
 )
 
-#: methods of the objects of JavaScript and Node.js: containers, texts, dates, emitters, streams,
-#: sockets and what HTTP asks and answers with
+#: methods of the objects of JavaScript and Node.js: containers, strings, dates, emitters, streams,
+#: sockets, HTTP requests and responses
 SCRIPT = frozenset(
     (
         "addListener addTrailers address appendHeader assignSocket charCodeAt clearTimeout "
@@ -258,8 +257,8 @@ SCRIPT = frozenset(
     ).split()
 )
 
-#: language → names that its own types have beside COMMON: a call of one on an unknown receiver says
-#: nothing about the project
+#: language → names of its library besides COMMON: a call of one on an unknown receiver says nothing
+#: about the project
 OWN_NAMES = {
     "rust": RUST,
     "ruby": RUBY,

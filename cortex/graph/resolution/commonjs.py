@@ -1,6 +1,4 @@
-"""What a script exports in CommonJS's way: by name (`exports.x = …`), or as a whole
-(`module.exports = …`).
-"""
+"""CommonJS exports of a script: by name (`exports.x = …`), or as a whole (`module.exports = …`)."""
 
 from __future__ import annotations
 
@@ -13,12 +11,12 @@ from cortex.graph.facts.scripts import EXPORTS
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Recursion, Value
 
-#: imports that are followed through re-exports
+#: re-exports that an import is followed through
 HOPS_MAX = 12
 
 
 class ChainEvaluator(Protocol):
-    """What is asked about what a name leads to."""
+    """The evaluator of chains, as other modules use it."""
 
     def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
 
@@ -30,7 +28,7 @@ class ChainEvaluator(Protocol):
 
 
 class CommonJs:
-    """The exports of a project that does not change while this lives."""
+    """CommonJS exports of a project. Valid while the project does not change."""
 
     def __init__(self, project: Project, meanings: ChainEvaluator, recursion: Recursion) -> None:
         self._project = project
@@ -39,12 +37,12 @@ class CommonJs:
         self._wholes: dict[str, tuple[Value, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
-        """Forget what was found when it is more than `memo_max`."""
+        """Clear the cache if it has more than `memo_max` entries."""
         if len(self._wholes) > memo_max:
             self._wholes.clear()
 
     def whole_export(self, key: str) -> tuple[Value, ...]:
-        """What `module.exports` is in a file; () for nothing that is known."""
+        """Return the values of a file's `module.exports`; () if unknown."""
         if key in self._wholes:
             return self._wholes[key]
         if key not in self._project.packed or RULES[self._project.language(key)].family != "script":
@@ -64,8 +62,8 @@ class CommonJs:
         return values
 
     def unwrap_module(self, value: Value, hops: int = 0) -> tuple[Value, ...]:
-        """`value`; for a script's module what it exports as a whole, through others that it
-        exports.
+        """Return `value`; for a script's module the values that it exports as a whole,
+        repeatedly.
         """
         if value.tag != "mod" or hops > HOPS_MAX:
             return (value,)
@@ -77,8 +75,10 @@ class CommonJs:
     def own_export(
         self, links: list[str], path: str, scope: int
     ) -> tuple[tuple[Value, ...], list[str]] | None:
-        """A script's own `exports.save` and `module.exports.save`, and the links that are left; not
-        of a name that a scope around binds.
+        """Return the module of a script's `exports.save` or `module.exports.save`, and the
+        remaining links.
+
+        None if a scope around binds the first name.
         """
         is_whole = links[0] == "module" and links[1] == EXPORTS and len(links) > 2
         if not (is_whole or links[0] == EXPORTS) or RULES[self._project.language(path)].family != "script":
@@ -91,7 +91,7 @@ class CommonJs:
         return None
 
     def assigned_export(self, key: str, name: str) -> tuple[Value, ...]:
-        """What a script gives to `exports.name`."""
+        """Return the values that a script assigns to `exports.name`."""
         index = self._project.index(key)
         for at in index.children.get((-1, name), ()):
             if EXPORTED in index.facts.definitions[at].flags:
@@ -106,7 +106,7 @@ class CommonJs:
         return ()
 
     def whole_member(self, key: str, name: str) -> tuple[Value, ...]:
-        """A name of a script that exports something as a whole; that itself by default."""
+        """Return a member of a whole export; for `default` the export itself."""
         exported = self.whole_export(key)
         if name == "default":
             commonjs = exported or any(
@@ -116,7 +116,7 @@ class CommonJs:
         return tuple(member for value in exported for member in self._meanings.attribute(value, name))
 
     def _default_exports(self, exported: tuple[Value, ...]) -> tuple[Value, ...]:
-        """What each file calls `default` itself, as in `Disk.default = Disk`; else its whole."""
+        """Return each file's `default`, as in `Disk.default = Disk`; else its whole export."""
         pairs = [(value, self._meanings.attribute(value, "default")) for value in exported]
         defaults = {
             value.path: members for value, members in pairs if any(member.tag == "def" for member in members)
@@ -126,8 +126,8 @@ class CommonJs:
         )
 
     def drop_declared_modules(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        """`found` without the modules of which something says more: a file of declarations names
-        the class that `require("./disk")` is.
+        """Return `values` without modules that a definition describes better: a declaration file
+        names the class that `require("./disk")` returns.
         """
         paths = {value.path for value in values if value.tag == "def"}
         paths |= {self._project.script.counterpart(path) for path in paths}

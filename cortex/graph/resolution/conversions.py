@@ -1,10 +1,12 @@
-"""Which of C++'s own types an argument of another one may be given for, and how readily. Pure."""
+"""Conversions between C++'s built-in and library types: how well an argument fits a parameter.
+Pure.
+"""
 
 from __future__ import annotations
 
 import functools
 
-#: says that the project's types decide
+#: the result if the project's types decide
 UNDECIDED = -1.0
 _WIDTHS = {
     **dict.fromkeys("int signed int32_t int16_t short int8_t".split(), "int"),
@@ -14,24 +16,26 @@ _WIDTHS = {
 }
 _INTEGERS = frozenset({"int", "unsigned", "long", "unsigned long", "char", "bool"})
 _NUMBERS = _INTEGERS | {"double", "float"}
-#: own types of texts, which a literal is given for as well
+#: string types, which also accept a literal
 _TEXTS = frozenset({"string", "string_view", "StringPiece", "StringRef"})
 _WORDS = frozenset("const volatile struct class enum typename register constexpr".split())
-#: what a function takes that another one with `...` passes on to it
+#: the type of forwarded variadic arguments, for the variant of a function without `...`
 ARGUMENT_LIST = "va_list"
-#: how well a template's parameter takes anything: less than the very type, more than its address
+#: fit of a template's parameter: below the exact type, above a pointer to it
 _OF_TEMPLATE = 4.5
-#: C++'s own types of elements
+#: C++'s library containers
 ELEMENTS = frozenset(
     "vector map set list deque array pair tuple unordered_map unordered_set optional".split()
 )
-#: template parameters have short names
+#: characters of the longest template parameter's name
 _FREE_CHARACTERS = 2
 
 
 @functools.lru_cache(maxsize=10_000)
 def bare_cpp_type(text: str) -> str:
-    """A declared type without its words, arguments and name spaces; a star for each pointer."""
+    """Return a declared type without qualifiers, arguments and name spaces; a star for each
+    pointer.
+    """
     if text.rstrip("&* ").endswith("iterator"):
         return ""
     stars = "*" * text.count("*", text.rfind(">") + 1)
@@ -54,8 +58,9 @@ def bare_cpp_type(text: str) -> str:
 
 
 def cpp_fit(wanted: str, actual: str) -> float | None:
-    """How readily `given` is taken where `wanted` is; None where it is not, OWN where the types of
-    the project say.
+    """Return how well an argument of type `actual` fits a parameter of type `wanted`.
+
+    None if it does not; UNDECIDED if the project's types decide.
     """
     if wanted == actual:
         return 5.0
@@ -70,7 +75,7 @@ def cpp_fit(wanted: str, actual: str) -> float | None:
         if wanted in _NUMBERS:
             return 2.0 if actual in _INTEGERS and wanted in _INTEGERS else 1.0
         if wanted.rstrip("*") == actual:
-            return 4.0  # its address
+            return 4.0  # a pointer to it
         return None if wanted in _TEXTS or wanted.endswith("*") or wanted == "fn" else 0.0
     if actual == "char*":
         return (

@@ -1,6 +1,4 @@
-"""What Rust's names mean inside of modules that are written in a file, in `impl`s for types from
-outside, and as macros.
-"""
+"""Names of Rust in inline modules, in `impl`s for external types, and as macros."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from cortex.graph.resolution.values import How, Value, nearest_definitions
 
 
 class Exports(Protocol):
-    """What is asked about what files give away."""
+    """Exports of files, as Crates uses them."""
 
     def imported(self, statement: Import, path: str, hops: int = 0) -> tuple[Value, ...]: ...
 
@@ -24,7 +22,7 @@ class Exports(Protocol):
 
 
 class Crates:
-    """Of a project that does not change while this lives."""
+    """Rust's names. Valid while the project does not change."""
 
     def __init__(self, project: Project, meanings: ChainEvaluator, exports: Exports) -> None:
         self._project = project
@@ -32,7 +30,7 @@ class Crates:
         self._exports = exports
 
     def outer_module(self, path: str, scope: int) -> tuple[Value, ...]:
-        """The module around this one: written in the same file, or another file."""
+        """Return the module around this one: in the same file, or another file."""
         inside = self._project.index(path).facts.definitions[scope].scope if scope >= 0 else ""
         while inside and self.is_type(path, inside):
             inside = inside.rpartition(".")[0]
@@ -43,15 +41,16 @@ class Crates:
         return (Value("mod", key),) if key else ()
 
     def is_type(self, path: str, scope: str) -> bool:
-        """Whether a scope in a file is a type's, which may be from outside: `impl Shop for u8`."""
+        """Return True for the scope of a type, also of an external one: `impl Shop for u8`."""
         extensions = self._project.index(path).facts.extensions
         return any(self._project.types_named(path, scope)) or any(
             extension.type == scope for extension in extensions
         )
 
     def lookup_inside(self, name: str, path: str, inside: str) -> tuple[tuple[Value, ...], How] | None:
-        """What a name means in a module inside a Rust file: what that imports and defines, nothing
-        of what is around it; None where that cannot be told.
+        """Return the values of a name in an inline module of a Rust file, None if undecided.
+
+        The module sees its imports and definitions, and no name of the modules around it.
         """
         index = self._project.index(path)
         while inside:
@@ -75,7 +74,7 @@ class Crates:
         return None
 
     def re_exported(self, path: str, inside: str, name: str) -> tuple[Value, ...]:
-        """What a module inside a Rust file imports by that name."""
+        """Return the values that an inline module of a Rust file imports under a name."""
         imports = self._project.index(path).inner_imports.get(inside, ())
         for statement in imports:
             if statement.name == name:
@@ -87,7 +86,7 @@ class Crates:
         return ()
 
     def members_below(self, path: str, scope: str, name: str) -> tuple[Value, ...]:
-        """What `scope::name` is where a file only imports `scope`, or an enum of that name."""
+        """Return `scope::name` if a file only imports `scope`, or an enum of that name."""
         outer, _, last = scope.rpartition(".")
         values: dict[Value, None] = {}
         for value in self._exports.exported(f"{path}|{outer}" if outer else path, last):
@@ -98,7 +97,7 @@ class Crates:
         return tuple(values)
 
     def trait_self(self, path: str, definition: Definition) -> Value | None:
-        """`self` in an `impl` of a trait for a type from outside: what the trait has."""
+        """Return `self` in an `impl` of a trait for an external type: an instance of the trait."""
         for where, extension in self._project.extensions.get(definition.scope.rpartition(".")[2], ()):
             if where == path and extension.type == definition.scope:
                 for value in self._meanings.evaluate(extension.base.chain, path, -1):
@@ -107,8 +106,9 @@ class Crates:
         return None
 
     def macros(self, chain: str, path: str) -> tuple[list[Ref], How]:
-        """The macros that `own!` may mean: of this file, else of this crate, else those that
-        a path or an import names.
+        """Return the macros that `name!` may mean, and the confidence.
+
+        They are those of this file, else of this crate, else those that a path or an import names.
         """
         project = self._project
         receiver, name = split_chain(chain)
@@ -126,7 +126,7 @@ class Crates:
         ), "import"
 
     def bounded_field(self, values: tuple[Value, ...], name: str, path: str, scope: int) -> tuple[Value, ...]:
-        """What a field of `self` is whose type is a parameter of the `impl` around."""
+        """Return the values of a field of `self` whose type is a parameter of the `impl` around."""
         project = self._project
         if scope < 0 or len(values) != 1 or project.language(path) != "rust" or values[0].tag != "inst":
             return ()

@@ -1,5 +1,5 @@
-"""The function of a script that a file of declarations beside it declares, and the other way round:
-`lib/disk.js` and `lib/disk.d.ts`.
+"""Counterparts of functions in a script and its declaration file: `lib/disk.js` and
+`lib/disk.d.ts`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from cortex.graph.resolution.project import Project, Ref
 
 
 def declared_counterparts(project: Project, evaluator: Evaluator, ref: Ref) -> list[Ref]:
-    """What is declared, or written, as `ref` in the file beside its own: the name of a file, the
-    signature of the type that this is declared with (`declare let parse: Parser`), or the member of
-    the type of that name; one at most.
+    """Return the counterpart of `ref` in the script or declaration file next to its file; one at
+    most.
+
+    It is the export of the same name, a call signature of its declared type (`declare let parse:
+    Parser`), or the member of the type of the same name.
     """
     other = project.script.counterpart(ref[0])
     if not other:

@@ -1,5 +1,5 @@
-"""Which names the files of a project give to something: what ends with another name leads nowhere,
-and is not looked for. Pure.
+"""Names that a project's files define: a chain that ends with any other name resolves to nothing
+and is skipped. Pure.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import FileIndex, has_value
 from cortex.graph.facts.types import alternatives
 
-#: a name by itself; anything else that a chain may end with (a call, a module, one of several
-#: values) is looked for
+#: a plain name; a chain with another end (a call, a module, alternatives) is always resolved
 _NAME = re.compile(r"\\?([\w$]+[!?=']*)\**")
-#: names that lead to a definition of another one: `Disk.new` of Ruby, `disk.copy(…)` of Scala,
-#: `save.call(disk)` and what is exported by default in scripts
+#: names whose target has another name: Ruby's `Disk.new`, Scala's `disk.copy(…)`, `save.call(disk)`
+#: and default exports in scripts
 _MEANING_OTHERS = {
     "jvm": frozenset({"copy"}),
     "ruby": frozenset({"new"}),
@@ -27,12 +26,13 @@ _MEANING_OTHERS = {
 
 
 class KnownNames:
-    """Of a project. A name stays when its file goes: one too many costs a search and makes no
-    edge.
+    """Names that a project defines.
+
+    A name remains when its file is removed: a superfluous name costs a lookup and adds no edge.
     """
 
     def __init__(self) -> None:
-        #: family → names of what others can see
+        #: family → names that other files can see
         self._of: defaultdict[str, set[str]] = defaultdict(set)
 
     def add(self, index: FileIndex) -> None:
@@ -44,7 +44,7 @@ class KnownNames:
         names.update(statement.name for statement in facts.imports if statement.name != statement.member)
 
     def may_lead(self, reference: Reference, index: FileIndex) -> bool:
-        """Whether a reference of a file can name anything of the project."""
+        """Return True if a reference of a file can name a definition of the project."""
         if reference.kind != "type":
             return self._may_lead(reference.chain, index)
         return any(
@@ -61,7 +61,7 @@ class KnownNames:
         if name in names or name in _meaning_others(language):
             return True
         if receiver:
-            return ANY_NAME in names  # a type that holds something by whatever name
+            return ANY_NAME in names  # a type with an index signature
         return index.may_rename(name)
 
 

@@ -1,4 +1,4 @@
-"""Edges as the graph files have them, and how those of one file are written."""
+"""Edges as the graph files have them, and a writer of those of one file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Location(msgspec.Struct, frozen=True, gc=False):
 
 
 class Edge(msgspec.Struct, frozen=True, omit_defaults=True, rename={"source": "from", "target": "to"}):
-    """As in the graph files. `target` is "" for an ambiguous call: `candidates` has those it may
-    mean.
+    """An edge of the graph files. `target` is "" for an ambiguous call, which lists its
+    `candidates`.
     """
 
     source: str
@@ -30,7 +30,7 @@ class Edge(msgspec.Struct, frozen=True, omit_defaults=True, rename={"source": "f
 
 
 class Edges:
-    """Of one file, by the definitions that they begin in."""
+    """Builder of one file's edges, by the definitions in which they begin."""
 
     def __init__(self, project: Project, path: str) -> None:
         self._project = project

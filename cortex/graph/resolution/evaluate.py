@@ -1,5 +1,4 @@
-"""What a chain may stand for: definitions, instances of types, modules. Nothing when syntax alone
-cannot tell.
+"""Values of a chain: definitions, instances of types, modules; () if syntax alone cannot tell.
 
 The type of a receiver comes from `self`, declared types of parameters, fields and results, and from
 assignments whose value has an evident type.
@@ -41,26 +40,26 @@ from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, merge_values
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: evaluations inside one another
+#: nested evaluations
 DEPTH_MAX = 12
-#: answers of each kind that are remembered from file to file: about 20 MB
+#: entries of each cache that remain from file to file: about 20 MB
 MEMO_MAX = 20_000
 
 _LINK = re.compile(r"\(_?\d*\)|\([\^~]\w*\)|\[\*?\]|(?<=\))<[^<>]*>|[^.\[\]()]+")
-#: families whose names may be written with their whole package anywhere
+#: families that allow names with their full package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
-#: what stands before the last name of a type; what `deref` gives of a type that holds any other
+#: text before the last name of a type; result of a `deref` that returns the type parameter
 _LAST = re.compile(r".*(?:::|[&\s])")
 _GIVES_HELD = re.compile(r":\s*&\s*(?:'\w+\s+)?[A-Z]\w?")
-#: ends the name of the type of a container's iterators (C++)
+#: ends the name of a C++ container's iterator type
 _ITERATOR = re.compile(r"::(?:const_)?(?:reverse_)?iterator[\s&*]*$")
 _UNTYPED = frozenset("Any any object Object unknown interface auto var T K V U E".split())
-#: kinds of types that hold what their arguments say in a way of their own
+#: kinds of types that can be generic containers of the project
 _HOLDERS = frozenset({"class", "struct", "interface"})
 
 
 class Evaluator:
-    """Reads a project that does not change while this lives; remembers what it has found."""
+    """Evaluates chains in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -91,7 +90,7 @@ class Evaluator:
         self._mixins_by_name: dict[str, tuple[Ref, ...]] = {}
 
     def relax(self) -> None:
-        """Forget what was found when it has become much; called between two files."""
+        """Clear caches that have become large. Call it between two files."""
         memos: tuple[dict[Any, Any], ...] = (self._memo, self._methods_by_name, self._mixins_by_name)
         for memo in memos:
             if len(memo) > MEMO_MAX:
@@ -100,20 +99,20 @@ class Evaluator:
             cache.relax(MEMO_MAX)
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
-        """Every method of that name in languages that can call one another, without mere
-        declarations.
+        """Return every method of that name in languages that can call one another, without
+        declarations that have a body elsewhere.
         """
         key = (family, name)
         if key not in self._methods_by_name:
             refs = drop_declarations(self.project, self.project.methods.get(key, []))
-            if family == "script" and len(refs) > 1:  # of one method's signatures the last
+            if family == "script" and len(refs) > 1:  # of a method's signatures the last
                 last = {(ref[0], self.project.definition(ref).qualified): ref for ref in refs}
                 refs = list(last.values())
             self._methods_by_name[key] = tuple(refs)
         return self._methods_by_name[key]
 
     def mixin_methods(self, name: str) -> tuple[Ref, ...]:
-        """The methods of that name of Ruby's modules."""
+        """Return the methods of that name in Ruby's modules."""
         if name not in self._mixins_by_name:
             owners = ((ref, self.owners.of(*ref)) for ref in self.methods_named("ruby", name))
             self._mixins_by_name[name] = tuple(
@@ -122,7 +121,7 @@ class Evaluator:
         return self._mixins_by_name[name]
 
     def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
-        """What `chain` may stand for where it is written; () for unknown."""
+        """Return the values of `chain` in its scope at byte `at`; () if unknown."""
         if chain.startswith(":"):
             return self.declared(chain[1:], path, scope)
         key = (path, scope, chain, at)
@@ -159,7 +158,7 @@ class Evaluator:
                 values = merge_values(passed_to.passed_to(value, link, owners, place) for value in values)
                 continue
             if link[0] == "<":
-                continue  # seen to with the call before it
+                continue  # handled with the call before it
             if link[0] == "(":
                 instances = self._instance_of_argument(
                     values, "".join(links[number + 1 : number + 2]), path, scope
@@ -182,7 +181,9 @@ class Evaluator:
     def _instance_of_argument(
         self, callees: tuple[Value, ...], class_mark: str, path: str, scope: int
     ) -> tuple[Value, ...]:
-        """One of the class that a call of PHP is told, `<Disk>`, where the function makes such."""
+        """Return an instance of the class in the first argument of PHP's call, `<Disk>`, if the
+        function makes such instances.
+        """
         if class_mark[:1] != "<":
             return ()
         flags = (self.project.definition(callee.ref).flags for callee in callees if callee.tag == "def")
@@ -195,8 +196,9 @@ class Evaluator:
     def _begin_chain(
         self, links: list[str], path: str, scope: int, at: int
     ) -> tuple[tuple[Value, ...], tuple[Value, ...], list[str]]:
-        """What a chain's first link stands for, or the first ones that are a name together; what
-        that is called on; and the links with that as the first.
+        """Return the values of a chain's first name, their owners, and the links from it on.
+
+        The name may consist of several links, which become one.
         """
         language, first = self.project.language(path), links[0]
         values = self._root_values(first, path, scope, at)
@@ -207,7 +209,7 @@ class Evaluator:
                 links, path
             )
         if not values and language == "csharp" and (links[0][:1].isupper() or links[0] in CSHARP_TYPES):
-            values = (EXTERNAL,)  # a type from outside, or a member that is inherited from there
+            values = (EXTERNAL,)  # an external type, or an inherited external member
         calls = language == "kotlin" and len(links) > 1 and links[1][0] == "("
         if calls and self._are_uncallable(values):
             values = self.kotlin.functions_past_variables(links[0], path, scope) or values
@@ -217,7 +219,7 @@ class Evaluator:
         return self._apply_uncalled(values, links[1:], values, (path, scope)), values, links
 
     def _are_uncallable(self, values: tuple[Value, ...]) -> bool:
-        """Whether these are instances alone, none of which can be called."""
+        """Return True if these are only instances that cannot be called."""
         are_instances = bool(values) and all(value.tag == "inst" for value in values)
         return are_instances and not any(self.results.call_of(value) for value in values)
 
@@ -228,9 +230,11 @@ class Evaluator:
         owners: tuple[Value, ...],
         place: tuple[str, int],
     ) -> tuple[Value, ...]:
-        """`values`, which were found on `owners`; what Ruby's methods give among them that more is
-        asked of, and Scala's functions that are named and not called, where what they are named on
-        tells that.
+        """Return `values`, members of `owners`, with the results of methods that need no
+        parentheses.
+
+        Ruby calls a method before a further link; Scala calls it if its receiver decides the
+        result.
         """
         if links and links[0][0] != "(" and self.project.language(place[0]) == "ruby":
             return tuple(bare_value for value in values for bare_value in self._bare_values(value, ""))
@@ -246,8 +250,8 @@ class Evaluator:
     def _field_values(
         self, links: list[str], values: tuple[Value, ...], place: tuple[str, int, int]
     ) -> tuple[Value, ...]:
-        """What is told of a field apart from its type: by a test around the place, or by the
-        bounds of type parameters.
+        """Return the values of a field that its type does not give: from a test around the place,
+        or from bounds of type parameters.
         """
         path, scope, at = place
         if scope >= 0 and (narrowed_values := self._narrowed_field(links, path, scope, at)):
@@ -259,8 +263,8 @@ class Evaluator:
         return self.exports.crates.bounded_field(values, links[1], path, scope)
 
     def _file_field(self, name: str, path: str) -> tuple[Value, ...]:
-        """What Ruby's `@x` holds outside of all classes: what some block of the file says, as one
-        of `before` does for those of a test.
+        """Return the values of Ruby's `@x` outside of all classes: any block of the file may assign
+        it, as a `before` block of a test does.
         """
         bindings = self.project.index(path).fields.get("", {}).get(name, ())
         return merge_values(self.evaluate(binding.value, path, -1, binding.at) for binding in bindings)
@@ -268,7 +272,9 @@ class Evaluator:
     def _call_result(
         self, values: tuple[Value, ...], link: str, owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
-        """What a call of `values`, which were found on `owners`, gives; f(1): the second result."""
+        """Return the results of a call of `values`, members of `owners`; `(1)` is the second
+        result.
+        """
         result_number = 0 if link[1] == "_" else int(link[1:-1] or 0)
         if len(values) > 1 and SYNTAX[self.project.language(place[0])].counts:
             values = self._of_arity(values, place[0], int(link.strip("(_)") or 0))
@@ -280,15 +286,15 @@ class Evaluator:
             results.receiver_result(value, owners, place) or results.called(value, result_number)
             for value in values
         )
-        # Which of C++'s overloads it is may not be known: one gives what is not of the project.
+        # Of C++'s overloads the called one may be unknown, and one returns an external type.
         unsure = len(outcomes) > 1 and EXTERNAL in outcomes and self.project.home(place[0]) == C_HOME
         return () if unsure else outcomes
 
     def _member_of(
         self, owners: tuple[Value, ...], links: list[str], number: int, dotted: str, path: str
     ) -> tuple[Value, ...]:
-        """What the link of that number stands for on `owners`; `dotted`: it and what is before it
-        where these are names alone.
+        """Return the values of link `number` on `owners`. `dotted`: the names up to it, "" after a
+        call.
         """
         link, call = links[number], "".join(links[number + 1 : number + 2])
         imported = self.exports.dotted_import(dotted, path) if dotted.count(".") else ()
@@ -315,14 +321,16 @@ class Evaluator:
         return self._extension_values(values, link, path) if language == "csharp" else values
 
     def _of_arity(self, values: tuple[Value, ...], path: str, count: int) -> tuple[Value, ...]:
-        """Of functions of one name those that take so many arguments; all where none does."""
+        """Return the functions that take `count` arguments; all if none does."""
         language = self.project.language(path)
         defined = (value for value in values if value.tag == "def")
         fitting = tuple(v for v in defined if accepts_count(signature(self.project, v.ref), language, count))
         return fitting or values
 
     def _narrowed_field(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:
-        """What a test around a place says of the receiver's field, `isinstance(self.x, Disk)`."""
+        """Return the type of a receiver's field from a test around it, `isinstance(self.x,
+        Disk)`.
+        """
         index = self.project.index(path)
         if not index.narrowed_fields:
             return ()
@@ -332,12 +340,12 @@ class Evaluator:
         return ()
 
     def _bare_values(self, value: Value, name: str) -> tuple[Value, ...]:
-        """What Ruby's name of a value gives: that of a method calls it."""
+        """Return the values of Ruby's name without parentheses: a method is called."""
         is_method = value.tag == "def" and self.project.definition(value.ref).kind in CALLABLE_KINDS
         return self.called(value) if is_method or name == "new" else (value,)
 
     def drop_pure_types(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        """`values` without a script's types that share their name with a value."""
+        """Return `values` without a script's types that share their name with a value."""
         if len(values) < 2:
             return values
         remaining = tuple(
@@ -350,8 +358,8 @@ class Evaluator:
         return remaining or values
 
     def _qualified_values(self, links: list[str], path: str) -> tuple[tuple[Value, ...], list[str]]:
-        """What a name with its whole package before it stands for, `app.model.Disk`, and the links
-        that are left.
+        """Return the values of a name with its full package, `app.model.Disk`, and the remaining
+        links.
         """
         if RULES[self.project.language(path)].family in _QUALIFIED:
             names = next((at for at, link in enumerate(links) if link[0] in "(["), len(links))
@@ -360,7 +368,7 @@ class Evaluator:
                 keys = [self.project.find_module(name.lstrip("\\"), path)]
                 if self.project.language(path) == "scala":
                     keys += self.scala.keys_around(name, path)
-                if self.project.language(path) == "php" and name[0] != "\\":  # below this name space
+                if self.project.language(path) == "php" and name[0] != "\\":  # in this name space
                     keys.insert(0, name_space_below(self.project, self.project.home(path), name))
                 for key in filter(None, keys):
                     if values := self.exports.exported(key, links[count]):
@@ -368,7 +376,7 @@ class Evaluator:
         return (), links
 
     def _extension_values(self, values: tuple[Value, ...], name: str, path: str) -> tuple[Value, ...]:
-        """`values`, or the extensions that a call of C# may mean where these are from outside."""
+        """Return `values`, or the extensions that C#'s call may mean if `values` are external."""
         if name in LINQ or name in COMMON or any(value.tag != "ext" for value in values):
             return values
         refs = extensions_in_use(self.project, path, self.methods_named("csharp", name))
@@ -382,12 +390,12 @@ class Evaluator:
             return (Value("mod", key),) if key else (EXTERNAL,)
         if chains := union_chains(name):
             branches = [self.evaluate(branch, path, scope, at) for branch in chains]
-            if self.project.language(path) == "kotlin":  # what all branches are
+            if self.project.language(path) == "kotlin":  # only if all branches agree
                 return branches[0] if all(branch == branches[0] for branch in branches) else ()
             return merge_values(branches)
         if name == "#" or (name[0] == "#" and self.project.language(path) == "csharp"):
             return (EXTERNAL,)
-        if name == OBJECT:  # what a script's function gives that returns a literal
+        if name == OBJECT:  # an object literal that a script's function returns
             return (Value("inst", path, scope),) if scope >= 0 else ()
         owner = self.owners.receiver(name, path, scope)
         if owner is not None:
@@ -405,14 +413,16 @@ class Evaluator:
         return values
 
     def _property_values(self, value: Value) -> tuple[Value, ...]:
-        """What Swift's computed property holds; any other value itself."""
+        """Return the result of Swift's computed property; any other value itself."""
         computed = value.tag == "def" and "property" in self.project.definition(value.ref).flags
         return self.results.returned(value.ref) if computed else (value,)
 
     def declared(
         self, text: str, path: str, scope: int, type_arguments: TypeArguments = NO_TYPE_ARGUMENTS
     ) -> tuple[Value, ...]:
-        """Instances of a declared type; `standing` is what stands for type parameters in it."""
+        """Return instances of a declared type, with `type_arguments` in place of its type
+        parameters.
+        """
         if "->" in text and self.project.language(path) == "kotlin" and (gives := function_result(text)):
             return tuple(
                 as_function(instance) for instance in self.declared(gives, path, scope, type_arguments)
@@ -454,7 +464,7 @@ class Evaluator:
             for value in candidates or (() if name in _UNTYPED or len(name) == 1 else (EXTERNAL,)):
                 if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                     values.append(Value("list" if stars else "inst", value.path, value.at, stars))
-                elif value.tag == "inst" and stars:  # a type parameter: what its bound says
+                elif value.tag == "inst" and stars:  # a type parameter: its bound
                     values.append(value._replace(tag="list", depth=stars))
                 elif value.tag in ("ext", "inst", "list"):
                     values.append(value._replace(depth=value.depth + stars))
@@ -467,7 +477,7 @@ class Evaluator:
         return merge_values([tuple(values)])
 
     def _deref_values(self, values: Sequence[Value], text: str, path: str, scope: int) -> tuple[Value, ...]:
-        """What Rust's own `Padded<Disk>` acts as, where its `deref` gives the type parameter."""
+        """Return the content of Rust's `Padded<Disk>` if its `deref` returns the type parameter."""
         name, arguments = split_generic(text)
         if not arguments or self.project.language(path) != "rust":
             return ()
@@ -481,8 +491,8 @@ class Evaluator:
         return ()
 
     def _project_containers(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
-        """Instances of the project's own `Queue[int]`, `Box<Disk>`: nothing that is in it."""
-        # Whatever else was asked of the file before: `may_know` would answer by that.
+        """Return instances of the project's `Queue[int]`, `Box<Disk>`, without their elements."""
+        # Independent of earlier lookups in the file, unlike `may_bind`.
         index = self.project.index(path)
         names = [name for name in generic_names(text) if index.declares(name.partition(".")[0])]
         return tuple(
@@ -493,7 +503,9 @@ class Evaluator:
         )
 
     def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]:
-        """The definitions with members that `chain` names, what a required file exports too."""
+        """Return the definitions with members that `chain` names, also those exported by a required
+        file.
+        """
         values = self.evaluate(chain, path, scope, at)
         return [
             target.ref

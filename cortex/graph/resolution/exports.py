@@ -1,5 +1,5 @@
-"""What modules give by a name, through re-exports, and what imports bring of it: the imports of
-that name, and those of everything.
+"""Exports of modules through re-exports, and the names that imports bring: single names, or all
+names of a module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value
 
 
 class Names(Protocol):
-    """What is asked about the names at the top of a file."""
+    """Names at the top of a file, as Exports uses them."""
 
     def local(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How] | None: ...
 
@@ -27,7 +27,7 @@ class Names(Protocol):
 
 
 class Exports:
-    """Of a project that does not change while this lives; remembers what it has found."""
+    """Exports of a project's modules, with caches. Valid while the project does not change."""
 
     def __init__(
         self, project: Project, meanings: ChainEvaluator, recursion: Recursion, names: Names
@@ -39,15 +39,15 @@ class Exports:
         self.commonjs = CommonJs(project, meanings, recursion)
         self.crates = Crates(project, meanings, self)
         self._memo: dict[tuple[str, str], tuple[Value, ...]] = {}
-        #: file → the modules that it imports everything from
+        #: file → the modules that its star imports name
         self._stars: dict[str, tuple[str, ...]] = {}
-        #: file of C++ → the scopes in which it defines something, the inner ones first
+        #: C++ file → the scopes in which it defines names, inner ones first
         self._scopes_by_file: dict[str, tuple[str, ...]] = {}
-        #: (file, name) → what these bring by that name
+        #: (file, name) → the values that star imports bring
         self._star_memo: dict[tuple[str, str], tuple[Value, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
-        """Forget what was found when it is more than `memo_max`."""
+        """Clear caches that have more than `memo_max` entries."""
         memos: tuple[dict[Any, Any], ...] = (self._memo, self._stars, self._scopes_by_file, self._star_memo)
         for memo in memos:
             if len(memo) > memo_max:
@@ -55,7 +55,7 @@ class Exports:
         self.commonjs.relax(memo_max)
 
     def exported(self, key: str, name: str, hops: int = 0) -> tuple[Value, ...]:
-        """What the name of a module stands for, through re-exports."""
+        """Return the values of a module's name, through re-exports."""
         memo = (key, name)
         cached = self._memo.get(memo)
         if cached is not None:
@@ -66,7 +66,7 @@ class Exports:
         values = self._exported(key, name, hops)
         if key in self._project.files and (other := self._project.script.counterpart(key)):
             more = self._exported(other, name, hops)
-            if more and any(value.path != other for value in values):  # each says what is its own
+            if more and any(value.path != other for value in values):  # each file has its own names
                 values = tuple(value for value in values if value.path != other)
                 more = tuple(value for value in more if value.path != key)
             values = self.commonjs.drop_declared_modules(
@@ -77,7 +77,7 @@ class Exports:
         return values
 
     def own_exported(self, key: str, name: str) -> tuple[Value, ...]:
-        """What a script exports by a name, and nothing that it only imports by it."""
+        """Return a script's exports of a name, without a name that it only imports."""
         index = self._project.index(key.partition("|")[0])
         imports = index.imports.get((-1, name), ())
         if (
@@ -119,7 +119,7 @@ class Exports:
         return self._exported(stub, name, hops) if stub else ()
 
     def _from_folder(self, key: str, name: str) -> tuple[Value, ...]:
-        """A name of Go's package, or of Python's without a file of its own."""
+        """Return a name of Go's package, or of Python's package without `__init__.py`."""
         paths = self._project.paths_of(key)
         if not paths:
             child = self._project.python.child(key, name)
@@ -128,7 +128,7 @@ class Exports:
         return beyond or (self._names.local(name, paths[0], -1, ANYWHERE) or ((),))[0]
 
     def _child(self, key: str, name: str, language: str) -> str:
-        """The key of the module of that name in this one; "" when there is none."""
+        """Return the key of the submodule of that name; "" if none exists."""
         if language == "python":
             return self._project.python.child(key, name)
         if language != "rust":
@@ -137,7 +137,7 @@ class Exports:
         return f"{key}|{name}" if inside else self._project.rust.child(key, name)
 
     def _from_scope(self, key: str, scope: str, name: str) -> tuple[Value, ...]:
-        """A name of `@home|scope` or `file|scope`."""
+        """Return a name of `@package|scope` or `file|scope`."""
         project = self._project
         home = key.removeprefix("@")
         values = in_scope(self._project, home, scope, name, "")
@@ -166,8 +166,9 @@ class Exports:
         return ()
 
     def _module_of(self, statement: Import, path: str) -> str:
-        """The key of what an import is of; of C++'s `using namespace app` also of a name space in
-        one that the file opens.
+        """Return the key of an import's module.
+
+        C++'s `using namespace app` may also mean a name space inside one that the file opens.
         """
         key = self._project.find_module(statement.module, path)
         if key or not statement.member or self._project.home(path) != C_HOME:
@@ -185,7 +186,7 @@ class Exports:
     def imported(self, statement: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
         key = self._module_of(statement, path)
         family = RULES[self._project.language(path)].family
-        if not key and self._project.language(path) == "kotlin":  # of a companion: `Disk.Companion.make`
+        if not key and self._project.language(path) == "kotlin":  # companion: `Disk.Companion.make`
             outer = self._project.find_module(statement.module.rpartition(".")[0], path)
             if values := self.exported(outer, statement.member, hops) if outer and statement.member else ():
                 return values
@@ -198,7 +199,7 @@ class Exports:
                 f"{statement.module}.{statement.member}" if statement.module else statement.member,
             )
             return (Value("mod", key),) if key else (EXTERNAL,)
-        if family == "python" and (not key or key.endswith("/")):  # in another root of the name-space
+        if family == "python" and (not key or key.endswith("/")):  # in another root of the name-space package
             inner = self._project.find_module(f"{statement.module}.{statement.member}", path)
             if inner:
                 return (Value("mod", inner),)
@@ -220,7 +221,7 @@ class Exports:
         return values
 
     def dotted_import(self, dotted: str, path: str) -> tuple[Value, ...]:
-        """`import a.b.c` binds the whole name."""
+        """Return the module of `import a.b.c`, which binds the whole dotted name."""
         imports = self._project.index(path).imports.get((-1, dotted))
         if not imports:
             return ()
@@ -228,8 +229,10 @@ class Exports:
         return (Value("mod", key),) if key else (EXTERNAL,)
 
     def star_imported(self, name: str, path: str, at: int) -> tuple[Value, ...]:
-        """What imports of everything bring by that name; of Scala's, which may be of what others
-        bring, those before byte `at`: none is looked for in itself or in a later one.
+        """Return the values that star imports bring under a name.
+
+        Scala's may import members of a value from an earlier import: only those before byte `at`
+        count.
         """
         if self._project.language(path) == "scala":
             return self._star_import_values(name, path) or self._star_import_before(name, path, at)
@@ -249,7 +252,7 @@ class Exports:
 
     def _star_import_values(self, name: str, path: str) -> tuple[Value, ...]:
         keys = self._stars.get(path)
-        if keys is None:  # most names come by here
+        if keys is None:  # most names get here
             module_keys = [self._module_of(star, path) for star in self._project.index(path).star_imports]
             keys = self._stars[path] = tuple(dict.fromkeys(key for key in module_keys if key))
         for key in keys:
@@ -258,8 +261,8 @@ class Exports:
         return ()
 
     def _value_import(self, statement: Import, path: str, name: str) -> tuple[Value, ...]:
-        """What Scala's import of a value's or an object's members brings, `import disk._`, or of a
-        package below this one.
+        """Return members that Scala's import takes from a value, an object or a nested package:
+        `import disk._`.
         """
         home = self._project.home(path)
         if home in self._project.homes and (key := self._project.find_module(statement.module, path)):

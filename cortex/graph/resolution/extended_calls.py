@@ -1,4 +1,4 @@
-"""Which extension, and which of several functions of Kotlin's, a call means. Reads one file."""
+"""Calls of extensions, and of Kotlin's overloads. Reads one file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cortex.terms.kinds import CALLABLE_KINDS
 
 
 class ExtendedCalls:
-    """Of the languages that have extensions, and of one file."""
+    """Targets of such calls in one file, in languages with extensions."""
 
     def __init__(self, project: Project, evaluator: Evaluator, overloads: Overloads, path: str) -> None:
         self._project = project
@@ -29,8 +29,10 @@ class ExtendedCalls:
         self._language = project.language(path)
 
     def may_be_extension(self, refs: Sequence[Ref], reference: Reference) -> bool:
-        """Whether a call may be of an extension: `refs`, what is known by its name, are none but
-        extensions, or take other numbers of arguments.
+        """Return True if a call may mean an extension.
+
+        It may if `refs`, the definitions of its name, are only extensions or take other numbers of
+        arguments.
         """
         if self._language != "kotlin" or not refs:
             return not refs
@@ -40,7 +42,7 @@ class ExtendedCalls:
         )
 
     def called(self, reference: Reference, receiver: str, name: str, owners: tuple[Value, ...]) -> list[Ref]:
-        """The extensions that a call may mean, by its receiver and by what it passes."""
+        """Return the extensions that a call may mean, by its receiver and arguments."""
         extensions = self._evaluator.extensions
         if self._language == "csharp":
             return self._of_csharp(reference, receiver, name, owners)
@@ -59,7 +61,7 @@ class ExtendedCalls:
         return extensions.nearest(candidates, max(0, reference.arguments))
 
     def _receiver(self, ref: Ref) -> str:
-        """The bare type that Kotlin's extension is of."""
+        """Return the bare receiver type of a Kotlin extension."""
         return bare_type(receiver_of(self._project.definition(ref), "kotlin") or "", kotlin=True)
 
     def _of_csharp(
@@ -76,7 +78,9 @@ class ExtendedCalls:
         ]
 
     def _is_foreign_type(self, reference: Reference, receiver: str) -> bool:
-        """Whether a receiver is the name of a type from outside, on which nothing is extended."""
+        """Return True if a receiver is the name of an external type: extensions need an
+        instance.
+        """
         if receiver in CSHARP_TYPES:
             return True
         if not receiver.isidentifier() or not receiver[0].isupper():
@@ -84,7 +88,9 @@ class ExtendedCalls:
         return not self._evaluator.scopes.lookup(receiver, self._path, reference.scope, reference.at)[0]
 
     def choose(self, refs: Sequence[Ref], reference: Reference, skipped: int = 0) -> list[Ref]:
-        """Those that take what is passed; of Kotlin's that are one for several systems, each."""
+        """Return the definitions that take the arguments, with all platform variants of Kotlin's
+        functions.
+        """
         if self._language != "kotlin":
             return self._overloads.choose(refs, reference, skipped)
         shapes: dict[tuple[object, ...], list[Ref]] = {}
@@ -98,16 +104,16 @@ class ExtendedCalls:
         ]
 
     def drop_other_arities(self, refs: list[Ref], arguments: int) -> list[Ref]:
-        """Without Kotlin's functions that take other numbers of arguments, none of which is
-        expected of a system.
+        """Return `refs` without functions that take other numbers of arguments, if none takes
+        `arguments`.
         """
         if any(self.takes(ref, arguments) for ref in refs):
             return refs
         return [ref for ref in refs if self._project.definition(ref).kind not in CALLABLE_KINDS]
 
     def with_platform_variants(self, refs: list[Ref]) -> list[Ref]:
-        """With what Kotlin's are for other systems, where they are expected of some, or their type
-        is.
+        """Return `refs` with the other platform variants of `expect` and `actual` functions and
+        types (Kotlin).
         """
         all_refs = dict.fromkeys(refs)
         for ref in refs:
@@ -128,8 +134,9 @@ class ExtendedCalls:
         return list(all_refs)
 
     def takes(self, ref: Ref, arguments: int) -> bool:
-        """Whether a function takes so many arguments; of Kotlin's the one that it overrides says
-        which may be left out.
+        """Return True if a function takes `arguments` arguments.
+
+        In Kotlin the overridden function declares the defaults.
         """
         definition = self._project.definition(ref)
         if accepts_count(definition, self._language, arguments):
@@ -146,5 +153,5 @@ class ExtendedCalls:
         )
 
     def _default_count(self, ref: Ref) -> int:
-        """How many arguments may be left out."""
+        """Return the number of parameters with a default."""
         return sum(parameter.type.endswith(DEFAULT) for parameter in self._project.definition(ref).parameters)

@@ -1,4 +1,4 @@
-"""Kotlin's and C#'s extensions by what they are called on, as the project keeps them."""
+"""Index of Kotlin's and C#'s extensions by receiver."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from cortex.graph.facts.facts import BOUND, MANY, OUTER, Definition
 from cortex.graph.facts.tables import Ref
 from cortex.graph.resolution.arity import type_parameter_names
 
-#: a receiver of any type, or of any that a type parameter allows
+#: a receiver of any type, or of any type within a type parameter's bound
 ANY_RECEIVER = "*"
-#: what the companion of a type is called in Kotlin that is given no name
+#: name of Kotlin's companion object without a name
 COMPANION_NAME = "Companion"
-#: characters of the names that type parameters have where nothing tells that they are ones
+#: characters of the longest name that counts as a type parameter without a declaration
 _SHORT = 2
 
 _NONE: Mapping[str, Sequence[Ref]] = {}
 
 
 class ExtensionIndex:
-    """Changed with its project."""
+    """The extensions of a project; it changes with the project."""
 
     def __init__(self) -> None:
-        #: (home, name) → receiver → extensions, in order; of C# the home is that of all
+        #: (package, name) → receiver → extensions, in order; C# has one package for all
         self._by_receiver: dict[tuple[str, str], dict[str, list[Ref]]] = {}
-        #: Kotlin's other names of types, and how often each is defined
+        #: Kotlin's type aliases, and how often each is defined
         self.aliases: dict[str, int] = {}
 
     def by_name(self, home: str, name: str) -> Mapping[str, Sequence[Ref]]:
@@ -57,7 +57,7 @@ def _home(home: str, language: str) -> str:
 
 
 def receiver_of(definition: Definition, language: str) -> str | None:
-    """The name of the type that an extension is called on; None for anything else."""
+    """Return the name of an extension's receiver type; None for other definitions."""
     if language == "csharp":
         if "extension" not in definition.flags or not definition.parameters:
             return None
@@ -77,19 +77,17 @@ def receiver_of(definition: Definition, language: str) -> str | None:
 
 
 def of_companion(name: str) -> str:
-    """The receiver of an extension that is called on a type's name: `fun Disk.Companion.make()`."""
+    """Return the receiver of an extension on a type's companion: `fun Disk.Companion.make()`."""
     return f"{name}.{COMPANION_NAME}"
 
 
 def receiver_name(text: str) -> str:
-    """A type's own name, without packages, arguments and words before it."""
+    """Return a type's bare name, without packages, arguments and modifiers."""
     name = text.removeprefix(MANY).partition("<")[0].rstrip("?! []").rpartition(".")[2]
     return name.rpartition(" ")[2]
 
 
 def bound_of(definition: Definition) -> str:
-    """What the type parameter has to be that an extension is of; "" for anything, and where it is
-    of no type parameter.
-    """
+    """Return the bound of a type parameter that is an extension's receiver; "" without one."""
     bound_flag = next((flag for flag in definition.flags if flag.startswith(BOUND)), "")
     return receiver_name(bound_flag.removeprefix(BOUND))

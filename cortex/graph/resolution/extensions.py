@@ -1,6 +1,6 @@
-"""Functions that are called on what they are no members of: Kotlin's and C#'s extensions.
+"""Extensions of Kotlin and C#: functions called on a receiver that they are no members of.
 
-They are found by their receiver's name, so that a thousand of one name cost a call nothing.
+They are indexed by receiver, so that a thousand of one name cost a call nothing.
 """
 
 from __future__ import annotations
@@ -24,33 +24,34 @@ from cortex.graph.resolution.supertypes import Supers
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import TYPE_KINDS
 
-#: extensions of one name that a call on what nobody knows may mean; with more it says nothing
+#: extensions of one name that a call on an unknown receiver may mean; above that it resolves to
+#: nothing
 UNKNOWN_MAX = 48
-#: what receivers are whose type the text shows, as chains say it, the nearest type first
+#: receivers with an evident type, as chains → their types, the nearest first
 _EVIDENT = {
     "KClass()": ("KClass", "KClassifier", "Any"),
     "Char()": ("Char", "Comparable", "Any"),
     "String()": ("String", "CharSequence", "Comparable", "Any"),
 }
 _ROOTS = ("Any", "object")
-#: what holds elements, the nearest first
+#: container types, the nearest first
 _LISTS = (
     *"MutableList List MutableSet Set Array MutableMap Map MutableCollection Collection Sequence".split(),
     *("Iterable", "Any"),
 )
-#: how far a receiver of any type is from what it is called on
+#: distance of a receiver of any type
 _FAR = 1 << 20
 
 
 class Candidate(NamedTuple):
-    """An extension, and how far its receiver's type is from what it is called on."""
+    """An extension, and the distance of its receiver's type from the actual receiver."""
 
     distance: int
     ref: Ref
 
 
 class Types(Protocol):
-    """What is asked about types."""
+    """Types, as Extensions uses them."""
 
     @property
     def supertypes(self) -> SupertypeLookup: ...
@@ -65,18 +66,18 @@ class SupertypeLookup(Protocol):
 
 
 class Extensions:
-    """Of a project that does not change while this lives; remembers what it has found."""
+    """Extensions of a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, types: Types) -> None:
         self._project = project
         self._types = types
         self._homes: dict[str, tuple[str, ...]] = {}
-        #: (path, name) → what `_visible` says
+        #: (path, name) → result of `_visible`
         self._visible_memo: dict[tuple[str, str], tuple[Mapping[str, Sequence[Ref]], ...]] = {}
         self._by_owner: dict[tuple[str, str, Ref, bool], tuple[Candidate, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
-        """Forget what was found when it is more than `memo_max`."""
+        """Clear caches that have more than `memo_max` entries."""
         if len(self._homes) > memo_max:
             self._homes.clear()
         if len(self._visible_memo) > memo_max:
@@ -87,8 +88,9 @@ class Extensions:
     def find_kotlin(
         self, name: str, path: str, owners: Sequence[Value], receiver: str = ""
     ) -> list[Candidate]:
-        """The extensions of that name that `path` sees and that may be called on one of `owners`,
-        by how near their receivers are; of `receiver` alone where its text tells its type.
+        """Return the extensions of that name that `path` sees and that fit one of `owners`.
+
+        Each has the distance of its receiver type. A `receiver` with an evident type decides alone.
         """
         if receiver in _EVIDENT:
             return self._by_receiver_names(name, path, _EVIDENT[receiver], complete=True)
@@ -110,20 +112,20 @@ class Extensions:
         if not owners:
             distances = {ref: 0 for _, ref in self._by_receiver_names(name, path, (), complete=False)}
             if name in COMMON_EXTENSIONS or not self._are_only_members(name, distances):
-                return []  # it may be a member of whatever that is
+                return []  # it may be a member of the unknown receiver
         return [Candidate(distance, ref) for ref, distance in distances.items()]
 
     def is_evident(self, receiver: str, path: str) -> bool:
-        """Whether the text of Kotlin's or Swift's receiver shows its type."""
+        """Return True if the text of Kotlin's or Swift's receiver shows its type."""
         return receiver in _EVIDENT and self._project.language(path) in ("kotlin", "swift")
 
     def has_extension(self, name: str, path: str) -> bool:
-        """Whether `path` sees an extension of Kotlin by that name."""
+        """Return True if `path` sees a Kotlin extension of that name."""
         return bool(self._visible(name, path))
 
     def _by_type(self, name: str, path: str, owner: Ref, *, by_name: bool = False) -> tuple[Candidate, ...]:
-        """Those that may be called on what is of a type; `by_name`: on its name, which means its
-        companion, or that it is an object.
+        """Return the extensions on a type's instances; `by_name`: on its name, which means its
+        companion or an object.
         """
         key = (path, name, owner, by_name)
         if key not in self._by_owner:
@@ -137,8 +139,9 @@ class Extensions:
     def _by_receiver_names(
         self, name: str, path: str, names: Sequence[str], *, complete: bool
     ) -> list[Candidate]:
-        """Those whose receivers have one of `names`; where these are not all, also those for types
-        from outside of the project.
+        """Return the extensions on one of the types `names`.
+
+        If these are not all supertypes (`complete` is false), also those on external types.
         """
         distances: dict[Ref, int] = {}
         rank = {type_name: at for at, type_name in reversed(list(enumerate(names)))}
@@ -159,7 +162,7 @@ class Extensions:
                 remaining = [
                     ref
                     for on, refs in receivers.items()
-                    if not on.endswith(COMPANION_NAME)  # on which nothing else is
+                    if not on.endswith(COMPANION_NAME)  # only companions of that type have these
                     for ref in refs
                     if ref not in distances
                 ]
@@ -167,7 +170,7 @@ class Extensions:
         return [Candidate(at, ref) for ref, at in distances.items()]
 
     def _by_alias(self, refs: Sequence[Ref], rank: Mapping[str, int]) -> dict[Ref, int]:
-        """Those of an extension of another name for a type."""
+        """Return the extensions on a type alias."""
         declared = receiver_name(self._project.definition(refs[0]).scope)
         for other in self._types.types_of(declared, refs[0][0]):
             supers = self._types.supertypes.of(other).types
@@ -182,12 +185,12 @@ class Extensions:
         return {}
 
     def _is_outside(self, ref: Ref) -> bool:
-        """Whether an extension's receiver is no type of this project."""
+        """Return True if an extension's receiver is no type of this project."""
         definition = self._project.definition(ref)
         return not bound_of(definition) and not self._types.types_of(receiver_name(definition.scope), ref[0])
 
     def _visible(self, name: str, path: str) -> tuple[Mapping[str, Sequence[Ref]], ...]:
-        """Receiver → Kotlin's extensions of that name in the package of `path`, and in what it
+        """Return receiver → Kotlin's extensions of that name in the package of `path` and in its
         imports.
         """
         cached = self._visible_memo.get((path, name))
@@ -195,7 +198,7 @@ class Extensions:
             return cached
         if path not in self._homes:
             stars = (f"jvm:{star.module}" for star in self._project.index(path).star_imports)
-            self._homes[path] = ()  # while supertypes are looked for
+            self._homes[path] = ()  # guard for the search of supertypes below
             own_homes = (self._project.home(path), *self._base_homes(path))
             self._homes[path] = tuple(dict.fromkeys((*own_homes, *stars)))
         imports = self._project.index(path).imports.get((-1, name), ())
@@ -210,13 +213,13 @@ class Extensions:
         return visible_maps
 
     def _home_of(self, module: str) -> str:
-        """The package of what is imported: `okio.Path.Companion` is in `okio`."""
+        """Return the package of an imported name: `okio.Path.Companion` is in `okio`."""
         while module and f"jvm:{module}" not in self._project.homes:
             module = module.rpartition(".")[0]
         return f"jvm:{module}"
 
     def _base_homes(self, path: str) -> Iterator[str]:
-        """The packages of what the types of a file inherit from: extensions may be members
+        """Yield the packages of the supertypes of a file's types: extensions may be members
         there.
         """
         for at, definition in enumerate(self._project.index(path).facts.definitions):
@@ -225,13 +228,15 @@ class Extensions:
                     yield self._project.home(ref[0])
 
     def _are_only_members(self, name: str, extensions: Mapping[Ref, int]) -> bool:
-        """Whether no type has a member of that name."""
+        """Return True if no type has a member of that name."""
         methods = self._project.methods.get(("jvm", name), ())
         return len(methods) <= len(extensions) and all(ref in extensions for ref in methods)
 
     def find_csharp(self, name: str, owners: Sequence[Value]) -> list[Ref]:
-        """C#'s of that name, by the receiver where all its types are of the project; none where too
-        many may be meant, or a member of what nobody knows.
+        """Return C#'s extensions of that name, by the receiver if all its types belong to the
+        project.
+
+        [] if too many are possible, or if it may be a member of an unknown receiver.
         """
         by_receiver = self._project.extension_index.by_name("csharp:", name)
         count = sum(map(len, by_receiver.values()))
@@ -244,7 +249,9 @@ class Extensions:
         return sorted(ref for refs in by_receiver.values() for ref in refs) if count <= UNKNOWN_MAX else []
 
     def receiver_names(self, owners: Sequence[Value]) -> tuple[str, ...]:
-        """The names of what a receiver is, with its supertypes; none where that is not known."""
+        """Return the type names of a receiver, supertypes included; () if they are not all
+        known.
+        """
         names = dict.fromkeys(_ROOTS)
         for owner in owners:
             if owner.tag != "inst":
@@ -256,15 +263,16 @@ class Extensions:
         return tuple(names) if owners else ()
 
     def is_extension(self, value: Value) -> bool:
-        """Whether a value is a function of Kotlin that is called on what it is no member of."""
+        """Return True for an extension function of Kotlin."""
         if value.tag != "def" or self._project.language(value.path) != "kotlin":
             return False
         definition = self._project.definition(value.ref)
         return definition.parent < 0 and bool(definition.scope) and definition.kind not in TYPE_KINDS
 
     def nearest(self, candidates: Sequence[Candidate], arguments: int) -> list[Ref]:
-        """Of those that take so many arguments those whose receivers are nearest; of all where
-        none does.
+        """Return the extensions with the nearest receivers that take `arguments` arguments.
+
+        If none takes so many, the nearest of all.
         """
         taking = [
             candidate
@@ -277,9 +285,9 @@ class Extensions:
 
 
 def signature_shape(project: Project, ref: Ref) -> tuple[object, ...]:
-    """The same for one function of Kotlin's, whichever system it is written for."""
+    """Return a key that is equal for the platform variants of one Kotlin function."""
     definition = project.definition(ref)
-    is_type = definition.kind in TYPE_KINDS  # of which a system's may be another name for its own
+    is_type = definition.kind in TYPE_KINDS  # a system may alias its library's type
     types = (
         () if is_type else tuple(parameter.type.removesuffix(DEFAULT) for parameter in definition.parameters)
     )
@@ -287,8 +295,8 @@ def signature_shape(project: Project, ref: Ref) -> tuple[object, ...]:
 
 
 def add_platform_variants(project: Project, selected: Sequence[Ref], refs: Sequence[Ref]) -> list[Ref]:
-    """`chosen`, and what it is for each system: what is expected of them alone says what may be
-    left out.
+    """Return `selected` with their platform variants: only `expect` functions declare the
+    defaults.
     """
     if len(selected) == len(refs) or not any(PLATFORM in project.definition(ref).flags for ref in refs):
         return list(selected)
@@ -297,7 +305,7 @@ def add_platform_variants(project: Project, selected: Sequence[Ref], refs: Seque
 
 
 def _visible_receivers(path: str, receivers: Mapping[str, Sequence[Ref]]) -> Mapping[str, Sequence[Ref]]:
-    """`held` with what `path` sees; receivers of which it sees nothing are left out."""
+    """Return `receivers` with the extensions that `path` sees, without empty ones."""
     if all(sees(path, ref[0]) for refs in receivers.values() for ref in refs):
         return receivers
     visible = {receiver: visible_refs(path, refs) for receiver, refs in receivers.items()}

@@ -1,5 +1,5 @@
-"""Which fixture of pytest a parameter is: by its name in the test's class and file, then in the
-conftest.py files around it.
+"""Pytest fixtures of parameters: by name in the test's class and file, then in the conftest.py
+files around it.
 """
 
 from __future__ import annotations
@@ -8,14 +8,12 @@ from cortex.graph.facts.modules import folder_of
 from cortex.graph.facts.tables import takes_fixtures
 from cortex.graph.resolution.project import Project, Ref
 
-#: the files whose fixtures all tests of a folder know
+#: the file with fixtures for all tests of a folder
 CONFTEST = "conftest.py"
 
 
 def fixture_of(project: Project, name: str, path: str, scope: int) -> Ref | None:
-    """The fixture that the parameter `name` of a definition is given; None for none of the
-    project.
-    """
+    """Return the fixture for the parameter `name` of a definition; None if the project has none."""
     definition = project.definition((path, scope))
     if not takes_fixtures(project.language(path), definition) or name in ("self", "cls"):
         return None

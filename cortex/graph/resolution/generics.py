@@ -1,8 +1,8 @@
-"""What stands for a type parameter: what a method gives, or a field holds, of which the type says
-`T`, by what it is called on (`Box<Disk>`, `class Disks extends Box<Disk>`).
+"""Type arguments: a method's result or a field of type `T`, by its receiver (`Box<Disk>`, `class
+Disks extends Box<Disk>`).
 
-An instance carries what stands for its own type's parameters, `Value.given`; what stands for those
-of a supertype is worked out along the bases that lead there.
+An instance has the arguments of its own type, `Value.type_arguments`; those of a supertype follow
+from the bases that lead there.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import EXTERNAL, Value
 from cortex.terms.kinds import TYPE_KINDS
 
-#: type parameter → what stands for it
+#: type parameter → its values
 TypeArguments = Mapping[str, tuple[Value, ...]]
 NO_TYPE_ARGUMENTS: TypeArguments = {}
-#: type arguments inside one another that a value carries
+#: depth of nested type arguments in a value
 NESTED_MAX = 3
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 class Values(Protocol):
-    """What is asked about types and what they are declared as."""
+    """Types and declared types, as Generics uses them."""
 
     @property
     def supertypes(self) -> Supertypes: ...
@@ -42,24 +42,26 @@ class Values(Protocol):
 
 
 class Generics:
-    """Of a project that does not change while this lives; remembers what it has found."""
+    """Type arguments in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Values) -> None:
         self._project = project
         self._values = values
         self._type_arguments: dict[tuple[Value, Ref], TypeArguments] = {}
-        #: function → the type parameters of the type around it that its result speaks of
+        #: function → type parameters of the type around it that its result mentions
         self._free: dict[Ref, frozenset[str]] = {}
         self._lines: dict[Ref, tuple[Ref, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
-        """Forget what was found when it is more than `memo_max`."""
+        """Clear caches that have more than `memo_max` entries."""
         for memo in (self._type_arguments, self._free, self._lines):
             if len(memo) > memo_max:
                 memo.clear()
 
     def type_names(self, text: str, path: str, scope: int) -> tuple[str, ...]:
-        """`alternatives`; where the project has a type of a container's or wrapper's name, that."""
+        """Return `alternatives`, or the project's type if it has the name of a container or
+        wrapper.
+        """
         name, arguments = split_generic(text)
         if arguments and name.rpartition(".")[2] in WRAPPERS | CONTAINERS:
             values = self._values.evaluate(name, path, scope)
@@ -73,7 +75,7 @@ class Generics:
     def with_arguments(
         self, value: Value, text: str, place: tuple[str, int], type_arguments: TypeArguments
     ) -> Value:
-        """An instance with what the text of its type says of the type parameters."""
+        """Return an instance with the type arguments in the text of its type."""
         if value.tag not in ("inst", "list") or value.type_arguments:
             return value
         definition = self._project.definition(value.ref)
@@ -86,7 +88,7 @@ class Generics:
                 break
             if not arguments:
                 return value
-            text = arguments[-1]  # what a container holds
+            text = arguments[-1]  # the elements of a container
         if len(arguments) != len(names):
             return value
         own_arguments = tuple(
@@ -98,8 +100,10 @@ class Generics:
     def method_result(
         self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
-        """What a method gives, called on `owners`, whose result speaks of type parameters of the
-        type around it; nothing for any other. `place` is the file and scope of the call.
+        """Return a method's result on `owners` if it mentions type parameters of the type around
+        it.
+
+        () for other methods. `place` is (file, scope) of the call.
         """
         if value.tag != "def":
             return ()
@@ -118,7 +122,7 @@ class Generics:
         return tuple(values)
 
     def of_call(self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]) -> TypeArguments:
-        """What stands for the type parameters of the type around a function that is called."""
+        """Return the type arguments of the type around a called function."""
         parent = self._project.definition(value.ref).parent
         holder = (value.path, parent)
         if parent < 0 or not type_parameter_names(self._project.definition(holder)):
@@ -129,7 +133,9 @@ class Generics:
         )
 
     def field(self, owner: Value, name: str) -> tuple[Value, ...]:
-        """What a field holds whose type speaks of a type parameter; nothing for any other."""
+        """Return the values of a field whose type mentions a type parameter; () for other
+        fields.
+        """
         for ref in self._generic_line(owner.ref):
             definition = self._project.definition(ref)
             for path, binding in self._project.fields_of(
@@ -146,7 +152,7 @@ class Generics:
         return ()
 
     def own_field(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
-        """What a bare name holds that is a field of a type around it."""
+        """Return the values of a bare name that is a field of a type around it."""
         index = self._project.index(path)
         while scope >= 0:
             if index.facts.definitions[scope].kind in TYPE_KINDS:
@@ -160,7 +166,9 @@ class Generics:
         return ()
 
     def element(self, owner: Value) -> tuple[Value, ...]:
-        """What a type holds that inherits from a container: `Disks extends ArrayList<Disk>`."""
+        """Return the elements of a type that inherits from a container: `Disks extends
+        ArrayList<Disk>`.
+        """
         supertypes = self._values.supertypes
         for ref in (owner.ref, *supertypes.of(owner.ref).types):
             if self._project.language(ref[0]) not in GENERIC_LANGUAGES:
@@ -175,7 +183,7 @@ class Generics:
         return ()
 
     def type_arguments(self, owner: Value, holder: Ref) -> TypeArguments:
-        """What stands for the type parameters of `holder`, the type of `owner` or one above it."""
+        """Return the type arguments for `holder`, the type of `owner` or one of its supertypes."""
         key = (owner, holder)
         arguments = self._type_arguments.get(key)
         if arguments is None:
@@ -256,7 +264,7 @@ class Generics:
             scope = definitions[scope].parent
 
     def _generic_line(self, ref: Ref) -> tuple[Ref, ...]:
-        """A type and those above it, where one of them has type parameters."""
+        """Return a type and its supertypes if one of them has type parameters, else ()."""
         line = self._lines.get(ref)
         if line is None:
             every = (ref, *self._values.supertypes.of(ref).types)
@@ -271,7 +279,9 @@ def _mentioned_parameters(text: str, names: list[str]) -> frozenset[str]:
 
 
 def _cut_deep(values: tuple[Value, ...], depth: int = 1) -> tuple[Value, ...]:
-    """Values without what would lie too deep in them: a type may hold one of itself without end."""
+    """Return values without type arguments below NESTED_MAX: a type may contain itself without
+    end.
+    """
     if not any(value.type_arguments for value in values):
         return values
     if depth >= NESTED_MAX:

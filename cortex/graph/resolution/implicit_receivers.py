@@ -1,5 +1,5 @@
-"""What a bare name stands for in a block that is called on something, `disk.apply { save() }`, and
-in the body of a class without a name: a member of that.
+"""Implicit receivers: bare names in a block with a receiver, `disk.apply { save() }`, and in the
+body of an unnamed class, are members of the receiver.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cortex.terms.kinds import TYPE_KINDS
 
 
 class Values(Protocol):
-    """What is asked about expressions."""
+    """Expressions, as ImplicitReceivers uses them."""
 
     def evaluate(self, chain: str, path: str, scope: int, at: int) -> tuple[Value, ...]: ...
 
@@ -24,24 +24,26 @@ class Values(Protocol):
 
 
 class ImplicitReceivers:
-    """The blocks of a project that does not change while this lives."""
+    """The blocks of a project. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Values) -> None:
         self._project = project
         self._values = values
-        #: (path, scope) → what `_blocks` says
+        #: (path, scope) → result of `_blocks`
         self._blocks_by_scope: dict[tuple[str, int], tuple[tuple[int, Meanings], ...]] = {}
 
     def relax(self, memo_max: int) -> None:
-        """Forget what was found when it is more than `memo_max`."""
+        """Clear the cache if it has more than `memo_max` entries."""
         if len(self._blocks_by_scope) > memo_max:
             self._blocks_by_scope.clear()
 
     def members(
         self, name: str, path: str, scope: int, at: int, named_values: tuple[Value, ...]
     ) -> tuple[Value, ...]:
-        """The members of that name of what the blocks around a place are called on, the innermost
-        first; none where `known`, what the name means else, is written in that block.
+        """Return the members of that name on the receivers of blocks around a place, innermost
+        first.
+
+        () if one of `named_values`, the other meanings of the name, is written in that block.
         """
         index = self._project.index(path)
         definitions = index.facts.definitions
@@ -59,8 +61,9 @@ class ImplicitReceivers:
         return ()
 
     def _blocks(self, path: str, scope: int) -> tuple[tuple[int, Meanings], ...]:
-        """The scopes from this one outwards in which blocks are called on something, and which of
-        them are where: most places are in none.
+        """Return the scopes from this one outwards with such blocks, and the blocks of each.
+
+        Most places are in none.
         """
         blocks = self._blocks_by_scope.get((path, scope))
         if blocks is None:
@@ -72,7 +75,7 @@ class ImplicitReceivers:
         return blocks
 
     def receivers(self, path: str, scope: int, at: int) -> Iterator[Value]:
-        """What the blocks, the functions and the types around a place are called on, the innermost
+        """Yield the implicit receivers of the blocks, functions and types around a place, innermost
         first.
         """
         index = self._project.index(path)

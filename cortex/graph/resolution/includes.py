@@ -1,21 +1,20 @@
-"""Which files of C and C++ read which, directly and through others: what is written in none of
-them a file cannot name. Where a library is kept in one header beside its sources, every name is
-there twice.
+"""Included files of C and C++, direct and indirect: a file cannot use a name from any other file. A
+project with a single-header copy of a library has every name twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-#: the home of all files of C and C++
+#: the package of all files of C and C++
 C_HOME = "c:"
-#: paths that are remembered of what files read: some 20 MB
+#: paths in the cache of included files: about 20 MB
 REMEMBERED_MAX = 200_000
 
 
 class Includes:
-    """Of a project that does not change until `forget`. `direct` says which files one reads
-    itself.
+    """Includes of a project. Valid until `forget`. `direct`: function for a file's direct
+    includes.
     """
 
     def __init__(self, direct: Callable[[str], Iterable[str]]) -> None:
@@ -36,7 +35,7 @@ class Includes:
         return paths
 
     def files_read_by(self, path: str) -> frozenset[str]:
-        """`path`, what it reads, and what that reads."""
+        """Return `path`, its includes, and theirs."""
         paths = self._read.get(path)
         if paths is None:
             paths = frozenset(_reachable_files([path], self.direct))
@@ -51,7 +50,7 @@ class Includes:
         return {path: self.direct(path) for path in files}
 
     def changed_since(self, before: Mapping[str, tuple[str, ...]], files: Iterable[str]) -> set[str]:
-        """The files that read others now than they did, and those that read one of these."""
+        """Return the files whose includes have changed, and all files that include them."""
         after = self.direct_of_all(files)
         readers: dict[str, list[str]] = {}
         for state in (before, after):

@@ -1,5 +1,5 @@
-"""What Kotlin's calls mean beyond members: extensions, also of what a place is in, companions that
-are called, and what a block that is passed is called on and given.
+"""Kotlin's calls besides members: extensions, also on implicit receivers; calls of companions;
+receivers and arguments of blocks.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from cortex.graph.resolution.supertypes import Supertypes
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: what stands before the parameters of a block that has a receiver
+#: the receiver before the parameters of a block's type
 _RECEIVER = re.compile(r"(?:suspend\s+)?([\w.]+(?:<[^()]*>)?)\??\.\(")
-#: the one parameter of a function's type, or the first of several
+#: the first parameter of a function type
 _FIRST = re.compile(
     r"(?:suspend\s+)?(?:[\w.]+(?:<[^()]*>)?\??\.)?\(\s*(?:\w+\s*:\s*)?([\w.]+(?:<[^()]*>)?\??)\s*[,)]"
 )
 _NAME = re.compile(r"[\w.]+")
-#: begins the names of what gives the parts of a value that is taken apart
+#: begins the names of the functions that destructure a value
 COMPONENT = "component"
-#: languages whose patterns take classes apart by what their constructors bind
+#: languages with patterns that destructure a class by its constructor's parameters
 _IN_PARTS = frozenset({"kotlin", "scala"})
-#: names of function types inside one another
+#: depth of nested aliases of function types
 ALIASES_MAX = 3
-#: a receiver of which nothing is known
+#: an unknown receiver
 _UNKNOWN = "?"
 #: extensions that a call in a chain may mean
 _SEVERAL_MAX = 48
 
 
 class Values(Protocol):
-    """What is asked about expressions."""
+    """Expressions, as Kotlin uses them."""
 
     @property
     def extensions(self) -> Extensions: ...
@@ -67,7 +67,7 @@ class Values(Protocol):
 
 
 class Kotlin:
-    """Of a project that does not change while this lives."""
+    """Kotlin's calls. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Values) -> None:
         self._project = project
@@ -82,8 +82,9 @@ class Kotlin:
         members: tuple[Value, ...],
         receiver: str = "",
     ) -> tuple[Value, ...]:
-        """What a call of `name` on `owners` calls: `known`, its members, or an extension where none
-        of these takes so many arguments, or they are extensions themselves.
+        """Return the targets of a call of `name` on `owners`: `members`, or extensions.
+
+        Extensions count if no member takes as many arguments, or the members are extensions too.
         """
         extensions = self._values.extensions
         block = call[1:2] in BLOCK_MARKS
@@ -107,8 +108,9 @@ class Kotlin:
     def implicit_call(
         self, name: str, call: str, place: tuple[str, int, int], named_values: tuple[Value, ...]
     ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-        """What a bare call at a place (path, scope, byte) calls, and on what: `known`, or an
-        extension of what the blocks, functions and types around it are called on.
+        """Return (targets, receivers) of a bare call at a place (path, scope, byte).
+
+        The targets are `named_values`, or an extension on an implicit receiver.
         """
         extensions = self._values.extensions
         if any(value.tag != "def" or not extensions.is_extension(value) for value in named_values):
@@ -119,12 +121,12 @@ class Kotlin:
             values = self.extension_values(name, call, place[0], (owner,), ())
             if values:
                 return values, (owner,)
-        # Something around may be of a type from outside, as in `buildString { … }`.
+        # A receiver around may have an external type, as in `buildString { … }`.
         return named_values or self.extension_values(name, call, place[0], (), (), _UNKNOWN), ()
 
     def functions_past_variables(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
-        """The functions of that name that are written around a scope: a variable that is known to
-        be none hides no function.
+        """Return the functions of that name around a scope: a variable that is no function hides
+        none.
         """
         index = self._project.index(path)
         while scope >= 0:
@@ -137,8 +139,11 @@ class Kotlin:
     def passed_to(
         self, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
-        """What the block that a function takes is called on (BLOCK), `Disk.() -> Unit`, or given
-        (GIVEN), `(Disk) -> Unit`: of its last parameter, or of the one that the link names.
+        """Return the receiver, `Disk.() -> Unit`, or the argument, `(Disk) -> Unit`, of a
+        function's block.
+
+        The link BLOCK_RECEIVER or BLOCK_ARGUMENT selects; the block is the last parameter, or the
+        one that the link names.
         """
         definition = self._project.definition(value.ref) if value.tag == "def" else None
         if definition is None or not definition.parameters or definition.kind not in CALLABLE_KINDS:
@@ -166,7 +171,7 @@ class Kotlin:
         return self._values.declared(match[1], *function_type[1], type_arguments)
 
     def _function_type(self, text: str, ref: Ref) -> tuple[str, Ref] | None:
-        """A function's type as it is written, and where: also behind another name of it."""
+        """Return a function type as written, and the definition around it; aliases are followed."""
         for _ in range(ALIASES_MAX):
             text = text.removesuffix(DEFAULT).strip()
             while text.startswith("(") and text.rstrip("?").endswith(")") and "->" in text:
@@ -188,8 +193,8 @@ class Kotlin:
         return None
 
     def component_name(self, value: Value, name: str) -> str:
-        """The name of the part that `val (a, b) = x` takes of a class's instance: `component2` is
-        what its constructor binds second.
+        """Return the name of the part that `val (a, b) = x` takes: `component2` is the second
+        constructor parameter.
         """
         number = name.removeprefix(COMPONENT)
         if (
@@ -203,7 +208,7 @@ class Kotlin:
         return names[-1] if names and len(names) == int(number) else name
 
     def extension_result(self, definition: Definition, owners: tuple[Value, ...]) -> tuple[Value, ...]:
-        """What an extension is called on, where it gives that back: `fun <T : Disk> T.add(): T`."""
+        """Return the receiver of an extension that returns it: `fun <T : Disk> T.add(): T`."""
         return (
             owners
             if is_generic(definition) and definition.returns[1:].rstrip("?") == definition.scope
@@ -211,8 +216,8 @@ class Kotlin:
         )
 
     def unaliased(self, refs: list[Ref]) -> list[Ref]:
-        """`refs` with the classes that other names stand for; none of what is `expect`ed where that
-        is another name for what comes from outside.
+        """Return `refs` with type aliases replaced by their classes; [] for an `expect` alias of an
+        external type.
         """
         targets: dict[Ref, None] = {}
         for ref in refs:
@@ -227,8 +232,8 @@ class Kotlin:
         return list(targets)
 
     def invoked(self, values: tuple[Value, ...], reference: Reference) -> tuple[Value, ...]:
-        """`values`, or `operator fun invoke` of a class's companion where that takes what is
-        passed.
+        """Return `values`, or the `operator fun invoke` of a class's companion that takes the
+        arguments.
         """
         if len(values) != 1 or values[0].tag != "def":
             return values
@@ -238,7 +243,7 @@ class Kotlin:
         pairs = [(value, self._project.definition(value.ref)) for value in operators]
         pairs = [
             (v, definition) for v, definition in pairs if (v.path, definition.parent) == values[0].ref
-        ]  # not of a base's
+        ]  # not a base's
         fitting = (
             v
             for v, definition in pairs
@@ -248,7 +253,7 @@ class Kotlin:
 
 
 def function_result(text: str) -> str:
-    """What a type of functions gives, `(A) -> B`; "" where a text is no such type."""
+    """Return the result of a function type, `(A) -> B`; "" for other types."""
     text = text.strip().rstrip("?").removesuffix(DEFAULT).strip()
     if text.startswith("(") and split_top_level(text, ")") == [text[1:-1]]:
         return function_result(text[1:-1])
@@ -262,10 +267,10 @@ def function_result(text: str) -> str:
 
 
 def as_function(value: Value) -> Value:
-    """A function without a name that gives `one`."""
+    """Return an unnamed function that returns `value`."""
     return value._replace(tag="elem", depth=value.depth + 1) if value.tag in ("inst", "list") else value
 
 
 def is_generic(definition: Definition) -> bool:
-    """Whether an extension is of a type parameter."""
+    """Return True if an extension's receiver is a type parameter."""
     return any(flag.startswith(BOUND) for flag in definition.flags)

@@ -1,10 +1,8 @@
-"""Types of Kotlin's own library, as far as overloads differ by them: what its functions give, and
-what its types can be given for.
-"""
+"""Types of Kotlin's library by which overloads differ: results of its functions, and supertypes."""
 
 from __future__ import annotations
 
-#: what functions without a receiver give
+#: results of functions without a receiver
 FUNCTION_RESULTS = {
     **dict.fromkeys("listOf emptyList listOfNotNull List buildList".split(), "List"),
     **dict.fromkeys("mutableListOf arrayListOf MutableList ArrayList".split(), "MutableList"),
@@ -20,7 +18,7 @@ FUNCTION_RESULTS = {
     "Pair": "Pair",
     "StringBuilder": "StringBuilder",
 }
-#: what methods and extensions give, whatever they are called on
+#: results of methods and extensions, on any receiver
 METHOD_RESULTS = {
     **dict.fromkeys(
         "toList asList mapNotNull flatMap sorted sortedBy distinct drop take chunked split lines".split(),
@@ -50,7 +48,7 @@ METHOD_RESULTS = {
     "until": "IntRange",
     "downTo": "IntProgression",
 }
-#: a type → what it can be given for, the nearest first
+#: a type → its supertypes, the nearest first
 SUPERS = {
     "MutableList": ("List", "MutableCollection", "Collection", "MutableIterable", "Iterable"),
     "List": ("Collection", "Iterable"),
@@ -67,7 +65,8 @@ SUPERS = {
     "IntProgression": ("Iterable",),
     **{f"{name}Array": () for name in "Byte Int Long Char Short Double Float Boolean".split()},
 }
-#: extensions of Kotlin's own that a call on what nobody knows rather means than a project's
+#: extensions of Kotlin's library that a call on an unknown receiver more likely means than a
+#: project's
 COMMON_EXTENSIONS = frozenset(
     "all also any apply asSequence associate associateBy associateWith average chunked coerceAtLeast "
     "coerceAtMost coerceIn contains contentEquals copyInto copyOf copyOfRange count dec decodeToString "

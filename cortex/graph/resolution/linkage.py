@@ -1,5 +1,5 @@
-"""Which of several C or C++ definitions of one name a file can mean: what it reads, what others
-keep to themselves, which of them is near, and which declarations are those of a body.
+"""Linkage of C and C++: of several definitions of one name, those that a file can mean. By
+includes, internal linkage, distance of folders, and pairs of declaration and body.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value, nearest_definitions
 from cortex.terms.kinds import TYPE_KINDS
 
-#: files that others read
+#: endings of header files
 HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
 
 
 def linked_definitions(project: Project, refs: list[Ref], path: str) -> list[Ref]:
-    """Without what other files keep to themselves and what this one does not read, and the nearest
-    of several by their folders (`unix/x.c` for `unix/y.c`; both `unix/x.c` and `win/x.c` for a file
-    above them).
+    """Return the definitions that a file can link to, nearest first by folder.
+
+    Without other files' internal definitions, and without files that this one does not include. For
+    `unix/y.c` the nearest is `unix/x.c`; for a file above them both `unix/x.c` and `win/x.c` count.
     """
     visible = [ref for ref in refs if not _is_private(project, ref)]
     if len(visible) < len(refs):
@@ -38,8 +39,8 @@ def linked_definitions(project: Project, refs: list[Ref], path: str) -> list[Ref
 
 
 def reachable_definitions(project: Project, refs: list[Ref], path: str) -> list[Ref]:
-    """Of what several files define that in what `path` reads, and in sources that read a file of
-    the project that it reads as well; all where none is.
+    """Return the definitions in files that `path` includes, and in sources that include a file of
+    the project which `path` includes too; all if none is.
     """
     if len(refs) < 2 or len({ref[0] for ref in refs}) < 2:
         return refs
@@ -49,14 +50,16 @@ def reachable_definitions(project: Project, refs: list[Ref], path: str) -> list[
 
 
 def visible_values(project: Project, values: tuple[Value, ...], path: str) -> tuple[Value, ...]:
-    """As `reachable`, of what a name may stand for."""
+    """Return the values that `reachable_definitions` allows."""
     refs = [value.ref for value in values if value.tag == "def"]
     matching = reachable_definitions(project, refs, path)
     return values if matching is refs else tuple(v for v in values if v.tag != "def" or v.ref in matching)
 
 
 def members_of_type(project: Project, owner: Ref, refs: list[Ref]) -> list[Ref]:
-    """Of members of types of one name those of `owner`: in its file, or in one that reads it."""
+    """Return the members of `owner` among those of types of one name: in its file, or in one that
+    includes it.
+    """
     if len(refs) > 1 and SPECIALIZED in project.definition(owner).flags:
         inside = [ref for ref in refs if ref[0] == owner[0] and project.definition(ref).parent == owner[1]]
         refs = inside or refs
@@ -73,7 +76,7 @@ def _is_source_of(project: Project, path: str, read: frozenset[str]) -> bool:
 
 
 def _is_private(project: Project, ref: Ref) -> bool:
-    """`static` functions and macros, unless in a header."""
+    """Return True for `static` functions and macros outside of headers."""
     if ref[0].endswith(HEADERS):
         return False
     flags = project.definition(ref).flags
@@ -81,8 +84,9 @@ def _is_private(project: Project, ref: Ref) -> bool:
 
 
 def drop_declarations(project: Project, refs: list[Ref]) -> list[Ref]:
-    """Without the declarations of what is defined as well: those that take the same, or as many
-    things where no fewer bodies do.
+    """Return `refs` without declarations whose body is among them.
+
+    A body matches by parameter types; or by number, if there are at least as many bodies.
     """
     declared = [ref for ref in refs if "declared" in project.definition(ref).flags]
     if not declared or len(declared) == len(refs):
@@ -99,7 +103,7 @@ def drop_declarations(project: Project, refs: list[Ref]) -> list[Ref]:
 
 
 def signature(project: Project, ref: Ref) -> Definition:
-    """A definition, of C++ with the defaults that only its declaration says."""
+    """Return a definition; in C++ with the defaults of its declaration."""
     definition = project.definition(ref)
     if not definition.parameters or "declared" in definition.flags or project.language(ref[0]) != "cpp":
         return definition

@@ -1,6 +1,4 @@
-"""What `value.name` stands for: the members of types and of what these inherit from, the fields of
-types, the names of modules.
-"""
+"""Members: `value.name` for types and their supertypes, for fields, and for modules."""
 
 from __future__ import annotations
 
@@ -21,23 +19,23 @@ from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.supertypes import Supers, Supertypes
 from cortex.graph.resolution.values import EXTERNAL, OVERLOADS_MAX, Recursion, Value, merge_values
 
-#: languages in which a class may have a method of its own beside one of its instances, of one name
+#: languages in which a class method and an instance method may share a name
 _OWN_METHODS = frozenset({"ruby", "typescript", "tsx", "javascript"})
-#: families whose types stand in one file: what another file says of a type of the same name, it
-#: says of another one, as in copies of a library
+#: families with each type in one file: another file's type of the same name is another type, as in
+#: copies of a library
 _SINGLE_FILE = frozenset({"c", "go", "jvm", "php"})
-#: what a value is that has no members of a type
+#: tags of values without a type's members
 _NO_TYPES = frozenset({"mod", "ext", "list", "elem", "iter"})
-#: what every object of a script has
+#: members of every object of a script
 _OF_OBJECTS = frozenset(
     {"constructor", "hasOwnProperty", "toString", "valueOf", "isPrototypeOf", "toLocaleString"}
 )
 
 
 class Members:
-    """Of a project that does not change while this lives; remembers what it has found."""
+    """Members in a project, with caches. Valid while the project does not change."""
 
-    def __init__(  # noqa: PLR0917 - what it asks
+    def __init__(  # noqa: PLR0917 - its collaborators
         self,
         project: Project,
         values: ChainEvaluator,
@@ -55,23 +53,23 @@ class Members:
         self._generics = results.generics
         self._recursion = recursion
         self._memo: dict[tuple[Ref, str], tuple[Value, ...]] = {}
-        #: (number of a line of supertypes, name) → what these have by that name
+        #: (number of a line of supertypes, name) → their members of that name
         self._lines: dict[tuple[int, str], tuple[Value, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
-        """Forget what was found when it is more than `memo_max`."""
+        """Clear caches that have more than `memo_max` entries."""
         if len(self._memo) > memo_max:
             self._memo.clear()
         if len(self._lines) > memo_max:
             self._lines.clear()
 
     def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
-        """What `value.name` stands for."""
+        """Return the values of `value.name`."""
         if value.tag in _NO_TYPES:
             return self._untyped_attribute(value, name)
         if (
             name == "this" and value.tag == "def" and self._project.definition(value.ref).has_members
-        ):  # Java's `Disk.this` in a class inside of it
+        ):  # Java's `Disk.this` in an inner class
             return (value._replace(tag="inst"),)
         if value.tag == "def" and not (
             (definition := self._project.definition(value.ref)).has_members or definition.kind == "module"
@@ -89,7 +87,7 @@ class Members:
             value, name
         )
         if not members and value.tag == "def" and self._project.language(value.path) == "scala":
-            members = self.member(object_of(self._project, value).ref, name)  # that it inherits
+            members = self.member(object_of(self._project, value).ref, name)  # inherited by the object
         if not members and value.tag == "def" and self._project.language(value.path) == "php":
             # A name space may have a class's name: `Node\Expr` of the class `Node`.
             key = name_space_below(
@@ -123,7 +121,7 @@ class Members:
             and value.tag == "inst"
             and CASE in self._project.definition(value.ref).flags
         ):
-            return (value._replace(tag="def"),)  # Scala's, which nobody writes
+            return (value._replace(tag="def"),)  # Scala generates it
         if not members and value.tag == "inst" and self._project.language(value.path) == "rust":
             members = self._deref_members(value, name)
         if not members and value.tag == "inst" and name in SAME.get(self._project.language(value.path), ()):
@@ -140,13 +138,15 @@ class Members:
         return members
 
     def _variant_values(self, variant: Value, number: str) -> tuple[Value, ...]:
-        """What a variant of Rust's enums holds."""
+        """Return the values in a variant of Rust's enums."""
         bindings = self._project.index(variant.path).places(variant.at, number)
         chains = (binding.value for binding in bindings if isinstance(binding, Binding))
         return merge_values(self._values.evaluate(chain, *variant.ref) for chain in chains)
 
     def _deref_members(self, value: Value, name: str) -> tuple[Value, ...]:
-        """What Rust's type has of the one that it acts as: `fn deref(&self) -> &Disk`."""
+        """Return the members of the type that Rust's `deref` returns: `fn deref(&self) ->
+        &Disk`.
+        """
         methods = self.member(value.ref, DEREF.lower()) if name != DEREF.lower() else ()
         key = (value.ref, DEREF, name)
         before = self._recursion.enter(key) if methods else None
@@ -160,7 +160,7 @@ class Members:
     def _untyped_attribute(self, value: Value, name: str) -> tuple[Value, ...]:
         if value.tag == "mod":
             values = self._exports.exported(value.path, name)
-            # A Rust path that leads nowhere leads out of the project: `std::process`.
+            # A Rust path without a target leads out of the project: `std::process`.
             return values or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
         if value.tag == "iter":  # `i->save()`, `i->second` of a map's
             elements = self._results.element(value)
@@ -178,8 +178,8 @@ class Members:
         return (EXTERNAL,) if value.tag == "ext" else ()
 
     def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
-        """The member of a type or of what it inherits from (`past`: only of that); fields give
-        their types' instances.
+        """Return the members of a type or its supertypes (`past`: of these only); of fields their
+        values.
         """
         memo = (owner, f"super {name}" if past else name)
         cached = self._memo.get(memo)
@@ -188,7 +188,7 @@ class Members:
         before = self._recursion.enter(memo)
         if before is None:
             return self._recursion.answer(memo, ())
-        # What it inherits only then: types of one name in many places ask each other for that.
+        # Inherited members only then: same-named types in many places would search one another.
         values = () if past else self._own_member(owner, name)
         if not values:
             above = self._supertypes.of(owner)
@@ -199,7 +199,7 @@ class Members:
         return values
 
     def _inherited_member(self, above: Supers, name: str) -> tuple[Value, ...]:
-        """The member of what types inherit from: one answer for all that inherit the same."""
+        """Return an inherited member, in one cache for all types with the same supertypes."""
         memo = (above.line, name)
         values = self._lines.get(memo)
         if values is None:
@@ -217,7 +217,9 @@ class Members:
         return values
 
     def _index_signature_values(self, value: Value, name: str) -> tuple[Value, ...]:
-        """What an instance of a script's type holds by whatever name, `Record<string, Disk>`."""
+        """Return the values of a script type's index signature, `Record<string, Disk>`, for an
+        instance.
+        """
         script = RULES[self._project.language(value.path)].family == "script"
         if value.tag != "inst" or not script or name in _OF_OBJECTS:
             return ()
@@ -235,10 +237,10 @@ class Members:
         near = path if rules.family in _SINGLE_FILE else ""
         refs = project.members_of(home, qualified).get(name, [])
         if rules.family == "script" and project.definition(owner).kind != "module":
-            refs = [ref for ref in refs if project.definition(ref).kind != "function"]  # inside one
+            refs = [ref for ref in refs if project.definition(ref).kind != "function"]  # nested functions
             refs = project.inside_owner(owner, refs) if len(refs) > 1 else refs
         if refs:
-            if rules.family == "c":  # whose bodies may be written elsewhere
+            if rules.family == "c":  # its bodies may be in other files
                 own_refs = drop_declarations(project, members_of_type(project, owner, refs))
             else:
                 refs = built_with(project, refs, path) if rules.family == "go" else refs
@@ -249,8 +251,8 @@ class Members:
                 else None
             )
             methods = tuple(Value("def", *ref) for ref in own_refs if selected is None or ref[1] in selected)
-            # A field and a method may share a name (Java, PHP): a call means the one, a receiver
-            # the other.
+            # A field and a method may share a name (Java, PHP): a call means the method, a receiver
+            # the field.
             if rules.family in ("jvm", "php"):
                 methods = (*methods, *self._field_values(home, qualified, name, near))
             return methods[:OVERLOADS_MAX]
@@ -262,7 +264,7 @@ class Members:
         return self._field_values(home, qualified, name, near) or self._spread_members(owner, name)
 
     def _spread_members(self, owner: Ref, name: str) -> tuple[Value, ...]:
-        """What an object literal takes in whole: `{ ...other }`."""
+        """Return the members that an object literal spreads: `{ ...other }`."""
         if HOLDER not in self._project.definition(owner).flags:
             return ()
         values = self._field_values(
@@ -271,7 +273,9 @@ class Members:
         return merge_values(self.attribute(value, name) for value in values)
 
     def _field_values(self, home: str, qualified: str, name: str, near: str = "") -> tuple[Value, ...]:
-        """What a field of a type may hold; of types of one name in several files that of `near`."""
+        """Return the values of a type's field; of same-named types in several files that of
+        `near`.
+        """
         bindings = [*self._project.fields_of(home, qualified, name)]
         bindings = [entry for entry in bindings if entry[0] == near] or bindings
         values: list[Value] = []
@@ -280,11 +284,11 @@ class Members:
                 continue
             candidates = self._values.evaluate(binding.value, where, binding.scope, binding.at)
             if binding.value.startswith(":") and candidates:
-                return candidates  # declared: that settles it
+                return candidates  # a declared type decides
             values += candidates
         return merge_values([tuple(values)])
 
 
 def _container_of(value: Value) -> Value:
-    """A container of what a value is."""
+    """Return a container of a value."""
     return value._replace(tag="list", depth=value.depth + 1) if value.tag in ("inst", "list") else value

@@ -1,5 +1,5 @@
-"""Which of several functions of one name a call can mean, by what it passes: literals, casts, new
-objects, and what is declared with its type. Says several where that does not tell.
+"""Overloads: of several functions of one name those that fit a call's arguments, by literals,
+casts, new objects and declared types. Returns several if these do not decide.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from cortex.graph.resolution.plain_types import (
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: languages whose calls of other numbers of arguments are no calls of a function
+#: languages in which a call must match the number of parameters
 _COUNTED = frozenset({"kotlin", "csharp", "scala"})
 #: ends a chain with a call
 _CALL = re.compile(r"\(_?(\d*)\)$")
-#: values that one is made from, followed to find a type
+#: assignments that are followed to find a type
 FOLLOWED_MAX = 3
 _BOXES = {
     "Integer": "int",
@@ -48,27 +48,27 @@ _BOXES = {
     "Byte": "byte",
     "Short": "short",
 }
-#: C#'s types that stand for no function
+#: C#'s types that are no function types
 _NO_FUNCTIONS = frozenset(
     "String CancellationToken Type Guid DateTime TimeSpan Exception StringBuilder Stream Task IEnumerable List "
     "IList ICollection Dictionary IDictionary HashSet Regex CultureInfo Encoding StringComparison".split()
 )
-#: what a text can be given for beside its own type
+#: supertypes of a string
 _OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable", "IEnumerable"})
-#: what a boxed number can be given for
+#: supertypes of a boxed number
 _OF_NUMBERS = frozenset({"Number", "Comparable", "Serializable"})
-#: what `Disk.class` can be given for
+#: supertypes of `Disk.class`
 _OF_CLASSES = frozenset({"Type", "AnnotatedElement", "GenericDeclaration", "Serializable", "Constable"})
-#: begins a type that is likely: it counts where a candidate takes exactly that
+#: begins a probable type: it counts only if a candidate takes exactly that type
 LIKELY = "?"
-#: what makes one of a type by the name of that
+#: factory methods that return the type before their name
 _MAKERS = frozenset("of valueOf getInstance from parse".split())
-#: fits that say that a parameter takes what is given, and not merely that it may
+#: least fit of a parameter that certainly takes its argument
 _CERTAIN = 0.8
-#: C++'s literals, as its types are called
+#: C++'s literals → the names of their types
 _LITERALS_OF_CPP = {"String": "char*", "boolean": "bool", "null": "null", "fn": "fn"}
 _GIVES_OF_CPP = {"string": "string", "to_string": "string", "c_str": "char*"}
-#: what methods of Java's own types give, whatever they are called on
+#: results of methods of Java's library, on any receiver
 _GIVES = {
     **dict.fromkeys("toString substring trim toLowerCase toUpperCase concat getMessage".split(), "String"),
     **dict.fromkeys("length size hashCode indexOf lastIndexOf compareTo intValue ordinal".split(), "int"),
@@ -85,7 +85,7 @@ _GIVES = {
 
 
 def strip_name(passed: str) -> str:
-    """What is passed, without the name of its parameter."""
+    """Return an argument without the name of its parameter."""
     return passed.partition(NAME_MARK)[2] or passed
 
 
@@ -94,7 +94,7 @@ def _argument_names(passed: Sequence[str]) -> list[str]:
 
 
 class Overloads:
-    """Reads one file of a project."""
+    """Chooses overloads for the calls of one file."""
 
     def __init__(self, project: Project, evaluator: Evaluator, path: str) -> None:
         self.project = project
@@ -102,15 +102,15 @@ class Overloads:
         self.path = path
         self.index = project.index(path)
         self.language = self.index.facts.language
-        #: (chain, scope, byte) → the type of what is passed
+        #: (chain, scope, byte) → type of an argument
         self._passed: dict[tuple[str, int, int], str] = {}
 
     def choose(self, refs: Sequence[Ref], reference: Reference, skipped: int = 0) -> list[Ref]:
-        """Those of `refs` that take what `one` passes, behind `skipped` parameters; the best where
-        one is better than all.
+        """Return those of `refs` that take the arguments after `skipped` parameters; the best if it
+        is clear.
         """
         argument_types, names = self._argument_types(refs, reference), _argument_names(reference.passed)
-        if skipped:  # the receiver is given as well
+        if skipped:  # the receiver is an argument as well
             receiver = reference.chain.rpartition(".")[0]
             argument_types = [self._type_of(receiver, reference.scope, reference.at), *argument_types]
             names = ["", *names]
@@ -120,29 +120,29 @@ class Overloads:
         if not scored:
             return list(refs)
         sure = [(score, ref) for score, ref in scored if score[0] >= _CERTAIN]
-        # Those that take many are looked at where no other takes what is given.
+        # Variadic functions count only if no other takes the arguments.
         if any(total >= 0 for (_, total), _ in sure) or not any(
             least > 0 and total >= 0 for (least, total), _ in scored
         ):
-            scored = sure or scored  # what takes it comes before what may take it
+            scored = sure or scored  # a certain fit comes before a possible one
         best = max(total for (_, total), _ in scored)
         fitting = [ref for _, ref in scored]
         leading = [(least, ref) for (least, total), ref in scored if total == best]
         if len(leading) > 1 or not self._is_settled(fitting, argument_types, names):
             return fitting
-        # One that may be a type from outside is no more likely than one that stands for any.
+        # A possible external type is no more likely than a type that accepts anything.
         guessed = self.language in _COUNTED and any(argument_types) and not leading[0][0]
         if self.language == "scala" and leading[0][0] < _CERTAIN:
             guessed = guessed or any(not least for (least, _), _ in scored)
         return fitting if guessed else [leading[0][1]]
 
     def may_take(self, refs: Sequence[Ref], reference: Reference) -> bool:
-        """Whether one of `refs` may be what `one` calls, by what it passes."""
+        """Return True if one of `refs` may take the arguments of a call."""
         argument_types, names = self._argument_types(refs, reference), _argument_names(reference.passed)
         return any(self._score(ref, argument_types, names) is not None for ref in refs)
 
     def _argument_types(self, refs: Sequence[Ref], reference: Reference) -> list[str]:
-        """The types of what is passed, "" where they are not evident."""
+        """Return the types of the arguments, "" if not evident."""
         argument_types = [
             self.type_of(strip_name(chain), reference.scope, reference.at) for chain in reference.passed
         ]
@@ -160,14 +160,14 @@ class Overloads:
         return argument_types
 
     def type_of(self, chain: str, scope: int, at: int) -> str:
-        """As `_type_of`; asked again for each function that a call may mean."""
+        """Return `_type_of`, cached: each candidate of a call needs it."""
         type_name = self._passed.get((chain, scope, at))
         if type_name is None:
             type_name = self._passed[chain, scope, at] = self._type_of(chain, scope, at)
         return type_name
 
     def _is_settled(self, refs: Sequence[Ref], argument_types: Sequence[str], names: Sequence[str]) -> bool:
-        """Whether all is known of what is given where the parameters differ."""
+        """Return True if the type of each argument is known wherever the parameters differ."""
         if self.language == "java":
             taken = [
                 [self._bare_type(parameter.type) for parameter in self.project.definition(ref).parameters]
@@ -183,7 +183,9 @@ class Overloads:
     def _parameter_types(
         self, ref: Ref, argument_types: Sequence[str], names: Sequence[str]
     ) -> list[str] | None:
-        """The types of the parameters that arguments are for; None when they do not fit."""
+        """Return the types of the arguments' parameters; None if the numbers or names do not
+        match.
+        """
         definition = signature(self.project, ref)
         parameters = match_parameters(leading_parameters(definition), argument_types, names)
         if parameters is None:
@@ -209,15 +211,15 @@ class Overloads:
         return ["T" if name in free_names else name for name in types] if free_names else types
 
     def _written_type(self, name: str, ref: Ref) -> str:
-        """A type's name where Scala's function is written; "" for `type Elem`, which does not say
-        what it is, and for another name.
+        """Return a type's name in the scope of Scala's function; "" for an abstract type or
+        alias.
         """
         values = self.evaluator.evaluate(name, *ref) if name[:1].isupper() and name != "Object" else ()
         kinds = (self.project.definition(value.ref).kind for value in values if value.tag == "def")
         return "" if "type" in kinds else name
 
     def _type_parameters(self, ref: Ref) -> frozenset[str]:
-        """Of a function and of the types around it."""
+        """Return the type parameters of a function and of the types around it."""
         at, names = ref[1], list[str]()
         while at >= 0:
             definition = self.project.definition((ref[0], at))
@@ -228,8 +230,9 @@ class Overloads:
     def _score(
         self, ref: Ref, argument_types: Sequence[str], names: Sequence[str]
     ) -> tuple[float, float] | None:
-        """How well parameters take that of what is known to be given which fits worst; how well
-        they take all, below 0 where one stands for many; None when they cannot.
+        """Return (worst fit of the arguments with known types, total fit); None if one cannot fit.
+
+        The total is below 0 for a variadic function.
         """
         if self.language == "java":
             return self._score_of_java(ref, argument_types)
@@ -245,7 +248,7 @@ class Overloads:
         unused = max(0, len(parameters) - len(argument_types) - many)
         if self.language in ("csharp", "cpp"):
             return self._worst_fit(fitting, argument_types), 10 + sum(fitting) - 0.05 * unused - 0.3 * many
-        # One that stands for many is the last that is meant; then one with more defaults.
+        # Variadic functions come last, before them those with more unused defaults.
         less = 0.9 * unused / (unused + 1) + many if self.language == "kotlin" else unused + 0.3 * many
         return self._worst_fit(fitting, argument_types), max(0.0, sum(fitting) + 0.1 * len(fits) - less)
 
@@ -288,14 +291,14 @@ class Overloads:
             return name + "?" * (name in VALUES and text.rstrip().endswith("?"))
         if self.language == "cpp":
             name = bare_cpp_type(text.lstrip(":"))
-            return "char*" if name == "char" else name  # what is declared is kept without its stars
+            return "char*" if name == "char" else name  # declared types lack the stars
         if self.language == "scala":
             return bare_scala_type(text.lstrip(":"))
         return bare_type(text, kotlin=self.language == "kotlin")
 
     def _fit(self, wanted: str, actual: str) -> float | None:
         if wanted == ARGUMENT_LIST and actual != wanted and self.language == "cpp":
-            return None  # who passes one has it by a name
+            return None  # such an argument has a declared type
         if not actual or not wanted:
             return 0.0
         if self.language == "cpp":
@@ -340,7 +343,7 @@ class Overloads:
             return 1.0 if _BOXES.get(wanted) == actual else 0.5 if free or wanted in _OF_NUMBERS else None
         if wanted in PRIMITIVES:
             return (self._widening_fit(wanted, _BOXES[actual]) if actual in _BOXES else None) and 0.8
-        if free:  # a boxed number is rather given as it is than unboxed
+        if free:  # boxed numbers prefer no unboxing
             return 0.9 if actual in _BOXES else 0.5
         if actual == "String":
             return 2.0 if wanted in _OF_TEXT else None
@@ -349,8 +352,8 @@ class Overloads:
         return self._supertype_fit(wanted, actual)
 
     def _fit_of_scala(self, wanted: str, actual: str) -> float | None:
-        """What Scala's own types and those that are declared without saying what they are may be
-        given for; None where that is as in other languages.
+        """Return the fit for Scala's library types and for abstract types; None if the common rules
+        apply.
         """
         if wanted == "fn":
             return 1.0 if actual in COLLECTIONS else 0.0 if actual not in (*PRIMITIVES, "String") else None
@@ -364,7 +367,7 @@ class Overloads:
         return 0.0 if any(ref and self.project.definition(ref).kind == "type" for ref in unsaid) else None
 
     def _fit_of_values(self, wanted: str, actual: str) -> float | None:
-        """C#'s values that may be missing, `int?`."""
+        """Return the fit of C#'s nullable values, `int?`."""
         if actual == "null":
             return 0.6 if wanted[-1] == "?" else None
         fit = self._fit(wanted.rstrip("?"), actual.rstrip("?"))
@@ -373,7 +376,9 @@ class Overloads:
         return None if fit is None else min(fit, 3.0)
 
     def _fit_of_function(self, wanted: str) -> float | None:
-        """C#'s function without a name, for anything but one of as many parameters."""
+        """Return the fit of C#'s unnamed function for a parameter that is no known function
+        type.
+        """
         if wanted[:2] == "fn" or wanted in PRIMITIVES or wanted.endswith("[]") or wanted in _NO_FUNCTIONS:
             return None
         own_type = self._project_type(wanted)
@@ -388,14 +393,14 @@ class Overloads:
         return 4.0 - 0.2 * distance if distance > 0 and wanted != "char" else None
 
     def _project_type(self, name: str) -> Ref | None:
-        """The project's type of that name as this file means it."""
+        """Return the project's type of that name in the scope of this file."""
         for value in self.evaluator.evaluate(name, self.path, -1):
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                 return value.ref
         return None
 
     def _supertype_fit(self, wanted: str, actual: str) -> float | None:
-        """A type that is given for one of its supertypes; unknown ones may fit."""
+        """Return the fit of a type for one of its supertypes; unknown ones may fit."""
         if self.language == "kotlin" and actual in kotlin_types.SUPERS:
             return self._kotlin_supertype_fit(wanted, kotlin_types.SUPERS[actual])
         own_type = self._project_type(actual)
@@ -408,15 +413,15 @@ class Overloads:
         return None if supers.complete or self._project_type(wanted) is not None else 0.0
 
     def _kotlin_supertype_fit(self, wanted: str, supers: Sequence[str]) -> float | None:
-        """A type of Kotlin's own that is given for one of its supertypes."""
+        """Return the fit of a Kotlin library type for one of its supertypes."""
         if wanted in supers:
             return 3.0 - 0.1 * supers.index(wanted)
         is_listed = wanted in kotlin_types.SUPERS or wanted in _OF_TEXT or wanted == "String"
         return None if is_listed or self._project_type(wanted) is not None else 0.0
 
     def _type_of(self, chain: str, scope: int, at: int, depth: int = 0) -> str:
-        """The bare type of an expression, "" when it is not evident."""
-        if chain.startswith("#") and "." not in chain:  # not what is called on a literal
+        """Return the bare type of an expression, "" if not evident."""
+        if chain.startswith("#") and "." not in chain:  # not a call on a literal
             return (
                 chain[1:]
                 if self.language != "cpp"
@@ -454,7 +459,7 @@ class Overloads:
         )
 
     def _field_type(self, chain: str, scope: int, at: int) -> str:
-        """The declared type of a field: `this.size`, `Disk.NAME`."""
+        """Return the declared type of a field: `this.size`, `Disk.NAME`."""
         owner, _, name = chain.rpartition(".")
         for value in self.evaluator.evaluate(owner, self.path, scope, at) if owner else ():
             if value.tag in ("inst", "def"):
@@ -464,8 +469,8 @@ class Overloads:
         return ""
 
     def _outside_type(self, chain: str) -> str:
-        """What is given by what the project does not define: Java's own types, constants of types
-        from outside and what makes one of them.
+        """Return the type of an external expression: Java's library methods, constants and
+        factories of external types.
         """
         if self.language == "cpp":
             name = chain.rpartition(".")[2]
@@ -484,17 +489,17 @@ class Overloads:
         return LIKELY + ("String" if owner == "String" else _GIVES.get(name, ""))
 
     def _instance_type(self, chain: str, scope: int, at: int) -> str:
-        """The type of the project that an expression is one of."""
+        """Return the project's type that an expression is an instance of; "" for none."""
         values = self.evaluator.evaluate(chain, self.path, scope, at)
         if self.language == "scala" and len(values) == 1 and values[0].tag == "def":
             definition = self.project.definition(values[0].ref)
             return definition.name if COMPANION in definition.flags else ""
         names = {self.project.definition(value.ref).name for value in values if value.tag == "inst"}
-        # Of one type that each system has for itself all are meant.
+        # All platform variants of one type count.
         return names.pop() if len(names) == 1 and all(value.tag == "inst" for value in values) else ""
 
     def _result_type(self, definition: Definition) -> str:
-        """What a call of a definition gives."""
+        """Return the type that a call of a definition returns."""
         if definition.kind in TYPE_KINDS:
             return definition.name
         is_declared = definition.kind in CALLABLE_KINDS and definition.returns.startswith(":")

@@ -1,5 +1,5 @@
-"""What a parameter is that a method of Python says no type of: what the method that it overrides
-says.
+"""Types of parameters that a Python method does not declare: those of the method that it
+overrides.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from cortex.terms.kinds import CALLABLE_KINDS
 def overridden_parameter(
     project: Project, meanings: ChainEvaluator, owner: Ref | None, place: tuple[str, str, int]
 ) -> tuple[Value, ...]:
-    """`place`: the parameter's name, and the file and number of the method, whose type is
-    `owner`.
+    """Return the values of an untyped parameter of a method of type `owner`.
+
+    `place`: the parameter's name, and (file, index) of the method.
     """
     name, path, scope = place
     definition = project.definition((path, scope))

@@ -1,4 +1,4 @@
-"""The type that a place is in, and what `self`, `this` and `super` are there."""
+"""The type around a place, and the values of `self`, `this` and `super` there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cortex.terms.kinds import TYPE_KINDS
 
 
 class Owners:
-    """Of a project that does not change while this lives."""
+    """Owners in a project. Valid while the project does not change."""
 
     def __init__(self, project: Project, meanings: ChainEvaluator, crates: Crates) -> None:
         self._project = project
@@ -23,9 +23,7 @@ class Owners:
         self._crates = crates
 
     def receiver(self, name: str, path: str, scope: int) -> Value | None:
-        """The value of `self`, `this`, `cls`, `super` in `scope`; None when `name` is none of
-        them.
-        """
+        """Return the value of `self`, `this`, `cls`, `super` in `scope`; None for other names."""
         index = self._project.index(path)
         facts = index.facts
         rules = RULES[facts.language]
@@ -57,18 +55,18 @@ class Owners:
                     return Value("super" if is_super else "def" if static else "inst", *owner)
             elif definition.has_members and name in rules.self_names:
                 return Value("inst", path, scope)
-            elif EXPORTED in definition.flags:  # a member of what a script exports
+            elif EXPORTED in definition.flags:  # a member of a script's exports
                 return Value("mod", path)
             scope = definition.parent
         return None
 
     def _declared_this(self, place: BindingSite, path: str, scope: int) -> Value | None:
-        """TypeScript's parameter `this: Disk`."""
+        """Return the value of TypeScript's parameter `this: Disk`."""
         value = place.value if isinstance(place, Binding) else "?"
         return next(iter(self._meanings.evaluate(value, path, scope)), None)
 
     def of(self, path: str, index: int) -> Ref | None:
-        """The type that a method belongs to."""
+        """Return the type that a method belongs to."""
         definition = self._project.index(path).facts.definitions[index]
         if definition.parent >= 0:
             outer = self._project.index(path).facts.definitions[definition.parent]
@@ -88,7 +86,7 @@ class Owners:
         for value in self._meanings.evaluate(
             definition.scope, path, index if BOUND in "".join(definition.flags) else -1
         ):
-            if value.tag == "inst":  # what the type parameter has to be
+            if value.tag == "inst":  # the bound of a type parameter
                 return value.ref
             if value.tag == "def" and self._project.definition(value.ref).has_members:
                 return value.ref

@@ -1,5 +1,5 @@
-"""What files say of a home that they share (a package, a name space): definitions by scope and
-name, fields of types, names bound at the top. Only where each is.
+"""Definitions, fields and top bindings of packages and name spaces that several files share, by
+scope and name. It stores only their places.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ NO_MEMBERS: Mapping[str, list[Ref]] = {}
 
 
 class PackageIndex:
-    """Changed with its project."""
+    """An index that changes with its project."""
 
     def __init__(self) -> None:
-        #: home → its files, in order
+        #: package → its files, in order
         self.homes: dict[str, list[str]] = {}
-        #: (home, scope) → name → definitions
+        #: (package, scope) → name → definitions
         self._members: dict[tuple[str, str], dict[str, list[Ref]]] = {}
-        #: (home, type) → name → files that say of its field what it holds
+        #: (package, type) → name → files with values of its field
         self._fields: dict[tuple[str, str], dict[str, list[str]]] = {}
-        #: (home, name) → files that bind it at their top
+        #: (package, name) → files that bind it at their top
         self._tops: dict[tuple[str, str], list[str]] = {}
-        #: (home, scope) → definitions in scopes within it: name spaces may hold others alone
+        #: (package, scope) → definitions in scopes within it: a name space may hold only other ones
         self._nested_counts: Counter[tuple[str, str]] = Counter()
 
     def members_of(self, home: str, scope: str) -> Mapping[str, list[Ref]]:
@@ -37,7 +37,7 @@ class PackageIndex:
         return (home, scope) in self._members or (home, scope) in self._nested_counts
 
     def defines(self, home: str, scope: str) -> bool:
-        """Whether something is defined in that scope itself."""
+        """Return True if the scope itself has definitions."""
         return (home, scope) in self._members
 
     def fields_of(self, home: str, qualified: str, name: str) -> Sequence[str]:
@@ -47,7 +47,7 @@ class PackageIndex:
         return self._tops.get((home, name), ())
 
     def add(self, path: str, home: str, index: FileIndex, *, nested: bool) -> None:
-        """A file; `nested`: its scopes may lie in others that define nothing."""
+        """Add a file; `nested`: its scopes may be inside others without definitions."""
         for at, definition in enumerate(index.facts.definitions):
             if TESTED in definition.flags:
                 continue
@@ -80,13 +80,13 @@ class PackageIndex:
 
 
 def _outer_scopes(scope: str) -> Iterator[str]:
-    """The scopes in which a scope lies."""
+    """Yield the scopes around a scope."""
     while scope := scope.rpartition(".")[0]:
         yield sys.intern(scope)
 
 
 def _top_names(index: FileIndex) -> Iterator[str]:
-    """The names that a file binds at its top, not in a block there: a test by a macro is one."""
+    """Yield the names that a file binds at its top outside of blocks; a test macro is a block."""
     for (_, name), bindings in index.top_bindings.items():
         if not all(binding.until for binding in bindings):
             yield name

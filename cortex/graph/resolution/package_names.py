@@ -1,4 +1,4 @@
-"""Names of a home by themselves: what is defined in one of its scopes, and its name spaces."""
+"""Lookup in a package: definitions in one of its scopes, and its name spaces."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from cortex.graph.resolution.linkage import drop_declarations, linked_definition
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Value
 
-#: definitions of one name (a function for each system, overloads) that are told apart
+#: definitions of one name that remain distinct: platform variants, overloads
 TWINS_MAX = 12
-#: what stands beside what is meant by its name: Scala's object beside a class
+#: flags of secondary definitions of a name: Scala's companion object, a specialization
 _SECONDARY_FLAGS = frozenset({COMPANION, SPECIALIZED})
 
 
 def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]:
-    """Definitions of `name` in one scope of a home; those of the same file where there are any,
-    bodies before declarations.
+    """Return definitions of `name` in one scope of a package: bodies before declarations.
+
+    Those in the same file, if it has any.
     """
     refs = project.members_of(home, scope).get(name)
-    if not refs:  # as most names in most scopes
+    if not refs:  # the usual case
         return ()
     candidates, defined = _definitions_of_name(project, (home, scope, name), refs)
     if candidates and home.startswith("go:"):
@@ -40,8 +41,9 @@ def in_scope(project: Project, home: str, scope: str, name: str, path: str) -> t
 def _definitions_of_name(
     project: Project, key: tuple[str, str, str], refs: list[Ref]
 ) -> tuple[list[Ref], list[Ref] | None]:
-    """(What is meant of the definitions of one name; those without the declarations of others of
-    them, where they are so many that this is remembered: each file may open a name space.)
+    """Return (definitions of a name without secondary ones, those without declarations).
+
+    The second is None for few definitions; for many it is cached: each file may open a name space.
     """
     cached = project.frequent_names.get(key)
     if cached is not None:
@@ -58,7 +60,7 @@ def _definitions_of_name(
 
 
 def find_name_space(project: Project, home: str, inside: str, name: str) -> Value | None:
-    """The name space of that name, from `inside` outwards."""
+    """Return the name space of that name, from `inside` outwards."""
     while inside:
         if project.has_scope(home, f"{inside}.{name}"):
             return Value("mod", f"@{home}|{inside}.{name}")
@@ -67,6 +69,6 @@ def find_name_space(project: Project, home: str, inside: str, name: str) -> Valu
 
 
 def name_space_below(project: Project, home: str, name: str) -> str:
-    """PHP: the key of the name space `name` in that of `home`; "" when there is none."""
+    """Return the key of PHP's name space `name` in that of `home`; "" if none exists."""
     inner = f"{home}.{name}" if home.partition(":")[2] else f"{home}{name}"
     return f"@{inner}|" if inner in project.homes else ""

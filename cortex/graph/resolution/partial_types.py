@@ -1,6 +1,4 @@
-"""Types that are written in parts or opened again; what C#'s type arguments and `using` say of
-which type or function a name means.
-"""
+"""Types in several parts or opened again, and C#'s choice by type arguments and `using`."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from cortex.terms.kinds import TYPE_KINDS
 
 
 def first_parts(project: Project, refs: Sequence[Ref]) -> list[Ref]:
-    """One part of each type, the one with its constructor; whatever is no type stays."""
+    """Return one part of each type, the one with its constructor; other definitions remain."""
     if len(refs) < 2:
         return list(refs)
     by_type: dict[object, Ref] = {}
@@ -27,10 +25,11 @@ def first_parts(project: Project, refs: Sequence[Ref]) -> list[Ref]:
 
 
 def of_arity(project: Project, refs: list[Ref], types: int) -> list[Ref]:
-    """Those with as many type parameters as type arguments are written; where none are, those
-    whose type parameters the arguments tell.
+    """Return the definitions with as many type parameters as the reference has type arguments.
+
+    Without type arguments, those whose type parameters are inferred.
     """
-    if len(refs) > 1:  # what only an interface is called by stands behind what has the name itself
+    if len(refs) > 1:  # explicit interface members come last
         refs = [ref for ref in refs if EXPLICIT not in project.definition(ref).flags] or refs
     if len(refs) == 1 and (definition := project.definition(refs[0])).kind in TYPE_KINDS:
         refs = first_parts(project, list(project.types_named(project.home(refs[0][0]), definition.qualified)))
@@ -40,13 +39,13 @@ def of_arity(project: Project, refs: list[Ref], types: int) -> list[Ref]:
 
 
 def extensions_in_use(project: Project, path: str, refs: Sequence[Ref]) -> list[Ref]:
-    """Those that are extensions of C# and may be called in a file by their names alone."""
+    """Return the C# extensions that a file may call by their names alone."""
     extensions = (ref for ref in refs if "extension" in project.definition(ref).flags)
     return [ref for ref in extensions if is_in_use(project, path, ref)]
 
 
 def is_in_use(project: Project, path: str, ref: Ref) -> bool:
-    """Whether C#'s file is in the namespace of a definition, in one below it, or uses it."""
+    """Return True if C#'s file is in the namespace of a definition, in one below it, or uses it."""
     space, own_space = project.home(ref[0]).partition(":")[2], project.home(path).partition(":")[2]
     if not space or own_space == space or own_space.startswith(f"{space}."):
         return True
@@ -61,7 +60,7 @@ def _has_constructor(project: Project, ref: Ref) -> bool:
 
 
 def _type_name(project: Project, ref: Ref) -> object:
-    """The same for every part of one type; a thing of its own for anything else."""
+    """Return a key that is equal for the parts of one type; other definitions have their own."""
     definition = project.definition(ref)
     if definition.kind not in TYPE_KINDS:
         return ref

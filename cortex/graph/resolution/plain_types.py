@@ -1,5 +1,5 @@
-"""Declared types of Java, Kotlin, C# and Scala as overloads compare them: names alone, those of one
-thing the same in each. Pure.
+"""Declared types of Java, Kotlin, C# and Scala as overloads compare them: bare names, with one name
+for a type in all of these languages. Pure.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from cortex.graph.facts.arguments import WIDENING
 from cortex.graph.facts.facts import DEFAULT, LATER, MANY
 from cortex.graph.resolution.scala import FUNCTIONS, split_arrow
 
-#: other languages' names of what Java calls so
+#: names in other languages → Java's name
 _SAME = {
     "string": "String",
     "bool": "boolean",
@@ -20,13 +20,13 @@ _SAME = {
     "Char": "char",
     "UInt": "int",
 }
-#: Scala's types that stand for any
+#: Scala's types that accept anything
 _ANYTHING = frozenset({"Any", "AnyRef", "AnyVal"})
 _KOTLIN = {"Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean", "Byte": "byte"}
 PRIMITIVES = frozenset((*WIDENING, "boolean"))
-#: C#'s types of functions → how many parameters these have, -1 for as many as type arguments
+#: C#'s function types → number of parameters, -1 for the number of type arguments
 _FUNCTIONS = {"Func": -1, "Action": -1, "Predicate": 1, "Comparison": 2, "Converter": 1}
-#: C#'s values, which `?` makes another type of
+#: C#'s value types: `?` makes them another type
 VALUES = PRIMITIVES | {
     "DateTime",
     "DateTimeOffset",
@@ -37,13 +37,13 @@ VALUES = PRIMITIVES | {
     "decimal",
     "uint",
 }
-#: Scala's own types of what holds others, which are functions as well
+#: Scala's containers, which are functions as well
 COLLECTIONS = frozenset("Seq List Vector Array Map Set IndexedSeq Iterable Traversable Stream".split())
 
 
 @functools.lru_cache(maxsize=10_000)
 def bare_type(text: str, *, kotlin: bool) -> str:
-    """A type without packages, arguments and words around it; arrays keep their brackets."""
+    """Return a type without packages, arguments and modifiers; arrays keep their brackets."""
     text = text.strip().lstrip(":").removesuffix(DEFAULT).strip()
     if "->" in text:
         return "fn"
@@ -56,8 +56,8 @@ def bare_type(text: str, *, kotlin: bool) -> str:
 
 @functools.lru_cache(maxsize=10_000)
 def bare_scala_type(text: str, free: frozenset[str] = frozenset()) -> str:
-    """A type of Scala without packages, arguments and what is mixed in; `Object` for what stands
-    for any.
+    """Return a Scala type without packages, arguments and mixins; `Object` if it accepts
+    anything.
     """
     text = text.removeprefix(MANY).removesuffix(DEFAULT).removesuffix(LATER)
     text, gives = split_arrow(text)
@@ -72,8 +72,8 @@ def bare_scala_type(text: str, free: frozenset[str] = frozenset()) -> str:
 
 @functools.lru_cache(maxsize=10_000)
 def bare_csharp_type(text: str, actual: str, free: frozenset[str]) -> str:
-    """A parameter's type in C#: `fn2` for a function with two parameters, `Object` for what stands
-    for any type.
+    """Return a C# parameter's type: `fn2` for a function of two parameters, `Object` if it accepts
+    any type.
     """
     many = text.startswith(MANY)
     text = text.removeprefix(MANY).removesuffix(DEFAULT).strip()
@@ -93,7 +93,7 @@ def bare_csharp_type(text: str, actual: str, free: frozenset[str]) -> str:
 
 
 def _argument_count(arguments: str) -> int:
-    """How many type arguments there are, those inside of others not counted."""
+    """Return the number of type arguments, without nested ones."""
     depth, count = 0, 1
     for character in arguments:
         depth += (character in "<([") - (character in ">)]")

@@ -1,9 +1,9 @@
-"""Facts of all files, indexed for resolution: what is defined where, by which name, and whom a
-change concerns.
+"""Facts of all files, indexed for resolution by scope and name, and the files that a change
+affects.
 
-A definition is named by (path, index) everywhere: `Ref`. A home is the space in which top names are
-seen without an import: the file, or what `Rules.shared` says. Files are kept packed (tables.py);
-those that were read last are unpacked.
+(path, index) identifies a definition everywhere: `Ref`. A package (`home`) is the unit whose top
+names are visible without an import: the file, or the unit in `Rules.shared`. Files are stored
+packed (tables.py); those read last are unpacked.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from cortex.graph.resolution.sorted_lists import add_sorted, remove_sorted
 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
 
-#: definitions and imports of unpacked files, twice that at most: about 100 MB
+#: definitions and imports in unpacked files, twice that at most: about 100 MB
 UNPACKED_MAX = 20_000
-#: answers of `find_module` that are remembered
+#: cached results of `find_module`
 MODULES_MAX = 100_000
 
 _OPEN = frozenset(rules.family for rules in RULES.values() if rules.open_types)
@@ -44,10 +44,11 @@ _OPEN = frozenset(rules.family for rules in RULES.values() if rules.open_types)
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """What configuration files say of modules: folder → Go module, folder → alias → places
-    (tsconfig), folder → package.json. `python`: the name of the project's own folder where that is
-    a package, "" where it is none. `crates`: folder → name and file of the library of a Cargo
-    package.
+    """Module configuration of a project.
+
+    `go`: folder → Go module; `aliases`: folder → alias → places (tsconfig); `packages`: folder →
+    package.json; `python`: the name of the project's folder if that is a package, else "";
+    `crates`: folder → name and file of a Cargo package's library.
     """
 
     go: Mapping[str, str] = field(default_factory=dict)
@@ -58,7 +59,7 @@ class Roots:
 
 
 class Files(Mapping[str, FileIndex]):
-    """The files of a project, each unpacked when it is asked for."""
+    """The files of a project, each unpacked on access."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -77,7 +78,7 @@ class Files(Mapping[str, FileIndex]):
 
 
 class Project:
-    """All files. Changed by `update` only."""
+    """The facts of all files. Only `update` changes it."""
 
     def __init__(self, roots: Roots | None = None) -> None:
         self.roots = roots or Roots()
@@ -85,19 +86,19 @@ class Project:
         self.files = Files(self)
         #: (family, name) → every method of that name, in order
         self.methods: dict[tuple[str, str], list[Ref]] = {}
-        #: (family, name, last name of the type) → methods that may be written in other files than
-        #: their type
+        #: (family, name, last name of the type) → methods that may be in other files than their
+        #: type
         self.open_methods: dict[tuple[str, str, str], list[Ref]] = {}
         self.extension_index = ExtensionIndex()
         self.known_names = KnownNames()
         self._shared = PackageIndex()
-        #: home → its files, in order; only homes that several files may share
+        #: package → its files, in order; only packages that several files can share
         self.homes = self._shared.homes
-        #: stem of ids → the files that have it, in order
+        #: stem of ids → the files with it, in order
         self.stems: dict[str, list[str]] = {}
-        #: (home, scope, name) → what `homes.in_scope` has found of a name that many files define
+        #: (package, scope, name) → cache of `package_names` for a name that many files define
         self.frequent_names: dict[tuple[str, str, str], tuple[list[Ref], list[Ref]]] = {}
-        #: last name of a type → (path, what is given to it there)
+        #: last name of a type → (path, extension of it)
         self.extensions: dict[str, list[tuple[str, Extension]]] = {}
         self._young: dict[str, FileIndex] = {}
         self._old: dict[str, FileIndex] = {}
@@ -116,7 +117,7 @@ class Project:
         self._modules: dict[tuple[str, str], str] = {}
 
     def index(self, path: str) -> FileIndex:
-        """A file, unpacked. Raises KeyError when there is none of that path."""
+        """Return a file, unpacked. Raises KeyError for an unknown path."""
         file_index = self._young.get(path)
         return file_index if file_index is not None else self._unpack(path)
 
@@ -133,7 +134,7 @@ class Project:
         self._old.pop(path, None)
 
     def definition(self, ref: Ref) -> Definition:
-        path, at = ref  # asked more often than anything else
+        path, at = ref  # called more often than any other function
         index = self._young.get(path) or self._unpack(path)
         return index.facts.definitions[at]
 
@@ -141,9 +142,7 @@ class Project:
         return self.ids(ref[0])[ref[1]]
 
     def ids(self, path: str) -> list[str]:
-        """Ids of a file's definitions: of several with one qualified name the later ones get `~2`,
-        `~3`.
-        """
+        """Return the ids of a file's definitions; later ones of a qualified name get `~2`, `~3`."""
         index = self.index(path)
         if not index.ids:
             prefix, counts = self.module_id(path), dict[str, int]()
@@ -159,17 +158,17 @@ class Project:
         return home_of(self.packed[path])
 
     def module_id(self, path: str) -> str:
-        """The id of a file's own node."""
+        """Return the id of a file's node."""
         stem = stem_of(path, self.packed[path].language)
         return stem if path == self.stems[stem][0] else path
 
     def shared_stems(self) -> dict[str, str]:
-        """Stem → who has it, where several files would."""
+        """Return stem → the file that has it, for stems of several files."""
         return {stem: paths[0] for stem, paths in self.stems.items() if len(paths) > 1}
 
     def inside_owner(self, owner: Ref, refs: list[Ref]) -> list[Ref]:
-        """Those that stand in what they are members of, where several have its name, each in a
-        block of its own; all where none does.
+        """Return the members inside `owner`, if several blocks have a definition of its name; else
+        all.
         """
         definition = self.definition(owner)
         if not definition.until:
@@ -180,7 +179,7 @@ class Project:
         ] or refs
 
     def members_of(self, home: str, scope: str) -> Mapping[str, list[Ref]]:
-        """Name → definitions in one scope of a home, in order of path and place."""
+        """Return name → definitions in one scope of a package, in order of path and place."""
         if home in self.packed:
             return self.index(home).members.get(scope, NO_MEMBERS)
         return self._shared.members_of(home, scope)
@@ -191,20 +190,18 @@ class Project:
         return self._shared.has_scope(home, scope)
 
     def fields_of(self, home: str, qualified: str, name: str) -> Iterator[tuple[str, Binding]]:
-        """(path, binding) of what a type's field may hold."""
+        """Yield (path, binding) for the values of a type's field."""
         paths = (home,) if home in self.packed else self._shared.fields_of(home, qualified, name)
         for path in paths:
             for binding in self.index(path).fields.get(qualified, {}).get(name, ()):
                 yield path, binding
 
     def tops_of(self, home: str, name: str) -> Sequence[str]:
-        """The files of a shared home that bind `name` at their top."""
+        """Return the files of a shared package that bind `name` at their top."""
         return self._shared.tops_of(home, name)
 
     def find_module(self, module: str, importer: str) -> str:
-        """The key of the module that `importer` calls `module`; "" when it is not of this
-        project.
-        """
+        """Return the key of the module that `importer` calls `module`; "" for an external one."""
         key = (importer, module)
         if key not in self._modules:
             if len(self._modules) > MODULES_MAX:
@@ -226,7 +223,7 @@ class Project:
                 return self.c.find(module, importer) or self._name_space("c:", module)
             case "ruby":
                 return self.ruby.find(module, importer)
-            case "csharp":  # `using Results;` in a namespace is of those around it as well
+            case "csharp":  # `using Results;` in a namespace is relative to those around it as well
                 spaces = self.home(importer).partition(":")[2].split(".")
                 around = (".".join((*spaces[:count], module)) for count in range(len(spaces), 0, -1))
                 keys = (self._package("csharp", name) for name in (module, *around))
@@ -235,7 +232,9 @@ class Project:
                 return self._package(family, module)
 
     def _package(self, family: str, module: str) -> str:
-        """`@home|scope` for a package, or for a type in one whose members are imported."""
+        """Return `@package|scope` for a package, or for a type in one whose members are
+        imported.
+        """
         parts = module.split(".") if module else []
         for count in range(len(parts), -1, -1):
             home, inner = f"{family}:{'.'.join(parts[:count])}", ".".join(parts[count:])
@@ -244,17 +243,17 @@ class Project:
         return ""
 
     def _name_space(self, home: str, module: str) -> str:
-        """`@home|scope` for a namespace that the project has."""
+        """Return `@package|scope` for a namespace of the project."""
         return f"@{home}|{module}" if self.has_scope(home, module) else ""
 
     def _included_files(self, path: str) -> Iterator[str]:
-        """The files that one of C or C++ includes."""
+        """Yield the files that a C or C++ file includes."""
         for statement in self.index(path).facts.imports if path in self.packed else ():
             if not (statement.name or statement.member) and (target := self.c.find(statement.module, path)):
                 yield target
 
     def paths_of(self, key: str) -> list[str]:
-        """The files of a module's key."""
+        """Return the files of a module's key."""
         if key.startswith("@"):
             return []
         key = key.partition("|")[0]
@@ -263,7 +262,7 @@ class Project:
         return self.homes.get(f"go:{key}", [])
 
     def update(self, changes: Mapping[str, Packed | None]) -> set[str]:
-        """Put new facts in (None: the file is gone). Returns the files whose references have to be
+        """Replace facts (None: the file is removed). Return the files with references to be
         resolved again.
         """
         if not self.packed:
@@ -280,7 +279,7 @@ class Project:
                 self._add(packed)
         self.includes.forget()
         self.frequent_names.clear()
-        self._modules.clear()  # packages may have come or gone with their files' content
+        self._modules.clear()  # packages may appear or vanish with their files' content
         if change.moved:
             self._set_modules()
         return change.affected()
@@ -295,7 +294,7 @@ class Project:
         self.known_names.add(index)
         for at, definition in enumerate(facts.definitions):
             ref, name = (path, at), sys.intern(definition.name)
-            # In one order, whatever came first: of several the first counts in places.
+            # Always in order: of several definitions the first counts in some places.
             if _is_found_by_name(definition, family):
                 add_sorted(self.methods, (family, name), ref)
                 if family in _OPEN:
@@ -333,9 +332,7 @@ class Project:
         self._forget(path)
 
     def rename(self) -> None:
-        """Give every file its ids again: a file whose stem another one shares may have come or
-        gone.
-        """
+        """Drop the ids of all files: a file with the same stem may have been added or removed."""
         for index in (*self._young.values(), *self._old.values()):
             index.ids = []
 
@@ -347,14 +344,14 @@ class Project:
 
 
 def _is_found_by_name(definition: Definition, family: str) -> bool:
-    """Methods, and Rust's macros: these are known by where they stand in the text."""
+    """Return True for methods, and for Rust's macros, whose scope is their place in the text."""
     if TESTED in definition.flags:
         return False
     return definition.kind == "method" or (family == "rust" and "macro" in definition.flags)
 
 
 def stem_of(path: str, language: str) -> str:
-    """A path as ids begin: without the ending that its language is known by."""
+    """Return a path without its language's ending: the beginning of ids."""
     for suffix in RULES[language].suffixes:
         if path.endswith(suffix):
             return path[: -len(suffix)]

@@ -1,5 +1,5 @@
-"""Which of the meanings that a name gets in one scope hold at a place there: references for which
-they are the same say the same.
+"""Stages of a scope: places at which the same bindings reach. References with an equal stage have
+the same targets.
 """
 
 from __future__ import annotations
@@ -14,26 +14,24 @@ from cortex.graph.facts.tables import FileIndex
 _ROOT = re.compile(r"[^.\[\]():]+")
 _FIELD = re.compile(r"[^.\[\]():]+\.[^.\[\]():]+")
 
-#: a name, and the meanings of it and of what else a chain depends on; None where each place counts
-#: by itself
+#: a name, and the Meanings of it and of the receivers that its chain depends on; None if each place
+#: counts separately
 _Marks = tuple[str, tuple[Meanings, ...] | None]
 
 
 class Stages:
-    """Of one file."""
+    """The stages of one file."""
 
     def __init__(self, index: FileIndex) -> None:
         self._index = index
         self._marks: dict[tuple[int, str], _Marks] = {}
-        #: (scope, name) → the meanings of a name and of what blocks around it are called on
+        #: (scope, name) → Meanings of a name and of the receivers of blocks around it
         self._meanings_by_name: dict[tuple[int, str], tuple[Meanings, ...]] = {}
         self._this: dict[int, tuple[Meanings, ...]] = {}
         self._firsts: dict[tuple[int, str, tuple[int, ...]], int] = {}
 
     def at(self, scope: int, chain: str, at: int) -> tuple[str, tuple[int, ...]]:
-        """The name that `chain` begins with, and numbers that are the same where the same meanings
-        hold.
-        """
+        """Return (first name of `chain`, numbers that are equal where the same bindings reach)."""
         key = (scope, chain)
         marks = self._marks.get(key)
         if marks is None:
@@ -44,13 +42,11 @@ class Stages:
         return name, tuple([meaning.at(at).number for meaning in meanings])
 
     def first(self, scope: int, name: str, stage: tuple[int, ...], at: int) -> int:
-        """The first place asked about where `name` means what it means at `at`: what was found
-        there holds here.
-        """
+        """Return the first place with this stage that was passed in: its targets hold here too."""
         return self._firsts.setdefault((scope, name, stage), at)
 
     def _marks_of(self, scope: int, chain: str) -> _Marks:
-        """The name that a chain begins with; with its field where tests say more of that."""
+        """Return the first name of a chain; with its field if tests narrow that."""
         root = _ROOT.match(chain)
         if root is None or chain[0] == EITHER:
             return chain, None
@@ -69,7 +65,7 @@ class Stages:
         return name, meanings
 
     def _called_on(self, scope: int) -> tuple[Meanings, ...]:
-        """What blocks in a scope are called on, in languages that have such blocks."""
+        """Return the receivers of blocks in a scope, in languages that have such blocks."""
         meanings = self._this.get(scope)
         if meanings is None:
             index = self._index

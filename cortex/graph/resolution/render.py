@@ -1,4 +1,4 @@
-"""Definitions → the nodes of the graph files. No source text in them."""
+"""Nodes of the graph files, made from definitions. They hold no source text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 
 def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, Any]]:
-    """The file's own node (and its package's, from the first file of it), then its definitions in
-    order.
+    """Return the file's node, and then its definitions' nodes in order.
+
+    The first file of a package adds the package's node.
     """
     facts = project.index(path).facts
     nodes: list[dict[str, Any]] = []
@@ -67,7 +68,7 @@ def _signature(definition: Definition) -> dict[str, Any]:
 
 
 def _type_node(text: str) -> dict[str, str]:
-    """A declared type as written, and the package that it names."""
+    """Return a declared type as written, and the package that it names."""
     names = alternatives(text)
     package = names[0].rstrip("*").rpartition(".")[0] if names else ""
     return {"name": " ".join(text.split()), "package": package}

@@ -1,9 +1,8 @@
-"""References of files → edges: who calls, inherits from, imports and names the type of whom. Says
-how it knows.
+"""Edges of a file's references: calls, inheritance, imports, types and function values, each with
+its confidence.
 
-Confidence: `exact` (same scope, file or package), `import`, `receiver` (the type of what it is
-called on), `name` (the only method of that name in the project, or one of its `candidates` when
-there are several).
+Confidence: `exact` (same scope, file or package), `import`, `receiver` (by the receiver's type),
+`name` (the only method of that name in the project, or one of several `candidates`).
 """
 
 from __future__ import annotations
@@ -33,9 +32,7 @@ VALUE_KINDS = dict.fromkeys(("python", "script"), CALLABLE_KINDS | TYPE_KINDS)
 
 
 def edges_of(project: Project, evaluator: Evaluator, path: str) -> list[Edge]:
-    """All edges that begin in `path` and are written there (not the structural ones:
-    structure.py).
-    """
+    """Return all edges written in `path`; structural_types.py adds the structural ones."""
     evaluator.relax()
     return _Resolver(project, evaluator, path).edges()
 
@@ -122,7 +119,7 @@ class _Resolver:
                         )
 
     def _fixture_edges(self) -> Iterator[Edge]:
-        """The fixtures that pytest calls for a test's parameters."""
+        """Yield the calls of fixtures that pytest makes for a test's parameters."""
         for at, definition in enumerate(self.facts.definitions):
             if takes_fixtures(self.facts.language, definition):
                 for parameter in definition.parameters:
@@ -134,8 +131,9 @@ class _Resolver:
                         )
 
     def _reference_edges(self) -> Iterator[Edge]:
-        """One answer for all that say the same in one scope, unless it matters where in the scope
-        they stand.
+        """Yield the edges of all references: one answer for equal ones in a scope.
+
+        The place matters only if a binding of a name in between changes the stage.
         """
         answers: dict[tuple[object, ...], tuple[int, list[Edge]]] = {}
         for reference in self.index.references:
@@ -178,13 +176,13 @@ class _Resolver:
             else:
                 column, edges = answer
                 for edge in edges:
-                    before = column - edge.location.column  # of `f.call()` the place is that of `f`
+                    before = column - edge.location.column  # the location of `f.call()` is that of `f`
                     place = Location(self.path, reference.line, max(0, reference.column - before))
                     yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
 
     def _resolve_reference(self, reference: Reference) -> Iterator[Edge]:
-        # No table of methods: each would refer to this, which would then hold the whole unpacked
-        # file until somebody looks for garbage.
+        # No table of methods: each would refer to this object, which would then hold the whole
+        # unpacked file until a garbage collection.
         match reference.kind:
             case "call":
                 return self._calls.edges_of(reference)
@@ -193,7 +191,7 @@ class _Resolver:
         return self._value_edges(reference)
 
     def _may_lead(self, reference: Reference) -> bool:
-        """Whether the project has anything by the name that a reference ends with."""
+        """Return True if the project defines the last name of a reference."""
         key = reference.kind, reference.chain
         leads = self._leading.get(key)
         if leads is None:
@@ -217,8 +215,9 @@ class _Resolver:
                         )
 
     def _value_edges(self, reference: Reference) -> Iterator[Edge]:
-        """A function or method, in languages that have them as values a type too, that is passed,
-        assigned or stored; nothing when syntax cannot tell which.
+        """Yield the edges of a function or method that is passed, assigned or stored.
+
+        Types count in languages that have them as values. Nothing if syntax cannot tell the target.
         """
         receiver, name = split_chain(reference.chain)
         if not receiver:
@@ -227,7 +226,7 @@ class _Resolver:
             owners = self.evaluator.evaluate(receiver, self.path, reference.scope, reference.at)
             values = tuple(v for owner in owners for v in self.evaluator.attribute(owner, name))
             confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
-            if not owners and reference.chain.startswith("\\"):  # PHP: a function with its whole name
+            if not owners and reference.chain.startswith("\\"):  # PHP: a function with its full name
                 values, confidence = (
                     self.evaluator.evaluate(reference.chain, self.path, reference.scope),
                     "import",
@@ -245,7 +244,9 @@ class _Resolver:
                 yield msgspec.structs.replace(edge, type="references")
 
     def _may_be_member(self, chain: str, name: str) -> bool:
-        """Whether the project has a method of that name, or the chain begins with a module."""
+        """Return True if the project has a method of that name, or the chain begins with a
+        module.
+        """
         if (self.rules.family, name) in self.project.methods or self.rules.family in ("rust", "c"):
             return True
         if chain.startswith("\\"):

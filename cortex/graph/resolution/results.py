@@ -1,5 +1,5 @@
-"""What calls and elements of values give: what a function returns, what a call of an instance
-calls, what a decorator makes.
+"""Results of calls and elements of containers: return values, call operators of instances, results
+of decorators.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from cortex.graph.resolution.scala import is_of_object
 from cortex.graph.resolution.values import EXTERNAL, Recursion, Value, merge_values
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: stands before the result of a function's type in TypeScript
+#: precedes the result in TypeScript's function types
 _ARROW = "=>"
-#: what a call of an instance calls, by language
+#: language → method that a call of an instance calls
 _OPERATORS = {"scala": "apply", "kotlin": "invoke"}
-#: results that are what a method is called on, an instance of whatever type inherits it
+#: results that are the receiver, an instance of its actual type
 _ITSELF = frozenset({":this", "this", ":$this", "$this", ":static", ":Self", "self"})
 
 
 class Declaring(ChainEvaluator, Protocol):
-    """What is asked about expressions, and about types as they are written."""
+    """Expressions and declared types, as Results uses them."""
 
     @property
     def extensions(self) -> Extensions: ...
@@ -44,7 +44,7 @@ class Declaring(ChainEvaluator, Protocol):
 
 
 class Results:
-    """Of a project that does not change while this lives; remembers what it has found."""
+    """Results in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Declaring, commonjs: CommonJs, recursion: Recursion) -> None:
         self._project = project
@@ -55,12 +55,12 @@ class Results:
         self._returns: dict[Ref, tuple[Value, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
-        """Forget what was found when it is more than `memo_max`."""
+        """Clear caches that have more than `memo_max` entries."""
         if len(self._returns) > memo_max:
             self._returns.clear()
 
     def called(self, value: Value, number: int = 0) -> tuple[Value, ...]:
-        """What a call of `value` gives: the first of its results, or the one after `number`."""
+        """Return the results of a call of `value`; `number` 0 is the first result."""
         if value.tag == "elem":
             inner = value.depth - 1
             return (value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner)),)
@@ -83,8 +83,8 @@ class Results:
     def receiver_result(
         self, value: Value, owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
-        """What a method is called on, where it says that it gives that back: TypeScript's
-        `add<T extends Disk>(this: T): T`.
+        """Return the receiver of a method that declares to return it: TypeScript's `add<T extends
+        Disk>(this: T): T`.
         """
         if value.tag != "def":
             return ()
@@ -109,14 +109,14 @@ class Results:
         return is_def or value.tag in ("inst", "super")
 
     def _function_type_result(self, name: str, path: str) -> tuple[Value, ...]:
-        """What a script's constant gives that is declared to hold a function, `(x: A) => Disk`."""
+        """Return the result of a script's constant with a function type, `(x: A) => Disk`."""
         for binding in self._project.index(path).top_bindings.get((-1, name), ()):
             if binding.value.startswith(":") and _ARROW in binding.value:
                 return self._values.declared(binding.value.rpartition(_ARROW)[2], path, -1)
         return ()
 
     def call_of(self, value: Value) -> tuple[Value, ...]:
-        """What a call of an instance calls."""
+        """Return the functions that a call of an instance calls."""
         language = self._project.language(value.path)
         if language == "python":
             return self._values.member(value.ref, "__call__")
@@ -134,7 +134,7 @@ class Results:
         return tuple(member for member in members if CALLED in self._project.definition(member.ref).flags)
 
     def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
-        """What a function gives: by its declared type, else by the one thing that it returns."""
+        """Return the results of a function: by its declared type, else by its returned value."""
         if number:
             returns = self._project.definition(ref).returns
             text = result_type(returns[1:], number) if returns.startswith(":") else ""
@@ -156,14 +156,14 @@ class Results:
         return values
 
     def _is_parameter(self, name: str, ref: Ref) -> bool:
-        """Whether a script's function gives back what a type parameter of its own stands for: each
-        call knows better.
+        """Return True if a script's function returns its own type parameter, which each call
+        binds.
         """
         script = RULES[self._project.language(ref[0])].family == "script"
         return script and bool(name) and bool(self._project.index(ref[0]).places(ref[1], name))
 
     def decorated(self, ref: Ref) -> tuple[Value, ...]:
-        """The instances that a function's decorator makes of it, by what it says it returns."""
+        """Return the instances that a function's decorator returns, by its declared result."""
         definition = self._project.definition(ref)
         chains = [flag[1:] for flag in definition.flags if flag.startswith(DECORATED)]
         values = [
@@ -177,14 +177,14 @@ class Results:
         return self.element(value) if value.tag == "list" else (value,)
 
     def _by_operator(self, value: Value) -> tuple[Value, ...]:
-        """What Kotlin's `operator fun get` gives, of a type that is not gone through as well."""
+        """Return the result of Kotlin's `operator fun get`, for a type that is not iterable."""
         if self._project.language(value.path) != "kotlin" or self._values.member(value.ref, "iterator"):
             return ()
         getters = (getter for getter in self._values.member(value.ref, "get") if getter.tag == "def")
         return merge_values(self.returned(getter.ref) for getter in getters)
 
     def aliased(self, value: Value) -> tuple[Value, ...]:
-        """What C++'s other name of a container is, `typedef vector<Disk> Disks`."""
+        """Return the container of a C++ alias, `typedef vector<Disk> Disks`."""
         if value.tag != "def" or self._project.home(value.path) != C_HOME:
             return ()
         definition = self._project.definition(value.ref)
@@ -200,8 +200,8 @@ class Results:
         return containers
 
     def pointee(self, value: Value) -> tuple[Value, ...]:
-        """What C++'s `*x` is: an iterator's element; of anything else itself, as a pointer is held
-        as what it leads to.
+        """Return the target of C++'s `*x`: an iterator's element, else the value: pointers equal
+        their target.
         """
         return self.element(value) if value.tag == "iter" else (value,)
 
@@ -213,7 +213,7 @@ class Results:
             definition = self._project.definition(value.ref)
             return () if definition.kind == "constant" else (value,)  # Generic[T]
         if value.tag == "inst" and RULES[self._project.language(value.path)].family == "c":
-            return (value,)  # of an array, as its type is known
+            return (value,)  # of an array: its type is the element's
         if value.tag == "inst":
             return self.generics.element(value) or self._by_operator(value)
         return (EXTERNAL,) if value.tag == "ext" else ()

@@ -1,6 +1,5 @@
-"""What Scala's calls mean beyond members: `apply` of the object beside a class, in a constructor
-`this(1)`, what functions without a name are given, packages' own objects, and packages by names
-that begin in those around a file's.
+"""Scala's calls besides members: `apply` of companions, constructors as `this(1)`, parameters of
+unnamed functions, package objects, and package names relative to outer packages.
 """
 
 from __future__ import annotations
@@ -18,15 +17,14 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import EXTERNAL, Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: a link that says what a function without a name is given: as which argument it is passed, and
-#: which of its parameters is meant
+#: a link for the parameter of an unnamed function: index of the argument, index of the parameter
 _ARGUMENT_LINK = re.compile(r"\(~(\d+)_(\d+)\)")
-#: Scala's types of functions by their names
+#: Scala's function types by name
 FUNCTIONS = ("PartialFunction[", "Function1[", "Function2[")
 
 
 class Values(ChainEvaluator, Protocol):
-    """What is asked about expressions and types."""
+    """Expressions and types, as Scala uses them."""
 
     @property
     def generics(self) -> Generics: ...
@@ -39,21 +37,21 @@ class Values(ChainEvaluator, Protocol):
 
 
 class Scala:
-    """Of a project that does not change while this lives."""
+    """Scala's calls. Valid while the project does not change."""
 
     def __init__(self, project: Project, values: Values) -> None:
         self._project = project
         self._values = values
 
     def function_takers(self, owners: tuple[Value, ...], members: tuple[Value, ...]) -> tuple[Value, ...]:
-        """What takes a function that is called on `owners`: `members`, where these are functions,
-        else what `owners` hold.
+        """Return the callees that take a function on `owners`: `members` if these are functions,
+        else the elements of `owners`.
         """
         functions = tuple(member for member in members if member.tag == "def")
         return functions or tuple(element for owner in owners for element in self._unapplied_value(owner))
 
     def _unapplied_value(self, value: Value) -> tuple[Value, ...]:
-        """A value; what a method without parameters gives that is named and not called."""
+        """Return a value; for a method without parameters its result."""
         if value.tag == "def":
             definition = self._project.definition(value.ref)
             return (
@@ -66,8 +64,8 @@ class Scala:
     def passed_to(
         self, value: Value, link: str, owners: tuple[Value, ...], place: tuple[str, int]
     ) -> tuple[Value, ...]:
-        """What a function without a name is given that is passed to `value`, a function or what
-        holds elements.
+        """Return the parameter of an unnamed function passed to `value`, a function or a
+        container.
         """
         match = _ARGUMENT_LINK.fullmatch(link)
         if match is None:
@@ -77,7 +75,7 @@ class Scala:
             inner = value.depth - 1
             element = value._replace(tag="list" if inner > 0 else "inst", depth=max(0, inner))
             return (element,) if not number else ()
-        if value.tag != "def":  # an `Option`, whose value acts as what it holds
+        if value.tag != "def":  # an `Option`: its value acts as its content
             return (value,) if not number and value.tag == "inst" else (EXTERNAL,)
         definition = self._project.definition(value.ref)
         parameters = (
@@ -93,8 +91,9 @@ class Scala:
         return ()
 
     def applied_values(self, value: Value, count: int) -> tuple[Value, ...]:
-        """What a call of a type's name gives: of its object's `apply`, where all that may be called
-        give the same; nothing for any other value, and where it is the class itself.
+        """Return the result of a call of a type's name, if all `apply` candidates agree.
+
+        () for other values, and if the class itself is called.
         """
         callees = apply_candidates(self._project, self._values, (value,), count) if value.tag == "def" else ()
         gives = {callee.ref: self._values.called(callee) for callee in callees}
@@ -102,7 +101,7 @@ class Scala:
         return outcomes[0] if outcomes and all(outcome == outcomes[0] for outcome in outcomes) else ()
 
     def keys_around(self, name: str, path: str) -> Iterator[str]:
-        """The keys of what a name with dots is in the packages around a file's, and in its own."""
+        """Yield the keys of a dotted name in a file's package and the packages around it."""
         package = self._project.home(path).partition(":")[2]
         while package:
             if key := self._project.find_module(f"{package}.{name}", path):
@@ -111,8 +110,8 @@ class Scala:
 
 
 def split_arrow(text: str) -> tuple[str, str]:
-    """A type without the arrow of what is passed by its name, `=> Disk`; what it gives where it is
-    one of functions, `A => Disk`.
+    """Return (a type without a by-name arrow, `=> Disk`; the result of a function type, `A =>
+    Disk`).
     """
     text = text.strip().removeprefix("=>").strip()
     at = _arrow(text)
@@ -120,8 +119,8 @@ def split_arrow(text: str) -> tuple[str, str]:
 
 
 def function_parameters(text: str) -> list[str]:
-    """The types of what a function takes, by its own type: `A => B`, `(A, B) => C`,
-    `PartialFunction[A, B]`.
+    """Return the parameter types of a function type: `A => B`, `(A, B) => C`, `PartialFunction[A,
+    B]`.
     """
     text = text.strip().removeprefix("=>").strip()
     at = _arrow(text)
@@ -135,7 +134,7 @@ def function_parameters(text: str) -> list[str]:
 
 
 def _arrow(text: str) -> int:
-    """Where the first arrow of a type stands that is in no brackets; -1 for none."""
+    """Return the index of a type's first arrow outside of brackets; -1 for none."""
     depth = 0
     for at, character in enumerate(text):
         if character == "=" and text[at : at + 2] == "=>" and not depth:
@@ -145,8 +144,8 @@ def _arrow(text: str) -> int:
 
 
 def package_object(project: Project, home: str, scope: str = "") -> Iterator[Ref]:
-    """The own objects of a package, or of what is one in it by the name `scope`: their members are
-    the package's.
+    """Yield the package objects of a package, or of its subpackage `scope`: the package owns their
+    members.
     """
     family, _, package = home.partition(":")
     if scope:
@@ -159,8 +158,9 @@ def package_object(project: Project, home: str, scope: str = "") -> Iterator[Ref
 def apply_candidates(
     project: Project, meanings: ChainEvaluator, values: tuple[Value, ...], count: int
 ) -> tuple[Value, ...]:
-    """What of the object by a type's name a call of that with `count` arguments may call: each
-    `apply` that takes so many, and the class itself where nobody writes its own.
+    """Return the definitions that a call of a type's name with `count` arguments may mean.
+
+    They are each `apply` with so many parameters, and a case class itself.
     """
     if len(values) != 1 or values[0].tag != "def":
         return ()
@@ -177,7 +177,7 @@ def apply_candidates(
 
 
 def object_of(project: Project, value: Value) -> Value:
-    """The object beside a class, or `value`."""
+    """Return the companion object of a class, or `value` without one."""
     definition = project.definition(value.ref)
     for at in project.index(value.path).children.get((definition.parent, definition.name), ()):
         if COMPANION in project.definition((value.path, at)).flags:
@@ -186,9 +186,7 @@ def object_of(project: Project, value: Value) -> Value:
 
 
 def _is_apply_of(project: Project, value: Value, on: Value) -> bool:
-    """Whether a method is called on the object by a type's name: its own, or one that the object
-    inherits.
-    """
+    """Return True if a method belongs to the object of a type's name, or is inherited by it."""
     parent = project.definition(value.ref).parent
     if parent < 0:
         return False
@@ -201,9 +199,7 @@ def _is_apply_of(project: Project, value: Value, on: Value) -> bool:
 def constructed_classes(
     project: Project, values: tuple[Value, ...], reference: Reference
 ) -> tuple[Value, ...]:
-    """The class that a bare `apply(1)` may make one of in the object beside it, one of those that
-    have an `apply` of their own that nobody writes.
-    """
+    """Return the case class that a bare `apply(1)` in its companion may make."""
     for value in values if reference.chain == "apply" else ():
         parent = project.definition(value.ref).parent if value.tag == "def" else -1
         around = project.definition((value.path, parent)) if parent >= 0 else None
@@ -221,13 +217,13 @@ def constructed_classes(
 
 
 def constructor_target(project: Project, path: str, reference: Reference, receiver: Value) -> Value:
-    """What `this(1)` calls on `own`: the class, in one of its constructors."""
+    """Return the target of `this(1)` in a constructor: the class."""
     definitions = project.index(path).facts.definitions
     in_constructor = reference.scope >= 0 and definitions[reference.scope].name == reference.chain == "this"
     return receiver._replace(tag="def") if in_constructor else receiver
 
 
 def is_of_object(project: Project, value: Value) -> bool:
-    """Whether a method is one of an object, and not of the class beside that."""
+    """Return True if a method belongs to an object, and not to its companion class."""
     parent = project.definition(value.ref).parent
     return parent >= 0 and COMPANION in project.definition((value.path, parent)).flags

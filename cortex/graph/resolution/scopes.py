@@ -1,5 +1,5 @@
-"""What a bare name stands for where it is written: in its scopes outwards, then what the home
-shares (Go's package, …), then what imports of everything bring.
+"""Values of a bare name: from its scope outwards, then in its package (Go's package, …), then from
+star imports.
 """
 
 from __future__ import annotations
@@ -25,42 +25,43 @@ from cortex.graph.resolution.scala import package_object
 from cortex.graph.resolution.values import EXTERNAL, How, Recursion, Value
 from cortex.terms.kinds import TYPE_KINDS
 
-#: flags of what stands beside the definition of its name that is meant
+#: flags of secondary definitions of a name
 _SECONDARY_FLAGS = frozenset({"overload", "setter"})
 #: kinds of a script's definitions that are no values
 PURE_TYPES = frozenset({"interface", "type"})
 
-#: files of a package that bind one name, each for another system or build, that are looked at
+#: files of a package, for different systems or builds, in which bindings of one name are read
 BUILDS_MAX = 4
 
 
 class Scopes:
-    """Names of a project that does not change while this lives. What they lead to, `meanings` finds
-    out.
+    """Lookup of names in a project, with caches. Valid while the project does not change.
+
+    `meanings` evaluates the values of bindings.
     """
 
     def __init__(self, project: Project, meanings: ChainEvaluator, recursion: Recursion) -> None:
         self.project = project
         self._meanings = meanings
         self._recursion = recursion
-        #: (file, `_seen_from`, name) → what a name is that has no place in the file
+        #: (file, `_visible_scope`, name) → values of a name that the file does not bind
         self._foreign: dict[tuple[str, int, str], tuple[tuple[Value, ...], How]] = {}
         self._visible_scopes: dict[tuple[str, int], int] = {}
         self.exports = Exports(project, meanings, recursion, self)
         self.owners = Owners(project, meanings, self.exports.crates)
 
     def relax(self, memo_max: int) -> None:
-        """Forget what was found when it is more than `memo_max`."""
+        """Clear caches that have more than `memo_max` entries."""
         if len(self._foreign) > memo_max:
             self._foreign.clear()
         if len(self._visible_scopes) > memo_max:
             self._visible_scopes.clear()
 
     def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[tuple[Value, ...], How]:
-        """What a bare name stands for in `scope` at byte `at`, and how that is known."""
+        """Return the values of a bare name in `scope` at byte `at`, and the confidence."""
         if self.project.index(path).may_bind(name) or self.project.language(path) == "scala":
             return self._search_scopes(name, path, scope, at)
-        key = (path, self._visible_scope(path, scope), name)  # wherever in the scope it stands
+        key = (path, self._visible_scope(path, scope), name)  # the place in the scope does not matter
         cached = self._foreign.get(key)
         if cached is None:
             before = self._recursion.begin()
@@ -70,16 +71,17 @@ class Scopes:
         return cached
 
     def _visible_scope(self, path: str, scope: int) -> int:
-        """The innermost scope around a place in which names mean something that have no place in
-        the file: the members of a type, what others define in a scope of that name. Functions have
-        nothing of this, one by one.
+        """Return the innermost scope around a place with names from other files.
+
+        Such names are members of a type, or definitions of other files in a scope of the same name.
+        A function alone has none.
         """
         current = self._visible_scopes.get((path, scope))
         if current is None:
             current = scope
             language, home = self.project.language(path), self.project.home(path)
             rules = RULES[language]
-            # Elsewhere it counts whether the place itself is a type, or a type's own method.
+            # In other languages it matters if the place is a type, or a method of one.
             if rules.implicit_self and language != "ruby" and (rules.shared != "project" or home == C_HOME):
                 definitions = self.project.index(path).facts.definitions
                 while current >= 0 and self._has_nothing_foreign(definitions, current, home):
@@ -146,8 +148,8 @@ class Scopes:
         return self.beyond(name, path, at, facts.definitions[scope].qualified if scope >= 0 else "")
 
     def _of_its_kind(self, values: tuple[Value, ...], path: str, scope: int) -> tuple[Value, ...]:
-        """Ruby: of a class's own methods and those of its instances, of one name, the kind that the
-        method around the place is of.
+        """Return Ruby's class methods or instance methods of one name, the kind of the method
+        around.
         """
         if len(values) < 2 or self.project.language(path) != "ruby":
             return values
@@ -156,7 +158,7 @@ class Scopes:
         )
 
     def of_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
-        """Those of Ruby's methods that are, or are not, of the class itself; all where none is."""
+        """Return the methods that are, or are not, class methods (`static`); all if none is."""
         matching = (v for v in values if v.tag != "def" or static == self._is_static(v.ref))
         return tuple(matching) or values
 
@@ -169,8 +171,9 @@ class Scopes:
     def local(
         self, name: str, path: str, scope: int, at: int, child: int = -1
     ) -> tuple[tuple[Value, ...], How] | None:
-        """The latest of the bindings, definitions and imports of `name` in one scope, as its
-        definition `child` sees it where that is asked for; None when there is none.
+        """Return the latest binding, definition or import of `name` in one scope, None without one.
+
+        With `child`, as that definition of the scope sees it.
         """
         index = self.project.index(path)
         candidates = index.places(scope, name)
@@ -188,15 +191,15 @@ class Scopes:
         return self._latest_meaning(name, path, scope, places, candidates)
 
     def _block_values(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
-        """What a name is bound to in a block that a type's field is given."""
+        """Return the values of a name bound in a block within a field's value."""
         for place in reversed(self.project.index(path).places(scope, name)):
             if isinstance(place, Binding) and place.at <= at < place.until:
                 return self._binding_values(place, path)
         return ()
 
     def _types_among(self, path: str, places: Sequence[BindingSite]) -> list[int]:
-        """A script's type and name space of one name when a value has it too: each is meant in
-        its own place.
+        """Return a script's type and name space of a name that a value has too: their uses
+        differ.
         """
         if not self._is_script(path):
             return []
@@ -214,7 +217,7 @@ class Scopes:
         places: Sequence[BindingSite],
         candidates: Sequence[BindingSite],
     ) -> tuple[tuple[Value, ...], How]:
-        """The latest of `places`."""
+        """Return the values of the latest of `places`."""
         definitions = self.project.index(path).facts.definitions
         if scope < 0 and len(places) > 1:  # `try: import x; except ImportError: x = None`
             informative = [
@@ -251,7 +254,7 @@ class Scopes:
         return tuple(Value("def", path, child) for child in self.overloads(path, same)), "exact"
 
     def _parameter_values(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
-        """What a parameter of Python is that has no type."""
+        """Return the values of a Python parameter without a type."""
         if self.project.language(path) != "python":
             return ()
         if ref := fixture_of(self.project, name, path, scope):
@@ -260,8 +263,8 @@ class Scopes:
         return overridden_parameter(self.project, self._meanings, owner, (name, path, scope))
 
     def _is_outside(self, statement: Import, path: str) -> bool:
-        """Whether an import gives what is of no file here: Python's `from _fast import f` behind a
-        `def f` of the module itself.
+        """Return True for an import of an external name: Python's `from _fast import f` after a
+        `def f` in the module itself.
         """
         return self.project.language(path) == "python" and self.exports.imported(statement, path) == (
             EXTERNAL,
@@ -273,8 +276,8 @@ class Scopes:
     def _script_constant(
         self, path: str, scope: int, name: str, last: BindingSite | None = None
     ) -> tuple[Value, ...]:
-        """A script's constant beside what it holds, `const isText = typeOf("text")`: calls of it
-        can name it at least.
+        """Return a script's constant besides its value, `const isText = typeOf("text")`: a target
+        for calls.
         """
         index = self.project.index(path)
         if RULES[index.facts.language].family != "script":
@@ -284,12 +287,12 @@ class Scopes:
         return tuple(Value("def", path, at) for at in constants if not is_hidden(definitions[at], last))[:1]
 
     def overloads(self, path: str, indices: list[int]) -> list[int]:
-        """Of several definitions of one name those that can be meant: the last where a later one
-        replaces the earlier.
+        """Return the definitions of one name that can be meant: the last, if a later one replaces
+        earlier ones.
         """
         definitions = self.project.index(path).facts.definitions
         if RULES[self.project.language(path)].family in ("python", "script"):
-            # TypeScript's name space stands beside a function of its name.
+            # TypeScript's name space may have a function's name.
             spaces = [index for index in indices if definitions[index].kind == "module"][-1:]
             others = [index for index in indices if definitions[index].kind != "module"]
             primary = [
@@ -297,7 +300,7 @@ class Scopes:
             ]
             last = (primary or others)[-1:]
             if last and definitions[last[0]].kind == "method" and self._is_script(path):
-                # a class's own beside one of its instances
+                # a class method and an instance method
                 written = [at for at in primary if self._is_written_in_type(path, definitions[at])]
                 primary, last = written or primary, written[-1:] or last  # before `this.save = …`
                 is_static = "static" in definitions[last[0]].flags
@@ -317,7 +320,7 @@ class Scopes:
         )
 
     def _class_of(self, path: str, at: int) -> int:
-        """The class beside an object of its name; `at` for anything else."""
+        """Return the companion class of an object; `at` for other definitions."""
         index = self.project.index(path)
         definition = index.facts.definitions[at]
         if COMPANION not in definition.flags:
@@ -330,12 +333,12 @@ class Scopes:
         value = binding.value
         at = binding.at - 1 if value.partition(".")[0].partition("(")[0] == binding.name else binding.at
         if binding.until and SYNTAX[self.project.language(path)].hoisted:
-            at = ANYWHERE  # it says where the block begins
+            at = ANYWHERE  # it begins with the block
         return self._meanings.evaluate(value, path, binding.scope, at)
 
     def beyond(self, name: str, path: str, at: int, inside: str = "") -> tuple[tuple[Value, ...], How]:
-        """Names of the whole home (of the scopes around `inside` first), then what star imports
-        bring.
+        """Return names of the whole package (of the scopes around `inside` first), then of star
+        imports.
         """
         project = self.project
         home = project.home(path)
@@ -345,16 +348,16 @@ class Scopes:
             scopes.append(scopes[-1].rpartition(".")[0])
         for scope in scopes:
             if scope and not rules.implicit_self and self._is_type(home, scope, path):
-                continue  # `floor()` in a method of Python is no other method of its class
+                continue  # `floor()` in a Python method is no method of its class
             values = in_scope(project, home, scope, name, path)
-            if not scope and rules.family == "script":  # `exports.x = …` makes no name
+            if not scope and rules.family == "script":  # `exports.x = …` binds no name
                 values = tuple(v for v in values if EXPORTED not in project.definition(v.ref).flags)
             if values:
                 return values, "exact"
         if home != path and (home_values := self._home_values(name, path, home, inside)) is not None:
             return home_values, "exact"
         if rules.family == "rust" and (key := project.find_module(name, path)):
-            # One inside this file may be there or not.
+            # An inline module may not exist.
             values = self.exports.star_imported(name, path, at) if "|" in key else ()
             return values or (Value("mod", key),), "import"
         values = self.exports.star_imported(name, path, at)
@@ -368,8 +371,8 @@ class Scopes:
         return any(self.project.types_named(home, scope))
 
     def _outer_package_values(self, name: str, path: str, home: str) -> tuple[Value, ...]:
-        """What the packages around a file's have by a name, the nearest first, in Scala also by
-        their own objects.
+        """Return the values of a name in outer packages, nearest first; in Scala also in package
+        objects.
         """
         family, _, outer = home.partition(":")
         while outer:
@@ -383,9 +386,10 @@ class Scopes:
         return ()
 
     def _home_values(self, name: str, path: str, home: str, inside: str) -> tuple[Value, ...] | None:
-        """What a name is that the scopes of a shared home do not define: of the name spaces around
-        this one (of PHP's functions the global one), a name space itself, or bound in another file;
-        None when it is nothing there.
+        """Return the values of a name that no scope of a shared package defines, None without any.
+
+        They come from outer name spaces (for PHP's functions the global one), from the name space
+        of that name, or from bindings in other files.
         """
         project, rules = self.project, RULES[self.project.language(path)]
         if rules.family in ("csharp", "php") and (values := self._outer_package_values(name, path, home)):
@@ -395,7 +399,7 @@ class Scopes:
         others = [other for other in project.tops_of(home, name) if other != path]
         if rules.family == "go":
             others = of_package(project, others, path)
-        if others:  # of Go's several, each is for another build
+        if others:  # several of Go's are for different builds
             paths = others[:BUILDS_MAX] if rules.family == "go" else others[:1]
             groups = (
                 [binding for binding in project.index(other_path).top_bindings[-1, name] if not binding.until]

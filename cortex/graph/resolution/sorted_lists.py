@@ -1,4 +1,4 @@
-"""Tables of lists that stay in order, whatever was added first."""
+"""Tables of lists that stay sorted, whatever the order of additions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 def add_sorted(table: dict[K, list[V]], key: K, value: V) -> None:
-    """Add to one of the lists, which stays in order."""
+    """Add to one of the lists."""
     values = table.get(key)
     if values is None:
         table[key] = [value]
@@ -21,7 +21,7 @@ def add_sorted(table: dict[K, list[V]], key: K, value: V) -> None:
 
 
 def remove_sorted(table: dict[K, list[V]], key: K, value: V) -> None:
-    """Remove from one of the lists, which goes when it is empty."""
+    """Remove from one of the lists; drop it when it is empty."""
     values = table[key]
     values.remove(value)
     if not values:
@@ -31,7 +31,7 @@ def remove_sorted(table: dict[K, list[V]], key: K, value: V) -> None:
 def remove_nested(
     table: dict[tuple[str, str], dict[str, list[V]]], key: tuple[str, str], name: str, value: V
 ) -> None:
-    """Remove from a list of a table inside, which goes when it is empty."""
+    """Remove from a list of an inner table; drop the table when it is empty."""
     remove_sorted(table[key], name, value)
     if not table[key]:
         del table[key]

@@ -1,6 +1,7 @@
-"""Which source sets of a Kotlin project for several systems see one another: common code sees
-common code alone, and no system's code sees that of another. Their folders say which they are,
-`src/commonMain/kotlin` or `common/src`. Pure.
+"""Visibility between source sets of a multiplatform Kotlin project. Common code sees only common
+code, and no platform's code sees another platform's.
+
+Their folders show the set: `src/commonMain/kotlin` or `common/src`. Pure.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _FOLDERS = (
 _WORD = re.compile(r"[A-Za-z][a-z]*")
 _COMMON, _NATIVE = "common", frozenset({"native"})
 _JVM, _JS, _WASM = frozenset({"jvm"}), frozenset({"js"}), frozenset({"wasm"})
-#: words in the names of sets → the systems that these are compiled for
+#: words in the names of sets → their target systems
 _SYSTEMS = {
     "jvm": _JVM,
     "android": _JVM,
@@ -35,8 +36,8 @@ _BUT = {f"non{name.capitalize()}": name for name in ("jvm", "js", "wasm", "nativ
 
 @functools.lru_cache(maxsize=20_000)
 def systems_of(path: str) -> frozenset[str] | None:
-    """The systems that a file is compiled for: none in particular for common code, None where its
-    folders do not say that.
+    """Return the target systems of a file: empty for common code, None if its folders do not
+    tell.
     """
     folder_match = next((match for pattern in _FOLDERS if (match := pattern.search(path)) is not None), None)
     if folder_match is None:
@@ -59,11 +60,11 @@ def systems_of(path: str) -> frozenset[str] | None:
 
 
 def sees(path: str, other: str) -> bool:
-    """Whether what `path` says may mean what `other` defines."""
+    """Return True if code in `path` can see definitions in `other`."""
     own_systems, other_systems = systems_of(path), systems_of(other)
     return own_systems is None or not other_systems or not own_systems.isdisjoint(other_systems)
 
 
 def visible_refs(path: str, refs: Iterable[Ref]) -> list[Ref]:
-    """Those of `refs` that `path` sees."""
+    """Return those of `refs` that `path` sees."""
     return [ref for ref in refs if sees(path, ref[0])]

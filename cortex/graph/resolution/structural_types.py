@@ -1,4 +1,6 @@
-"""Which types implement an interface without saying so: Go's and TypeScript's method sets. Pure."""
+"""Structural types: types that implement an interface by their method set, in Go and TypeScript.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import TYPE_KINDS
 
-#: families with structural types, and what a match by method set is worth there: TypeScript's
-#: members are compared by name and number of parameters alone
+#: families with structural types, and the confidence of a match: TypeScript compares members only
+#: by name and number of parameters
 CONFIDENCE = {"go": "exact", "script": "name"}
-#: method sets that are remembered from file to file: each may name hundreds of inherited methods
+#: method sets in the cache: each may have hundreds of inherited methods
 SETS_MAX = 2_000
 
 
@@ -24,12 +26,12 @@ class MethodSets:
         self._sets: dict[Ref, dict[str, Ref]] = {}
 
     def relax(self) -> None:
-        """Forget what was found when it has become much; called between two files."""
+        """Clear the cache if it is large. Call it between two files."""
         if len(self._sets) > SETS_MAX:
             self._sets.clear()
 
     def of(self, ref: Ref) -> dict[str, Ref]:
-        """Name → method, own and inherited or promoted ones."""
+        """Return name → method, with inherited and promoted methods."""
         if ref not in self._sets:
             methods: dict[str, Ref] = {}
             for owner in (ref, *self.evaluator.supertypes.of(ref).types):
@@ -42,7 +44,7 @@ class MethodSets:
 
 
 def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[Edge]]:
-    """Path → `implements` edges of the types in it that are not written anywhere."""
+    """Return path → `implements` edges of its types that the code does not declare."""
     by_path: dict[str, list[Edge]] = {}
     for family, confidence in CONFIDENCE.items():
         sets = MethodSets(project, evaluator)
@@ -51,13 +53,11 @@ def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[E
             needed = sets.of(interface)
             if not needed:
                 continue
-            is_complete = evaluator.supertypes.of(
-                interface
-            ).complete  # else what it takes over from outside is unknown
+            is_complete = evaluator.supertypes.of(interface).complete  # else it has unknown external methods
             rarest = min(needed, key=lambda name: (len(having.get(name, ())), name))
             for ref in having.get(rarest, ()):
                 if interface in evaluator.supertypes.of(ref).types and family == "script":
-                    continue  # written
+                    continue  # declared in the code
                 if _has_methods(project, sets.of(ref), needed, strict=family == "go"):
                     definition = project.definition(ref)
                     place = Location(ref[0], definition.line, definition.column)
@@ -73,9 +73,7 @@ def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[E
 def _interfaces_and_types(
     project: Project, sets: MethodSets, family: str
 ) -> tuple[list[Ref], dict[str, list[Ref]]]:
-    """The interfaces, and by the name of each method the other types that have it, themselves or
-    through another type.
-    """
+    """Return the interfaces, and method name → other types that have it, own or inherited."""
     interfaces: list[Ref] = []
     having: dict[str, list[Ref]] = {}
     for path in sorted(
@@ -114,7 +112,7 @@ def _has_methods(project: Project, have: dict[str, Ref], needed: dict[str, Ref],
 
 
 def _unqualified_type(text: str) -> str:
-    """A type without its packages: the same type has another qualifier elsewhere."""
+    """Return a type without its packages: the same type has another qualifier elsewhere."""
     parts = "".join(text.split()).lstrip(":")
     out: list[str] = []
     word = ""

@@ -1,5 +1,5 @@
-"""What a type inherits from: its bases, what extensions give to it, and the modules whose members
-it takes in whole.
+"""Supertypes: the bases of a type, those that extensions add, and modules whose members it
+includes.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from cortex.graph.resolution.arity import type_parameter_names
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import Recursion, Value
 
-#: languages whose types may have several parts, any of which says what the whole inherits
+#: languages with types in several parts, each with bases of the whole type
 _IN_PARTS = frozenset({"ruby", "csharp"})
 
 
 class Supers(NamedTuple):
-    """`types`, nearest first; whether all of them are of this project; `spaces`: a script's modules
-    that a type has the functions of, `interface Disk extends Methods` with
-    `type Methods = typeof import("./methods")` or `Object.assign(Disk.prototype, methods)`; `line`:
-    a number, the same for all types that inherit the same; `promised`: those of `types` whose
-    members a script's class does not get, because it only says that it has them (`implements`).
+    """The supertypes of a type.
+
+    `types`: nearest first; `complete`: all of them belong to this project. `spaces`: modules of a
+    script whose functions the type has, `interface Disk extends Methods` with `type Methods =
+    typeof import("./methods")` or `Object.assign(Disk.prototype, methods)`. `line`: a number, equal
+    for types with equal supertypes. `promised`: those of `types` that a script's class only
+    `implements`, so that it does not get their members.
     """
 
     types: tuple[Ref, ...] = ()
@@ -34,7 +36,7 @@ class Supers(NamedTuple):
 
 
 class Types(Protocol):
-    """What is asked about the names of types."""
+    """Names of types, as Supertypes uses them."""
 
     def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
 
@@ -42,7 +44,7 @@ class Types(Protocol):
 
 
 class Supertypes:
-    """The supertypes of a project that does not change while this lives."""
+    """The supertypes in a project, with caches. Valid while the project does not change."""
 
     def __init__(self, project: Project, types: Types, recursion: Recursion) -> None:
         self._project = project
@@ -50,19 +52,19 @@ class Supertypes:
         self._recursion = recursion
         self._memo: dict[Ref, Supers] = {}
         self._written: dict[Ref, Supers] = {}
-        #: what types inherit from → what that inherits
+        #: direct supertypes → their supertypes
         self._lines: dict[tuple[Ref, ...], Supers] = {}
         self._numbers: dict[tuple[tuple[Ref, ...], tuple[Value, ...], frozenset[Ref]], int] = {}
-        self._count = itertools.count(1)  # a number is never given again: others remember by it
-        #: (home, qualified name) → the parts of that type that say what it inherits
-        self._telling: dict[tuple[str, str], tuple[Ref, ...]] = {}
+        self._count = itertools.count(1)  # never reused: other caches have it as a key
+        #: (package, qualified name) → parts of that type with bases
+        self._parts_with_bases: dict[tuple[str, str], tuple[Ref, ...]] = {}
 
     def relax(self, memo_max: int) -> None:
-        """Forget what was found when it is more than `memo_max`."""
+        """Clear caches that have more than `memo_max` entries."""
         if max(len(self._memo), len(self._written)) > memo_max:
             self._memo.clear()
             self._written.clear()
-            self._telling.clear()
+            self._parts_with_bases.clear()
             self._lines.clear()
             self._numbers.clear()
 
@@ -79,7 +81,7 @@ class Supertypes:
         if owner in above.types:  # it inherits from itself
             above = self._follow_supers(direct_types, owner)
         ordered = self._in_order(owner, [*direct_types, *above.types])
-        # A class's method counts before an interface's, however far away it is.
+        # A class's method precedes an interface's, at any distance.
         ordered.sort(key=lambda ref: self._project.definition(ref).kind == "interface")
         types = tuple(ordered)
         spaces = tuple(dict.fromkeys(space for supers in (*direct, above) for space in supers.spaces))
@@ -96,17 +98,17 @@ class Supertypes:
         return result
 
     def _received_types(self, owner: Ref) -> set[Ref]:
-        """The types whose members a class of a script has: all but those that are only promised."""
+        """Return the types that give a script's class their members: all except those it only
+        implements.
+        """
         received = [owner]
-        for type_ref in received:  # which grows
+        for type_ref in received:  # grows in the loop
             supers = self._direct_supers(type_ref)
             received += [ref for ref in supers.types if ref not in supers.promised and ref not in received]
         return set(received)
 
     def _inherited_supers(self, line: tuple[Ref, ...]) -> Supers:
-        """What the types that others inherit from inherit themselves: one answer for all of
-        these.
-        """
+        """Return the supertypes of direct supertypes, cached for all types with the same."""
         supers = self._lines.get(line)
         if supers is None:
             before = self._recursion.begin()
@@ -116,12 +118,12 @@ class Supertypes:
         return supers
 
     def _follow_supers(self, line: tuple[Ref, ...], owner: Ref | None = None) -> Supers:
-        """What `line` inherits, without it and without `owner`, the nearest first."""
+        """Return the supertypes of `line`, without it and `owner`, nearest first."""
         followed, met = list(line), {*line, owner}
         spaces: list[Value] = []
         promised: set[Ref] = set()
         complete = True
-        for type_ref in followed:  # which grows
+        for type_ref in followed:  # grows in the loop
             supers = self._direct_supers(type_ref)
             fresh = [ref for ref in supers.types if ref not in met]
             followed += fresh
@@ -132,7 +134,7 @@ class Supertypes:
         return Supers(tuple(followed[len(line) :]), complete, tuple(spaces), promised=frozenset(promised))
 
     def _direct_supers(self, owner: Ref) -> Supers:
-        """What a type inherits by what is written of it itself."""
+        """Return the direct supertypes of a type."""
         supers = self._written.get(owner)
         if supers is not None:
             return supers
@@ -159,8 +161,8 @@ class Supertypes:
         return supers
 
     def _in_order(self, owner: Ref, types: list[Ref]) -> list[Ref]:
-        """Python's order: all that the first base inherits from before the second base, but for
-        what that inherits from, too.
+        """Return `types` in Python's order: supertypes of the first base precede the second base,
+        except those that it has too.
         """
         if len(types) < 3 or self._project.language(owner[0]) != "python":
             return types
@@ -171,17 +173,17 @@ class Supertypes:
 
     def _bases(self, ref: Ref) -> tuple[Base, ...]:
         bases = self._project.definition(ref).bases
-        if self._project.language(ref[0]) == "php":  # a trait's before the class's above, `@mixin` last
+        if self._project.language(ref[0]) == "php":  # a trait's before the base class's, `@mixin` last
             return tuple(sorted(bases, key=lambda base: (base.relation != "embeds", base.relation == ALIAS)))
         return bases
 
     def base(self, owner: Ref, chain: str) -> tuple[Ref, ...]:
-        """The types of this project that a base of `owner` names."""
+        """Return the project's types that a base of `owner` names."""
         refs = self._types.types_of(chain, *self._base_site(owner))
         return tuple(ref for ref in refs if ref != owner and self._project.definition(ref).makes_instances)
 
     def _base_site(self, owner: Ref) -> tuple[str, int, int]:
-        """Where the bases of a type are written."""
+        """Return (path, scope, byte) of a type's bases."""
         definition = self._project.definition(owner)
         scope = (
             owner[1] if definition.parent < 0 and definition.scope else definition.parent
@@ -194,7 +196,7 @@ class Supertypes:
         return tuple(value for value in self._types.evaluate(chain, path, scope, at) if value.tag == "mod")
 
     def _merged_interfaces(self, owner: Ref) -> tuple[Ref, ...]:
-        """TypeScript's interface of a class's name: its members are the class's too."""
+        """Return TypeScript's interfaces with a class's name: the class has their members."""
         definition = self._project.definition(owner)
         if definition.kind != "class" or self._project.language(owner[0]) not in ("typescript", "tsx"):
             return ()
@@ -203,23 +205,21 @@ class Supertypes:
         return tuple((owner[0], at) for at in namesakes if definitions[at].kind == "interface")
 
     def _parts(self, owner: Ref) -> tuple[Ref, ...]:
-        """The other parts of a type that is written in several (C#) or opened again (Ruby), as far
-        as they say what it inherits.
-        """
+        """Return the other parts, with bases, of a partial type (C#) or a reopened one (Ruby)."""
         if self._project.language(owner[0]) not in _IN_PARTS:
             return ()
         key = self._project.home(owner[0]), self._project.definition(owner).qualified
-        if key not in self._telling:
+        if key not in self._parts_with_bases:
             parts = self._project.types_named(*key)
-            self._telling[key] = tuple(ref for ref in parts if self._project.definition(ref).bases)
+            self._parts_with_bases[key] = tuple(ref for ref in parts if self._project.definition(ref).bases)
         count = len(type_parameter_names(self._project.definition(owner)))
-        parts = (ref for ref in self._telling[key] if ref != owner)
+        parts = (ref for ref in self._parts_with_bases[key] if ref != owner)
         return tuple(
             ref for ref in parts if len(type_parameter_names(self._project.definition(ref))) == count
         )
 
     def _extension_supers(self, owner: Ref) -> tuple[tuple[Ref, ...], tuple[Value, ...]]:
-        """What extensions give to a type: supertypes, and modules in whole."""
+        """Return the supertypes and whole modules that extensions add to a type."""
         refs: list[Ref] = []
         spaces: list[Value] = []
         for path, extension in self._project.extensions.get(self._project.definition(owner).name, ()):
@@ -229,7 +229,7 @@ class Supertypes:
         return tuple(refs), tuple(spaces)
 
     def extended_type(self, path: str, name: str) -> Ref | None:
-        """The type that an extension is of."""
+        """Return the type that an extension extends."""
         for ref in self._project.types_named(self._project.home(path), name):
             return ref
         values = (value for value in self._types.evaluate(name, path, -1) if value.tag == "def")

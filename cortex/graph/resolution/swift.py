@@ -1,4 +1,4 @@
-"""What Swift's extensions add: to types from outside, and to those that `where Self: P` chooses."""
+"""Members from Swift's extensions: of library types, and of types in `where Self: P`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from cortex.graph.resolution.values import Value, merge_values
 _COLLECTIONS = frozenset({"BidirectionalCollection", "Collection", "Sequence"})
 _TEXTS = frozenset({"String", "StringProtocol"}) | _COLLECTIONS
 _LISTS = frozenset({"Array", "MutableCollection", "RandomAccessCollection"}) | _COLLECTIONS
-#: containers whose values are written as those of an array are here
+#: containers that types.py does not distinguish from an array
 _OTHERS = frozenset({"Set", "Dictionary"})
 
 
 def of_own_type(evaluator: Evaluator, name: str, receiver: str, owners: Sequence[Value]) -> list[Ref]:
-    """The methods that extensions give to a text, `"x".save()`, or to what holds elements; none
-    where another kind of container has one of that name, too.
+    """Return the methods that extensions add to a string, `"x".save()`, or to an array.
+
+    [] if an extension of another container has the name too.
     """
     if receiver == "String()":
         wanted, unsure = _TEXTS, frozenset[str]()
@@ -33,7 +34,9 @@ def of_own_type(evaluator: Evaluator, name: str, receiver: str, owners: Sequence
 
 
 def where_clause_members(evaluator: Evaluator, name: str, path: str, scope: int) -> tuple[Value, ...]:
-    """What a method has by a name of the protocol that its extension asks for: `where Self: P`."""
+    """Return the member of the protocol in an extension's `where Self: P`, for code in its
+    methods.
+    """
     index = evaluator.project.index(path)
     while scope >= 0:
         for place in index.places(scope, "Self"):

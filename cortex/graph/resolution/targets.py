@@ -1,4 +1,4 @@
-"""Which definitions a call leads to, of the values that what it calls may have. Reads one file."""
+"""Targets of a call: the definitions among the callee's values. Reads one file."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from cortex.graph.resolution.source_sets import visible_refs
 from cortex.graph.resolution.values import Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: candidates that an ambiguous call lists; with more it says nothing
+#: candidates that an ambiguous call lists; above that it has no edge
 CANDIDATES_MAX = 12
-#: times that one function is written which a call leads to
+#: variants of one function that a call may lead to
 TWINS_MAX = 64
-#: languages in which one function may be written several times with the same parameters, for each
-#: system once; elsewhere a later one replaces it, or type parameters tell them apart
+#: languages in which one function may have several variants with equal parameters, for different
+#: systems; in others a later one replaces it, or type parameters distinguish them
 _TWINS = frozenset({"c", "cpp", "rust", "go", "swift", "kotlin", "php", "python"})
-#: of these, those in which parameters' types tell no functions apart
+#: those of them in which parameter types distinguish no functions
 _UNTYPED = frozenset({"c", "python"})
-#: kinds of what a call may mean
+#: kinds of definitions that a call may mean
 _CALLED_KINDS = frozenset({*CALLABLE_KINDS, *TYPE_KINDS, "constant"})
 
 
@@ -48,14 +48,15 @@ class Targets:
         self._rules = RULES[self._language]
         self.overloads = Overloads(project, evaluator, path)
         self.extended = ExtendedCalls(project, evaluator, self.overloads, path)
-        #: whether what a call passes decided its answer
+        #: whether the arguments of a call decided its targets
         self.narrowed = False
 
     def edges_of_call(
         self, reference: Reference, refs: list[Ref], confidence: str, *, of_receiver: bool = False
     ) -> Iterator[Edge]:
-        """The edges of a call that means one of `refs`; `of_receiver`: the receiver is passed for
-        the first parameter (C#).
+        """Yield the edges of a call that means one of `refs`.
+
+        `of_receiver`: the receiver is the first argument (C#).
         """
         if refs and self._language == "csharp":
             refs = of_arity(self._project, refs, reference.types)
@@ -70,11 +71,11 @@ class Targets:
             refs, self.narrowed = self.extended.choose(refs, reference, skipped), True
         if (
             reference.kind == "call" and self._rules.family == "script"
-        ):  # TypeScript's `type Error = …` makes none
+        ):  # TypeScript's `type Error = …` is not callable
             refs = [ref for ref in refs if self._project.definition(ref).kind not in PURE_TYPES]
         if len(refs) == 1 and self._rules.family == "script":
             refs = [*refs, *declared_counterparts(self._project, self._evaluator, refs[0])]
-        # What a name holds, and what its type says of that: `const disk: Disk = { save() {} }`.
+        # A named value, and the member of its declared type: `const disk: Disk = { save() {} }`.
         literal = (
             self._rules.family == "script" and len(refs) == 2 and sum(map(self._is_of_literal, refs)) == 1
         )
@@ -86,8 +87,9 @@ class Targets:
             yield self._edges.ambiguous(reference, refs, confidence)
 
     def accepts(self, ref: Ref, reference: Reference) -> bool:
-        """Whether a function of Swift has the labels that a call passes; a type may have any, and a
-        computed property is no function.
+        """Return True if a Swift function has the labels of a call.
+
+        A type may have any labels; a computed property is no function.
         """
         flags = self._project.definition(ref).flags
         return "property" not in flags and all(
@@ -95,17 +97,18 @@ class Targets:
         )
 
     def are_twins(self, refs: Sequence[Ref]) -> bool:
-        """Whether these are one function that is written several times, for each system once or in
-        the branches of a condition: a call of it is a call of each.
+        """Return True if these are variants of one function: a call of it is a call of each.
+
+        Variants are for different systems, or in branches of a condition.
         """
-        if self._rules.family == "script":  # one that is declared in a file beside it
+        if self._rules.family == "script":  # one is declared in the declaration file
             return len(refs) == 2 and sum(ref[0].endswith(DECLARATIONS) for ref in refs) == 1
         if self._language not in _TWINS:
             return False
         return len({self._shape(ref) for ref in refs}) == 1
 
     def _is_of_literal(self, ref: Ref) -> bool:
-        """Whether a function is a member of an object literal that has a name."""
+        """Return True if a function is a member of a named object literal."""
         scope, _, name = self._project.definition(ref).scope.rpartition(".")
         namesakes = self._project.members_of(self._project.home(ref[0]), scope).get(name, ()) if name else ()
         return any(
@@ -114,8 +117,9 @@ class Targets:
         )
 
     def _is_conditional_choice(self, reference: Reference, refs: Sequence[Ref]) -> bool:
-        """Whether a script calls what a condition chose, `const save = quick ? put : keep`: a call
-        of it is a call of each, as where a function is written in the branches of one.
+        """Return True if a script calls a conditional value, `const save = quick ? put : keep`.
+
+        Such a call is a call of each, as for variants of a function in branches of a condition.
         """
         if self._rules.family != "script" or "." in reference.chain or len(refs) < 2:
             return False
@@ -123,7 +127,7 @@ class Targets:
         return len(bindings) == 1 and len(union_chains(bindings[0].value)) == len(refs)
 
     def _shape(self, ref: Ref) -> tuple[object, ...]:
-        """The same for one function, wherever it is written."""
+        """Return a key that is equal for the variants of one function."""
         if self._language == "kotlin":
             return signature_shape(self._project, ref)
         definition = self._project.definition(ref)
@@ -169,14 +173,14 @@ class Targets:
             refs = built_with(self._project, refs, self._path)
         multiple = refs if len(refs) > 1 else ()
         if constants := [ref for ref in multiple if self._project.definition(ref).kind == "constant"]:
-            # One that holds another of them, or is declared to have a signature.
+            # A constant that holds another callee, or is declared with a call signature.
             others = [ref for ref in refs if ref not in constants]
             signed = all(CALLED in self._project.definition(ref).flags for ref in others)
             declared = [ref for ref in constants if signed and self._is_declared(ref)]
             refs = declared[:1] or others or refs[:1]
         if len(refs) > 1 and not any(PLATFORM in self._project.definition(ref).flags for ref in refs):
             refs = first_parts(self._project, refs)
-        if len(refs) > 1 and self._language == "c":  # a struct's name is no function's
+        if len(refs) > 1 and self._language == "c":  # a struct's name is not callable
             refs = [ref for ref in refs if self._project.definition(ref).kind in CALLABLE_KINDS] or refs
         if len(refs) > 1 and arguments >= 0 and self._rules.family != "script":
             taking = [ref for ref in refs if self.takes(ref, arguments)]
@@ -188,12 +192,12 @@ class Targets:
         return refs
 
     def _is_declared(self, ref: Ref) -> bool:
-        """Whether a constant is declared with a type."""
+        """Return True if a constant has a declared type."""
         bindings = self._project.index(ref[0]).top_bindings.get((-1, self._project.definition(ref).name), ())
         return any(binding.value.startswith(":") for binding in bindings)
 
     def takes(self, ref: Ref, arguments: int) -> bool:
-        """Whether a definition takes so many arguments."""
+        """Return True if a definition takes `arguments` arguments."""
         if self._language == "kotlin":
             return self.extended.takes(ref, arguments)
         return accepts_count(signature(self._project, ref), self._language, arguments)

@@ -1,4 +1,4 @@
-"""Which methods a call on an unknown receiver may mean, of those that have its name alone. Pure."""
+"""Methods that a call on an unknown receiver may mean, by its name. Pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from cortex.graph.resolution.arity import accepts_count
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.paths import is_test
 
-#: languages whose methods take only so many arguments as they say
+#: languages in which a method takes only as many arguments as it declares
 _COUNTED = frozenset({"java", "csharp"})
-#: what Java and C# give for the type of a value: nothing that is called on it is the project's
+#: Java's and C#'s methods for the type of a value: that type is never the project's
 _TYPE_OF = re.compile(r"(?:^|\.)(?:getClass|GetType)\(\)")
 
 
 def plausible_methods(project: Project, path: str, reference: Reference, refs: Sequence[Ref]) -> list[Ref]:
-    """Of `refs` those that a call in `path` may reach: what is no test calls no method of a test's,
-    and the arguments are as many as the method takes.
+    """Return those of `refs` that a call in `path` may mean.
+
+    Production code calls no method of a test; the number of arguments must fit.
     """
     language = project.index(path).facts.language
     if language in _COUNTED and _TYPE_OF.search(reference.chain):

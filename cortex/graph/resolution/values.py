@@ -1,6 +1,4 @@
-"""What a name or chain may stand for, and how a search for that is kept from turning in a
-circle.
-"""
+"""Values of names and chains, and the guard against circular searches for them."""
 
 from __future__ import annotations
 
@@ -9,18 +7,19 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from cortex.graph.resolution.project import Ref
 
-#: values that one chain may have; more says nothing
+#: values that one chain may have; above that it has none
 VALUES_MAX = 6
-#: methods of one name that a type may have: text builders have thirty
+#: methods of one name that a type may have: string builders have thirty
 OVERLOADS_MAX = 48
 
 
 class Value(NamedTuple):
-    """`def` itself, an instance (`inst`) of a type, a `super` of one, a `mod`ule (`path` its key),
-    a container's `list` of instances, an `elem`ent getter of it, an `iter`ator over it (C++), or
-    something of another project
-    (`ext`). `given` is what stands for each type parameter of an instance's type, where that is
-    known (generics.py).
+    """A value: a definition (`def`), an instance (`inst`) of a type, a `super` of one, a `mod`ule
+    (`path` is its key), a container's `list` of instances, a getter of its `elem`ents, an
+    `iter`ator over it (C++), or an external value (`ext`).
+
+    `type_arguments` are the values of the type's parameters for an instance, if known
+    (generics.py).
     """
 
     tag: Literal["def", "inst", "super", "mod", "list", "elem", "iter", "ext"]
@@ -35,13 +34,13 @@ class Value(NamedTuple):
 
 
 def merge_values(groups: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
-    """All of these, each once; none where they are more than `most`."""
+    """Return all values without duplicates; () if they are more than `most`."""
     values = tuple(dict.fromkeys(value for group in groups for value in group))
     return values if len(values) <= most else ()
 
 
 def nearest_definitions(refs: list[Ref], path: str) -> list[Ref]:
-    """Those whose folders share most of their beginning with the folder of `path`."""
+    """Return the definitions whose folders share the longest prefix with the folder of `path`."""
     if len(refs) < 2:
         return refs
     parts = path.split("/")[:-1]
@@ -57,87 +56,88 @@ def nearest_definitions(refs: list[Ref], path: str) -> list[Ref]:
 
 
 EXTERNAL = Value("ext")
-#: searches that are begun again inside of one, until what they find is kept although it may be too
-#: little
+#: repeated searches within one outermost search; above that partial results are stored
 AGAIN_MAX = 1_000
-#: more than are ever under way
+#: larger than any number of active searches
 _NONE = 1 << 30
 T = TypeVar("T")
 How = Literal["exact", "import", "receiver"]
 
 
 class Recursion:
-    """What is being looked for right now. Names depend on each other in circles (`a = b`, `b = a`):
-    a search that comes to what is already under way is cut short there. What was found until then
-    may be too little to be remembered, for all that is looked for inside of what it came to; for
-    that itself it is everything.
+    """The active searches, as a guard against circles.
 
-    Where very many circles meet, as those of several copies of a library do, what is not remembered
-    would be looked for again by each way that leads to it, and there are exponentially many. From
-    AGAIN_MAX of these searches on, what a search has found halfway is kept for the others, until
-    that ends at which it was cut short.
+    Names depend on each other in circles (`a = b`, `b = a`): a search that reaches an active search
+    stops there. Its result may then be incomplete, so that no search inside of the reached one is
+    cached; the result of the reached search itself is complete.
+
+    Where very many circles meet, as in several copies of a library, each path to an uncached name
+    would search it again, and the number of paths is exponential. After AGAIN_MAX repeated
+    searches, partial results are stored for the others, until the search ends at which they
+    stopped.
     """
 
     def __init__(self) -> None:
-        #: evaluations inside one another
+        #: depth of nested evaluations
         self.depth = 0
-        #: what is under way → how many others were when that began
-        self._under_way: dict[object, int] = {}
-        #: how many were under way around the outermost one that a search was cut short at
+        #: active search → number of searches that were active before it
+        self._active: dict[object, int] = {}
+        #: least number, in `_active`, of the searches at which the current one stopped
         self._outermost = _NONE
-        #: what was begun since nothing was under way, and how often one of these was begun again
-        self._begun: set[object] = set()
+        #: searches since none was active, and how often one of these was repeated
+        self._searched: set[object] = set()
         self._repeated = 0
-        #: what was found halfway, with the place at which it was cut short; and what of it is to be
-        #: dropped when that which has a place ends
-        self._halfway: dict[object, tuple[int, Any]] = {}
-        self._until: dict[int, list[object]] = {}
+        #: partial results, with the number of the search at which each stopped; and the keys to
+        #: drop when the search of a number ends
+        self._partial: dict[object, tuple[int, Any]] = {}
+        self._dropped_at_end: dict[int, list[object]] = {}
 
     def enter(self, key: object, *, allowed: bool = True) -> int | None:
-        """Begin to look for `key`: what `leave` wants back. None when that is under way already, or
-        was found halfway, or is not `allowed`: the search is cut short here, and `found` says what
-        there is.
+        """Begin a search for `key`. Return the state for `leave`, or None if it must not begin.
+
+        None if it is active, has a partial result, or is not `allowed`: the current search stops
+        there, and `answer` returns the partial result.
         """
-        place = self._under_way.get(key, _NONE) if allowed else -1
-        if place == _NONE and key in self._halfway:
-            place = self._halfway[key][0]
+        place = self._active.get(key, _NONE) if allowed else -1
+        if place == _NONE and key in self._partial:
+            place = self._partial[key][0]
         if place != _NONE:
             self._outermost = min(self._outermost, place)
             return None
-        if key in self._begun:
+        if key in self._searched:
             self._repeated += 1
         else:
-            self._begun.add(key)
-        self._under_way[key] = len(self._under_way)
+            self._searched.add(key)
+        self._active[key] = len(self._active)
         return self.begin()
 
     def answer(self, key: object, nothing: T) -> T:
-        """What is known of `key`, which could not be entered."""
-        known_answer: T = self._halfway[key][1] if key in self._halfway else nothing
+        """Return the partial result for `key`, else `nothing`, after `enter` returned None."""
+        known_answer: T = self._partial[key][1] if key in self._partial else nothing
         return known_answer
 
     def leave(self, key: object, before: int, answer: object) -> bool:
-        """Whether what was found for `key` is everything, and may be remembered."""
-        place = self._under_way.pop(key)
-        for other in self._until.pop(place, ()):
-            del self._halfway[other]
+        """End a search. Return True if its result is complete and may be cached."""
+        place = self._active.pop(key)
+        for other in self._dropped_at_end.pop(place, ()):
+            del self._partial[other]
         outermost = self._outermost
         complete = self.end(before) or self.depth == 0
         if not place:
-            self._begun.clear()
+            self._searched.clear()
             self._repeated = 0
         elif not complete and self._repeated > AGAIN_MAX:
-            self._halfway[key] = outermost, answer
-            self._until.setdefault(max(0, outermost), []).append(key)
+            self._partial[key] = outermost, answer
+            self._dropped_at_end.setdefault(max(0, outermost), []).append(key)
         return complete
 
     def begin(self) -> int:
-        """As `enter`, for what cannot come to itself."""
+        """Begin a search that cannot reach itself. Return the state for `end`."""
         before, self._outermost = self._outermost, _NONE
         return before
 
     def end(self, before: int) -> bool:
-        """Whether what was found since `begin` is everything."""
-        complete = self._outermost >= len(self._under_way)
+        """Return True if the result since `begin` is complete."""
+        complete = self._outermost >= len(self._active)
         self._outermost = before if complete else min(before, self._outermost)
         return complete

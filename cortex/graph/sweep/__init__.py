@@ -1,3 +1,1 @@
-"""One sweep over the captures of a file, in the order of its text: syntax tree → Facts. What single
-nodes mean is in `facts/`.
-"""
+"""One sweep over a file's captures in text order: syntax tree → Facts. `facts/` reads the nodes."""

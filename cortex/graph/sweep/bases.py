@@ -1,4 +1,4 @@
-"""What the sweep reads of supertypes: those of a definition, and those that a container gives."""
+"""Supertypes that the sweep reads: in a definition, or in a container such as Rust's `impl`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cortex.graph.facts.types import ITSELF, alternatives
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
 
-#: what Ruby calls of a module that is included
+#: Ruby's hook of a module that is included
 _INCLUDED = "included"
 
 
@@ -40,7 +40,7 @@ def read_base(sweep: Sweep, relation: str, node: Node) -> None:
 
 
 def _base_chain(sweep: Sweep, relation: str, node: Node) -> str | None:
-    """What a supertype is called; None where nothing names it."""
+    """Return the chain of a supertype, None if it has no name."""
     chain = strip_call(chain_of(node, sweep.syntax)).removesuffix("[]")
     if relation == ALIAS and sweep.language == "cpp" and (aliased := alternatives(text_of(node))):
         chain = chain if aliased[0].endswith("*") else aliased[0].removeprefix(ITSELF)  # of smart pointers
@@ -58,6 +58,6 @@ def _add_base(sweep: Sweep, base: Base) -> None:
         sweep.extensions.append(Extension(frame.qualified, base))
         return
     if frame.index >= 0 and sweep.opened[frame.index].name == _INCLUDED and sweep.language == "ruby":
-        frame = sweep.stack[-2]  # `base.extend(Made)`: for whatever includes the module
+        frame = sweep.stack[-2]  # `base.extend(Made)`: extends each class that includes the module
     if frame.index >= 0 and sweep.opened[frame.index].kind in TYPE_KINDS:
         sweep.opened[frame.index].bases.append(base)

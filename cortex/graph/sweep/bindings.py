@@ -1,4 +1,4 @@
-"""What the sweep reads of names that are bound to values, and of what places say of them."""
+"""Bindings that the sweep reads: names with values, narrowed types, types in comments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cortex.graph.sweep.sweep import Sweep
 from cortex.graph.sweep.values import value_of
 from cortex.terms.kinds import TYPE_KINDS
 
-#: names of fields that are bound as they stand
+#: node types of fields that are bound under their plain name
 _FIELDS = frozenset({"field_identifier", "property_identifier", "shorthand_field_identifier"})
 
 
@@ -52,7 +52,7 @@ def bind_all(sweep: Sweep, captures: Captures) -> None:
 
 
 def _bound_name(sweep: Sweep, node: Node) -> str | None:
-    """What is bound: a name, or a member of one; None for what is neither."""
+    """Return the bound name, or `owner.member`; None for any other node."""
     if node.type in sweep.syntax.names or node.type in _FIELDS:
         name = name_of(node)
         return name[1:] if name.startswith("$") and sweep.stack[-1].kind in TYPE_KINDS else name
@@ -63,8 +63,10 @@ def _bound_name(sweep: Sweep, node: Node) -> str | None:
 
 
 def _value_past_parameter(sweep: Sweep, name: str, value: str, node: Node) -> str:
-    """`value`; where Kotlin's property has the name of a parameter of its class's constructor,
-    which it hides from there on, as what is made of that.
+    """Return `value`, with a hidden parameter replaced by its own value.
+
+    A Kotlin property hides the parameter of the same name in its class's constructor, from the
+    property on. The parameter's binding ends there.
     """
     frame, around = sweep.stack[-1], node.parent
     if sweep.language != "kotlin" or frame.block or frame.kind not in TYPE_KINDS or around is None:
@@ -81,7 +83,7 @@ def _value_past_parameter(sweep: Sweep, name: str, value: str, node: Node) -> st
 
 
 def narrow(sweep: Sweep, captures: Captures) -> None:
-    """`if isinstance(x, A):`: what is known in the block, or after an assertion."""
+    """Bind the narrower type of `if isinstance(x, A):` in the block, or after an assertion."""
     name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
     if (chain := chain_of(name, sweep.syntax)).count(".") > 1 or chain[:1] in (UNKNOWN, LITERAL, ""):
         return
@@ -94,7 +96,7 @@ def narrow(sweep: Sweep, captures: Captures) -> None:
 
 
 def bind_typedefs(sweep: Sweep, source: str) -> None:
-    """What comments of JavaScript call types, but for names that mean something else there."""
+    """Bind the types that JavaScript comments define, unless the file uses the name otherwise."""
     taken = {entry.name for group in (sweep.opened, sweep.imports, sweep.bindings) for entry in group}
     for name, chain in read_typedefs(source).items():
         if name not in taken:
@@ -102,14 +104,14 @@ def bind_typedefs(sweep: Sweep, source: str) -> None:
 
 
 def bind_comment_types(sweep: Sweep, comment: Node) -> None:
-    """PHP's `/** @var Route $one */` says it of a variable from there on."""
+    """Bind the variables of PHP's `/** @var Route $one */` from the comment on."""
     for name, type_name in sweep.comments.read(comment).items():
         if name and sweep.stack[-1].kind not in TYPE_KINDS:
             sweep.add_binding(name, f":{type_name}"[:TYPE_CHARS_MAX], comment)
 
 
 def bind_companion(sweep: Sweep, node: Node) -> None:
-    """Kotlin's own name of what the class's name means as well."""
+    """Bind the name of a Kotlin companion object to its class."""
     called = node.child_by_field_name("name")
     if sweep.stack[-1].kind in TYPE_KINDS:
         class_name = sweep.opened[sweep.stack[-1].index].name
@@ -117,19 +119,19 @@ def bind_companion(sweep: Sweep, node: Node) -> None:
 
 
 def bind_tuple_fields(sweep: Sweep, node: Node) -> None:
-    """Rust's `struct Disk(Store, Slot);`."""
+    """Bind the fields of Rust's `struct Disk(Store, Slot);` by number."""
     for number, type_node in enumerate(node.children_by_field_name("type")):
         sweep.add_binding(str(number), f":{text_of(type_node)}"[:TYPE_CHARS_MAX], node)
 
 
 def bind_index_signature(sweep: Sweep, node: Node) -> None:
-    """TypeScript's `{ [name: string]: Disk }`."""
+    """Bind TypeScript's `{ [name: string]: Disk }`."""
     sweep.add_binding(ANY_NAME, f":{type_text(node)}", node)
 
 
 def bind_delegate(sweep: Sweep, node: Node, to: Node) -> None:
-    """Ruby's `delegate :save, to: :store`: a method of the class is one of what it holds."""
+    """Bind the method of Ruby's `delegate :save, to: :store` to the same method of the holder."""
     name, holder = text_of(node).lstrip(":"), text_of(to).lstrip(":")
     called = delegate_name(node, holder) if sweep.stack[-1].kind in TYPE_KINDS else ""
-    for ending in ("", "()") if called else ():  # `attr_reader :store` or `def store`
+    for ending in ("", "()") if called else ():  # the holder may be `attr_reader :store` or `def store`
         sweep.add_binding(called, f"self.{holder.lstrip('@')}{ending}.{name}", node)

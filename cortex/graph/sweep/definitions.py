@@ -1,4 +1,4 @@
-"""What the sweep reads of definitions: what kind of thing a name is, whose it is, and its flags."""
+"""Definitions that the sweep reads: kind, scope and flags."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from cortex.graph.sweep.frames import Frame, OpenDefinition, is_in_impl
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import TYPE_KINDS
 
-#: captures of definitions that are a script's own
+#: captures of definitions that only scripts have
 _OF_SCRIPTS = frozenset({"assigned", "member", "container"})
-#: kinds of captures → those of what they define: Scala's `package object shop`; Rust's
-#: `Shape::Circle(1)`, which is a call of a function; a type's part that is declared or called
+#: kind of the capture → kind of the definition, where they differ: Scala's `package object shop`;
+#: Rust's `Shape::Circle(1)`, a call of a function; a member of a type that is declared or called
 _KINDS = {
     "packaged": "class",
     **dict.fromkeys(("macro", "variant", "declared"), "function"),
@@ -46,7 +46,9 @@ _KINDS = {
 
 @dataclass(slots=True)
 class _DefinitionSite:
-    """Whose a definition is; `owner`: the node that names its type where that is only named."""
+    """The scope of a definition. `owner`: the node that names its type, where the code only names
+    it.
+    """
 
     name: str
     scope: str
@@ -83,7 +85,7 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
 
 
 def _is_definition(kind: str, node: Node, frame: Frame) -> bool:
-    """Whether what a query calls a definition is one where it stands."""
+    """True if a node that the query captures as a definition is one in this context."""
     if kind == "computed":  # Swift's `var size: Int { … }`, in a type a field
         return frame.kind == "container"
     if kind == "part" and not is_type_part(node):
@@ -92,12 +94,12 @@ def _is_definition(kind: str, node: Node, frame: Frame) -> bool:
 
 
 def _has_no_name(kind: str, node: Node) -> bool:
-    """Whether a type of a script is called itself: `{ (x: number): Disk }`, `A & (() => Disk)`."""
+    """True for a call signature of a script's type: `{ (x: number): Disk }`, `A & (() => Disk)`."""
     return kind == "called" or (kind == "part" and node.type != "property_signature")
 
 
 def _is_constant(sweep: Sweep, name: str, name_node: Node) -> bool:
-    """Whether an assignment of a name is the definition of a constant of the file."""
+    """True if an assignment to a name defines a constant of the file."""
     if sweep.stack[-1].index >= 0:
         return False
     if sweep.language == "python":
@@ -110,7 +112,7 @@ def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: C
     place = _DefinitionSite(name, frame.qualified, frame.index, frame)
     if kind == "packaged":
         place.scope, place.name = f"{place.scope}.{name}".lstrip("."), PACKAGE
-    if kind == "macro":  # known from there on in every file that reads this one
+    if kind == "macro":  # valid from there on in each file that includes this one
         place = _DefinitionSite(name + "!" * (sweep.language == "rust"), "", -1, sweep.stack[0])
     if place.frame.kind == "container":
         place.parent = -1
@@ -128,11 +130,11 @@ def _definition_site(sweep: Sweep, kind: str, name: str, node: Node, captures: C
 
 
 def _qualify(sweep: Sweep, place: _DefinitionSite, name_node: Node) -> None:
-    """C++'s `void ns::Type::method()`."""
+    """Set the scope and name of C++'s `void ns::Type::method()`."""
     outer, _, name = chain_of(name_node, sweep.syntax).rpartition(".")
     place.name = "".join(text_of(name_node).rpartition("::")[2].split()) if name == UNKNOWN else name
     first, dot, _ = outer.partition(".")
-    if dot and first == place.scope.partition(".")[0]:  # its whole name, in a name space of its own
+    if dot and first == place.scope.partition(".")[0]:  # the full name, inside the name space itself
         place.scope = ""
     place.move_into(outer, name_node)
 
@@ -165,7 +167,7 @@ def _open_definition(
 
 
 def _read_head(sweep: Sweep, node: Node, frame: Frame) -> None:
-    """What a definition that the sweep has just entered says of itself, and what is around it."""
+    """Read the parameters, the doc comment and the bounds of a definition that was just entered."""
     type_, parameters = _PARAMETERS.get(sweep.language, ("", None))
     if parameters is not None and node.type == type_:
         sweep.opened[-1].parameters += parameters(node)
@@ -177,7 +179,7 @@ def _read_head(sweep: Sweep, node: Node, frame: Frame) -> None:
 
 
 def _apply_doc(sweep: Sweep, node: Node) -> None:
-    """What PHP's comment above a definition says of it."""
+    """Apply PHP's doc comment above a definition to it."""
     definition = sweep.opened[-1]
     outer = sweep.opened[definition.parent].doc.bounds if definition.parent >= 0 else {}
     definition.doc = doc = read_doc(node, outer)
@@ -199,7 +201,7 @@ def _apply_doc(sweep: Sweep, node: Node) -> None:
 
 
 def finish_definitions(sweep: Sweep) -> tuple[Definition, ...]:
-    """All definitions of the file, at its end."""
+    """Return all definitions of the file, at its end."""
     written = {(definition.parent, definition.name) for definition in sweep.opened}
     sweep.opened += (
         definition
@@ -218,13 +220,13 @@ def _flags_of_kotlin(node: Node, place: _DefinitionSite) -> tuple[str, ...]:
     return (*platform_flags(node), *parameters_flag(node))
 
 
-#: language → flags of a definition that no other has
+#: language → function for the flags that only this language has
 _FLAGS: Mapping[str, Callable[[Node, _DefinitionSite], tuple[str, ...]]] = {
     "java": lambda node, _: parameters_flag(node),
     "kotlin": _flags_of_kotlin,
     "scala": lambda node, _: (*scala_flags(node), *parameters_flag(node)),
 }
-#: language → the nodes of classes whose head says what their constructor takes, and what reads it
+#: language → node type of classes with constructor parameters in the head, and their reader
 _PARAMETERS: Mapping[str, tuple[str, Callable[[Node], Iterable[Parameter]]]] = {
     "kotlin": ("class_declaration", parameters_of_class),
     "scala": ("class_definition", parameters_of_scala),

@@ -1,5 +1,5 @@
-"""Syntax tree → Facts: one query over the tree, then one sweep over its captures (captures.py) in
-the order of the text. Which module reads which capture.
+"""Facts of a parsed file: one query over the tree, and one sweep over its captures (captures.py) in
+text order. The capture's name selects the module that reads it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cortex.graph.sweep.sweep import Sweep
 
 
 def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
-    """The facts of a parsed file in a language that has a row in grammars.py."""
+    """Return the facts of a parsed file in a language that has a row in grammars.py."""
     root, sweep = tree.root_node, Sweep(path, language)
     stack = sweep.stack
     for start, _, _, capture, captures in ordered_matches(
@@ -64,7 +64,7 @@ def _take(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
 
 
 def _take_rare(sweep: Sweep, capture: str, node: Node, captures: Captures) -> None:
-    """What few languages have, or few files have often."""
+    """Read captures of few languages, or rare captures of many."""
     match capture:
         case "returns":
             signatures.read_result(sweep, node)

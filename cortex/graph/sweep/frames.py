@@ -1,4 +1,4 @@
-"""What the sweep over a file's captures is in: open definitions, frames and branches of tests."""
+"""State of the sweep: open definitions, frames, and branches of tests."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cortex.graph.facts.chains import LITERAL, TYPE_CHARS_MAX, UNKNOWN, union_li
 from cortex.graph.facts.comments import NO_DOC, DocComment
 from cortex.graph.facts.facts import Base, Definition, Parameter
 
-#: patterns inside one another that a name may stand in
+#: nested patterns in which a name may be
 PATTERNS_MAX = 3
-#: statements that test what a name is from there on
+#: statements that test a name for the rest of a branch
 _TESTS = frozenset({"if_statement", "if_expression", "assert_statement"})
 
 #: nodes around a definition that belong to it
@@ -39,14 +39,14 @@ class OpenDefinition:
     inferred: list[str] = field(default_factory=list)
     flags: tuple[str, ...] = ()
     doc: DocComment = NO_DOC
-    #: where its name holds (facts.py)
+    #: range in which its name is valid (facts.py)
     since: int = 0
     until: int = 0
-    #: of what a comment alone says: lines below its first at which it does
+    #: of a method that only a comment declares: its line, from the comment's first
     below: int | None = None
 
     def finish(self, flags: tuple[str, ...]) -> Definition:
-        """The definition when all that is in it was seen."""
+        """Return the definition; call it when the sweep has read all of its contents."""
         node = decorated_node(self.node)
         line = self.name_node.start_point[0] + 1 + (self.below or 0)
         first, last = node.start_point[0] + 1, node.end_point[0] + (node.end_point[1] > 0)
@@ -76,7 +76,7 @@ class OpenDefinition:
 
 @dataclass(slots=True)
 class Frame:
-    """What the sweep is in: a definition or a block (`index` of the definition around it)."""
+    """A definition or a block that the sweep is in; `index` is that of the definition around it."""
 
     begin: int
     end: int
@@ -85,17 +85,18 @@ class Frame:
     kind: str
     block: bool
     node: Node | None = None
-    #: whether a block is a function without a name
+    #: true for the block of an unnamed function
     function: bool = False
-    #: type parameter → what it has to be
+    #: type parameter → its bound
     bounds: dict[str, str] = field(default_factory=dict)
-    #: an associated type of Rust's `impl`, `Self::Item` → what it is
+    #: associated type of Rust's `impl`, `Self::Item` → the type
     associated: dict[str, str] = field(default_factory=dict)
 
 
 def name_span(node: Node, stack: Sequence[Frame]) -> tuple[int, int]:
-    """The bytes between which the name of a script's definition in a block holds; 0 and 0 where
-    that is a whole scope: `var` and functions are those of the function around them.
+    """Return the byte range in which the name of a script's definition in a block is valid.
+
+    (0, 0) if that is a whole scope: `var` and functions belong to the function around them.
     """
     hoisted = node.type.startswith(("function", "generator_function")) or (
         node.parent is not None and node.parent.type == "variable_declaration"
@@ -109,9 +110,10 @@ def name_span(node: Node, stack: Sequence[Frame]) -> tuple[int, int]:
 
 
 def branch_end(test: Node) -> int:
-    """Where the branch ends in which a test stands that holds from there on; 0 where there is none.
+    """Return the byte at which the branch around a test ends, 0 for none; the test holds up to
+    there.
 
-    Not all languages have scopes of blocks, but of what one branch returns the next knows nothing.
+    Not all languages have block scopes, but a return in one branch says nothing about the next.
     """
     node: Node | None = test
     while node is not None and node.type not in _TESTS:
@@ -123,14 +125,16 @@ def branch_end(test: Node) -> int:
 
 
 def decorated_node(node: Node) -> Node:
-    """A definition with its decorators and `export`."""
+    """Return the node of a definition with its decorators and `export`."""
     while node.parent is not None and node.parent.type in _AROUND:
         node = node.parent
     return node
 
 
 def bound_from(name: Node, language: str) -> int:
-    """The byte from which a name is bound: in Rust's `let store = store(1);` after the value."""
+    """Return the byte from which a name is bound: in Rust's `let store = store(1);` after the
+    value.
+    """
     node: Node | None = name.parent if language == "rust" else None
     for _ in range(PATTERNS_MAX):
         if node is None:
@@ -144,12 +148,12 @@ def bound_from(name: Node, language: str) -> int:
 
 
 def is_in_impl(item: Node) -> bool:
-    """Whether a Rust item is a member of an `impl`."""
+    """True if a Rust item is a member of an `impl`."""
     around = item.parent.parent if item.parent is not None else None
     return around is not None and around.type == "impl_item"
 
 
 def head_type(name: Node) -> Node:
-    """Rust's `List` of `impl List<T>`: a type of its own, whatever others hold in theirs."""
+    """Return `List` of Rust's `impl List<T>`: a type itself, whatever other generics hold."""
     head = name.child_by_field_name("type") if name.type == "generic_type" else None
     return name if head is None or head.type != "type_identifier" else head

@@ -1,5 +1,5 @@
-"""What the sweep reads of imports, exports and packages. How each language writes them is in
-facts/imports.py.
+"""Imports, exports and packages that the sweep reads. facts/imports.py reads each language's
+syntax.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cortex.graph.sweep.sweep import Sweep
 
 
 def read_import(sweep: Sweep, node: Node) -> None:
-    """An import, or a script's export."""
+    """Read an import, or a script's export."""
     imported = Imported()
     READERS[sweep.language](node, imported)
     for entry in imported.names:
@@ -31,12 +31,12 @@ def read_import(sweep: Sweep, node: Node) -> None:
 def read_package(sweep: Sweep, node: Node) -> None:
     around, size = node.parent, 0
     if sweep.language == "scala" and sweep.package:
-        if around is not None and around.child_by_field_name("body") is None:  # one after the other
+        if around is not None and around.child_by_field_name("body") is None:  # nested packages
             sweep.package += f".{text_of(node).strip()}"
         return
     if sweep.language == "csharp" and around is not None:
-        if has_more_types_outside(around):  # C#'s file is of none
+        if has_more_types_outside(around):  # the file itself has no package
             return
         size = around.end_byte - around.start_byte
-    if not sweep.package or size > sweep.package_bytes:  # of C#'s several the one that holds most
+    if not sweep.package or size > sweep.package_bytes:  # of several in C# the longest
         sweep.package, sweep.package_bytes = text_of(node).strip().replace("\\", "."), size

@@ -1,4 +1,4 @@
-"""What the sweep reads of names that are called, and of types that are named."""
+"""References that the sweep reads: calls of names, and mentions of types."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from cortex.graph.facts.types import names_in
 from cortex.graph.sweep import script
 from cortex.graph.sweep.sweep import Sweep
 
-#: Scala's calls of types, which may share their name with a function
-_MAKE_ONE = frozenset({"instance_expression", "case_class_pattern", "extends_clause"})
-_COVERS = frozenset({"parenthesized_expression", "await_expression"})
-#: ends the chain of what a call or an element gives
+#: Scala's nodes that call a type, even if a function has the same name
+_CONSTRUCTIONS = frozenset({"instance_expression", "case_class_pattern", "extends_clause"})
+_WRAPPERS = frozenset({"parenthesized_expression", "await_expression"})
+#: ends the chain of a call's result or an element
 _RESULT_END = re.compile(r"(?:[\])]|\)<[^<>]*>)$")
-#: ends the names of C#'s attributes, which are written without it
+#: suffix of C# attributes, left out where they are used
 _ATTRIBUTE = "Attribute"
 
 
 def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
     syntax = sweep.syntax
     if sweep.language == "swift" and node.parent is not None and node.parent.type == "selector_expression":
-        return  # `#selector(save(_:))` only names it
+        return  # `#selector(save(_:))` only names the function
     if sweep.is_script:
         callee = script.read_callee(sweep, node, callee)
     if callee.type == "unary_expression":  # Kotlin's `!f()`
         callee = unwrap_node(callee, syntax)
     kind, written = callee.type, node.type
     if kind in syntax.calls and not (syntax.requires and required_module(callee)):
-        return  # f()(): nobody knows
+        return  # f()(): the target is unknown
     if written == "infix_expression":
         chain = strip_call(infix_of(node, syntax))
         if chain.rpartition(".")[2] != UNKNOWN:
@@ -58,33 +58,33 @@ def read_call(sweep: Sweep, node: Node, callee: Node) -> None:
         sweep.add_reference("call", f"{chain}!", member)
         return
     if module_of(chain) and (behind := node.child_by_field_name("arguments")) is not None:
-        member = behind  # of `require("x")()`, whose name is that of another call
-    if chain.startswith(":") or kind in _COVERS or _RESULT_END.search(chain):
+        member = behind  # of `require("x")()`: the name's position belongs to the inner call
+    if chain.startswith(":") or kind in _WRAPPERS or _RESULT_END.search(chain):
         return
     if sweep.language == "cpp" and (mock := mocked_chain(node, syntax)):
         chain = f"{mock}.{chain}"
     if written == "attribute" and not chain.endswith(_ATTRIBUTE):
         chain += _ATTRIBUTE
     arguments = read_arguments(node, callee, syntax, overloads=sweep.rules.overloads)
-    if written in _MAKE_ONE:
+    if written in _CONSTRUCTIONS:
         arguments = CallArguments(*arguments[:2], TYPE_ONLY)
     sweep.add_reference("call", chain, member, arguments)
 
 
 def _split_callee(callee: Node, kind: str, syntax: Syntax) -> tuple[str, Node]:
-    """(the chain of what is called, the node of its last name)."""
+    """Return (chain of the callee, node of its last name)."""
     if (shape := syntax.methods.get(kind)) is not None:
         inner, member = child_of(callee, shape[0]), child_of(callee, shape[1]) or callee
         name = text_of(member)
         return (name if inner is None else f"{chain_of(inner, syntax, 1)}.{name}"), member
     if (shape := syntax.members.get(kind)) is not None:
         return chain_of(callee, syntax), last_name(child_of(callee, shape[1]) or callee, syntax)
-    last = child_of(callee, "-1") if kind == "qualified_name" else None  # PHP's `A\b()` stands at `b`
+    last = child_of(callee, "-1") if kind == "qualified_name" else None  # of PHP's `A\b()` the node `b`
     return chain_of(callee, syntax), last or callee
 
 
 def call_in_macro(sweep: Sweep, body: Node) -> None:
-    """The calls that a C macro's text makes wherever it is used."""
+    """Add the calls in a C macro's text, which each use of the macro makes."""
     row, column = body.start_point
     for chain, line, at in macro_calls(text_of(body)):
         place = (row + 1 + line, at if line else column + at)
@@ -92,12 +92,12 @@ def call_in_macro(sweep: Sweep, body: Node) -> None:
 
 
 def call_in_tokens(sweep: Sweep, name: Node, group: Node) -> None:
-    """A call in what a macro of Rust is given."""
+    """Add a call inside the arguments of a Rust macro."""
     sweep.add_reference("call", chain_of_tokens(name, group), name)
 
 
 def call_component(sweep: Sweep, name: Node) -> None:
-    """JSX's `<Disk />` calls a function, `<div />` none."""
+    """Add the call of JSX's `<Disk />`; `<div />` calls no function."""
     chain = chain_of(name, sweep.syntax)
     if chain[:1].isupper() or "." in chain:
         sweep.add_reference("call", chain, name)

@@ -1,6 +1,4 @@
-"""What names stand in beside definitions: blocks, and containers of members of a type that is
-defined elsewhere.
-"""
+"""Scopes other than definitions: blocks, and containers of members of a type defined elsewhere."""
 
 from __future__ import annotations
 
@@ -15,12 +13,12 @@ from cortex.graph.sweep.frames import Frame, head_type
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import CALLABLE_KINDS
 
-#: of a script's functions those that others have the name of, `const f = () => { … }`
+#: function nodes that get their name from a variable: `const f = () => { … }`
 _FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generator_function"})
 
 
 def enter_container(sweep: Sweep, name: str, node: Node, name_node: Node) -> None:
-    """Rust's `impl`, Swift's extension, a name space of C++."""
+    """Enter Rust's `impl`, Swift's extension, a name space of C++."""
     frame = sweep.stack[-1]
     if name_node.type == "nested_namespace_specifier":
         name = name.replace("::", ".")
@@ -57,7 +55,7 @@ def enter_block(sweep: Sweep, node: Node) -> None:
 
 
 def _is_body(block: Node, frame: Frame) -> bool:
-    """Whether a block is the body of the definition that the sweep has just entered."""
+    """True if a block is the body of the definition that the sweep has just entered."""
     entered = frame.node if not frame.block and frame.kind in CALLABLE_KINDS else None
     if entered is None:
         return False

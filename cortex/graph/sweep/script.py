@@ -1,5 +1,5 @@
-"""The sweep's part for JavaScript and TypeScript: functions that are assigned to a member, object
-literals, CommonJS modules. What the nodes mean is in scripts.py.
+"""JavaScript and TypeScript in the sweep: functions assigned to members, object literals, CommonJS
+modules. facts/scripts.py reads the nodes.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from cortex.graph.sweep.frames import Frame, OpenDefinition
 from cortex.graph.sweep.sweep import Sweep
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: what a call's node has around the callee that TypeScript's grammar misreads or that says nothing:
-#: `await f<T>()` is a call of `await f` to it
+#: nodes around a callee that TypeScript's grammar misreads or that carry no meaning: it parses
+#: `await f<T>()` as a call of `await f`
 _AROUND_CALLEE = frozenset({"await_expression", "non_null_expression"})
 
 
@@ -33,13 +33,13 @@ def define(sweep: Sweep, kind: str, node: Node, captures: Captures) -> None:
 
 
 def is_required_name(sweep: Sweep, name: Node) -> bool:
-    """Whether a name is taken out of a module, `const { name } = require("x")`."""
+    """True for a name from a module: `const { name } = require("x")`."""
     value = scripts.destructured_member(name)[1]
     return value is not None and bool(module_of(chain_of(value, sweep.syntax)))
 
 
 def finished_flags(sweep: Sweep, definition: OpenDefinition) -> tuple[str, ...]:
-    """Those of a definition at the end of the file."""
+    """Return the flags of a definition at the end of the file."""
     qualified = f"{definition.scope}.{definition.name}" if definition.scope else definition.name
     flag = sweep.holders.get(qualified, "")
     if flag and definition.kind in ("function", "constant"):
@@ -53,7 +53,7 @@ def _mark_holder(sweep: Sweep, owner: str, *, constructor: bool) -> None:
 
 
 def _enter_literal(sweep: Sweep, node: Node) -> None:
-    """An object literal whose members are found by its name."""
+    """Enter an object literal: its members are found by its name."""
     frame = sweep.stack[-1]
     if scripts.is_returned(node):
         _enter_returned(sweep, node, frame)
@@ -82,7 +82,7 @@ def _enter_literal(sweep: Sweep, node: Node) -> None:
 
 
 def _enter_returned(sweep: Sweep, literal: Node, frame: Frame) -> None:
-    """`return { open() {…}, close }`: what the function gives has these members."""
+    """Enter `return { open() {…}, close }`: the function's result has these members."""
     definition = sweep.opened[frame.index] if frame.index >= 0 else None
     if (
         definition is None
@@ -102,7 +102,7 @@ def _enter_returned(sweep: Sweep, literal: Node, frame: Frame) -> None:
 
 
 def _define_member(sweep: Sweep, node: Node, name_node: Node) -> None:
-    """A function in an object literal; nothing where the literal has no name."""
+    """Define a function in an object literal; nothing if the literal has no name."""
     frame, literal = sweep.stack[-1], node.parent
     if frame.kind != "container" or frame.node is None or literal is None:
         return
@@ -114,7 +114,7 @@ def _define_member(sweep: Sweep, node: Node, name_node: Node) -> None:
 
 
 def _define_assigned(sweep: Sweep, node: Node, name_node: Node) -> None:
-    """`a.b = function () {}`, `module.exports = class {}`."""
+    """Define the function or class of `a.b = function () {}`, `module.exports = class {}`."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None:
         return
@@ -140,7 +140,7 @@ def _define_assigned(sweep: Sweep, node: Node, name_node: Node) -> None:
 
 
 def _own_type(sweep: Sweep, frame: Frame) -> str:
-    """Whose members `this` has in a function: the class around a method, else the function."""
+    """Return the type of `this` in a function: the class around a method, else the function."""
     if frame.index < 0 or frame.block:
         return ""
     definition = sweep.opened[frame.index]
@@ -150,7 +150,7 @@ def _own_type(sweep: Sweep, frame: Frame) -> str:
 
 
 def binding_name(name: str) -> str:
-    """A name that something is assigned to, as bindings have it."""
+    """Return the name of an assignment's target as bindings have it."""
     if name.count(".") > 1:
         return (
             name.removeprefix("module.")
@@ -161,7 +161,7 @@ def binding_name(name: str) -> str:
 
 
 def assign(sweep: Sweep, name: str, node: Node, value: Node) -> None:
-    """`name = value`, `const name = value`."""
+    """Bind `name = value`, `const name = value`."""
     last = scripts.assigned_value(value)
     chain = chain_of(last, sweep.syntax)
     if (
@@ -169,7 +169,7 @@ def assign(sweep: Sweep, name: str, node: Node, value: Node) -> None:
         and text_of(last) in (MODULE_EXPORTS, EXPORTS)
         and name.partition(".")[0] not in ("module", EXPORTS)
     ):
-        # `const app = module.exports = {}`: what is exported has its name from here
+        # `const app = module.exports = {}`: the export has its name from here
         sweep.add_binding(MODULE_EXPORTS, name, node)
         chain = LITERAL
     elif name == MODULE_EXPORTS and chain in (UNKNOWN, LITERAL):
@@ -182,8 +182,9 @@ def assign(sweep: Sweep, name: str, node: Node, value: Node) -> None:
 
 
 def bind_destructured(sweep: Sweep, node: Node) -> bool:
-    """Whether a name is none of a plain binding: taken out of a value, or a member that the
-    type of something has (`const x: { name: string }`).
+    """Return True if a name has no plain binding, and bind a destructured one.
+
+    Such a name is destructured, or is a member of a type: `const x: { name: string }`.
     """
     if scripts.is_destructured(node):
         _take_apart(sweep, node)
@@ -194,7 +195,9 @@ def bind_destructured(sweep: Sweep, node: Node) -> bool:
 
 
 def file_exports(sweep: Sweep, exports: Mapping[str, str], node: Node) -> Mapping[str, str]:
-    """Those of `exports` that the file gives: none in a name space, which has them then."""
+    """Return the names of `exports` that the file exports; in a name space none: it gets them as
+    members.
+    """
     frame = sweep.stack[-1]
     if frame.kind != "module":
         return exports
@@ -204,14 +207,14 @@ def file_exports(sweep: Sweep, exports: Mapping[str, str], node: Node) -> Mappin
 
 
 def bind_module_export(sweep: Sweep, name: str, node: Node) -> None:
-    """What a name space exports is its member: `namespace disk { export let save: Saver }`."""
+    """Bind an export of a name space as its member: `namespace disk { export let save: Saver }`."""
     frame, around = sweep.stack[-1], node.parent
     if frame.kind == "module" and around is not None and scripts.is_exported(around):
         sweep.add_binding(f"{frame.qualified}.{name}", name, node)
 
 
 def bind_default_export(sweep: Sweep, export: Node) -> None:
-    """`export default make()`: what has no name of its own."""
+    """Bind `export default make()`: a value without a name."""
     value = scripts.default_export_value(export)
     chain = chain_of(value, sweep.syntax) if value is not None else UNKNOWN
     if chain not in (UNKNOWN, LITERAL):
@@ -219,7 +222,7 @@ def bind_default_export(sweep: Sweep, export: Node) -> None:
 
 
 def _take_apart(sweep: Sweep, node: Node) -> None:
-    """A name in `const { a, b: name } = value`."""
+    """Bind a name in `const { a, b: name } = value`."""
     member, value = scripts.destructured_member(node)
     chain = chain_of(value, sweep.syntax) if value is not None else UNKNOWN
     if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
@@ -231,7 +234,7 @@ def _take_apart(sweep: Sweep, node: Node) -> None:
 
 
 def read_callee(sweep: Sweep, call: Node, callee: Node) -> Node:
-    """The callee without what is around it; what the call says beside that is taken in."""
+    """Return the callee without its wrapping nodes; read imports and inheritance from the call."""
     if module := required_module(call):
         sweep.add_import(("", module, "", False), call)
     elif (inheritance := scripts.read_inheritance(call)) is not None:
@@ -257,7 +260,9 @@ def _qualified_name(scope: str, name: str) -> str:
 
 
 def _name_of_function(value: Node) -> str | None:
-    """The name under which a function or class that `module.exports` is set to is defined."""
+    """Return the name of a function or class that is assigned to `module.exports`, None for other
+    nodes.
+    """
     if value.type not in ("function_expression", "arrow_function", "generator_function", "class"):
         return None
     name_node = value.child_by_field_name("name")

@@ -1,4 +1,4 @@
-"""What the sweep reads of what functions take and give, and of type parameters."""
+"""Parameters, results and type parameters that the sweep reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_parameter(sweep: Sweep, captures: Captures) -> None:
     items, values = captures.get("param.item", []), captures.get("param.value")
     owner = sweep.callable_around()
     if owner is None and sweep.rules.family == "c" and not sweep.stack[-1].block:
-        return  # of a mere prototype
+        return  # of a prototype
     declared = type_text(types[0]) if types else ""
     if items:
         declared = f"[]{text_of(items[0])}"[:TYPE_CHARS_MAX]
@@ -46,7 +46,7 @@ def read_parameter(sweep: Sweep, captures: Captures) -> None:
 
 
 def _add_parameter(sweep: Sweep, owner: OpenDefinition, anchor: Node, name: str, declared: str) -> None:
-    """A parameter of a function by its name, `_` where it has none."""
+    """Add a parameter of a function by its name, `_` without one."""
     if anchor.start_byte <= owner.name_node.start_byte or name == "this":
         return
     results = owner.node.child_by_field_name("result") if sweep.language == "go" else None
@@ -56,13 +56,13 @@ def _add_parameter(sweep: Sweep, owner: OpenDefinition, anchor: Node, name: str,
         if any(other.name == name for other in owner.parameters):
             return
     elif sweep.language == "cpp" and owner.name not in text_of(owner.name_node):
-        return  # what a test's macro is given
+        return  # an argument of a test macro
     owner.parameters.append(Parameter(name, declared_type(anchor, declared, sweep.language)))
 
 
 def read_bound(sweep: Sweep, name: str, bound_text: str) -> None:
-    """A type parameter: what is declared to be one is what its bounds say. Those of a container
-    are bound in each definition in it.
+    """Bind a type parameter to its bound. A container's type parameters are bound in each
+    definition inside it.
     """
     frame = sweep.stack[-1]
     text = f"{frame.bounds.get(name, '')} + {bound_text.lstrip(': ')}"[:TYPE_CHARS_MAX].lstrip("+ ")
@@ -72,7 +72,7 @@ def read_bound(sweep: Sweep, name: str, bound_text: str) -> None:
 
 
 def read_result(sweep: Sweep, node: Node) -> None:
-    """The type that a function is declared to give."""
+    """Read the declared result type of a function."""
     owner = sweep.callable_around()
     if owner is None or owner.returns:
         return
@@ -83,13 +83,13 @@ def read_result(sweep: Sweep, node: Node) -> None:
 
 
 def read_alias(sweep: Sweep, node: Node) -> None:
-    """Kotlin's `typealias Maker = Store.() -> Disk`, and C++'s of containers."""
+    """Read Kotlin's `typealias Maker = Store.() -> Disk`, and C++'s aliases of containers."""
     if sweep.language == "kotlin" or any(name.endswith("*") for name in alternatives(text_of(node))):
         sweep.opened[-1].returns = f":{text_of(node)}"[:TYPE_CHARS_MAX]
 
 
 def read_return(sweep: Sweep, value: Node) -> None:
-    """`return value`, or what a function gives without the word."""
+    """Read `return value`, or the last expression of a function that has no `return`."""
     frame = sweep.stack[-1]
     if frame.node is not None and frame.node.byte_range == value.byte_range:
         if frame.kind != "container":
@@ -102,7 +102,7 @@ def read_return(sweep: Sweep, value: Node) -> None:
 
 
 def _return_own(sweep: Sweep, definition: OpenDefinition) -> None:
-    """`return function load() {…}`: the function around it gives that one."""
+    """Read `return function load() {…}`: the outer function returns the inner one."""
     outer = sweep.opened[definition.parent] if definition.parent >= 0 else None
     if outer is not None and outer.kind in CALLABLE_KINDS:
         outer.inferred.append(definition.name)

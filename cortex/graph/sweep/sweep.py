@@ -1,5 +1,5 @@
-"""What the sweep over a file has found so far, and what it is in. How it reads captures is in the
-modules beside this one.
+"""State of the sweep over one file: the facts so far, and the open frames. The other modules of
+this folder read the captures.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Sweep:
         self.extensions: list[Extension] = []
         self.package, self.package_bytes = "", 0
         self.comments = Comments()
-        #: methods that only comments name
+        #: methods that only comments declare
         self.comment_methods: list[OpenDefinition] = []
-        #: of a script: qualified name → flag of what got members
+        #: in scripts: qualified name → flag of a definition that got members
         self.holders: dict[str, str] = {}
-        #: Kotlin's parameters of constructors: (type, name) → the number of the binding
+        #: Kotlin's constructor parameters: (type, name) → index of the binding
         self.parameter_bindings: dict[tuple[int, str], int] = {}
 
     def facts(self, sha256: str, lines: int, definitions: tuple[Definition, ...], builds: str) -> Facts:
@@ -64,7 +64,7 @@ class Sweep:
         )
 
     def enter(self, definition: OpenDefinition) -> None:
-        """Open a definition; what follows up to its end is in it."""
+        """Open a definition: the sweep is inside it up to its end."""
         qualified = f"{definition.scope}.{definition.name}" if definition.scope else definition.name
         begin, end = definition.node.start_byte, definition.node.end_byte
         if self.language == "javascript" and definition.kind in CALLABLE_KINDS:
@@ -82,15 +82,15 @@ class Sweep:
         )
 
     def keep(self, definition: OpenDefinition) -> int:
-        """Open a definition that nothing is in."""
+        """Add a definition without contents; return its index."""
         if self.is_script and self.stack[-1].block:
             definition.since, definition.until = name_span(definition.node, self.stack)
         self.opened.append(definition)
         return len(self.opened) - 1
 
     def callable_around(self, *, through_blocks: bool = False) -> OpenDefinition | None:
-        """The function that the sweep is in, not one around a block that has parameters of its
-        own.
+        """Return the function that the sweep is in; None in a block with parameters, such as a
+        lambda.
         """
         frame = self.stack[-1]
         if frame.index < 0:
@@ -101,12 +101,12 @@ class Sweep:
         return owner if owner.kind in CALLABLE_KINDS else None
 
     def _is_direct(self) -> bool:
-        """Whether no function without a name is between the sweep and the definition around it."""
+        """True if no unnamed function is between the sweep and the definition around it."""
         blocks = itertools.takewhile(lambda frame: frame.block, reversed(self.stack))
         return not any(frame.function for frame in blocks)
 
     def add_binding(self, name: str, value: str, node: Node) -> None:
-        """Bind a name from `node` on, up to the end of the block."""
+        """Bind a name from `node` to the end of the block."""
         frame = self.stack[-1]
         owner = self.opened[frame.index] if frame.index >= 0 else None
         if owner is not None and owner.name_node.start_byte == node.start_byte:
@@ -117,7 +117,7 @@ class Sweep:
         self.add_binding_between(name, value, at, until)
 
     def add_binding_between(self, name: str, value: str, at: int, until: int) -> None:
-        """Bind a name between two bytes of what the sweep is in."""
+        """Bind a name between two bytes of the current scope."""
         if value[:1] == ":" and self.syntax.all_of:
             value = value.replace(self.syntax.all_of, "+")
         self.bindings.append(Binding(name, value, self.stack[-1].index, at, until))

@@ -1,5 +1,5 @@
-"""What a name is bound to: by a type that is written, by what makes the value, or by where the
-name stands.
+"""Value of a binding: from its declared type, from the node of the value, or from the context of
+the name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cortex.graph.facts.scala_values import for_element_chain, lambda_parameter_
 
 
 def value_of(captures: Captures, syntax: Syntax, language: str) -> str:
-    """The chain or the declared type that `@bind.name` gets."""
+    """Return the chain or declared type that `@bind.name` gets."""
     if types := captures.get("bind.type"):
         return ":" + type_text(types[0])
     if values := captures.get("bind.value"):
@@ -47,14 +47,14 @@ def _text_of_kotlin(value: Node) -> str:
     return "String" if value.type in KOTLIN_TEXTS else ""
 
 
-#: language → what tells the type of a value by its text, in this order
+#: language → functions that read a value's type from its text, in this order
 _TYPES: Mapping[str, Sequence[Callable[[Node], str]]] = {
     "csharp": (literal_type, constructed_type),
     "java": (constructed_type,),
     "kotlin": (_text_of_kotlin, constructed_type),
     "scala": (constructed_type,),
 }
-#: language → what tells a value by where the name stands
+#: language → function that reads a value from the context of the name
 _PLACES: Mapping[str, Callable[[Node, Syntax], str]] = {
     **DESTRUCTURERS,
     "kotlin": block_parameter,
