@@ -145,7 +145,9 @@ def replacing_by_name(path: Name) -> Iterator[Path]:
 
 
 def replace(path: Name, raw: bytes, *, sync: bool = False, mode: int | None = None) -> None:
-    """Replace the content of `path` by `raw` with one rename, as `replacing` does. Raises OSError."""
+    """Replace the content of `path` by `raw` with one rename, as `replacing` does.
+    Raises OSError.
+    """
     with replacing(path, sync=sync, mode=mode) as file:
         file.write(raw)
 

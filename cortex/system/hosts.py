@@ -330,7 +330,9 @@ def is_alive(pid: int) -> bool:
 
 
 def c_library(*, use_errno: bool = False) -> Any:
-    """Return the system's C library. Raises OSError on Windows, whose library has other functions."""
+    """Return the system's C library. Raises OSError on Windows, whose library has other
+    functions.
+    """
     if WINDOWS:
         raise OSError(errno.ENOSYS, "This system has no such functions")
     import ctypes
@@ -342,7 +344,9 @@ def c_library(*, use_errno: bool = False) -> Any:
 
 
 def _stop_signals() -> list[signal.Signals]:
-    """Return the signals that ask this process to end, without SIGHUP if `nohup` made it ignored."""
+    """Return the signals that ask this process to end, without SIGHUP if `nohup` made
+    it ignored.
+    """
     return [
         number
         for number in STOP_SIGNALS
