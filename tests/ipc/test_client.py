@@ -1,4 +1,6 @@
-"""Asking real worker processes: deadlines, replicas, a dead one, a late one, a second binder."""
+"""Requests to real worker processes: deadlines, replicas, a dead worker, a late reply, a second
+binder.
+"""
 
 import asyncio
 import os
@@ -20,21 +22,21 @@ from ipc.service import answer
 from tests.wait_until import BOUND_S, until, until_async
 
 ROOT = Path(__file__).parents[2]
-#: seconds until a worker must listen, on a machine that has much else to do; who asks it waits less
+#: seconds until a worker must listen, on a busy machine; callers wait less
 START_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A message that changes something and does not say that it may be sent again."""
+    """A message that changes state and is not repeatable."""
 
     text: str
 
 
 register(Note)
 
-#: a real worker: answers Embed with its pid; "hang" takes long, "burn" never ends and listens to
-#: nobody, "bad" and "bug" fail. A Note takes long too
+#: a real worker: answers Embed with its pid; "hang" takes long, "burn" never ends and ignores
+#: signals, "bad" and "bug" fail. A Note takes long too
 WORKER = """
 import os, re, sys, time
 import numpy as np
@@ -124,8 +126,8 @@ def ask_all(folder, *questions, deadline_s=20.0):
 
 
 async def answering(client, number):
-    """The process numbers of so many replicas, once each of them has answered; in turns, so a few
-    rounds are enough.
+    """Return the process numbers of so many replicas, once each has answered; they take turns, so a
+    few rounds are enough.
     """
     pids, deadline = set(), time.monotonic() + BOUND_S
     while len(pids) < number:
@@ -184,7 +186,7 @@ def test_a_question_that_never_ends_ends_its_worker_and_nothing_else(start):
     (error,) = ask_all(start.folder, Embed(("burn",)), deadline_s=1.0)
     assert isinstance(error, Unavailable)
     assert burning.wait(60) == -signal.SIGPROF
-    assert b"in embed" in burning.stderr.read()  # the log says where it was
+    assert b"in embed" in burning.stderr.read()  # the log has a trace
     start()
     (reply,) = ask_all(start.folder, Embed(("a",)))
     assert isinstance(reply, Embedded)
@@ -227,7 +229,8 @@ def test_a_killed_ones_message_that_is_not_repeatable_is_not_sent_again(start):
             processes[pid].kill()
             with pytest.raises(Unavailable, match="not known whether it was carried out"):
                 await noting
-            # The other one answers in the order of arrival: it would have taken the note by now.
+            # The other worker answers in the order of arrival: it would have received the note by
+            # now.
             other = int((await client.ask("embed", Embed(("a",)), 20)).model)
             assert other != pid
         finally:
@@ -309,7 +312,7 @@ def test_expired_requests_are_dropped_and_a_late_reply_reaches_nobody(start):
 
 
 class InProcess:
-    """A worker without a socket: what `answer` needs."""
+    """A worker without a socket, for `answer`."""
 
     handlers = {Embed: lambda request: Embedded("m", np.zeros((len(request.texts), 1), "<f4"))}  # noqa: RUF012
 

@@ -1,5 +1,5 @@
-"""Locks of places: one holder at a time, who says who it is, over the deletion of the file and the
-holder's death.
+"""Locks between processes: one holder at a time, with its number, across deletion of the file and
+the holder's death.
 """
 
 import os
@@ -12,8 +12,8 @@ import pytest
 from cortex.system.errors import Unavailable
 from ipc.locks import hold, holder_of, try_lock
 
-#: a process that holds the lock named by its argument, says so, and waits for the end of its
-#: standard input
+#: a process that takes the lock in its argument, reports it, and waits for the end of its standard
+#: input
 HOLDER = """
 import sys
 from ipc.locks import hold
@@ -29,7 +29,7 @@ def refusal(holder):
 
 @pytest.fixture
 def other(tmp_path):
-    """Another process that holds `tmp_path/x.lock`."""
+    """Start another process that holds `tmp_path/x.lock`."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", HOLDER, str(tmp_path / "x.lock")],
         stdin=subprocess.PIPE,
@@ -78,7 +78,7 @@ def test_a_deleted_lock_is_lost_and_its_path_can_be_locked_again(tmp_path):
 def test_releasing_twice_lets_go_of_nothing_else(tmp_path):
     first = hold(tmp_path / "x.lock", refusal)
     first.release()
-    with hold(tmp_path / "y.lock", refusal):  # it may have got the number of the first one's descriptor
+    with hold(tmp_path / "y.lock", refusal):  # it may have the first one's descriptor number
         first.release()
         assert holder_of(tmp_path / "y.lock") == os.getpid()
 

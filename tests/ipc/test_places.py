@@ -1,4 +1,4 @@
-"""Sockets of ZeroMQ over loopback TCP with keys, as they are on Windows, for real."""
+"""ZeroMQ sockets over loopback TCP with keys, as on Windows, for real."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def loopback(monkeypatch):
 
 
 class Plain:
-    """A worker that says how it is."""
+    """A worker with a status only."""
 
     def __init__(self) -> None:
         self.handlers = {}
@@ -43,7 +43,7 @@ class Plain:
 
 @contextlib.contextmanager
 def bound(folder):
-    """A PULL socket at a place."""
+    """Bind a PULL socket at a path."""
     context = zmq.Context()
     socket = context.socket(zmq.PULL)
     leave = bind(context, socket, folder / "p.sock")
@@ -106,7 +106,7 @@ def _anothers_server(caller, note):
 
 @pytest.mark.parametrize("keys", [_no_keys, _the_servers_key_alone, _anothers_server])
 def test_a_client_without_a_key_is_not_heard(keys, tmp_path):
-    """It is refused in the handshake, and what came after it from who has the keys is heard."""
+    """The handshake refuses it, and a later message from a client with keys arrives."""
     with bound(tmp_path) as socket, pushing() as stranger, pushing() as caller:
         note = orjson.loads((tmp_path / "p.sock").read_bytes())
         keys(stranger, note)
@@ -125,7 +125,7 @@ def test_a_client_without_a_key_is_not_heard(keys, tmp_path):
 
 
 def test_one_client_finds_the_worker_that_replaces_another(tmp_path):
-    """At another port, with other keys."""
+    """The new worker has another port and other keys."""
 
     async def ask() -> None:
         client = Client(tmp_path)

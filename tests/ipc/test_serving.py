@@ -1,4 +1,4 @@
-"""A worker that a thread of a program serves, and long work that lets questions pass."""
+"""A worker served by a thread of a program, and long work that lets requests pass."""
 
 import asyncio
 import itertools
@@ -16,12 +16,12 @@ from ipc.messages import Embed, Failure, GetStatus, MemoryAnswer, MemoryCall, Re
 from ipc.service import Serving
 from tests.wait_until import until_async
 
-#: seconds that an answer may take; it bounds a failure, not a pass
+#: deadline of a reply in seconds, which bounds a failure, not a pass
 BOUND_S = 60.0
 
 
 class Worker:
-    """Long work ends when it was asked something else meanwhile."""
+    """A worker with long work that ends after another request."""
 
     def __init__(self):
         self.count, self.closed, self.thread = 0, False, threading.current_thread()
@@ -165,7 +165,7 @@ def test_the_disk_is_looked_at_by_the_clock_only_while_something_waits_for_it(se
         await ask(GetStatus())
         await until_async(lambda: served.looks > 5)
         served.patient_s = 3600.0
-        await ask(GetStatus())  # the loop has come by, and waits for nothing any more
+        await ask(GetStatus())  # the loop has run, and waits for nothing any more
         looks = served.looks
         for _ in range(20):
             await ask(GetStatus())
@@ -182,7 +182,7 @@ def test_an_event_is_a_reason_to_look_at_once(served, tmp_path):
         context = zmq.Context()
         announcer = Announcer(context, tmp_path)
         try:
-            for number in itertools.count(1):  # until it has connected
+            for number in itertools.count(1):  # until the listener has connected
                 announcer.announce(Reload(number))
                 await ask(GetStatus())
                 if served.looks > before:

@@ -1,4 +1,4 @@
-"""Queries that are pieces of code or lines of a log: which are read as the text that they are."""
+"""Queries that are pieces of code or log lines: the conditions for a literal search."""
 
 import re
 

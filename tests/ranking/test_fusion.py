@@ -1,4 +1,4 @@
-"""The ranking over made-up signals: what beats what, and what must not matter."""
+"""The ranking over made-up signals: precedence, and inputs that must not matter."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ def hit(key, path, kind="code", line=1, name=None):
 
 
 def text(*rows):
-    """Signals of the text worker from (hit, {lane: value}) pairs."""
+    """Make signals of the text worker from (hit, {lane: value}) pairs."""
     values = np.zeros((len(LANES), len(rows)), np.float32)
     for at, (_, lanes) in enumerate(rows):
         for name, value in lanes.items():
@@ -322,7 +322,7 @@ questions = st.sampled_from(
 
 
 def lanes_of(rows, order, other):
-    """The two replies for the generated rows, each in an order of its own."""
+    """Make the two replies for the generated rows, each in a different order."""
     hits = [hit(key, f"dir/file{file}.py", kind) for key, (file, kind, _, _) in enumerate(rows)]
     lexical = [(hits[at], rows[at][2]) for at in order if any(rows[at][2].values())]
     near = [(hits[at], rows[at][3]) for at in other if rows[at][3] is not None]

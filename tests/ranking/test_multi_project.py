@@ -1,4 +1,4 @@
-"""What several projects tell is ranked as if one had told it, whichever way it is split."""
+"""Candidates of several projects are ranked as those of one, whichever way they are split."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def order(question, text, vector, limit=20):
 
 @st.composite
 def worlds(draw):
-    """(hit, lanes, cosine, project) of chunks with distinct values, a few of each file."""
+    """Generate (hit, lanes, cosine, project) of chunks with distinct values, a few of each file."""
     count = draw(st.integers(1, 24))
     values = draw(st.permutations(range(1, 2 * count + 1)))
     out = []

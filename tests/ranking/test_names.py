@@ -1,4 +1,4 @@
-"""How much of a file's name a question holds."""
+"""Overlap of a question with a file's name."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The key of a project: wrapped by a master key that is in one place, and never made twice."""
+"""The key of a project: wrapped by a master key in one place, and never made twice."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from cortex.system.errors import Damaged, Misconfigured, Unavailable
 
 
 class Keychain(keyring.backend.KeyringBackend):
-    """Keeps what it is told; `locked` is what a person's own does who said no."""
+    """A fake keychain; `locked` behaves like a real one after a person refused to unlock it."""
 
     priority = 5
 
@@ -177,7 +177,7 @@ def test_a_locked_keychain_never_falls_through_to_a_new_key(base, keychain, file
     project_key(base / "a", "")
     before = all_bytes(base)
     keychain.locked = True
-    for key_path in ("", str(file)):  # a file that somebody names meanwhile is no way round it
+    for key_path in ("", str(file)):  # a newly configured file does not bypass the lock
         with pytest.raises(Unavailable, match="unlock it"):
             project_key(base / "a", key_path)
         with pytest.raises(Unavailable, match="unlock it"):
@@ -237,7 +237,7 @@ def test_a_rotation_that_is_broken_off_anywhere_leaves_every_project_open_and_go
     stores = [base / name for name in "abc"]
     wanted = [project_key(store, str(file)) for store in stores]
     write = keys.write_note
-    for allowed in (0, 1, 2, 2, 1):  # writes: the place, then each project that is left
+    for allowed in (0, 1, 2, 2, 1):  # writes: the place, then each remaining project
         left = [allowed]
 
         def broken(*args, left=left):

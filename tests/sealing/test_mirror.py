@@ -1,4 +1,4 @@
-"""What is sealed of a folder: only what changed, and never believed when it is not as it was."""
+"""The sealed copy of a folder: only changes are sealed, and altered files are refused."""
 
 import os
 import shutil
@@ -46,7 +46,7 @@ def objects(mirror):
 
 
 def restored(mirror, folder):
-    """The files that come of the sealed folder, by their paths."""
+    """Return the files restored from the sealed folder, by path."""
     other = Mirror(mirror.store, folder, KEY)
     other.read()
     other.restore()
@@ -131,7 +131,7 @@ def test_an_object_that_is_not_as_it_was_is_refused_by_name(mirror, tmp_path, ha
 
 
 def test_an_object_of_an_older_list_is_refused(mirror, tmp_path):
-    """Somebody puts back one file of yesterday, under the name that it has today."""
+    """An attacker restores a file of yesterday, under its name of today."""
     path = "index/9/CURRENT"
     old = objects(mirror)[mirror.listed.files[path].object]
     write(mirror.home / "new", "generation 2")
@@ -143,7 +143,7 @@ def test_an_object_of_an_older_list_is_refused(mirror, tmp_path):
 
 
 def test_an_object_of_before_the_list_was_taken_away_is_refused(mirror, tmp_path):
-    """Numbers of lists begin again then."""
+    """List numbers start again without a list."""
     path = "index/9/CURRENT"
     old = objects(mirror)[mirror.listed.files[path].object]
     (mirror.store / LIST).unlink()
@@ -165,7 +165,7 @@ def test_a_sealed_folder_of_another_project_or_key_is_refused(mirror, tmp_path):
 
 
 def test_after_an_end_at_any_point_of_sealing_the_list_before_opens(mirror, tmp_path, monkeypatch):
-    """The disk refuses the first, second, … write; what is sealed stays what it was."""
+    """The disk refuses the first, second, … write; the sealed state stays as before."""
     import cortex.sealing.mirror as module
 
     before = objects(mirror)
@@ -185,7 +185,7 @@ def test_after_an_end_at_any_point_of_sealing_the_list_before_opens(mirror, tmp_
         with pytest.raises(OSError, match="space"):
             mirror.seal()
         assert "a" not in restored(mirror, tmp_path / f"again-{allowed}")
-        assert objects(mirror) == before  # what did not come to its end takes no room
+        assert objects(mirror) == before  # an interrupted seal leaves no files
     monkeypatch.setattr(module, "seal", seal)
     assert mirror.seal()
     assert {"a", "b"} <= set(restored(mirror, tmp_path / "last"))

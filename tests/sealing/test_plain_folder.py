@@ -1,4 +1,4 @@
-"""Who opens the plain folder of a sealed project, and who closes it."""
+"""Opening and closing of the plain folder of a sealed project."""
 
 import errno
 import os
@@ -41,7 +41,7 @@ def place(tmp_path, monkeypatch):
 
 
 def leave(place):
-    """As at the end of a process."""
+    """Release the folder, as at the end of a process."""
     plain_folder._leave(place.base)
     return close(place.base)
 

@@ -1,4 +1,4 @@
-"""A sealed file is refused whole for whatever was done to it."""
+"""A sealed file is refused as a whole after any change."""
 
 import io
 

@@ -1,5 +1,5 @@
-"""Configuration: the order of the layers, what a project may not set, and one sentence for every
-fault.
+"""Configuration: the order of the layers, settings that a project may not set, and one sentence for
+every fault.
 """
 
 import json

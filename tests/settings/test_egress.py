@@ -1,4 +1,6 @@
-"""Who sends text elsewhere says so: in the first answer, and in `cortex doctor`."""
+"""A configuration that sends text elsewhere is reported in the first answer and by
+`cortex doctor`.
+"""
 
 import pytest
 

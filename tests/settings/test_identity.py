@@ -1,4 +1,4 @@
-"""Which project a folder is, for what is remembered: the repository, and only the one it is in."""
+"""The project of a folder, for memory: its repository, and only if the folder belongs to it."""
 
 import shutil
 import subprocess

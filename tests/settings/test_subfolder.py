@@ -1,4 +1,4 @@
-"""Which folder is served from the index of a project around it, and which has its own."""
+"""Folders that are served from the index of an enclosing project, and folders with their own."""
 
 import orjson
 import pytest
@@ -19,7 +19,7 @@ def repo(tmp_path):
 
 
 def read(root, *paths):
-    """Have an index of `root` that was made of the files at `paths`."""
+    """Make an index of `root` from the files at `paths`."""
     home = cache_home(root, root_id(root))
     home.mkdir(parents=True, exist_ok=True)
     (home / "manifest.json").write_bytes(orjson.dumps({"files": {path: {} for path in paths}}))

@@ -1,4 +1,6 @@
-"""The project's own file: what of it counts without its user's consent, and how consent is kept."""
+"""The project's own file: settings that count without its user's consent, and storage
+of consent.
+"""
 
 import dataclasses
 import os
@@ -10,7 +12,7 @@ from cortex.settings import config, trust
 from cortex.settings.table import SECTIONS, Embedding, rules
 from cortex.system.errors import Misconfigured
 
-#: a value for each setting that a project's file may not set by itself, and what it would do
+#: a value for each setting that a project's file may not set without consent, and its effect
 HOSTILE = {
     "embedding.provider": "local",
     "embedding.endpoint": "http://127.0.0.1:9/embed",
@@ -26,7 +28,7 @@ HOSTILE = {
     "indexing.respect_gitignore": "false",
     "indexing.max_file_kb": 1048576,
 }
-#: settings whose every value is harmless: the worst that each can do is said beside it
+#: settings without a harmful value; beside each is the worst that it can do
 FREE = {
     "embedding.dimensions": "another size than the model's ends the start with a sentence",
     "server.auto_index": "no index, or one in the user's own cache",
@@ -41,7 +43,7 @@ FREE = {
 }
 
 
-#: what no project may set, and what one might
+#: settings that no project may set, and an attempt for each
 PERSONAL = {
     "memory.data_dir": "/tmp/elsewhere",
     "memory.database": "postgresql://elsewhere/memory",

@@ -1,4 +1,4 @@
-"""Memory that is given back to the system."""
+"""Tests of returning memory to the system."""
 
 import mmap
 import sys
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says
 
 
 def resident(path):
-    """Bytes of the file that count as memory of this process."""
+    """Return the bytes of the file that count as memory of this process."""
     lines = Path("/proc/self/smaps").read_text().splitlines()
     at = next(number for number, line in enumerate(lines) if line.endswith(str(path)))
     return next(1024 * int(line.split()[1]) for line in lines[at:] if line.startswith("Rss:"))

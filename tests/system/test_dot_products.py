@@ -1,4 +1,4 @@
-"""Products of vectors: exact for bytes, and nowhere as rough as float16 added up in float16."""
+"""Products of vectors: exact for bytes, and more exact than sums in float16 everywhere."""
 
 import numpy as np
 import simsimd

@@ -1,4 +1,4 @@
-"""The one module that opens files: no links, no pipes, bounds, and only folders of our own."""
+"""The only module that opens files: no links, no pipes, bounds, and only folders of this user."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ from cortex.system import files, folder_operations
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["by-descriptors", "by-paths"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Unix, and as on Windows, where nothing opens a folder."""
+    """Run as on Unix, and as on Windows, where folders cannot be opened."""
     monkeypatch.setattr(folder_operations, "BY_PATH", request.param)
 
 
@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """A folder of the user's own that nothing of ours may touch."""
+    """A folder of the user's own that Cortex must not touch."""
     folder = tmp_path / "elsewhere"
     (folder / "inner").mkdir(parents=True)
     (folder / "kept").write_bytes(b"kept")
@@ -50,7 +50,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
-# How a file is replaced
+# Replacing a file
 
 
 @pytest.mark.parametrize("sync", [False, True])
@@ -122,7 +122,7 @@ def test_a_library_writes_to_a_name_beside_the_file(path):
     assert names(path.parent) == ["state.json"]
 
 
-# How one is read
+# Reading
 
 
 def test_a_plain_file_is_read_up_to_the_bound(path):
@@ -186,7 +186,7 @@ def test_a_pipe_a_socket_and_a_device_are_refused_without_waiting(tmp_path, read
         read("/dev/zero")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(os.fspath(tmp_path / "s"))
-        with pytest.raises(OSError):  # noqa: PT011 - each system has a word of its own
+        with pytest.raises(OSError):  # noqa: PT011 - each system has its own message
             read(tmp_path / "s")
 
 
@@ -228,7 +228,7 @@ def test_a_folder_is_listed_without_following_links(tmp_path, path, elsewhere):
             look(tmp_path / "folder")
 
 
-# What is changed
+# Changing files and folders
 
 
 def write_by_name(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""git is asked without running anything that a repository's own configuration names."""
+"""git runs without any program that a repository's configuration names."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(place: Path, *arguments: str, check: bool = True) -> bytes:
-    """As a person would call it, from inside."""
+    """Run git as a person would, inside the repository."""
     done = subprocess.run(
         ["git", *arguments],
         cwd=place / "tree",
@@ -66,7 +66,7 @@ def hooks(place: Path) -> None:
 
 
 def signed(place: Path) -> None:
-    """A last commit that says it is signed: git asks `gpg.program` about it."""
+    """Make a last commit that claims a signature: git runs `gpg.program` to check it."""
     body = run(place, "cat-file", "commit", "HEAD").decode()
     head, _, message = body.partition("\n\n")
     signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
@@ -99,7 +99,7 @@ def missing_objects(place: Path, url: str, **settings: str) -> None:
     )
 
 
-#: what of a repository runs a program → how it is set
+#: feature of a repository that runs a program → its set-up
 TRAPS: dict[str, Callable[[Path], object]] = {
     "core.fsmonitor": lambda place: configure(place, core__fsmonitor=str(place / "trap")),
     "hooks": hooks,
@@ -160,7 +160,7 @@ TRAPS: dict[str, Callable[[Path], object]] = {
         ),
     ),
 }
-#: those that the same questions run when they are asked without care: these tests can fail
+#: the programs that the same commands run without protection: these tests can fail
 SHARP = ("core.fsmonitor", "include.path", "gpg.program", "ext:: remote", "sshCommand", "uploadpack")
 
 
@@ -249,7 +249,7 @@ def fake(place: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
 
 
 def name_of(process: str) -> bytes:
-    """What a process is called; nothing when it has ended."""
+    """Return the name of a process; "" once it has ended."""
     return subprocess.run(["ps", "-o", "args=", "-p", process], check=False, capture_output=True).stdout
 
 

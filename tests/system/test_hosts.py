@@ -22,9 +22,9 @@ from tests.wait_until import BOUND_S, until
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for room in ("ipc", "cortex", "workers") for path in (ROOT / room).rglob("*.py"))
 
-#: modules of the standard library that Windows has not
+#: modules of the standard library that Windows lacks
 MISSING = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
-#: what its modules of a name that all systems have lack (docs.python.org, "Availability: Unix")
+#: attributes that modules on Windows lack (docs.python.org, "Availability: Unix")
 UNIX_ONLY = {
     "os": set(
         "O_CLOEXEC O_DIRECTORY O_NOFOLLOW O_NONBLOCK O_PATH chown fchmod fchown fork fwalk getegid geteuid getgid getloadavg "
@@ -90,7 +90,7 @@ def test_every_module_can_be_imported_where_there_is_no_unix():
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-#: (module, what it uses) → why it may
+#: (module, attribute that it uses) → why it may
 ALLOWED = {
     ("cortex.system.files", "os.fwalk"): "asks first whether it is there",
     ("cortex.system.folder_operations", "os.fchmod"): "asks first whether it is there",
@@ -107,14 +107,14 @@ ALLOWED = {
 }
 
 
-#: the modules that are for what systems differ in, and those of what is done on Linux alone: nobody
-#: uses these where `may_fork` says no
+#: the modules for differences of systems, and those that run on Linux alone: `may_fork` guards
+#: their use
 FOR_IT = ("cortex.system.hosts", "cortex.system.sockets")
 ON_LINUX = ("cortex.processes.fork_client", "cortex.processes.forkserver")
 
 
 def used() -> set[tuple[str, str]]:
-    """What of Unix modules name outside of those that are for it."""
+    """Return the uses of Unix modules outside the modules for differences of systems."""
     uses = set()
     for path in SOURCES:
         module = name_of(path)
@@ -133,7 +133,9 @@ def test_what_only_unix_has_is_used_in_the_modules_for_it():
 
 
 class Kernel:
-    """LockFileEx as winbase.h describes it: one byte, held alone or shared, never waited for."""
+    """LockFileEx as winbase.h describes it: one byte, locked exclusively or shared, without
+    waiting.
+    """
 
     def __init__(self) -> None:
         self.locks: dict[int, bool] = {}
@@ -240,7 +242,9 @@ def test_a_loop_of_windows_waits_for_descriptors(monkeypatch):
 
 
 def test_every_loop_that_zeromq_is_told_by_is_of_that_kind():
-    """`asyncio.run` is for what starts processes, which that kind cannot on Windows."""
+    """`asyncio.run` is for code that starts processes, which the selector loop cannot
+    on Windows.
+    """
     starts = {name_of(path) for path in SOURCES if "asyncio.run(" in path.read_text(encoding="utf-8")}
     assert starts == {"cortex.front.agents.connections"}
 

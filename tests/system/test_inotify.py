@@ -1,4 +1,4 @@
-"""What the system tells of files and folders."""
+"""Events of files and folders from the system."""
 
 import os
 

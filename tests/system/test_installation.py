@@ -1,4 +1,4 @@
-"""What of an installation is optional: named where it is missing, with the line that adds it."""
+"""Optional packages: a missing one is named together with the command that adds it."""
 
 import sys
 import tomllib
@@ -23,7 +23,7 @@ SQL = Source("shop.sql", ("CREATE TABLE basket (id int);", "", "SELECT * FROM ba
 
 @pytest.fixture
 def bare(monkeypatch):
-    """An installation without extras: nothing of theirs can be imported."""
+    """An installation without extras: none of their modules can be imported."""
     for module in (module for modules in EXTRAS.values() for module in modules):
         monkeypatch.setitem(sys.modules, module, None)
     caches = (installation.is_installed, parse._grammar, parse._tools, parse.syntax_tree)

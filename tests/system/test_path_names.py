@@ -1,4 +1,4 @@
-"""How paths are read as Windows reads them, held against pathlib's own idea of that."""
+"""Paths as Windows reads them, compared with pathlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a process that rests begins anew."""
+"""Conditions for the restart of an idle process."""
 
 import mmap
 
@@ -12,7 +12,9 @@ pytestmark = pytest.mark.skipif(
 
 
 def grow() -> mmap.mmap:
-    """Memory that is the system's again at once when it is closed, whatever an allocator keeps."""
+    """Allocate memory that returns to the system at once when it is closed, whatever
+    the allocator.
+    """
     memory = mmap.mmap(-1, 2 * re_exec.GROWN_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     for page in range(0, len(memory), mmap.PAGESIZE):
         memory[page] = 1

@@ -1,4 +1,4 @@
-"""Text of others in a log and on a terminal is text."""
+"""Text from outside stays text in a log and on a terminal."""
 
 import io
 import logging

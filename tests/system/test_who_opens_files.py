@@ -1,4 +1,4 @@
-"""Only cortex.system.files opens, makes, replaces and removes files: read off the source."""
+"""Only cortex.system.files opens, makes, replaces and removes files; checked on the source."""
 
 import ast
 import importlib
@@ -10,10 +10,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCES = [p for folder in ("ipc", "cortex", "workers") for p in sorted((ROOT / folder).rglob("*.py"))]
 FILES_MODULE = "cortex.system.files"
-#: what it stands on, which nobody else may use
+#: its own basis, which no other module may use
 OPERATIONS_MODULE = "cortex.system.folder_operations"
 
-#: of these modules nothing is called but what only tells, or works on what is open already
+#: modules with only harmless calls, which query or use open descriptors
 TELLS = {
     "os": set(
         "fspath fsencode fsdecode getpid getppid getuid environ_get access stat lstat fstat cpu_count kill killpg close read "
@@ -27,12 +27,12 @@ TELLS = {
     "mmap": {"mmap"},
     "logging.handlers": set(),
 }
-#: methods of a path, and functions that take one, whatever they are called on
+#: methods of a path, and functions with a path argument, whatever the object
 TOUCHES = frozenset(
     "open read_bytes read_text write_bytes write_text touch unlink mkdir rmdir iterdir glob rglob hardlink_to symlink_to "
     "chmod rmtree scandir listdir FileHandler memmap fromfile tofile loadtxt genfromtxt savetxt bind".split()
 )
-#: functions of other packages that open a path by themselves
+#: functions of other packages that open a path themselves
 TAKES_A_PATH = frozenset(
     (
         "sqlite3.connect",
@@ -139,7 +139,7 @@ def name_of(path: Path) -> str:
 
 
 def touching(tree: ast.AST) -> Iterator[str]:
-    """What of a module may open or change a file, as it is written there."""
+    """Return the expressions of a module that may open or change a file."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module in TELLS:
             yield from (f"from {node.module} import {alias.name}" for alias in node.names)
@@ -157,7 +157,9 @@ def touching(tree: ast.AST) -> Iterator[str]:
 
 
 def is_path_method(node: ast.Call, last: str) -> bool:
-    """`Path.replace` and `Path.rename` have one argument, those of strings two."""
+    """Whether it is `Path.replace` or `Path.rename`, with one argument; those of
+    strings have two.
+    """
     return (
         "." in ast.unparse(node.func)
         and last in ("replace", "rename")

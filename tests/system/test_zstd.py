@@ -1,4 +1,4 @@
-"""What is packed comes back as it was, and no frame is believed."""
+"""Packed data is restored exactly, and invalid frames are refused."""
 
 import concurrent.futures
 import contextlib

@@ -1,4 +1,4 @@
-"""Globs against the files that there are: as in .gitignore, as an end of a path, in any case."""
+"""Globs against existing files: as in .gitignore, as an end of a path, in any case."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whether a `.h` is C++."""
+"""Recognition of C++ in `.h` files."""
 
 import pytest
 

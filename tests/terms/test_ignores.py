@@ -1,4 +1,4 @@
-"""Files of globs like .gitignore: what git takes and leaves; what is left out, with a reason."""
+"""Files of globs like .gitignore: the same result as git, and a reason for each line left out."""
 
 import itertools
 import subprocess
@@ -17,7 +17,7 @@ PATHS = [
 
 
 def taken(ignores: Ignores, paths=PATHS) -> list[str]:
-    """As a walk asks: the folders first."""
+    """Decide as a walk does: the folders first."""
     matches = []
     for path in paths:
         ends = [at for at, letter in enumerate(path) if letter == "/"]

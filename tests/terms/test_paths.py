@@ -1,4 +1,4 @@
-"""What a path says by itself: tests, examples, and what nobody of the project wrote."""
+"""Classes of files by their path: tests, examples, vendored and generated files."""
 
 import pytest
 

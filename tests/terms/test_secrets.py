@@ -1,4 +1,4 @@
-"""Secrets are taken out by their formats, on every way in, and nothing else is."""
+"""Secrets are removed by their formats on every way in, and other text is not."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from cortex.memory.operations import carry_out
 from cortex.system.errors import BadRequest
 from cortex.terms.secrets import remove_secrets, remove_secrets_in
 
-#: kind → an example that its issuer documents, or that is made like one
+#: kind → an example from its issuer's documentation, or one made like it
 EXAMPLES = {
     "private key": "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----",
     "AWS key": "AKIAIOSFODNN7EXAMPLE",
@@ -42,8 +42,8 @@ EXAMPLES = {
     "password in an address": "postgres://user:hunter22@",
     "password": "DB_PASSWORD=correcthorse1",
 }
-#: texts made like those that Yelp's detect-secrets 1.5 finds, by its detectors, in our own words:
-#: all but bare words of 13 letters that begin like a key of Artifactory's, and entropy alone
+#: texts like those that Yelp's detect-secrets 1.5 finds, by its detectors, in our own words: all
+#: but bare words of 13 letters that begin like a key of Artifactory's, and entropy alone
 DETECTED = {
     "artifactory": ("X-JFrog-Art-Api: AKCp" + "7h2Q" * 12, "_password=AP5" + "bK9z" * 10),
     "aws": (
@@ -174,7 +174,7 @@ def test_names_and_values_in_metadata_are_searched():
 
 TAIL = "a1b2c3d4" * 5
 TOKEN = f"ghp_{TAIL}"
-#: halves that become whole when what no text holds is left out
+#: halves of a secret that would join when control characters are removed
 SPLIT = f"gh\0p_{TAIL[:9]}\x01{TAIL[9:]}"
 
 
@@ -185,7 +185,7 @@ def library(data):
 
 
 def files_with_token(library, data):
-    """The files in which any spelling of the token is."""
+    """Return the files that contain any spelling of the token."""
     library.settle()
     library._memory.store.database.truncate_log()
     return [
@@ -196,7 +196,7 @@ def files_with_token(library, data):
 
 
 def everywhere(token):
-    """The arguments of `store` with the token in each that is a text."""
+    """Return arguments of `store` with the token in each text."""
     return {
         "title": f"Where {token} is",
         "body": f"in {token}",
