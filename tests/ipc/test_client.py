@@ -150,7 +150,7 @@ def test_a_question_is_answered_and_errors_come_back_as_themselves(start):
     assert isinstance(unknown, BadRequest)
 
 
-def test_nobody_there_is_unavailable_within_the_deadline(tmp_path):
+def test_without_a_worker_a_request_is_unavailable_within_the_deadline(tmp_path):
     (error,) = ask_all(tmp_path, Embed(("a",)), deadline_s=0.3)
     assert isinstance(error, Unavailable)
     assert "cortex status" in str(error)
@@ -174,14 +174,14 @@ def test_sockets_that_vanish_under_many_askers_are_forgotten_once(tmp_path):
     assert {type(error) for error in asyncio.run(run())} == {Silent}
 
 
-def test_a_silent_worker_is_given_up_at_the_deadline_and_others_go_on(start):
+def test_a_request_to_a_silent_worker_ends_at_its_deadline_and_others_go_on(start):
     start()
     ask_all(start.folder, Embed(("a",)))
     (error,) = ask_all(start.folder, Embed(("hang",)), deadline_s=0.5)
     assert isinstance(error, Unavailable)
 
 
-def test_a_question_that_never_ends_ends_its_worker_and_nothing_else(start):
+def test_a_request_that_never_ends_ends_its_worker_and_nothing_else(start):
     burning = start()
     (error,) = ask_all(start.folder, Embed(("burn",)), deadline_s=1.0)
     assert isinstance(error, Unavailable)
@@ -192,13 +192,13 @@ def test_a_question_that_never_ends_ends_its_worker_and_nothing_else(start):
     assert isinstance(reply, Embedded)
 
 
-def test_a_question_that_waits_may_outlast_its_asker_and_the_worker_lives(start):
+def test_a_request_that_waits_may_outlast_its_caller_and_the_worker_lives(start):
     process = start()
     ask_all(start.folder, Embed(("hang",)), deadline_s=0.3)
     assert process.poll() is None
 
 
-def test_replicas_take_turns_and_a_killed_ones_question_is_asked_again(start):
+def test_replicas_take_turns_and_a_request_to_a_killed_one_is_sent_again(start):
     processes = {p.pid: p for p in (start(0), start(1))}
 
     async def run():
@@ -216,7 +216,7 @@ def test_replicas_take_turns_and_a_killed_ones_question_is_asked_again(start):
     asyncio.run(run())
 
 
-def test_a_killed_ones_message_that_is_not_repeatable_is_not_sent_again(start):
+def test_a_message_to_a_killed_worker_is_not_sent_again_unless_repeatable(start):
     processes = {p.pid: p for p in (start(0), start(1))}
 
     async def run():
@@ -240,7 +240,7 @@ def test_a_killed_ones_message_that_is_not_repeatable_is_not_sent_again(start):
     assert len(list(start.folder.glob("hanging-*"))) == 1
 
 
-def test_silence_about_a_message_that_is_not_repeatable_says_that_nothing_is_known(start):
+def test_silence_after_a_message_that_is_not_repeatable_reports_an_unknown_result(start):
     start()
     ask_all(start.folder, Embed(("a",)))
     (error,) = ask_all(start.folder, Note("remember"), deadline_s=0.5)

@@ -118,7 +118,7 @@ def test_long_work_that_fails_says_so_and_nothing_else_is_disturbed(served, tmp_
     assert talk(tmp_path, conversation).worker == "memory"
 
 
-def test_messages_that_travel_together_are_answered_in_their_order_and_each_for_itself(served, tmp_path):
+def test_requests_in_one_message_are_answered_in_order_and_independently(served, tmp_path):
     long = MemoryCall("long", {"until": 0}, False)
     messages = (MemoryCall("short", {}, False), Embed(("a",)), long, GetStatus())
 
@@ -141,7 +141,7 @@ def test_work_in_the_background_lets_questions_pass_and_may_fail(served, tmp_pat
     assert [reply.answer["asked"] for reply in talk(tmp_path, conversation)] == [1, 2]
 
 
-def test_it_is_made_and_served_in_a_thread_of_its_own(served):
+def test_a_worker_is_made_and_served_in_a_separate_thread(served):
     assert served.thread is not threading.current_thread()
 
 
@@ -159,7 +159,7 @@ def test_a_worker_that_cannot_be_made_leaves_the_place_free(tmp_path):
             Serving("memory", refuse, tmp_path)
 
 
-def test_the_disk_is_looked_at_by_the_clock_only_while_something_waits_for_it(served, tmp_path):
+def test_the_disk_is_checked_at_shorter_intervals_only_while_the_worker_asks_for_it(served, tmp_path):
     async def conversation(ask):
         served.patient_s = 0.001
         await ask(GetStatus())
@@ -175,7 +175,7 @@ def test_the_disk_is_looked_at_by_the_clock_only_while_something_waits_for_it(se
     assert served.looks == looks
 
 
-def test_an_event_is_a_reason_to_look_at_once(served, tmp_path):
+def test_an_event_makes_a_worker_check_the_disk_at_once(served, tmp_path):
     async def conversation(ask):
         await ask(GetStatus())
         before = served.looks

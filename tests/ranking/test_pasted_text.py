@@ -152,7 +152,7 @@ def test_a_file_that_only_the_question_names_is_a_result():
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="aA1.:/\\_`'\"()#[]<>, \n\tFile at in error", max_size=400))
-def test_no_text_is_too_odd_to_be_read(text):
+def test_any_text_is_read(text):
     reading = read_question(text)
     assert reading.query.strip() or not text.strip()
     assert all(place.path for place in reading.places)

@@ -65,7 +65,7 @@ def test_files_come_back_with_their_bytes_times_and_second_names(mirror, tmp_pat
     assert {path.stat().st_mode & 0o777 for path in files.values()} == {0o600}
 
 
-def test_only_what_changed_is_sealed_and_what_is_gone_goes(mirror):
+def test_only_changed_files_are_sealed_and_missing_ones_are_removed(mirror):
     before = objects(mirror)
     write(mirror.home / "index/9/segments/rows-2.seg", "more")
     os.remove(mirror.home / "empty")
@@ -77,7 +77,7 @@ def test_only_what_changed_is_sealed_and_what_is_gone_goes(mirror):
     assert objects(mirror) == after
 
 
-def test_who_restored_it_seals_nothing_anew(mirror, tmp_path):
+def test_restored_files_are_not_sealed_again(mirror, tmp_path):
     before = objects(mirror)
     other = Mirror(mirror.store, tmp_path / "again", KEY)
     other.read()
@@ -110,7 +110,7 @@ def test_every_flipped_byte_of_the_list_is_refused_by_name(mirror, tmp_path):
 
 
 @pytest.mark.parametrize("harm", ["flipped", "cut", "emptied", "removed", "of another file"])
-def test_an_object_that_is_not_as_it_was_is_refused_by_name(mirror, tmp_path, harm):
+def test_an_altered_object_is_refused_by_name(mirror, tmp_path, harm):
     names = sorted(objects(mirror))
     for at, name in enumerate(names):
         path = mirror.store / OBJECTS / name
@@ -191,7 +191,7 @@ def test_after_an_end_at_any_point_of_sealing_the_list_before_opens(mirror, tmp_
     assert {"a", "b"} <= set(restored(mirror, tmp_path / "last"))
 
 
-def test_what_a_list_names_is_on_the_disk_before_the_list_is(mirror, monkeypatch):
+def test_objects_are_on_the_disk_before_their_list(mirror, monkeypatch):
     events, fsync, rename = [], os.fsync, os.replace
 
     def synced(descriptor):

@@ -71,7 +71,7 @@ def test_a_file_that_holds_more_than_settings_is_refused_in_one_sentence(project
 
 
 @pytest.mark.parametrize("where", ["project", "user"])
-def test_what_is_no_file_is_refused_without_waiting(project, where):
+def test_anything_but_a_regular_file_is_refused_without_waiting(project, where):
     path = place(where, project)
     os.mkfifo(path)
     refused(project, "Not a regular file")

@@ -103,7 +103,7 @@ def test_a_project_may_ask_to_be_sealed_and_not_the_other_way_round(project, mon
 
 
 @pytest.mark.parametrize("name", PERSONAL)
-def test_what_is_a_persons_own_is_never_taken_from_a_projects_file(project, name):
+def test_personal_settings_are_never_taken_from_a_projects_file(project, name):
     section, key = name.split(".")
     file = write(project, f"{section}: {{{key}: {PERSONAL[name]}}}\nserver: {{debounce_ms: 7}}")
     assert not file.consent_items
@@ -243,7 +243,7 @@ def test_a_folder_outside_the_project_is_refused_even_when_it_was_agreed_to(proj
         config.load(project)
 
 
-def test_what_is_ignored_is_named_in_one_sentence_with_the_file(project):
+def test_ignored_settings_are_named_in_one_sentence_with_the_file(project):
     write(project, "embedding: {provider: local, endpoint: 'http://127.0.0.1:9/'}")
     sentence = trust.say_ignored(project, config.load(project).ignored)
     for word in ("embedding.provider", "embedding.endpoint", "config.yml", "`cortex trust`"):

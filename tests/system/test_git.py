@@ -179,7 +179,7 @@ async def look_at_commits(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SHARP)
-def test_the_traps_are_sharp(place, name):
+def test_the_traps_run_without_protection(place, name):
     TRAPS[name](place)
     (place / "sprung").unlink(missing_ok=True)
     run(place, "ls-files", check=False)
@@ -187,7 +187,7 @@ def test_the_traps_are_sharp(place, name):
     assert (place / "sprung").exists()
 
 
-def test_what_git_tracks_is_known_whatever_the_configuration_says(place):
+def test_tracked_files_are_known_under_any_configuration(place):
     for name in ("core.fsmonitor", "pager", "gpg.program", "filter", "submodule", "alias"):
         TRAPS[name](place)
     (place / "tree" / "new.json").write_text("{}")
@@ -232,7 +232,7 @@ def test_a_repository_of_another_user_is_not_asked(place):
     assert git.tracked(place / "tree", PATHS) == frozenset()
 
 
-def test_no_repository_and_no_git_know_nothing(place, tmp_path, monkeypatch):
+def test_without_repository_or_git_the_answers_are_empty(place, tmp_path, monkeypatch):
     (tmp_path / "plain").mkdir()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     assert git.tracked(tmp_path / "plain", ["a.json"]) == frozenset()
@@ -260,12 +260,12 @@ def test_a_git_that_never_answers_is_ended_with_its_children(place, monkeypatch)
     until(lambda: b"sleep" not in name_of(child), "the end of git's child")
 
 
-def test_of_an_endless_answer_only_the_beginning_is_read(place, monkeypatch):
+def test_only_the_beginning_of_an_endless_answer_is_read(place, monkeypatch):
     fake(place, monkeypatch, "exec yes")
     assert git.ask(place / "tree", ["log"], bytes_max=1000) == b"y\n" * 500
 
 
-def test_the_mark_of_head_is_another_once_head_is_and_none_where_only_git_can_tell(place, tmp_path):
+def test_the_mark_of_head_changes_with_head_and_is_empty_if_only_git_can_tell(place, tmp_path):
     tree = place / "tree"
     before = git.mark_of_head(tree)
     assert before

@@ -127,7 +127,7 @@ def used() -> set[tuple[str, str]]:
     return {use for use in uses if use[0] not in (*FOR_IT, *ON_LINUX)}
 
 
-def test_what_only_unix_has_is_used_in_the_modules_for_it():
+def test_unix_features_are_used_only_in_the_modules_for_them():
     assert used() - ALLOWED.keys() == set()
     assert ALLOWED.keys() - used() == set()
 
@@ -152,7 +152,7 @@ class Kernel:
         return 1
 
 
-def test_locks_of_windows_are_of_a_byte_that_nobody_reads_and_go_as_they_are_asked_for():
+def test_locks_on_windows_lock_an_unread_byte_exclusively_or_shared():
     kernel = Kernel()
     hosts._lock_byte(1, shared=True, library=kernel)
     hosts._lock_byte(2, shared=True, library=kernel)
@@ -166,7 +166,7 @@ def test_locks_of_windows_are_of_a_byte_that_nobody_reads_and_go_as_they_are_ask
     assert {place[2:4] for place in kernel.places} == {(0, 0x7FFF_FFFF)}
 
 
-def test_what_somebody_has_open_is_tried_again_for_a_while():
+def test_an_operation_on_an_open_file_is_retried_for_a_while():
     tries = iter([PermissionError(), PermissionError(), None])
 
     def act() -> None:
@@ -184,19 +184,19 @@ def _refuse() -> None:
     raise PermissionError
 
 
-def test_processes_of_windows_are_started_in_a_group_of_their_own(monkeypatch):
+def test_processes_on_windows_start_in_a_new_group(monkeypatch):
     monkeypatch.setattr(hosts, "WINDOWS", True)
     assert hosts.detached_options() == {"creationflags": 0x0800_0200}
     assert sockets.by_loopback()
 
 
-def test_where_nothing_counts_processor_time_nothing_is_bounded(monkeypatch):
+def test_without_processor_timers_there_is_no_limit(monkeypatch):
     monkeypatch.delattr("signal.setitimer")
     with hosts.allotted(0.001):
         assert sum(range(100_000)) > 0
 
 
-def test_the_end_of_a_terminal_that_nohup_keeps_from_a_process_does_not_end_it():
+def test_a_process_under_nohup_survives_the_end_of_its_terminal():
     heard: list[int] = []
 
     async def listen() -> None:
@@ -241,7 +241,7 @@ def test_a_loop_of_windows_waits_for_descriptors(monkeypatch):
     assert isinstance(hosts.run(of()), asyncio.SelectorEventLoop)
 
 
-def test_every_loop_that_zeromq_is_told_by_is_of_that_kind():
+def test_every_loop_with_zeromq_sockets_is_a_selector_loop():
     """`asyncio.run` is for code that starts processes, which the selector loop cannot
     on Windows.
     """

@@ -61,7 +61,7 @@ def test_files_are_cut_again_once_a_grammar_is_added(bare, monkeypatch, tmp_path
     assert before == recipe(Config(root=tmp_path), "m") + " without sql"
 
 
-def test_the_extras_that_are_named_are_those_of_the_package(bare):
+def test_the_table_of_extras_equals_that_of_the_package(bare):
     pyproject = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     assert set(EXTRAS) == set(pyproject["project"]["optional-dependencies"]) - {"dev"}
     assert missing_extras() == list(EXTRAS)
@@ -80,7 +80,7 @@ def test_an_extra_is_added_in_the_way_of_the_installer(bare, tmp_path, left, lin
     assert how_to_add("patterns,sql", str(tmp_path)) == line
 
 
-def test_an_installer_that_makes_all_anew_is_told_the_extras_that_are_there(bare, monkeypatch, tmp_path):
+def test_an_installer_that_rebuilds_the_environment_gets_the_installed_extras(bare, monkeypatch, tmp_path):
     monkeypatch.setattr(installation, "is_installed", lambda module: module == "ast_grep_py")
     (tmp_path / "uv-receipt.toml").touch()
     assert how_to_add("sql", str(tmp_path)) == "uv tool install 'cortex-context-engine[patterns,sql]'"

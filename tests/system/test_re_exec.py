@@ -21,7 +21,7 @@ def grow() -> mmap.mmap:
     return memory
 
 
-def test_what_a_process_needs_that_did_nothing_is_no_growth():
+def test_memory_of_a_process_that_did_no_work_is_no_growth():
     growth = re_exec.Growth()
     memory = grow()
     assert not growth.is_too_much()
@@ -30,7 +30,7 @@ def test_what_a_process_needs_that_did_nothing_is_no_growth():
     memory.close()
 
 
-def test_what_work_has_left_behind_is_growth_until_it_is_given_back():
+def test_memory_left_by_work_is_growth_until_it_is_released():
     growth = re_exec.Growth()
     growth.work()
     assert not growth.is_too_much()

@@ -36,7 +36,7 @@ def started():
     return slacks[0]
 
 
-def test_only_what_is_started_meanwhile_is_woken_late():
+def test_only_threads_started_meanwhile_are_woken_late():
     before = started()
     with late_threads():
         assert started() == LATE

@@ -112,7 +112,7 @@ DETECTED = {
 
 
 @pytest.mark.parametrize(("kind", "secret"), EXAMPLES.items())
-def test_each_kind_is_taken_out_of_the_middle_of_a_text(kind, secret):
+def test_each_kind_of_secret_is_removed_from_the_middle_of_a_text(kind, secret):
     text, kinds = remove_secrets(f"before {secret} after")
     assert kinds == [kind]
     assert text.startswith("before ")
@@ -123,14 +123,14 @@ def test_each_kind_is_taken_out_of_the_middle_of_a_text(kind, secret):
 @pytest.mark.parametrize(
     ("detector", "text"), [(name, text) for name, all_ in DETECTED.items() for text in all_]
 )
-def test_what_detect_secrets_finds_is_taken_out(detector, text):
+def test_secrets_that_detect_secrets_finds_are_removed(detector, text):
     clean, kinds = remove_secrets(text)
     assert kinds, detector
     left = re.sub(r"\[removed: [^\]]*\]", "", clean)
     assert not re.search(r"(?=[A-Za-z]*[0-9])[A-Za-z0-9]{8,}", left)
 
 
-def test_what_looks_like_no_password_may_hold_another_secret():
+def test_a_placeholder_for_a_password_may_hold_another_secret():
     token = EXAMPLES["GitHub token"]
     for text in (f"api_key=your-{token}", f"password: example {token}", f"token = {token}"):
         assert remove_secrets(text)[1] == ["GitHub token"]
@@ -160,7 +160,7 @@ def test_a_private_key_without_an_end_goes_to_the_end():
         "the token = next_token_of_the_stream, factory_token: AbstractTokenFactoryBuilderImplementation_XYZ",
     ],
 )
-def test_what_is_no_secret_stays(text):
+def test_text_without_secrets_stays(text):
     assert remove_secrets(text) == (text, [])
 
 
