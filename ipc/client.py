@@ -175,8 +175,8 @@ class Client:
             return reply
         if sent and not is_repeatable(message):
             raise Silent(
-                f"The {worker} worker had the {type(message).__name__} and did not answer: it is not known whether "
-                "it was carried out, so it was not sent again; see `cortex status`.",
+                f"The {worker} worker received the {type(message).__name__} and did not answer: its result is "
+                "unknown, so it was not sent again; see `cortex status`.",
                 sent=sent,
             )
         raise Silent(

@@ -395,7 +395,7 @@ def _answer_nested(worker: Worker, frame: bytes) -> bytes:
     reply = answer(worker, frame)
     if isinstance(reply, Generator):
         reply.close()
-        reply = Failure("bad_request", "Long work is asked for by a message of its own.")
+        reply = Failure("bad_request", "Long work needs a separate message.")
     return reply_frame(reply, 0)
 
 

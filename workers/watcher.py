@@ -131,7 +131,7 @@ class WatcherWorker:
         took_s = time.monotonic() - began_at if began_at else 0.0
         if took_s < SLOW_S:
             return ""
-        return f"Publishing has gone on for {took_s:.0f} s; watcher.log says where it is, the old generation is served."
+        return f"Publishing has taken {took_s:.0f} s so far; watcher.log has a trace. The old generation is served."
 
     @contextlib.contextmanager
     def _timed_work(self) -> Iterator[None]:
@@ -224,8 +224,8 @@ class WatcherWorker:
             reseal(self._config.sealing.base)
         except (OSError, ValueError, CortexError) as error:
             self._seal_fault = (
-                f"The generation that is served is not sealed yet ({error}): without a set it is made anew; mend "
-                "that, it is tried again."
+                f"The served generation is not sealed yet ({error}). Mend that; sealing is tried again, "
+                "and the index is built again if it cannot be sealed."
             )
             log.warning("%s", self._seal_fault)
         else:

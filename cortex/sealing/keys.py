@@ -145,7 +145,7 @@ def rotate(base: Path, key_path: str) -> tuple[int, list[str]]:
     with _keys_lock(base):
         place, name = master_place(base)
         if not place:
-            raise Misconfigured("Nothing is sealed yet, so that there is no key to be changed.")
+            raise Misconfigured("Nothing is sealed yet, so there is no key to rotate.")
         masters = _renew_masters(base, _find_masters(place, name, key_path))
         done = {str(store): _wrap_anew(store, masters) for store in (*stores(base), *_noted_stores(base))}
         # folders that are not mounted open by the old key until a rotation reaches them
@@ -165,7 +165,7 @@ def forget_master(base: Path, key_path: str = "", *, everything: bool = False) -
     with _keys_lock(base):
         if not everything and (missing := _missing_stores(base)):
             raise Misconfigured(
-                f"{missing[0]} is not there, and would open no more without the key: bring it back first, or delete "
+                f"{missing[0]} is missing, and could not be opened again without the key: mount it first, or delete "
                 f"{base / ELSEWHERE} if it is gone for good."
             )
         place, name = master_place(base)
@@ -260,7 +260,7 @@ def _check_wrapped(done: dict[Path, bool]) -> None:
     for store, is_done in done.items():
         if not is_done:
             raise Misconfigured(
-                f"{store} is wrapped by a key that is not there, and would be lost: recover it first, by `cortex key "
+                f"{store} is wrapped by a key that is missing, and would be lost: recover it first, by `cortex key "
                 "recover --memory`."
             )
 
@@ -311,9 +311,9 @@ def _find_masters(place: str, name: str, key_path: str) -> list[Master]:
             return masters
         faults.append(f"{candidate}: {'another key' if masters else 'none'}")
     raise Misconfigured(
-        f"The key of what is sealed is not there (looked at {'; '.join(faults)}): put the one back that was in {place} "
-        "(nothing was deleted), or give up what is sealed by `cortex key forget`; memory opens by its recovery key as "
-        "well (`cortex key recover --memory`)."
+        f"The key of the sealed data is missing (tried {'; '.join(faults)}): restore the key that was in {place} "
+        "(nothing was deleted), or give up the sealed data by `cortex key forget`. Memory also opens by its recovery key "
+        "(`cortex key recover --memory`)."
     )
 
 

@@ -143,7 +143,9 @@ def _parse_key(word: str, place: str) -> bytes:
     except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
-        raise Misconfigured(f"What is in {place} is no key: it must be {2 * KEY_BYTES} hexadecimal digits.")
+        raise Misconfigured(
+            f"The content of {place} is no key: it must be {2 * KEY_BYTES} hexadecimal digits."
+        )
     return key
 
 
@@ -155,7 +157,7 @@ def _ask_keychain(ask: Callable[[ModuleType], Any]) -> Any:
         from cortex.system.installation import how_to_add
 
         raise Misconfigured(
-            f"The key of what is sealed belongs in the keychain, and the package keyring is not installed: "
+            f"The key of sealed data belongs in the keychain, and the package keyring is not installed: "
             f"{how_to_add('private')}, or name a file for it by security.key_path or {FILE_VARIABLE}."
         ) from error
     answer: list[Any] = []

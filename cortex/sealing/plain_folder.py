@@ -128,7 +128,7 @@ def _sole_user(place: SealedPlace) -> Iterator[None]:
         alone = try_lock(place.base / USED)
         if alone is None:
             raise Unavailable(
-                f"What is sealed of the project is in use: close the agents' windows that have it open ({place.base})."
+                f"The sealed project is in use: close the agents' windows that have it open ({place.base})."
             )
         with alone:
             _clear(place.base)
@@ -246,7 +246,7 @@ def _open(place: SealedPlace) -> None:
         check_room(place.base, mirror.listed.bytes)
         mirror.restore()
     except Damaged as error:
-        fault = f"{error} The index is made anew."
+        fault = f"{error} The index is built again."
         log.warning("%s", fault)
         files.remove_tree(place.home)
         for name in (LIST, OBJECTS) if place.keys else ("",):

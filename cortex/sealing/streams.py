@@ -94,7 +94,7 @@ def _decrypt(cipher: AESGCM, nonce: bytes, raw: bytes) -> bytes:
     try:
         return cipher.decrypt(nonce, raw, None)
     except InvalidTag as error:
-        raise Damaged("Its bytes are not those that were sealed.") from error
+        raise Damaged("Its bytes differ from the sealed ones.") from error
 
 
 def _cipher(key: bytes, salt: bytes, purpose: bytes) -> AESGCM:

@@ -307,7 +307,7 @@ def _check_engines(config: Config) -> None:
         return
     if not config.milvus.uri:
         raise Misconfigured(
-            "engines.text is milvus, and milvus.uri says no place: set it to a server, http://host:19530, or to a "
+            "engines.text is milvus, and milvus.uri is empty: set it to a server, http://host:19530, or to a "
             "file of milvus-lite, ~/.cortex/milvus.db."
         )
     if config.sealing:
@@ -489,7 +489,7 @@ def _check_languages(names: tuple[str, ...]) -> None:
     for name in names:
         if not canonical(name):
             near = nearest_language(name)
-            advice = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists those there are."
+            advice = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists all languages."
             raise Misconfigured(f"indexing.languages names {name!r}, which is no language{advice}")
 
 

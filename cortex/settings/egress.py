@@ -52,6 +52,6 @@ def _memory_sentence(config: Config) -> str:
     if not elsewhere:
         return ""
     return (
-        f"What is noted and said in sessions is kept on {elsewhere[0]} (memory.database); of secrets in it, those of known "
-        "formats are taken out."
+        f"Notes and sessions are stored on {elsewhere[0]} (memory.database); of secrets in them, those of known "
+        "formats are removed."
     )

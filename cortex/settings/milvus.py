@@ -56,8 +56,8 @@ class MilvusPlace:
     def missing_message(self) -> str:
         """The error text for a Milvus without data of the project."""
         return (
-            f"Milvus at {self.label} has nothing of a project {self.project}: run `cortex index --to milvus` where its "
-            "files are, or set milvus.project to what it is called there."
+            f"Milvus at {self.label} has no data of a project {self.project}: run `cortex index --to milvus` where its "
+            "files are, or set milvus.project to its name there."
         )
 
 
@@ -75,8 +75,8 @@ def milvus_place(config: Config) -> MilvusPlace:
         )
     if not _COLLECTION.fullmatch(settings.collection):
         raise Misconfigured(
-            f"milvus.collection is {settings.collection!r}: it takes letters, digits and _, none first that is a "
-            "digit; set another."
+            f"milvus.collection is {settings.collection!r}: use letters, digits and _, and no digit at the "
+            "beginning."
         )
     token = read_reference(settings.token, "milvus.token")
     uri, dimensions = settings.uri, config.embedding.dimensions

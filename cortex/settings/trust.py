@@ -179,15 +179,15 @@ def say_ignored(root: Path, names: tuple[str, ...]) -> str:
 
 def _say_personal(root: Path, names: Sequence[str]) -> str:
     return (
-        f"{', '.join(names)} in {project_config(root)} {'is' if len(names) == 1 else 'are'} ignored: what is kept for "
-        f"all projects is set in {user_config()}, the environment or by flags."
+        f"{', '.join(names)} in {project_config(root)} {'is' if len(names) == 1 else 'are'} ignored: settings "
+        f"for all projects belong in {user_config()}, the environment or flags."
     )
 
 
 def _say_unapproved(root: Path, names: Sequence[str]) -> str:
     is_single = len(names) == 1
     return (
-        f"{', '.join(names)} in {project_config(root)} {'is' if is_single else 'are'} ignored: such settings may come from "
-        f"whoever made the project, and its user has not agreed to {'it' if is_single else 'them'}. `cortex trust` shows "
+        f"{', '.join(names)} in {project_config(root)} {'is' if is_single else 'are'} ignored: they come with "
+        f"the project, and its user has not agreed to {'it' if is_single else 'them'}. `cortex trust` shows "
         "them to a person and asks."
     )

@@ -140,11 +140,11 @@ def _file_identity(path: Path) -> tuple[int, ...]:
 
 
 def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
-    """Fetch the newest commit of the repository at `url`, by `protocol` alone, into a folder that
-    is not there yet; why that failed, "" when it did not.
+    """Fetch the newest commit of the repository at `url`, by `protocol` alone, into a new folder;
+    return the reason of a failure, "" on success.
 
-    Nothing of the repository runs: no hook, no filter, no submodule. Links in it become files. Nor
-    does the user's configuration count, so nobody is asked for a password.
+    Nothing of the repository runs: no hook, no filter, no submodule. Links in it become files. The
+    user's configuration is ignored, so git cannot ask for a password.
     """
     path = search_path(folder)
     program = hosts.find_program("git", path)

@@ -146,8 +146,8 @@ def read_note(path: hosts.Name) -> dict[str, Any]:
     with os.fdopen(descriptor, "rb") as file:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode) or info.st_uid != hosts.user_id():
-            raise ValueError(f"{os.fspath(path)} is no note of this user's")
+            raise ValueError(f"{os.fspath(path)} is not a port file of this user")
         content = json.loads(file.read(_NOTE_BYTES_MAX))
     if not isinstance(content, dict):
-        raise ValueError(f"{os.fspath(path)} names no port")  # noqa: TRY004 - the same error as for invalid JSON
+        raise ValueError(f"{os.fspath(path)} is not a port file")  # noqa: TRY004 - the same error as for invalid JSON
     return content

@@ -88,7 +88,7 @@ class Dictionary:
         try:
             for frame in frames:
                 if not 0 <= (size := size_of(frame)) <= SHORT_BYTES_MAX:
-                    raise ValueError(f"A zstd frame that says it has {size} bytes.")
+                    raise ValueError(f"A zstd frame declares {size} bytes.")
                 strings.append(unpack(frame))
         except zstandard.ZstdError as error:
             raise ValueError(f"No whole zstd frame ({error}).") from error

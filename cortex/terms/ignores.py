@@ -184,7 +184,7 @@ def with_ranges(line: str) -> str:
 
 def _class_range(match: re.Match[str]) -> str:
     if match[1] not in _CLASSES:
-        raise ValueError(f"holds the class {match[0]}, which is not known; there are {', '.join(_CLASSES)}")
+        raise ValueError(f"holds the unknown class {match[0]}; known ones are {', '.join(_CLASSES)}")
     return _CLASSES[match[1]]
 
 

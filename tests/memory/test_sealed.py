@@ -411,7 +411,7 @@ def test_a_memory_that_is_not_mounted_is_named_by_a_rotation(folder, key_file, d
     data.rename(away)
     store, base = data / SEALED, folder.sealing.keys
     assert keys.rotate(base, str(key_file)) == (0, [str(store)])
-    with pytest.raises(Misconfigured, match="is not there"):
+    with pytest.raises(Misconfigured, match="is missing"):
         keys.forget_master(base, str(key_file))
     away.rename(data)
     worker = open_worker(folder)  # by the old key, which was kept for it

@@ -246,7 +246,7 @@ class MultiProjectHandler:
             if state.rows and (document is None or is_recreated):
                 self._reset_project(state)
             if document is None:
-                state.why = f"Milvus has nothing of a project {name}: run `cortex index --to milvus` where its files are."
+                state.why = f"Milvus has no data of a project {name}: run `cortex index --to milvus` where its files are."
 
     def _reset_project(self, state: _ProjectState) -> None:
         """Forget what is here of a project that is gone: numbers of generations and keys of rows
