@@ -227,7 +227,7 @@ def test_a_message_to_a_killed_worker_is_not_sent_again_unless_repeatable(start)
             taken = await until_async(lambda: list(start.folder.glob("hanging-*")))
             pid = int(taken[0].name.split("-")[1])
             processes[pid].kill()
-            with pytest.raises(Unavailable, match="not known whether it was carried out"):
+            with pytest.raises(Unavailable, match="its result is unknown"):
                 await noting
             # The other worker answers in the order of arrival: it would have received the note by
             # now.
@@ -245,7 +245,7 @@ def test_silence_after_a_message_that_is_not_repeatable_reports_an_unknown_resul
     ask_all(start.folder, Embed(("a",)))
     (error,) = ask_all(start.folder, Note("remember"), deadline_s=0.5)
     assert isinstance(error, Unavailable)
-    assert "not known whether it was carried out" in str(error)
+    assert "its result is unknown" in str(error)
 
 
 def test_a_worker_that_comes_back_is_found(start):

@@ -117,7 +117,7 @@ def test_personal_settings_are_never_taken_from_a_projects_file(project, name):
     sentence = trust.say_ignored(loaded.root, loaded.ignored)
     assert name in sentence
     assert "cortex trust" not in sentence
-    assert "is set in" in sentence
+    assert "belong in" in sentence
 
 
 @pytest.mark.parametrize("name", HOSTILE)

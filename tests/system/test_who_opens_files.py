@@ -51,6 +51,7 @@ PACKAGE = "reads what is in the package itself"
 SYSTEM = "reads what the system says of itself"
 RUNTIME = "in the runtime folder, which open_runtime has made and checked: private, and no link"
 LIBRARY = "the library takes a path: the folder is made and checked by files before, and is private"
+FILES = "a function of ours, which reads by cortex.system.files"
 OTHER = "opens no file"
 ALLOWED = {
     ("cortex.embedders.shipped", "(folder / 'model.json').read_bytes"): PACKAGE,
@@ -70,6 +71,8 @@ ALLOWED = {
     ("cortex.engines.vector.usearch", "index.save"): LIBRARY,
     ("cortex.engines.vector.usearch", "index.view"): LIBRARY,
     ("cortex.indexer.store.embeddings", "sqlite3.connect"): LIBRARY,
+    ("cortex.indexer.store.graph_roots", "read_text"): FILES,
+    ("cortex.indexer.store.script_roots", "read_text"): FILES,
     ("cortex.memory.driver", "self.module.connect"): LIBRARY,
     ("cortex.memory.folder_sealing", "sqlcipher().connect"): LIBRARY,
     ("cortex.memory.word_index", "tantivy.Index"): LIBRARY,
